@@ -4,25 +4,25 @@ import { type HubFile, listModel } from './hub/listing.ts';
 import { ProblemError } from './base/problem.ts';
 import type { DownloaderCommand, DownloaderEvent } from './wire/downloaderMessages.ts';
 
-/** The worker that fetches models and puts them into the browser's storage, whatever else goes on. */
-let pausing = new AbortController();
+/** The worker that downloads models into the browser's storage, independently of everything else. */
+let pauseController = new AbortController();
 
 const post = (event: DownloaderEvent) => globalThis.postMessage(event);
-const TOLD_MS = 100; // between two words of progress
-/** Room that a browser's storage needs beside the files themselves. */
-const MARGIN = 1 << 24;
+const PROGRESS_INTERVAL_MS = 100; // between two reports of progress
+/** Extra bytes that a browser's storage needs besides the files. */
+const STORAGE_MARGIN = 1 << 24;
 
 async function fetchAll({ listing, hub }: Extract<DownloaderCommand, { type: 'fetch' }>): Promise<void> {
   const { id, files } = listing;
-  const { signal } = pausing;
+  const { signal } = pauseController;
   const shelf = await shelfOf(id);
   try {
-    await checkRoom(shelf, files);
+    await checkStorage(shelf, files);
     await noteDownload(listing, false);
     let lastReport = 0;
     const onProgress = (bytes: number, of: number, name: string) => {
       const now = performance.now();
-      if (now - lastReport < TOLD_MS && bytes < of) return;
+      if (now - lastReport < PROGRESS_INTERVAL_MS && bytes < of) return;
       lastReport = now;
       post({ type: 'fetched', id, bytes, of, name });
     };
@@ -34,11 +34,11 @@ async function fetchAll({ listing, hub }: Extract<DownloaderCommand, { type: 'fe
   }
 }
 
-/** Throws ProblemError where the browser's storage has no room for what is still to come. */
-async function checkRoom(shelf: Shelf, files: readonly HubFile[]): Promise<void> {
+/** Throws ProblemError if the browser's storage has too little space for the missing bytes. */
+async function checkStorage(shelf: Shelf, files: readonly HubFile[]): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined) return;
-  let missing = MARGIN;
+  let missing = STORAGE_MARGIN;
   for (const { name, bytes } of files) missing += Math.max(0, bytes - (await shelf.size(name)));
   const left = quota - usage;
   if (missing <= left) return;
@@ -48,10 +48,10 @@ async function checkRoom(shelf: Shelf, files: readonly HubFile[]): Promise<void>
   );
 }
 
-/** Runs a command and tells what went wrong. */
-async function obey(id: string, act: () => Promise<void>): Promise<void> {
-  pausing = new AbortController();
-  const { signal } = pausing;
+/** Runs a command and posts its error if it fails. */
+async function runCommand(id: string, act: () => Promise<void>): Promise<void> {
+  pauseController = new AbortController();
+  const { signal } = pauseController;
   try {
     await act();
   } catch (error) {
@@ -61,12 +61,12 @@ async function obey(id: string, act: () => Promise<void>): Promise<void> {
 }
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<DownloaderCommand>) => {
-  if (data.type === 'pause') pausing.abort();
-  else if (data.type === 'fetch') void obey(data.listing.id, () => fetchAll(data));
+  if (data.type === 'pause') pauseController.abort();
+  else if (data.type === 'fetch') void runCommand(data.listing.id, () => fetchAll(data));
   else {
-    void obey(data.id, async () => {
+    void runCommand(data.id, async () => {
       const access = { hub: data.hub, fetch: globalThis.fetch.bind(globalThis) };
-      post({ type: 'listed', listing: await listModel(data.id, access, pausing.signal) });
+      post({ type: 'listed', listing: await listModel(data.id, access, pauseController.signal) });
     });
   }
 });

@@ -7,33 +7,39 @@ import { virtualMachine } from './worker/virtualMachine.ts';
 import { writtenFile } from './worker/writtenFile.ts';
 import { declarationOf, sandboxFor } from './written/languages.ts';
 
-/** The worker that reads, checks and exports a person's environment: the page goes on whatever the environment does, and can end it. */
+/**
+ * The worker that reads, checks and exports a person's environment. Whatever the environment does, the page keeps
+ * working and can end the worker.
+ */
 const post = (event: ExaminerEvent) => globalThis.postMessage(event);
-const TELL_MS = 50;
-const ALIVE_MS = 1000;
+const PROGRESS_INTERVAL_MS = 50;
+const KEEPALIVE_INTERVAL_MS = 1000;
 
 type Checked = Omit<Extract<ExaminerEvent, { type: 'checked' }>, 'type'>;
 
 async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand, { type: 'check' }>): Promise<Checked> {
-  let [told, latest] = [0, 0];
+  let [reportedAt, latestShare] = [0, 0];
   const onProgress = (share: number) => {
-    latest = share;
-    if (performance.now() - told < TELL_MS) return;
-    told = performance.now();
+    latestShare = share;
+    if (performance.now() - reportedAt < PROGRESS_INTERVAL_MS) return;
+    reportedAt = performance.now();
     post({ type: 'progress', share });
   };
-  /** Says that something goes on, while it does: Python takes seconds to start, on a slow connection minutes. */
-  const alive = async <T>(wait: () => Promise<T>): Promise<T> => {
-    const telling = setInterval(() => post({ type: 'progress', share: latest }), ALIVE_MS);
+  /**
+   * Posts the last progress at intervals while `wait` runs: Python takes seconds to start, on a slow connection
+   * minutes.
+   */
+  const withKeepalive = async <T>(wait: () => Promise<T>): Promise<T> => {
+    const timer = setInterval(() => post({ type: 'progress', share: latestShare }), KEEPALIVE_INTERVAL_MS);
     try {
       return await wait();
     } finally {
-      clearInterval(telling);
+      clearInterval(timer);
     }
   };
-  const open = (declaration: Declaration) => alive(() => sandboxFor(declaration, PAGE_RUNTIMES));
+  const open = (declaration: Declaration) => withKeepalive(() => sandboxFor(declaration, PAGE_RUNTIMES));
   const untrained = () =>
-    alive(async () => {
+    withKeepalive(async () => {
       const { untrainedReward } = await import('./session/untrainedReward.ts');
       const yieldToEvents = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
       return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), yieldToEvents });
@@ -42,7 +48,7 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
   return exports ? exported(file, examination) : { examination, zip: null };
 }
 
-/** A checked file as a zip for other frameworks. What writes it is loaded now: few ask for it. */
+/** Exports a checked file as a zip for other frameworks. The exporter is loaded only now, because few people use it. */
 async function exported(file: EnvironmentFile, examination: Examination): Promise<Checked> {
   if (examination.problem) return { examination, zip: null };
   const [{ checkedExport }, { zipOf }, machine] = await Promise.all([
@@ -55,7 +61,7 @@ async function exported(file: EnvironmentFile, examination: Examination): Promis
     const files = checkedExport(opened, examination.report, new Uint8Array(machine));
     return { examination, zip: files && zipOf(files) };
   } catch (error) {
-    return { examination: problemsOf(error), zip: null }; // a name that Python can't have
+    return { examination: problemsOf(error), zip: null }; // a name is not allowed in Python
   }
 }
 

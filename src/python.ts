@@ -5,7 +5,7 @@ import playground from './written/python/episodes.py?raw';
 import { addPyodideGlobals, serveForever, startPython } from './written/python/interpreter.ts';
 import { receiveText, Place, sendText, talkOf, waitForever } from './written/python/sharedTalk.ts';
 
-/** The worker that Python runs in. It fetches what Python is made of, then gives up everything that reaches out of it. */
+/** The worker that runs Python. It fetches Python's files, then removes its own access to the outside. */
 async function start(shared: SharedArrayBuffer): Promise<void> {
   const post = globalThis.postMessage.bind(globalThis);
   const now = performance.now.bind(performance);
@@ -13,7 +13,8 @@ async function start(shared: SharedArrayBuffer): Promise<void> {
     const files = { machine: await bytesOf(machine), library: await bytesOf(library), playground };
     bareRealm();
     addPyodideGlobals(files, now);
-    const { loadPyodide, createPyodideModule } = await import('./written/python/pyodide.ts'); // it looks around as it is loaded
+    // it inspects its environment while it loads
+    const { loadPyodide, createPyodideModule } = await import('./written/python/pyodide.ts');
     const talk = talkOf('thread', shared);
     const answer = await startPython({ loadPyodide, createPyodideModule }, playground, talk, Place);
     post('begun');

@@ -4,31 +4,34 @@ import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/splitPattern.ts';
 import { type RunFile, sentRun } from './runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/readerMessages.ts';
 
-/** The worker that reads files of rollouts, by slices, and large files of runs: training has its own, and hears nothing of it. */
+/**
+ * The worker that reads rollout files in slices, and large run files. It is separate from the training worker, so
+ * reading never slows training.
+ */
 let library = new Library();
 let pattern: SplitPattern = DEFAULT_PATTERN;
-let opening = 0; // the id that may go on: an older one ends where it is
-let searching = 0;
+let openingId = 0; // id of the current `open` command; an older one stops at the next slice
+let searchingId = 0;
 
-const post = (event: ReaderEvent, moved: readonly ArrayBuffer[] = []) =>
-  globalThis.postMessage(event, { transfer: [...moved] });
+const post = (event: ReaderEvent, transfer: readonly ArrayBuffer[] = []) =>
+  globalThis.postMessage(event, { transfer: [...transfer] });
 
 async function open({ id, files, pattern: by }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
-  [opening, searching] = [id, 0];
+  [openingId, searchingId] = [id, 0];
   [library, pattern] = [new Library(), by];
   for await (const opened of library.open(files, by)) {
-    // what the library knows is told even when it is to stop: rows are counted on both sides
+    // post what was opened even if opening was stopped, because both sides count the rows
     post({ type: 'opened', id, opened });
-    if (opening !== id) break;
+    if (openingId !== id) break;
   }
-  post({ type: 'idle', id, stopped: opening !== id });
+  post({ type: 'idle', id, stopped: openingId !== id });
 }
 
 async function search({ id, words }: Extract<ReaderCommand, { type: 'search' }>): Promise<void> {
-  searching = id;
+  searchingId = id;
   if (words === '') return;
   for await (const { rows, share } of library.search(words, pattern)) {
-    if (searching !== id) return;
+    if (searchingId !== id) return;
     post({ type: 'found', id, rows, share });
   }
 }
@@ -50,8 +53,8 @@ async function readRun(id: number, file: RunFile): Promise<void> {
   }
 }
 
-/** Waits for a task, and tells of it where it fails: nobody waits in vain. */
-function attend(of: 'open' | 'search', id: number, task: Promise<void>): void {
+/** Posts an error if a task fails, so that the page doesn't wait forever. */
+function reportFailure(of: 'open' | 'search', id: number, task: Promise<void>): void {
   task.catch((error: unknown) => post({ type: 'failed', of, id, message: messageOf(error) }));
 }
 
@@ -59,18 +62,18 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// all that is done here is waited for above; what is left are promises of the Parquet parser's, which leaves those of other columns
-// behind when one is damaged: the file is told of by the first
+// Errors of the tasks here are handled above. What is left are rejected promises of the Parquet parser: if one column
+// is damaged, it abandons the promises of the others. The first error has already been reported for the file.
 globalThis.addEventListener('unhandledrejection', (event) => event.preventDefault());
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {
     case 'open': {
-      attend('open', data.id, open(data));
+      reportFailure('open', data.id, open(data));
       return;
     }
     case 'search': {
-      attend('search', data.id, search(data));
+      reportFailure('search', data.id, search(data));
       return;
     }
     case 'read':
@@ -78,6 +81,6 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) =
     case 'run':
       return void readRun(data.id, data.file);
     case 'stop':
-      opening = 0;
+      openingId = 0;
   }
 });

@@ -15,27 +15,27 @@ import { shippedFile } from './worker/shippedFile.ts';
 import { pageThreads } from './worker/pageThreads.ts';
 import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speakerMessages.ts';
 
-/** The worker that reads checkpoints and speaks for them: training has its own, and hears nothing of it. */
-let looked: TextCheckpoint | null = null;
+/** The worker that reads checkpoints and runs their language models. It is separate from the training worker. */
+let checkpoint: TextCheckpoint | null = null;
 let plan: MemoryPlan | null = null;
-let talk: { readonly writer: Writer; readonly conversation: Conversation } | null = null;
-let play: TaskPlay | null = null; // of the text, where it is a task
+let chat: { readonly writer: Writer; readonly conversation: Conversation } | null = null;
+let taskPlay: TaskPlay | null = null; // the task in the text, if there is one
 let stopping = false;
 
 const post = (event: SpeakerEvent) => globalThis.postMessage(event);
 
-/** What to tell a person of an error, a line each. */
+/** Returns an error's message for a person, as lines. */
 function reasonsOf(error: unknown): readonly string[] {
   return (error instanceof Error ? error.message : String(error)).split('\n');
 }
 
-async function look({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {
+async function readHeaders({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {
   try {
     const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
     const found = await openTextCheckpoint(placed);
     const context = found.context ?? wish.length;
     plan = await memoryPlan(found, { ...wish, length: Math.min(wish.length, context) }, navigator.gpu);
-    looked = found;
+    checkpoint = found;
     post({ type: 'looked', card: modelCard(found, name, placed), plan });
   } catch (error) {
     post({ type: 'refused', name, reasons: reasonsOf(error) });
@@ -43,18 +43,18 @@ async function look({ name, files, wish }: Extract<SpeakerCommand, { type: 'look
 }
 
 async function measure(wish: OpeningWish): Promise<void> {
-  if (!looked) return;
-  plan = await memoryPlan(looked, wish, navigator.gpu);
+  if (!checkpoint) return;
+  plan = await memoryPlan(checkpoint, wish, navigator.gpu);
   post({ type: 'measured', plan });
 }
 
 async function planTraining(config: RunConfig): Promise<void> {
   const trainingPlan = { type: 'training-plan', config } as const;
-  if (!looked?.template) return;
+  if (!checkpoint?.template) return;
   try {
-    // brings environments, which reading alone does not need
+    // loads the environments, which reading alone does not need
     const { plannedTraining } = await import('./session/plannedTraining.ts');
-    const { codec, template, opened } = looked;
+    const { codec, template, opened } = checkpoint;
     const chatTokenizer = { codec, template, size: opened.model.vocab_size };
     const plan = await plannedTraining(
       config,
@@ -68,65 +68,65 @@ async function planTraining(config: RunConfig): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  if (!looked || !plan) return;
+  if (!checkpoint || !plan) return;
   const begun = performance.now();
-  talk?.writer.model.destroy();
-  play = null;
-  talk = null; // two models at once would not fit
-  const { codec, template } = looked;
+  chat?.writer.model.destroy();
+  taskPlay = null;
+  chat = null; // two models would not fit in memory
+  const { codec, template } = checkpoint;
   const model = await openReadingModel(
-    looked,
+    checkpoint,
     plan,
     { gpu: navigator.gpu, threads: pageThreads() },
     {
       onRead: (bytes, of) => post({ type: 'loading', bytes, of }),
-      onMoved: (moved) => {
-        plan = moved;
+      onMoved: (newPlan) => {
+        plan = newPlan;
         post({ type: 'measured', plan });
       },
       onLost: (reason) => {
-        talk = null;
+        chat = null;
         post({
           type: 'lost',
-          message: `The GPU was taken away (${reason}). Open the model again; what was said is still here.`,
+          message: `The GPU was taken away (${reason}). Open the model again; the conversation is still here.`,
         });
       },
     },
   );
   const writer = new Writer(model, codec);
-  talk = { writer, conversation: new Conversation(writer, chatOf(codec, template)) };
+  chat = { writer, conversation: new Conversation(writer, chatOf(codec, template)) };
   const seconds = (performance.now() - begun) / 1000;
   post({ type: 'opened', backend: model.backend, parts: model.memory, seconds });
 }
 
-/** Writes, and tells of it token by token until it is over or the page wants it to stop. */
+/** Lets the model write, and posts its tokens one by one until it is done or the page stops it. */
 async function write(by: (onWrote: OnWrote) => Promise<Pause>): Promise<void> {
   stopping = false;
-  let [drawn, seconds, last] = [0, 0, performance.now()];
+  let [drawnTokens, seconds, last] = [0, 0, performance.now()];
   const why = await by(async (from, tokens) => {
     post({ type: 'wrote', from, tokens });
     const now = performance.now();
     if (tokens[0]?.likely) {
-      drawn += tokens.length;
+      drawnTokens += tokens.length;
       seconds += (now - last) / 1000;
     }
-    last = now; // what is read is not timed
-    if (play && tokens[0]?.role !== Role.action) post({ type: 'task', task: play.state });
+    last = now; // reading is not timed
+    if (taskPlay && tokens[0]?.role !== Role.action) post({ type: 'task', task: taskPlay.state });
     await nextTask();
     return !stopping;
   });
-  if (play) post({ type: 'task', task: play.state });
-  post({ type: 'paused', why, tokens: drawn, seconds });
+  if (taskPlay) post({ type: 'task', task: taskPlay.state });
+  post({ type: 'paused', why, tokens: drawnTokens, seconds });
 }
 
-/** An environment in the chat tokenizer of the checkpoint that is open. */
+/** Opens an environment with the chat tokenizer of the open checkpoint. */
 async function envOf(name: EnvName): Promise<TaskEnv> {
-  if (!looked?.template) {
+  if (!checkpoint?.template) {
     throw new Error(
-      'The model has no chat template, so no tools can be told to it. Open one that has, such as SmolLM2-135M-Instruct.',
+      'The model has no chat template, so it cannot use tools. Open a model with one, such as SmolLM2-135M-Instruct.',
     );
   }
-  const { codec, template, opened } = looked;
+  const { codec, template, opened } = checkpoint;
   const config = parseConfig({ env: name });
   const facts = await factsFor(config, null, shippedFile);
   return taskEnv(name, facts, { codec, template, size: opened.model.vocab_size });
@@ -138,29 +138,29 @@ async function beginTask({
   environmentSeed,
   steps,
 }: Extract<SpeakerCommand, { type: 'task' }>): Promise<void> {
-  if (!talk) return;
-  const { writer } = talk;
-  const begun = new TaskPlay(writer, await envOf(env), { asked, environmentSeed, steps });
+  if (!chat) return;
+  const { writer } = chat;
+  const startedPlay = new TaskPlay(writer, await envOf(env), { asked, environmentSeed, steps });
   writer.keep(0);
-  play = begun;
+  taskPlay = startedPlay;
   await write(async (onWrote) => {
-    await begun.begin(onWrote);
+    await startedPlay.begin(onWrote);
     return 'turn';
   });
 }
 
 const { port1, port2 } = new MessageChannel();
-/** Lets commands in; a timer would wait four milliseconds. */
+/** Lets the event loop handle commands; a timer would wait four milliseconds. */
 const nextTask = () =>
   new Promise<void>((resolve) => {
     port1.onmessage = () => resolve();
     port2.postMessage(null);
   });
 
-function obey(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise<void> | void {
+function runCommand(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise<void> | void {
   switch (command.type) {
     case 'look':
-      return look(command);
+      return readHeaders(command);
     case 'measure':
       return measure(command.wish);
     case 'training-plan':
@@ -168,21 +168,21 @@ function obey(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise<void>
     case 'open':
       return open();
     case 'clear':
-      play = null;
-      return talk?.writer.keep(0);
+      taskPlay = null;
+      return chat?.writer.keep(0);
     case 'task-form':
       return envOf(command.env).then((env) => post({ type: 'task-form', env: command.env, form: taskForm(env) }));
     case 'task':
       return beginTask(command);
     case 'play':
-      return write(async (onWrote) => (await play?.play(command.turns, command.writing, onWrote)) ?? 'stopped');
+      return write(async (onWrote) => (await taskPlay?.play(command.turns, command.writing, onWrote)) ?? 'stopped');
     case 'type':
-      return write(async (onWrote) => (await play?.type(command.text, onWrote)) ?? 'stopped');
+      return write(async (onWrote) => (await taskPlay?.type(command.text, onWrote)) ?? 'stopped');
     case 'say':
-      return write(async (onWrote) => (await talk?.conversation.say(command.system, command.text, command.writing, onWrote)) ?? 'stopped'); // prettier-ignore
+      return write(async (onWrote) => (await chat?.conversation.say(command.system, command.text, command.writing, onWrote)) ?? 'stopped'); // prettier-ignore
     case 'instead': {
       const { at, token, writing } = command;
-      return write(async (onWrote) => (await (play ?? talk?.conversation)?.instead(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
+      return write(async (onWrote) => (await (taskPlay ?? chat?.conversation)?.instead(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
     }
   }
 }
@@ -193,9 +193,9 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<SpeakerCommand>) 
     stopping = true;
     return;
   }
-  // one after the other: what is under way ends first
+  // run one after another: the current command ends first
   queue = queue
-    .then(() => obey(data))
+    .then(() => runCommand(data))
     .catch((error: unknown) => post({ type: 'failed', message: reasonsOf(error).join('\n') }))
     .then(() => post({ type: 'done' }));
 });

@@ -14,7 +14,7 @@ import { RunMeter } from './session/runMeter.ts';
 import { learningMath } from './rl/plainLearningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
 import { progressText } from './runs/progressText.ts';
-import { answering } from './worker/sessionAnswers.ts';
+import { answerQueue } from './worker/sessionAnswers.ts';
 import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
 import { playSetupFor } from './worker/playSetup.ts';
@@ -26,21 +26,23 @@ import type { BaseCheckpoint } from './checkpoints/baseCheckpoint.ts';
 import { blobSource } from './formats/byteSource.ts';
 
 /**
- * The training worker of the page. It opens the GPU and the policy, runs the training loop and posts its events. The loop is
- * a generator: each pull takes its next event. To pause, the worker stops pulling; for a step, it pulls until the step is done.
+ * The training worker of the page. It opens the GPU and the policy, runs the training loop and posts its events. The
+ * loop is a generator: each pull takes its next event. To pause, the worker stops pulling; for a step, it pulls until
+ * the step is done. /
  */
 let session: Session | null = null;
-let fallback: FallbackCheckpoint | null = null; // only for a run that was started with `guarded`: it returns to this checkpoint after a number that is not finite
+// fallback of a run that was started with `guarded`: the run returns to it after a number that is not finite
+let fallback: FallbackCheckpoint | null = null;
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
 let learning = false; // the next pull takes an optimizer step
 let learned = false; // an optimizer step was taken since the page asked for a step
 let pumping = false; // `pump` is running
 let update = 0;
-let gaveWay = false; // the old run was ended to free its memory, and the new one is not open yet
-let turn: Promise<void> = Promise.resolve();
+let endedForNext = false; // the old run was ended to free its memory, and the new run is not open yet
+let commandQueue: Promise<void> = Promise.resolve();
 const play = openGame();
-const ask = answering(() => session, post);
+const ask = answerQueue(() => session, post);
 const meter = new RunMeter(() => performance.now());
 const tuning = new BackgroundTuning({
   ...{ store: browserStore(), browser: navigator.userAgent, math: learningMath },
@@ -54,7 +56,7 @@ const host = openHost(tuning, () => meter.fenced);
 const faults = new Faults({
   gpu: host.gpu,
   policy: () => session?.policy ?? null,
-  lose: (reason) => hear(deviceLost(reason, true)),
+  lose: (reason) => onSessionEvent(deviceLost(reason, true)),
 });
 
 function post(event: RunEvent): void {
@@ -62,12 +64,12 @@ function post(event: RunEvent): void {
   globalThis.postMessage(event);
 }
 
-function say(): void {
+function postRunning(): void {
   const finished = !running && update > 0 && session !== null && update >= session.config().updates;
   post({ type: 'running', running, update, finished });
 }
 
-async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'live' | 'ping' }>): Promise<void> {
+async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'live' | 'ping' }>): Promise<void> {
   switch (command.type) {
     case 'start':
       return start(command);
@@ -75,7 +77,7 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       return session?.configure(command.changes);
     case 'prefer':
       session?.prefer(command.better, command.worse);
-      return fallback?.taught(command.better, command.worse);
+      return fallback?.addChoice(command.better, command.worse);
     case 'run':
       running = session !== null;
       break;
@@ -97,13 +99,14 @@ async function obey(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'li
       session?.history.hold(command.update);
       return;
     case 'ask':
-      return session?.base ? void ask(command) : ask(command); // with a language model an answer takes seconds; a pause must not wait for it
+      // with a language model an answer takes seconds; a pause must not wait for it
+      return session?.base ? void ask(command) : ask(command);
     case 'step':
       running = false;
       stepping = session && command.scale;
       learned = false;
   }
-  if (command.type !== 'step') say();
+  if (command.type !== 'step') postRunning();
   void pump();
 }
 
@@ -117,29 +120,29 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     checkChanges(from?.config ?? config, changes);
     let opened: Session | null = null;
     const onEvent = (event: RunEvent) => {
-      if (event.type === 'phase' && event.done > 0) faults.reach('start');
+      if (event.type === 'phase' && event.done > 0) faults.onMoment('start');
       // If the device is lost while the run opens, opening fails and reports it; a second error event is not needed.
-      if (event.type !== 'error' || opened === session) hear(event);
+      if (event.type !== 'error' || opened === session) onSessionEvent(event);
     };
-    const there = environment ? { ...host, ...writtenFile(environment) } : host;
+    const runHost = environment ? { ...host, ...writtenFile(environment) } : host;
     const base = command.base ? await openPickedBase(command.base) : null;
     if (base && session?.base) {
-      await checkPossible(config, there, facts ?? null, from, base);
-      await giveWay();
+      await checkPossible(config, runHost, facts ?? null, from, base);
+      await endForNext();
     }
     const stages = pausing(host, {
       gone: () => opened !== null && opened !== session,
       paused: () => opened !== null && !running && !stepping,
     });
-    const next = await openSession(config, { ...there, ...stages }, onEvent, facts ?? null, from, base);
+    const next = await openSession(config, { ...runHost, ...stages }, onEvent, facts ?? null, from, base);
     opened = next;
     next.plan(changes);
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
-      throw new DeviceLostError('it went while the run began.');
+      throw new DeviceLostError('it was lost while the run started.');
     }
     session?.dispose();
-    [session, gaveWay] = [next, false];
+    [session, endedForNext] = [next, false];
     fallback = guarded ? openFallback(post, host.now) : null;
     update = from?.progress.update ?? 0;
     if (from) fallback?.take(from);
@@ -151,7 +154,7 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     if (session) ({ running, stepping } = before);
     throw error;
   } finally {
-    say();
+    postRunning();
     void pump();
   }
 }
@@ -160,10 +163,10 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
  * Ends the current run before the next one opens, because two base models would not fit in memory together. Its last
  * checkpoint is posted first.
  */
-async function giveWay(): Promise<void> {
-  fallback?.hand();
+async function endForNext(): Promise<void> {
+  fallback?.postNow();
   end();
-  gaveWay = true;
+  endedForNext = true;
   while (pumping) await host.yieldToEvents(); // the pull in progress still holds memory
 }
 
@@ -181,15 +184,15 @@ async function pump(): Promise<void> {
       if (pulled !== session) continue; // a new run has replaced it
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
-      if (event.type === 'phase') faults.enter(event.phase);
+      if (event.type === 'phase') faults.onPhase(event.phase);
       if (event.type === 'error' && event.cause === 'non-finite' && fallback) {
         rollBack(event.message);
         continue;
       }
-      const rests = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
-      if (rests) {
-        const isSaved = await keep(pulled, event);
-        if (!isSaved || pulled !== session) continue;
+      const canResume = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
+      if (canResume) {
+        const isKept = await keep(pulled, event);
+        if (!isKept || pulled !== session) continue;
         if (event.type === 'metrics') update = event.update;
       }
       if (event.type === 'running') {
@@ -202,25 +205,26 @@ async function pump(): Promise<void> {
       // the last optimizer step of an update ends with the update's `metrics`
       const ended = event.type === 'metrics' && update > 0;
       const stepped = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
-      const done = stepping !== null && (stepped || event.type === 'imitated'); // a step of imitation counts as a step of either kind
+      // a step of imitation counts as a step of either type
+      const done = stepping !== null && (stepped || event.type === 'imitated');
       // before anything is awaited: the page may ask for another step meanwhile
       if (done) stepping = null;
       post(event);
-      if (rests) fallback?.offer(); // after `post`, so the page has the checkpoint's numbers first
+      if (canResume) fallback?.postIfCheap(); // after `post`, so the page has the checkpoint's numbers first
       const times = await meter.hear(event, pulled.policy);
       if (times) post({ type: 'times', times });
-      if (event.type === 'metrics') await tuned();
-      if (done && !stepping) say();
+      if (event.type === 'metrics') await tuneKernels();
+      if (done && !stepping) postRunning();
       await host.yieldToEvents();
     }
-    fallback?.hand();
+    fallback?.postNow();
   } catch (failure) {
     const error = await causeOf(failure, pulled?.policy.lost);
-    // if the run was replaced or lost, its error is not reported
+    // if the run was replaced or its device lost, the error is not reported
     if (pulled === session) {
       if (error instanceof EnvironmentFileError && fallback?.last()) pauseAtFault(error);
       else {
-        fallback?.hand();
+        fallback?.postNow();
         end(); // a generator that threw cannot go on
         post(errorEvent(error, true, ownFile));
       }
@@ -233,39 +237,42 @@ async function pump(): Promise<void> {
 }
 
 /**
- * Keeps the current weights for later questions. A run that was started with `guarded` also keeps them as its fallback. If a number is
- * not finite, rolls back and returns false. Also returns false if the run was replaced.
+ * Keeps the current weights for later questions. A run that was started with `guarded` also keeps them as its fallback.
+ * If a number is not finite, rolls back and returns false. Also returns false if the run was replaced. /
  */
-async function keep(from: Session, rest: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
+async function keep(from: Session, event: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
-  faults.reach('save');
+  faults.onMoment('save');
   const checkpoint = await reading;
   if (from !== session) return false;
   const culprit = fallback?.take(checkpoint) ?? '';
   if (culprit) rollBack(`After ${progressText(checkpoint)} a number is not finite in ${culprit}.`);
-  else if (rest.type === 'metrics') from.history.noteState(rest.update, checkpoint.networks.policy);
+  else if (event.type === 'metrics') from.history.noteState(event.update, checkpoint.networks.policy);
   return !culprit;
 }
 
 /** Pauses the run and returns it to its last state in which all numbers were finite. */
 function rollBack(what: string): void {
-  const message = `${what} Rolled back to ${progressText(returned(what))}; the run is paused.`;
+  const message = `${what} Rolled back to ${progressText(restoreLast(what))}; the run is paused.`;
   const hint = 'Go on with a tenth of the learning rate, undo the change that made the number grow, or reset.';
   post({ type: 'error', message, hint, fatal: false, fields: ['learningRate', 'maxGradNorm'], cause: 'non-finite' });
-  say();
+  postRunning();
 }
 
-/** Pauses the run because its environment has a fault. The run returns to its state after the last update; no finished update is lost. */
+/**
+ * Pauses the run because its environment has a fault. The run returns to its state after the last update; no finished
+ * update is lost.
+ */
 function pauseAtFault(fault: EnvironmentFileError): void {
-  const last = returned(fault.message);
-  fallback?.hand();
+  const last = restoreLast(fault.message);
+  fallback?.postNow();
   const failure = errorEvent(fault, false, ownFile);
   post({ ...failure, message: `${failure.message} The run is paused at ${progressText(last)}.` });
-  say();
+  postRunning();
 }
 
 /** Pauses the run and restores its last checkpoint. Returns that checkpoint. */
-function returned(why: string): Checkpoint {
+function restoreLast(why: string): Checkpoint {
   const last = fallback?.last();
   if (!session || !last) throw new Error(`${why} There is no earlier update to go back to.`);
   [running, stepping] = [false, null];
@@ -284,23 +291,23 @@ function end(): void {
 }
 
 /**
- * Posts the events of a session: those while it opens, and later the loss of its GPU. In that case the last checkpoint is
- * posted first, then the run ends.
+ * Posts the events of a session: those while it opens, and later the loss of its GPU. In that case the last checkpoint
+ * is posted first, then the run ends. /
  */
-function hear(event: RunEvent): void {
-  if (event.type === 'ready') fallback?.hand(); // the last checkpoint of the run that is replaced
+function onSessionEvent(event: RunEvent): void {
+  if (event.type === 'ready') fallback?.postNow(); // the last checkpoint of the run that is replaced
   if (event.type === 'error' && event.cause === 'device-lost') {
-    fallback?.hand();
+    fallback?.postNow();
     end();
   }
   post(event);
 }
 
 /**
- * Measures kernels for a short time between two updates. It uses GPU devices of its own, so losing them does not harm the
- * run.
+ * Measures kernels for a short time between two updates. It uses GPU devices of its own, so losing them does not harm
+ * the run. /
  */
-async function tuned(): Promise<void> {
+async function tuneKernels(): Promise<void> {
   try {
     await tuning.between();
   } catch {
@@ -328,29 +335,34 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
       ownFile = data.environment ?? ownFile;
     }
     // Commands run one after another, but do not wait for the pump: a run can be paused while it runs.
-    turn = turn.then(() => obey(data)).catch(tell);
+    commandQueue = commandQueue.then(() => runCommand(data)).catch(postError);
   }
 });
 
 /**
- * Posts an error. It is fatal if no run is left: the old run was ended for a new one that failed to start, or the device
- * was lost.
+ * Posts an error. It is fatal if no run is left: the old run was ended for a new one that failed to start, or the
+ * device was lost. /
  */
-function tell(error: unknown): void {
-  post(errorEvent(error, session === null && (gaveWay || error instanceof DeviceLostError), ownFile));
+function postError(error: unknown): void {
+  post(errorEvent(error, session === null && (endedForNext || error instanceof DeviceLostError), ownFile));
 }
 
-/** Takes a lock that is free again only when this worker has ended, however it does; `held` hears when it has it. */
-function holdForLife(lock: string, held: () => void): void {
-  // absent on plain http: then silence alone tells that a worker is gone
+/**
+ * Takes a lock that becomes free only when this worker ends, for whatever reason. Calls `onHeld` once the lock is
+ * taken.
+ */
+function holdForLife(lock: string, onHeld: () => void): void {
+  // absent on plain http: then the page only notices a dead worker by its silence
   const { locks } = navigator as Partial<Navigator>;
   void locks?.request(lock, () => {
-    held();
+    onHeld();
     return new Promise(() => undefined);
   });
 }
 
-/** The checkpoint of files that a person picked; what reads it is only loaded where there is one. Throws as `openBase` does. */
+/**
+ * Opens the checkpoint of the files that a person picked. The reader is only loaded here. Throws as `openBase` does.
+ */
 async function openPickedBase({
   name,
   files,

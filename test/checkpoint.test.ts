@@ -91,7 +91,7 @@ describe('a checkpoint', () => {
     expect(() => readCheckpoint(flipped)).toThrow(/damaged after it was saved: its checksum is [0-9a-f]{16}/);
     const { monitor } = kept.progress;
     const stray = { ...kept, progress: { ...kept.progress, monitor: { ...monitor, state: 'fine' } } };
-    expect(() => readCheckpoint(stray)).toThrow(/monitor's state reads fine/);
+    expect(() => readCheckpoint(stray)).toThrow(/monitor's state is fine/);
     expect(readCheckpoint(underKnobs(kept, { ...kept.config, seed: 8 })).config.seed).toBe(8);
     await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: there are 15 numbers, and the model needs 16/);
     await expect(open({}, { ...kept, vocabulary: ['other'] })).rejects.toThrow(/Its 1 words are not/);
@@ -176,10 +176,10 @@ describe('a checkpoint of a run with a reward model', () => {
     const odd = { ...memory.heldOut, lengths: Int32Array.of(3) };
     const torn = { ...memory.fitted, tokens: memory.fitted.tokens.slice(1) };
     for (const [part, words] of [
-      [{ heldOut: odd }, /The pairs its reward model holds out are no pairs of rollouts/],
-      [{ fitted: torn }, /The pairs its reward model fits are no pairs of rollouts/],
+      [{ heldOut: odd }, /The pairs its reward model holds out can’t be read as pairs of rollouts/],
+      [{ fitted: torn }, /The pairs its reward model fits can’t be read as pairs of rollouts/],
       [{ persons: null }, /the pairs its reward model was taught by a person: found null/],
-      [{ fits: -1 }, /A count of it reads -1/],
+      [{ fits: -1 }, /It has -1 in place of a count/],
     ] as const) {
       expect(() => readCheckpoint({ ...kept, rewardModel: { network, memory: { ...memory, ...part } } })).toThrow(
         words,
@@ -205,9 +205,9 @@ describe('a checkpoint of a run with a reward model', () => {
       () => 0,
     );
     fallback.take(await straight.checkpoint());
-    fallback.hand();
+    fallback.postNow();
     straight.prefer(...chosen(seen));
-    fallback.taught(...chosen(seen));
+    fallback.addChoice(...chosen(seen));
     expect(handed.map(({ rewardModel }) => rewardModel?.memory.clicks)).toEqual([0, 1]);
     await to(straight, 5);
     const resumed = await open(JUDGED, readCheckpoint(structuredClone(handed[1])));
@@ -234,7 +234,7 @@ describe('a fallback checkpoint', () => {
       await to(session, update);
       now += 2000;
       expect(fallback.take(await session.checkpoint())).toBe('');
-      fallback.offer();
+      fallback.postIfCheap();
     }
     expect(handed).toEqual([1, 2, 3, 4]);
     cost = 150;
@@ -242,23 +242,23 @@ describe('a fallback checkpoint', () => {
       await to(session, update);
       now += 2000;
       fallback.take(await session.checkpoint());
-      fallback.offer();
+      fallback.postIfCheap();
     }
     expect(handed).toEqual([1, 2, 3, 4, 5, 7, 9]); // 3 s after 150 ms
     cost = 9000;
-    fallback.hand();
+    fallback.postNow();
     expect(handed.length).toBe(7); // it was handed out
     const last = await session.checkpoint();
     fallback.take({ ...last, progress: { ...last.progress, update: 10 } });
     now += 5000;
-    fallback.offer(); // however long it takes, five seconds are the most
+    fallback.postIfCheap(); // however long it takes, five seconds are the most
     expect(handed.at(-1)).toBe(10);
     const { networks, ...rest } = await session.checkpoint();
     networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
     expect(nonFinite({ networks, rewardModel: null })).toBe('moment model.norm.weight');
     expect(fallback.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
     expect(fallback.last()?.networks).not.toBe(networks);
-    fallback.hand();
+    fallback.postNow();
     expect(handed.length).toBe(8);
   });
 
@@ -274,7 +274,7 @@ describe('a fallback checkpoint', () => {
     const adamM = new Map([['big', new Float32Array(13 * 2 ** 20)]]);
     const policy = { ...checkpoint.networks.policy, adamM };
     fallback.take({ ...checkpoint, networks: { policy, critic: null } });
-    fallback.hand();
+    fallback.postNow();
     expect(said).toMatchObject([
       {
         type: 'checkpoint',

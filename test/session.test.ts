@@ -241,7 +241,7 @@ describe('a session', () => {
     });
     const damaged = { ...bareHost, shippedFile: () => Promise.resolve(new ArrayBuffer(40)) };
     await expect(open({ warmStart: 'shipped' }, damaged)).rejects.toThrow(
-      /^warm\/number-hunt-16-d32-l2-h4-4-f96\.safetensors: .+ Fetch it anew, or set warmStart to train\.$/,
+      /^warm\/number-hunt-16-d32-l2-h4-4-f96\.safetensors: .+ Fetch it again, or set warmStart to train\.$/,
     );
   });
 

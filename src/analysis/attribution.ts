@@ -10,16 +10,18 @@ import type { ReadingPolicy } from './readingPolicy.ts';
 import type { Replay } from './replay.ts';
 import type { Term } from './termMath.ts';
 
-/** What an update's steps add to ⟨probe, Δθ⟩, in nats if the probe is a gradient of a log-probability. */
+/** The contributions of an update's steps to ⟨probe, Δθ⟩, in nats if the probe is the gradient of a log-probability. */
 export type Contributions = Omit<Why, 'before' | 'after' | 'residual' | 'together'>;
 
 /**
- * ⟨probe, Δθ⟩ of an update, split by where Δθ came from. AdamW moves θ by −D⊙m − lr·decay·θ, with D = lr/(1−β₁ᵗ)/(√v̂+ε) and
- * m = β₁m + (1−β₁)·scale·g. With the D that each step really had, that is linear in the gradients g, and g is a sum over
- * rollouts and terms: a gradient of step k counts through all steps from k on, with R_k = D_k + β₁R_{k+1}, and what m brought
- * along counts with β₁R_1. D itself depends on all gradients; that it would be another without one of them is not followed.
+ * Splits ⟨probe, Δθ⟩ of an update by the causes of Δθ. AdamW moves θ by −D⊙m − lr·decay·θ, with D = lr/(1−β₁ᵗ)/(√v̂+ε)
+ * and m = β₁m + (1−β₁)·scale·g. If the D of each step is taken as given, this is linear in the gradients g, and g is a
+ * sum over rollouts and terms. A gradient of step k acts through all steps from k on, with the weight
+ * R_k = D_k + β₁R_{k+1}. The m from before the update acts with the weight β₁R_1. D depends on all gradients too; that
+ * removing one of them would change D is ignored.
  *
- * The update is done again in `replay`: its weights and moments are overwritten, and end as the update left them, up to rounding.
+ * Repeats the update in the replay. This overwrites the replay's weights and moments; at the end they are those after
+ * the update, up to rounding.
  */
 export async function attribute(
   { policy, math }: Replay,
@@ -31,18 +33,18 @@ export async function attribute(
   const direction = flat(policy.parameters, probe);
   policy.writeState({ policy: before, critic: null });
   loadKept({ policy, math }, batch, credit);
-  const taken = await retake({ policy, math }, lesson, before);
+  const steps = await repeatSteps({ policy, math }, lesson, before);
 
   const sum = { kl: 0, entropy: 0, value: 0, momentum: 0, decay: 0 };
   const rollouts = new Float64Array(batch.rows);
-  let reach = new Float64Array(direction.length); // R of the step after
-  let beta1 = 0; // of the step after
-  for (const step of taken.toReversed()) {
+  let weightR = new Float64Array(direction.length); // R of the following step
+  let beta1 = 0; // β₁ of the following step
+  for (const step of steps.toReversed()) {
     const { settings, terms, sizes } = step;
-    const later = beta1;
-    reach = sizes.map((size, i) => size + later * reach[i]!);
+    const laterBeta1 = beta1;
+    weightR = sizes.map((size, i) => size + laterBeta1 * weightR[i]!);
     beta1 = settings.optimizer.beta1;
-    const pull = reach.map((r, i) => -(1 - beta1) * step.scale * r * direction[i]!);
+    const pull = weightR.map((r, i) => -(1 - beta1) * step.scale * r * direction[i]!);
     policy.writeWeights(step.weights);
     const through = async (term: Term, rows: Int32Array): Promise<number> => {
       math.show(term, terms);
@@ -50,35 +52,37 @@ export async function attribute(
       return dot(pull, policy.gradientPool());
     };
     for (const row of settings.rows) {
-      const pushed = terms.policyWeights.subarray(row * batch.length, (row + 1) * batch.length).some((w) => w !== 0);
-      if (pushed) rollouts[row] = rollouts[row]! + (await through('policy', Int32Array.of(row)));
+      const hasGradient = terms.policyWeights
+        .subarray(row * batch.length, (row + 1) * batch.length)
+        .some((w) => w !== 0);
+      if (hasGradient) rollouts[row] = rollouts[row]! + (await through('policy', Int32Array.of(row)));
     }
     const { klCoef, entropyCoef, valueCoef } = settings.objective;
     if (klCoef !== 0) sum.kl += await through('kl', settings.rows);
     if (entropyCoef !== 0) sum.entropy += await through('entropy', settings.rows);
     if (policy.model.value_head && valueCoef !== 0) sum.value += await through('value', settings.rows);
-    sum.decay += decayed(policy.parameters, direction, step.weights, settings.optimizer);
+    sum.decay += decayContribution(policy.parameters, direction, step.weights, settings.optimizer);
   }
   math.show();
   sum.momentum =
     -beta1 *
     dot(
-      reach.map((r, i) => r * direction[i]!),
+      weightR.map((r, i) => r * direction[i]!),
       flat(policy.parameters, before.adamM),
     );
-  return { ...sum, rollouts, steps: taken.length };
+  return { ...sum, rollouts, steps: steps.length };
 }
 
-/** A step that moved the policy. */
-interface Taken {
+/** An optimizer step that changed the policy. */
+interface PolicyStep {
   readonly settings: LearnStep;
-  readonly weights: Weights; // before it
+  readonly weights: Weights; // before the step
   readonly terms: TokenGradients;
-  readonly scale: number; // of the gradient, by its norm
+  readonly scale: number; // factor that clips the gradient's norm
   readonly sizes: Float64Array; // D
 }
 
-/** Gives a replay a kept batch with its credit, to learn from again. */
+/** Loads a kept batch and its credit into a replay, to learn from it again. */
 export function loadKept({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
   const { tokens, roles, states, logprobs: oldLogprobs, refLogprobs, values: oldValues } = batch;
   const { advantages, returns, masks } = credit;
@@ -89,11 +93,11 @@ export function loadKept({ policy, math }: Replay, batch: BatchView, credit: Cre
       ...{ advantages: Float32Array.from(advantages), returns: Float32Array.from(returns) },
     },
   );
-  math.give(credit); // in full precision, and with a regularizer mask of its own
+  math.give(credit); // in float64, and with the batch's own regularizer mask, which `load` doesn't take
   policy.credit({ rewards: batch.rewards, groups: new Int32Array(batch.rows) }, NO_SETTINGS);
 }
 
-// what is given needs none
+/** Settings for `Policy.credit`. They have no effect, because `TermMath` returns the credit that was given to it. */
 const NO_SETTINGS = {
   ...({
     estimator: 'grpo',
@@ -108,12 +112,15 @@ const NO_SETTINGS = {
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 
-/** Takes the steps of a lesson again; those that left the policy as it was are left out. */
-async function retake({ policy, math }: Replay, { steps }: Lesson, before: NetworkState): Promise<Taken[]> {
-  const takenSteps: Taken[] = [];
+/**
+ * Repeats the steps of a lesson, and returns those that changed the policy. Steps that train only the critic aren't
+ * repeated.
+ */
+async function repeatSteps({ policy, math }: Replay, { steps }: Lesson, before: NetworkState): Promise<PolicyStep[]> {
+  const policySteps: PolicyStep[] = [];
   let { weights } = before;
   math.show();
-  await policy.report(); // of steps before
+  await policy.report(); // empties the list of earlier steps
   for (const settings of steps) {
     const { rows, objective, optimizer, temperature } = settings;
     if (optimizer.criticOnly) continue;
@@ -122,7 +129,7 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
     if (stats?.skipped !== '') continue;
     const { policy: state } = await policy.readState();
     const scale = clipScale(stats.gradNorm, optimizer.maxGradNorm);
-    takenSteps.push({
+    policySteps.push({
       settings,
       weights,
       terms: math.terms(),
@@ -131,10 +138,10 @@ async function retake({ policy, math }: Replay, { steps }: Lesson, before: Netwo
     });
     ({ weights } = state);
   }
-  return takenSteps;
+  return policySteps;
 }
 
-/** D of the step that led to `state`, in the order of `parameters`. */
+/** Returns D of the step that led to `state`, in the order of `parameters`; see `attribute`. */
 export function stepSizes(
   parameters: readonly Parameter[],
   { adamV, steps }: NetworkState,
@@ -146,8 +153,8 @@ export function stepSizes(
   return flat(parameters, adamV).map((v) => rate / (Math.sqrt(v * correction) + eps));
 }
 
-/** What weight decay of one step adds to ⟨direction, Δθ⟩. */
-export function decayed(
+/** Returns the contribution of one step's weight decay to ⟨direction, Δθ⟩. `weights` are those before the step. */
+export function decayContribution(
   parameters: readonly Parameter[],
   direction: Float64Array,
   weights: Weights,
@@ -162,7 +169,10 @@ export function decayed(
   return -optimizer.learningRate * optimizer.weightDecay * sum;
 }
 
-/** All tensors that are learned one after the other, in their order; zeros for one that is not given. */
+/**
+ * Returns the trained tensors in one array, in the order of `parameters`. A tensor that isn't in `tensors` becomes
+ * zeros.
+ */
 export function flat(parameters: readonly Parameter[], tensors: Weights): Float64Array {
   const out = new Float64Array(parameters.reduce((sum, { size }) => sum + size, 0));
   let at = 0;
@@ -173,32 +183,35 @@ export function flat(parameters: readonly Parameter[], tensors: Weights): Float6
   return out;
 }
 
-/** Σ aᵢ·bᵢ over the entries of a. */
+/** Returns Σ aᵢ·bᵢ over the entries of a; b may be longer. */
 export function dot(a: Float64Array, b: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;
 }
 
-/** ∇ of the log-probability of the token at `position`, for a policy of one row that has the weights and the grammar. */
+/**
+ * Returns the gradient of the log-probability of the token at `position`. `reader` is a policy of one row with the
+ * weights and the grammar to use.
+ */
 export async function logprobGradient(
   reader: ReadingPolicy,
   row: RecordedRow,
   position: number,
   temperature: number,
 ): Promise<Weights> {
-  const none = new Float32Array(row.tokens.length);
-  const only = none.slice().fill(1, position, position + 1);
+  const zeros = new Float32Array(row.tokens.length);
+  const mask = zeros.slice().fill(1, position, position + 1);
   reader.load(row, {
-    ...{ oldLogprobs: none, refLogprobs: none, oldValues: none, returns: none, valueMask: none },
-    ...{ advantages: only.map((one) => -one), lossMask: only },
+    ...{ oldLogprobs: zeros, refLogprobs: zeros, oldValues: zeros, returns: zeros, valueMask: zeros },
+    ...{ advantages: mask.map((one) => -one), lossMask: mask },
   });
-  // descent on −A·log π of the one token with A = −1: the objective is its log-probability itself
-  await reader.accumulate(Int32Array.of(0), ITSELF, temperature);
+  // the loss of a token is −A·log π; with one token and A = −1 it's the log-probability
+  await reader.accumulate(Int32Array.of(0), PLAIN_OBJECTIVE, temperature);
   return reader.gradients();
 }
 
-const ITSELF = {
+const PLAIN_OBJECTIVE = {
   ...({
     surrogate: 'plain',
     clipLow: 0,

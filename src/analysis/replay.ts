@@ -9,13 +9,19 @@ import { trainingTasks } from '../rl/trainer.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import { createTermMath, type TermMath } from './termMath.ts';
 
-/** A second policy, large enough for a whole batch, in which updates of the run are repeated. It shares no weights or buffers with the run. */
+/**
+ * A second policy, large enough for a whole batch, in which updates of the run are repeated. It shares no weights or
+ * buffers with the run.
+ */
 export interface Replay {
   readonly policy: ReadingPolicy;
   readonly math: TermMath;
 }
 
-/** Creates a replay for the model and the batch size of `policy`. It always computes on the CPU, in float32. Throws BackendError if the tab has too little memory. */
+/**
+ * Creates a replay for the model and the batch size of `policy`. It always computes on the CPU, in float32. Throws
+ * BackendError if the tab has too little memory.
+ */
 export function openReplay({ model, rows, length }: Policy, seed: number): Replay {
   const math = createTermMath();
   const spec = readingSpec({ model, length }, rows);
@@ -23,14 +29,17 @@ export function openReplay({ model, rows, length }: Policy, seed: number): Repla
 }
 
 /**
- * The sizes of a second policy that answers questions about a run, for batches of `rows` rows. It has no separate critic, even if
- * the run has one. A value head of the model stays.
+ * Returns the sizes of a second policy that answers questions about a run, for batches of `rows` rows. It has no
+ * separate critic, even if the run has one. If the model has a value head, the second policy has it too.
  */
 export function readingSpec({ model, length }: Pick<Policy, 'model' | 'length'>, rows: number): PolicySpec {
   return { model, critic: model.value_head ? 'shared' : 'none', rows, length, minibatchRows: rows };
 }
 
-/** Writes `weights` into the replay's policy and rolls out the tasks of `update` with it, using the random draws that the update used. */
+/**
+ * Writes `weights` into the replay's policy and rolls out the tasks of `update` with it, using the random draws that
+ * the update used.
+ */
 export async function rerun(
   { policy }: Replay,
   env: ToolEnv,

@@ -2,64 +2,71 @@ import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../mo
 import type { StepLogprobs } from '../rl/previewBatch.ts';
 import { objective } from '../rl/objective.ts';
 
-/** A part of the objective whose gradient can be taken alone. */
+/** A term of the objective whose gradient can be computed alone. */
 export type Term = 'policy' | 'kl' | 'entropy' | 'value';
 
-/** `learningMath` for a policy that learns a kept batch again: it gives known credit, and can show one term at a time. */
+/**
+ * `LearningMath` for a policy that learns from a kept batch again. It returns credit that is already known, and can
+ * limit the objective to one term.
+ */
 export interface TermMath extends LearningMath {
-  /** The credit that the next `credit` gives, whatever it is asked. */
+  /** Sets the credit that `credit` returns from now on, whatever its arguments. */
   give(credit: Credit): void;
-  /** The per-token gradients of the last whole pass, a copy. */
+  /** Returns a copy of the per-token gradients of the last computation of the whole objective. */
   terms(): TokenGradients;
-  /** What the policy said of each token in the last whole pass, a copy. */
+  /**
+   * Returns a copy of each token's log-probability, entropy and value in the last computation of the whole objective.
+   */
   seen(): StepLogprobs;
   /**
-   * From now on the objective is `term` of recorded gradients: what a part of the rows adds to the whole minibatch, with its
-   * counts and its ratios. Without arguments it is the whole objective again.
+   * Limits the objective from now on to one term of recorded gradients. These were computed over a whole minibatch, so
+   * the gradient of some of its rows is their contribution to the minibatch's gradient. Without arguments, the
+   * objective is the whole objective again.
    */
   show(term?: Term, recorded?: TokenGradients): void;
 }
 
-const NOTHING: ObjectiveParts = {
+/** Measurements that aren't used. `tokens` isn't 0, because that would mean that there is nothing to learn. */
+const UNUSED_MEASUREMENTS: ObjectiveParts = {
   ...{ policyLoss: 0, entropy: 0, kl: 0, clipFraction: 0, clipFractionLower: 0, approxKl: 0, valueLoss: 0, total: 0 },
   tokens: 1,
 };
 
-/** See `TermMath`. */
+/** Creates a `TermMath`. */
 export function createTermMath(): TermMath {
-  let given: Credit | null = null;
-  let last: TokenGradients | null = null;
-  let seen: StepLogprobs | null = null;
+  let givenCredit: Credit | null = null;
+  let lastGradients: TokenGradients | null = null;
+  let lastLogprobs: StepLogprobs | null = null;
   let shown: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
   return {
     give(credit) {
-      given = credit;
+      givenCredit = credit;
     },
     terms() {
-      if (!last) throw new Error('terms: nothing was learned yet; take a whole pass first.');
-      return last;
+      if (!lastGradients) throw new Error('terms: nothing was learned yet. Compute the whole objective first.');
+      return lastGradients;
     },
     seen() {
-      if (!seen) throw new Error('seen: nothing was learned yet; take a whole pass first.');
-      return seen;
+      if (!lastLogprobs) throw new Error('seen: nothing was learned yet. Compute the whole objective first.');
+      return lastLogprobs;
     },
     show(term, recorded) {
       shown = term && recorded ? { term, recorded } : null;
     },
     credit() {
-      if (!given) throw new Error('credit: none was given; call give first.');
-      return given;
+      if (!givenCredit) throw new Error('credit: none was given; call give first.');
+      return givenCredit;
     },
     objective(batch, rows, settings, out) {
       if (!shown) {
         const parts = objective(batch, rows, settings, out);
         const { logprobs, entropies, values } = batch;
-        seen = {
+        lastLogprobs = {
           ...{ logprobs: Float64Array.from(logprobs), entropies: Float64Array.from(entropies) },
           values: Float64Array.from(values),
         };
         const { dlogprobs, policyWeights, dentropies, dvalues } = out;
-        last = {
+        lastGradients = {
           dlogprobs: dlogprobs.slice(),
           policyWeights: policyWeights.slice(),
           dentropies: dentropies.slice(),
@@ -67,13 +74,13 @@ export function createTermMath(): TermMath {
         };
         return parts;
       }
-      for (const row of rows) one(shown.term, shown.recorded, out, row * batch.length, (row + 1) * batch.length);
-      return NOTHING;
+      for (const row of rows) writeTerm(shown.term, shown.recorded, out, row * batch.length, (row + 1) * batch.length);
+      return UNUSED_MEASUREMENTS;
     },
   };
 }
 
-function one(term: Term, recorded: TokenGradients, out: TokenGradients, from: number, to: number): void {
+function writeTerm(term: Term, recorded: TokenGradients, out: TokenGradients, from: number, to: number): void {
   for (let at = from; at < to; at++) {
     const policy = recorded.policyWeights[at]!;
     out.policyWeights[at] = term === 'policy' ? policy : 0;

@@ -3,7 +3,10 @@ import type { ReadingPolicy } from './readingPolicy.ts';
 import { type RecordedRow, recordOf } from '../domain/batch.ts';
 import type { Grammar } from '../domain/tokens.ts';
 
-/** Log-probabilities (V) of the token after the first `count` of the reader's row, −Infinity where it is not legal in `state`. */
+/**
+ * Returns the log-probabilities (V) of the token after the first `count` tokens of the reader's row 0. Tokens that
+ * aren't legal in `state` get −Infinity.
+ */
 export async function distribution(
   reader: ReadingPolicy,
   { next }: Grammar,
@@ -17,7 +20,10 @@ export async function distribution(
   return row.map((logprob, token) => ((next[state * v + token] ?? -1) < 0 ? -Infinity : logprob));
 }
 
-/** Log-probabilities of all tokens of one row or of several, row after row, by a policy of as many rows or fewer: those that it does not hold at once follow. */
+/**
+ * Returns the log-probabilities of all tokens of one or several rows, row after row. The policy may have fewer rows
+ * than the record; it then reads them in groups.
+ */
 export async function logprobs(reader: ReadingPolicy, record: RecordedRow, temperature: number): Promise<Float32Array> {
   const out = new Float32Array(record.tokens.length);
   const size = reader.rows * reader.length;

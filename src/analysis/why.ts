@@ -3,27 +3,30 @@ import type { NetworkState } from '../model/policy.ts';
 import { type KeptBatch, recordOf } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
-import { attribute, logprobGradient, decayed, dot, flat, stepSizes } from './attribution.ts';
+import { attribute, logprobGradient, decayContribution, dot, flat, stepSizes } from './attribution.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import { logprobs } from './tokenDistribution.ts';
 import type { Replay } from './replay.ts';
 
-/** An update as it is kept: its batch, the network before and after it, and what it did in between. */
+/** A kept update: its batch, the network before and after it, and the steps between. */
 export interface KeptUpdate extends KeptBatch {
   readonly before: NetworkState;
   readonly after: NetworkState;
   readonly lesson: Lesson;
 }
 
-/** What an update is read with. */
+/** The policies that `whyMoved` computes with. */
 interface WhyReaders {
-  /** A policy of one row with the weights it is asked for, and the grammar. */
+  /** Returns a policy of one row with these weights and the run's grammar. */
   readonly reading: (weights: Weights) => Promise<ReadingPolicy>;
-  /** Where it is done again, rollout by rollout; null: its rollouts are not told apart. */
+  /**
+   * Returns a replay in which the update is repeated rollout by rollout. null: the contributions of rollouts aren't
+   * separated.
+   */
   readonly replaying: (() => Promise<Replay>) | null;
 }
 
-/** Why an update moved a token. */
+/** Explains why an update changed the log-probability of a token; see `Why`. */
 export async function whyMoved(
   { reading, replaying }: WhyReaders,
   { batch, config, before, after, lesson }: KeptUpdate,
@@ -31,9 +34,9 @@ export async function whyMoved(
 ): Promise<Why> {
   const record = recordOf(batch, row);
   const probe = await logprobGradient(await reading(before.weights), record, position, config.temperature);
-  const was = await logprobs(await reading(before.weights), record, config.temperature);
+  const logprobsBefore = await logprobs(await reading(before.weights), record, config.temperature);
   const reader = await reading(after.weights);
-  const is = await logprobs(reader, record, config.temperature);
+  const logprobsAfter = await logprobs(reader, record, config.temperature);
   const parts = replaying
     ? {
         ...(await attribute(
@@ -48,7 +51,11 @@ export async function whyMoved(
         ...{ rollouts: new Float64Array(batch.rows), kl: 0, entropy: 0, value: 0 },
         ...firstOrder(reader.parameters, { lesson, before, after }, probe),
       };
-  const whole: Omit<Why, 'residual'> = { ...parts, before: was[position] ?? 0, after: is[position] ?? 0 };
+  const whole: Omit<Why, 'residual'> = {
+    ...parts,
+    before: logprobsBefore[position] ?? 0,
+    after: logprobsAfter[position] ?? 0,
+  };
   return { ...whole, residual: whole.after - whole.before - explained(whole) };
 }
 
@@ -56,19 +63,20 @@ function explained({ kl, entropy, value, momentum, decay, together = 0, rollouts
   return [kl, entropy, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
 }
 
-/** ⟨probe, Δθ⟩ of an update and what of it can be told apart without a gradient. */
-type Undivided = Pick<Why, 'momentum' | 'decay' | 'steps'> & { readonly together: number };
+/** The contributions to ⟨probe, Δθ⟩ that can be computed without gradients; `together` is the rest. */
+type PartialContributions = Pick<Why, 'momentum' | 'decay' | 'steps'> & { readonly together: number };
 
 /**
- * ⟨probe, Δθ⟩ of an update, computed from the network before and after it; no rollout is run again. If the update is one optimizer step, the parts of
- * Adam's first moment and of weight decay are separated, as in `attribute`, and the gradients stay one part. Several steps stay one part, because what
- * Adam divided by in between isn't kept.
+ * Computes ⟨probe, Δθ⟩ of an update from the network before and after it, without running a rollout again. If the
+ * update is a single optimizer step, the contributions of Adam's first moment and of weight decay are separated, as in
+ * `attribute`; all gradients together are `together`. With several steps, everything is in `together`, because Adam's
+ * second moments between the steps aren't kept.
  */
 function firstOrder(
   parameters: readonly Parameter[],
   { lesson, before, after }: { readonly lesson: Lesson; readonly before: NetworkState; readonly after: NetworkState },
   probe: Weights,
-): Undivided {
+): PartialContributions {
   const direction = flat(parameters, probe);
   const [from, to] = [flat(parameters, before.weights), flat(parameters, after.weights)];
   const whole = dot(
@@ -79,8 +87,8 @@ function firstOrder(
   const optimizer = lesson.steps.findLast((step) => !step.optimizer.criticOnly)?.optimizer;
   if (steps !== 1 || !optimizer) return { momentum: 0, decay: 0, steps, together: whole };
   const sizes = stepSizes(parameters, after, optimizer);
-  const pulled = sizes.map((size, i) => size * direction[i]!);
-  const momentum = -optimizer.beta1 * dot(pulled, flat(parameters, before.adamM));
-  const decay = decayed(parameters, direction, before.weights, optimizer);
+  const scaledDirection = sizes.map((size, i) => size * direction[i]!);
+  const momentum = -optimizer.beta1 * dot(scaledDirection, flat(parameters, before.adamM));
+  const decay = decayContribution(parameters, direction, before.weights, optimizer);
   return { momentum, decay, steps, together: whole - momentum - decay };
 }

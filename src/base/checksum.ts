@@ -1,8 +1,11 @@
 /**
- * A checksum of plain data as sixteen hex digits: the same for a value and its structured clone, whatever the order of an object's keys.
- * Two lanes of 32 bits; each step of a lane is a bijection of what came before it and of the word it takes in, so that a change of one
- * word, however small, always shows, and others do but for once in 2^64. It guards against damage, not against forgery. Numbers count by
- * their bits, typed arrays, strings and maps by their contents. Throws RangeError on functions and symbols.
+ * Returns a checksum of plain data as sixteen hex digits. It is the same for a value and its structured clone, and does
+ * not depend on the order of an object's keys.
+ *
+ * It has two lanes of 32 bits. Each step of a lane is a bijection of the lane's state and of the next word. So a change
+ * of one word always changes the checksum, and other changes do except once in 2^64. It guards against damage, not
+ * against forgery. Numbers count by their bits; typed arrays, strings and maps by their contents. Throws RangeError on
+ * functions and symbols.
  */
 export function checksumOf(value: unknown): string {
   const lanes = new Lanes();
@@ -20,7 +23,7 @@ class Lanes {
     this.b = mixed ^ (mixed >>> 15);
   }
   words(list: Uint32Array): void {
-    // in locals: a save holds a million words
+    // local variables are faster: a save has a million words
     let { a, b } = this;
     // oxlint-disable-next-line typescript/prefer-for-of -- iterating takes 2.6 times as long
     for (let i = 0; i < list.length; i++) {
@@ -44,8 +47,8 @@ class Lanes {
 const number = new Float64Array(1);
 const bits = new Uint32Array(number.buffer);
 
-/** A kind before each value keeps apart what would read the same: 1 and '1', an empty list and an empty map. */
-const KIND = {
+/** A type tag before each value, so that similar values differ: 1 and '1', an empty list and an empty map. */
+const TYPE_TAG = {
   undefined: 1,
   null: 2,
   boolean: 3,
@@ -59,33 +62,33 @@ const KIND = {
 };
 
 function walk(lanes: Lanes, value: unknown): void {
-  if (value === undefined) lanes.word(KIND.undefined);
-  else if (value === null) lanes.word(KIND.null);
+  if (value === undefined) lanes.word(TYPE_TAG.undefined);
+  else if (value === null) lanes.word(TYPE_TAG.null);
   else if (typeof value === 'boolean') {
-    lanes.word(KIND.boolean);
+    lanes.word(TYPE_TAG.boolean);
     lanes.word(Number(value));
   } else if (typeof value === 'number') {
     number[0] = value;
-    lanes.word(KIND.number);
+    lanes.word(TYPE_TAG.number);
     lanes.words(bits);
   } else if (typeof value === 'string') {
-    lanes.word(KIND.string);
+    lanes.word(TYPE_TAG.string);
     lanes.text(value);
-  } else if (typeof value === 'object') contents(lanes, value);
+  } else if (typeof value === 'object') walkObject(lanes, value);
   else throw new RangeError(`checksumOf: a ${typeof value} is not plain data.`);
 }
 
-function contents(lanes: Lanes, value: object): void {
+function walkObject(lanes: Lanes, value: object): void {
   if (ArrayBuffer.isView(value)) {
-    lanes.word(KIND.array);
+    lanes.word(TYPE_TAG.array);
     lanes.text(value.constructor.name);
-    bytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+    walkBytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   } else if (Array.isArray(value)) {
-    lanes.word(KIND.list);
+    lanes.word(TYPE_TAG.list);
     lanes.word(value.length);
     for (const item of value) walk(lanes, item);
   } else if (value instanceof Map) {
-    lanes.word(KIND.map);
+    lanes.word(TYPE_TAG.map);
     lanes.word(value.size);
     for (const [key, item] of value) {
       walk(lanes, key);
@@ -93,7 +96,7 @@ function contents(lanes: Lanes, value: object): void {
     }
   } else {
     const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    lanes.word(KIND.fields);
+    lanes.word(TYPE_TAG.fields);
     lanes.word(fields.length);
     for (const [key, item] of fields) {
       lanes.text(key);
@@ -102,10 +105,10 @@ function contents(lanes: Lanes, value: object): void {
   }
 }
 
-function bytes(lanes: Lanes, all: Uint8Array): void {
+function walkBytes(lanes: Lanes, all: Uint8Array): void {
   lanes.word(all.byteLength);
-  const whole = all.byteLength - (all.byteLength % 4);
-  const aligned = all.byteOffset % 4 === 0 ? all.subarray(0, whole) : all.slice(0, whole);
-  lanes.words(new Uint32Array(aligned.buffer, aligned.byteOffset, whole / 4));
-  for (const byte of all.subarray(whole)) lanes.word(byte);
+  const wholeBytes = all.byteLength - (all.byteLength % 4);
+  const aligned = all.byteOffset % 4 === 0 ? all.subarray(0, wholeBytes) : all.slice(0, wholeBytes);
+  lanes.words(new Uint32Array(aligned.buffer, aligned.byteOffset, wholeBytes / 4));
+  for (const byte of all.subarray(wholeBytes)) lanes.word(byte);
 }

@@ -1,16 +1,22 @@
-/** Most parts of one model in the GGUF format; none that is published has as many. */
+/** Largest number of parts of a model in the GGUF format. No published model has as many. */
 export const MOST_PARTS = 1000;
-const NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
+const PART_NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 
-/** The names of all parts of the split model that a file of this name belongs to; the name alone where it is not a part. */
+/**
+ * Returns the names of all parts of the split model to which a file of this name belongs. If the name is not that of a
+ * part, returns only the name.
+ */
 export function partNames(name: string): readonly string[] {
-  const [, stem = '', , digits = '', end = ''] = NAME.exec(name) ?? [];
+  const [, stem = '', , digits = '', extension = ''] = PART_NAME.exec(name) ?? [];
   const count = Number(digits);
   if (digits === '' || count < 1 || count > MOST_PARTS) return [name];
-  return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}${end}`);
+  return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}${extension}`);
 }
 
-/** The first GGUF file of these with the other parts of its model that are there, in their order; empty if there is none. */
+/**
+ * Returns the first GGUF file of the list together with the other parts of its model that are in the list, in order.
+ * Empty if there is none.
+ */
 export function ggufFiles<File extends { readonly path: string }>(files: readonly File[]): readonly File[] {
   const first = files.find(({ path }) => /\.gguf$/i.test(path));
   if (!first) return [];

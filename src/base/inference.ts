@@ -1,15 +1,17 @@
 /** Confidence level of all intervals here. `TAIL` is the probability that is left out on each side. */
-const LEVEL = 0.95;
-const TAIL = (1 - LEVEL) / 2;
+const CONFIDENCE = 0.95;
+const TAIL = (1 - CONFIDENCE) / 2;
 /** Significance level: a result counts as more than chance if its p value is below this. */
 export const CHANCE = 0.05;
-const MOST_SEEDS = 1000;
-const FEWEST_POINTS = 6; // a line through fewer points gets no interval
-const MOST_ALIKE = 0.9; // largest correlation of neighbouring residuals that is used: as it nears 1, the interval would grow without bound
-const EXACT = 1e-14; // a residual sum of squares below this share of the curve's sum of squares is rounding error, and counts as 0
+const MAX_SEEDS = 1000;
+const MIN_POINTS = 6; // a line through fewer points gets no interval
+// largest correlation of neighbouring residuals that is used: near 1 the interval would grow without bound
+const MAX_CORRELATION = 0.9;
+// a residual sum of squares below this share of the curve's sum of squares is rounding error and counts as 0
+const EXACT_FIT = 1e-14;
 const ROUNDING = 1e-9; // two numbers that differ by less count as equal
 
-/** A confidence interval: in a share `LEVEL` of all repetitions it contains the true value. */
+/** A confidence interval: in a share `CONFIDENCE` of all repetitions it contains the true value. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
@@ -19,25 +21,26 @@ export interface Interval {
 export type Claim = 'more' | 'less' | 'unclear';
 
 /**
- * Student's t interval for the mean of independent values (one for each seed): mean ± t(n − 1)·sd/√n. For paired differences it is the
- * paired t interval. Null if there are fewer than two values or if all are equal, because the spread is then unknown.
+ * Student's t interval for the mean of independent values (one for each seed): mean ± t(n − 1)·sd/√n. For paired
+ * differences it is the paired t interval. Null if there are fewer than two values or if all are equal, because the
+ * spread is then unknown. /
  */
 export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mean: number; readonly sd: number }) {
   if (n < 2 || !(sd > ROUNDING)) return null;
-  const reach = (tQuantile(1 - TAIL, n - 1) * sd) / Math.sqrt(n);
-  return { low: mean - reach, high: mean + reach } satisfies Interval;
+  const halfWidth = (tQuantile(1 - TAIL, n - 1) * sd) / Math.sqrt(n);
+  return { low: mean - halfWidth, high: mean + halfWidth } satisfies Interval;
 }
 
 /**
- * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two lists' degrees of
- * freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values.
+ * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two
+ * lists' degrees of freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values. /
  */
 export function differenceInterval(before: readonly number[], after: readonly number[]): Interval | null {
   const df = Math.min(before.length, after.length) - 1;
   if (df < 1) return null;
   const [a, b] = [spread(before), spread(after)];
-  const reach = tQuantile(1 - TAIL, df) * Math.sqrt(a.variance / a.n + b.variance / b.n);
-  return { low: b.mean - a.mean - reach, high: b.mean - a.mean + reach };
+  const halfWidth = tQuantile(1 - TAIL, df) * Math.sqrt(a.variance / a.n + b.variance / b.n);
+  return { low: b.mean - a.mean - halfWidth, high: b.mean - a.mean + halfWidth };
 }
 
 function spread(values: readonly number[]) {
@@ -53,17 +56,18 @@ export interface Slope {
 }
 
 /**
- * Slope of the least-squares line through a noisy curve, with its t interval. Neighbouring points of a learning curve are correlated. So the
- * interval is widened by √((1 + r)/(1 − r)), where r is the correlation of neighbouring residuals, as for first-order autoregressive
- * noise. Null if there are fewer than six points: they can't tell a trend from noise.
+ * Slope of the least-squares line through a noisy curve, with its t interval. Neighbouring points of a learning curve
+ * are correlated. So the interval is widened by √((1 + r)/(1 − r)), where r is the correlation of neighbouring
+ * residuals, as for first-order autoregressive noise. Null if there are fewer than six points: they can't tell a trend
+ * from noise. /
  */
 export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
   return slopesToEnd(x, y)(0);
 }
 
 /**
- * The `slopeInterval` of the last part of a curve, from point `from` to its end, for any `from`. All sums are computed once, so the time for
- * a part doesn't depend on its length.
+ * The `slopeInterval` of the last part of a curve, from point `from` to its end, for any `from`. All sums are computed
+ * once, so the time for a part doesn't depend on its length. /
  */
 export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
   const n = Math.min(x.length, y.length);
@@ -90,23 +94,28 @@ export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: 
   const pairUV = pairs((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
   return (from) => {
     const m = n - from;
-    if (m < FEWEST_POINTS) return null;
+    if (m < MIN_POINTS) return null;
     const [meanU, meanV] = [sumU(from) / m, sumV(from) / m];
-    const across = sumUU(from) - m * meanU ** 2;
-    const [along, around] = [sumUV(from) - m * meanU * meanV, sumVV(from) - m * meanV ** 2];
-    const slope = along / across;
-    const left = around - slope * along;
-    const squares = left > EXACT * sumVV(from) ? left : 0; // the residuals of an exact line are only rounding errors
+    const squaresU = sumUU(from) - m * meanU ** 2;
+    const [productsUV, squaresV] = [sumUV(from) - m * meanU * meanV, sumVV(from) - m * meanV ** 2];
+    const slope = productsUV / squaresU;
+    const residualSquares = squaresV - slope * productsUV;
+    // the residuals of an exact line are only rounding errors
+    const squaredResiduals = residualSquares > EXACT_FIT * sumVV(from) ? residualSquares : 0;
     const a = meanV - slope * meanU; // residual: v − a − slope·u
-    const products =
+    const neighbourProducts =
       pairVV(from) - a * pairV(from) - slope * pairUV(from) + a * a * (m - 1) + a * slope * pairU(from) + slope ** 2 * pairUU(from); // prettier-ignore
-    const r = Math.min(MOST_ALIKE, Math.max(0, squares > 0 ? products / squares : 0));
-    const reach = tQuantile(1 - TAIL, m - 2) * Math.sqrt((squares / (m - 2) / across) * ((1 + r) / (1 - r)));
-    return { slope, interval: { low: slope - reach, high: slope + reach } };
+    const r = Math.min(MAX_CORRELATION, Math.max(0, squaredResiduals > 0 ? neighbourProducts / squaredResiduals : 0));
+    const halfWidth =
+      tQuantile(1 - TAIL, m - 2) * Math.sqrt((squaredResiduals / (m - 2) / squaresU) * ((1 + r) / (1 - r)));
+    return { slope, interval: { low: slope - halfWidth, high: slope + halfWidth } };
   };
 }
 
-/** Clopper–Pearson's exact interval for a share, from `hits` of `n` independent tries. `hits` need not be a whole number. */
+/**
+ * Clopper–Pearson's exact interval for a share, from `hits` of `n` independent tries. `hits` need not be a whole
+ * number.
+ */
 export function shareInterval(hits: number, n: number): Interval {
   if (n <= 0) return { low: 0, high: 1 };
   return {
@@ -116,9 +125,9 @@ export function shareInterval(hits: number, n: number): Interval {
 }
 
 /**
- * Exact two-sided sign test. `better` and `worse` count the pairs that differ, by sign. Returns the p value: the probability of a split at
- * least as uneven, if both signs are equally likely. If the pairs are tasks that two agents solve or fail, this is McNemar's exact test;
- * tasks with the same outcome for both don't count.
+ * Exact two-sided sign test. `better` and `worse` count the pairs that differ, by sign. Returns the p value: the
+ * probability of a split at least as uneven, if both signs are equally likely. If the pairs are tasks that two agents
+ * solve or fail, this is McNemar's exact test; tasks with the same outcome for both don't count. /
  */
 export function signTest(better: number, worse: number): number {
   const n = better + worse;
@@ -141,26 +150,33 @@ export function signsOf(differences: readonly number[]): Signs {
   return { better, tied: differences.length - better - worse, worse };
 }
 
-/** The claim that paired differences support, given the p value of their exact test: 'unclear' if p is at least `CHANCE`. */
+/**
+ * The claim that paired differences support, given the p value of their exact test: 'unclear' if p is at least
+ * `CHANCE`.
+ */
 export function claimOf({ better, worse }: Signs, p: number): Claim {
   if (p >= CHANCE) return 'unclear';
   return better > worse ? 'more' : 'less';
 }
 
-/** About how many pairs the sign test needs for a p below `CHANCE`, if further pairs split in the same proportion. Null: more than a thousand. */
+/**
+ * Returns about how many pairs the sign test needs for a p below `CHANCE`, if further pairs split in the same
+ * proportion. Null if it is more than a thousand.
+ */
 export function seedsNeeded({ better, tied, worse }: Signs): number | null {
   const n = better + tied + worse;
   if (better === worse) return null;
-  for (let more = 1; more <= MOST_SEEDS; more++) {
-    const [b, w] = [better, worse].map((count) => Math.round((count * more) / n)) as [number, number];
-    if (signTest(b, w) < CHANCE) return more;
+  for (let pairs = 1; pairs <= MAX_SEEDS; pairs++) {
+    const [b, w] = [better, worse].map((count) => Math.round((count * pairs) / n)) as [number, number];
+    if (signTest(b, w) < CHANCE) return pairs;
   }
   return null;
 }
 
 /**
- * Corrects the p values of several comparisons for their number, by Benjamini and Hochberg's step-up procedure (1995). Returns them in the
- * same order. If the comparisons with a corrected value below .05 are taken as real, at most one in twenty of these is expected to be chance.
+ * Corrects the p values of several comparisons for their number, by Benjamini and Hochberg's step-up procedure (1995).
+ * Returns them in the same order. If the comparisons with a corrected value below .05 are taken as real, at most one in
+ * twenty of these is expected to be chance. /
  */
 export function correctedForNumber(values: readonly number[]): number[] {
   const order = values.map((p, at) => ({ p, at })).toSorted((a, b) => b.p - a.p);
@@ -183,13 +199,17 @@ export function chanceText(p: number): string {
   return p < CHANCE && Number(text) >= CHANCE ? '< .05' : `= ${text}`;
 }
 
-/** Fisher's exact test, two-sided: `a` of `n` against `b` of `m`, for two samples that are not paired. */
+/**
+ * Fisher's exact test, two-sided: `a` of `n` against `b` of `m`, for two samples that are not paired. Returns the p
+ * value.
+ */
 export function fisherTest(a: number, n: number, b: number, m: number): number {
   const hits = a + b;
   const chance = (k: number) => Math.exp(lnChoose(n, k) + lnChoose(m, hits - k) - lnChoose(n + m, hits));
-  const seen = chance(a) * (1 + 1e-9); // a table as likely as the observed one counts, even if rounding makes it look a little likelier
+  // a table as likely as the observed one counts, even if rounding makes it look a little likelier
+  const observed = chance(a) * (1 + 1e-9);
   let p = 0;
-  for (let k = Math.max(0, hits - m); k <= Math.min(n, hits); k++) if (chance(k) <= seen) p += chance(k);
+  for (let k = Math.max(0, hits - m); k <= Math.min(n, hits); k++) if (chance(k) <= observed) p += chance(k);
   return Math.min(1, p);
 }
 
@@ -210,7 +230,10 @@ function betaQuantile(p: number, a: number, b: number): number {
   return (low + high) / 2;
 }
 
-/** Regularized incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8; Lentz's method). */
+/**
+ * Regularized incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8; Lentz's
+ * method).
+ */
 function betaCdf(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -242,7 +265,10 @@ function lnChoose(n: number, k: number): number {
   return k === 0 || k === n ? 0 : -Math.log(n + 1) - lnBeta(n - k + 1, k + 1);
 }
 
-/** ln Γ(x) for x > 0. The recurrence Γ(x + 1) = x·Γ(x) raises x to at least 15, where Stirling's series is exact to 14 digits. */
+/**
+ * ln Γ(x) for x > 0. The recurrence Γ(x + 1) = x·Γ(x) raises x to at least 15, where Stirling's series is exact to 14
+ * digits.
+ */
 function lnGamma(x: number): number {
   let shift = 0;
   for (; x < 15; x++) shift -= Math.log(x);

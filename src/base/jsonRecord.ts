@@ -1,22 +1,22 @@
-/** An object that JSON wrote. A key may be anything, `__proto__` included: take values by `Object.hasOwn`. */
+/** An object from JSON. Any key is possible, even `__proto__`, so check with `Object.hasOwn` before reading a value. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Whether it is a JSON object: no list, not null. */
+/** Whether a value is a JSON object: not a list, not null. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether it is a whole number from 0 that JavaScript holds exactly. */
+/** Whether a value is a whole number from 0 that JavaScript stores exactly. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether it is an object of nothing but texts. */
+/** Whether a value is an object whose values are all texts. */
 export function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   return isRecord(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
-/** A JSON value for a message, short. */
+/** Returns a short text for a JSON value, for messages. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return value === '' ? "''" : value;

@@ -1,10 +1,10 @@
 /**
- * Counter-based randomness: every draw is a hash of what it is for, never of when it happens, so results do not depend
- * on batch order, chunk size or thread count. The hash is pcg4d (Jarzynski & Olano 2020, "Hash Functions for GPU
- * Rendering", JCGT 9(3)); `src/gpu/kernels/sample.wgsl` computes the same bits.
+ * Counter-based random numbers. Every draw is a hash of its purpose and counters, not of the time at which it happens.
+ * So results do not depend on batch order, chunk size or thread count. The hash is pcg4d (Jarzynski & Olano 2020, "Hash
+ * Functions for GPU Rendering", JCGT 9(3)); `src/gpu/kernels/sample.wgsl` computes the same bits.
  */
 
-/** What a draw is for; part of its key, so that streams never meet. */
+/** The purpose of a draw. It is part of the draw's key, so that streams with different purposes are independent. */
 export const Purpose = {
   weights: 1,
   trainTask: 2,
@@ -29,7 +29,7 @@ const PCG_MULTIPLIER = 1664525;
 const PCG_INCREMENT = 1013904223;
 const PURPOSE_STEP = 0x9e3779b9;
 
-/** Hashes four 32-bit words to four; writes them into `out` as unsigned integers. */
+/** Hashes four 32-bit words to four words, and writes them into `out` as unsigned integers. */
 export function pcg4d(x: number, y: number, z: number, w: number, out: Uint32Array): void {
   let a = (Math.imul(x, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
   let b = (Math.imul(y, PCG_MULTIPLIER) + PCG_INCREMENT) | 0;
@@ -53,20 +53,23 @@ export function pcg4d(x: number, y: number, z: number, w: number, out: Uint32Arr
   out[3] = d;
 }
 
-/** The first word of a key: run seed and purpose. */
+/** Returns the first word of a key, from the run's seed and the purpose. */
 export function streamKey(seed: number, purpose: Purpose): number {
   return (seed + Math.imul(purpose, PURPOSE_STEP)) >>> 0;
 }
 
 const scratch = new Uint32Array(4);
 
-/** One uniform in [0, 1) with 24 bits for counter (a, b, c) of a stream; the sampler's draw for (update, rollout, position). */
+/**
+ * Returns a uniform number in [0, 1) with 24 bits for counter (a, b, c) of a stream. The sampler uses it with (update,
+ * rollout, position).
+ */
 export function uniform(key: number, a: number, b: number, c: number): number {
   pcg4d(key, a, b, c, scratch);
   return ((scratch[0] ?? 0) >>> 8) / 16777216;
 }
 
-/** A sequence of draws under one key; state is one counter. */
+/** A sequence of draws under one key. Its state is one counter. */
 export interface Random {
   /** Uniform in [0, 1). */
   readonly next: () => number;
@@ -80,7 +83,7 @@ export interface Random {
   readonly shuffle: <T extends unknown[] | Int32Array>(items: T) => T;
 }
 
-/** The stream of draws for (seed, purpose, a, b). */
+/** Returns the stream of draws for (seed, purpose, a, b). */
 export function random(seed: number, purpose: Purpose, a = 0, b = 0): Random {
   const key = streamKey(seed, purpose);
   let counter = 0;

@@ -1,6 +1,7 @@
-// Unicode draws nothing for Default_Ignorable_Code_Point and for format characters (Cf). Some format characters are drawn after all:
-// the Arabic, Syriac and Kaithi signs around numbers. Listed one by one: blanks that Unicode puts into neither class (the empty braille
-// pattern, the null notehead, the Khitan filler), and the object replacement character.
+// Unicode's invisible characters: Default_Ignorable_Code_Point and format characters (Cf). Some format characters are
+// drawn all the same: the Arabic, Syriac and Kaithi signs around numbers. Listed one by one: blank characters in
+// neither class (the empty braille pattern, the null notehead, the Khitan filler), and the object replacement
+// character.
 const DRAWN_FORMATS = String.raw`\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}`;
 const HIDDEN = String.raw`(?![${DRAWN_FORMATS}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufffc\u{1d159}]|\u{16fe4}`;
 const FIRST_HIDDEN = new RegExp(HIDDEN, 'u');
@@ -44,11 +45,12 @@ const SHAPING_SEQUENCES = new RegExp(
 );
 const PLAIN = /^[\x20-\x7e]*$/;
 const RIGHT_TO_LEFT = /[\p{scx=Arab}\p{scx=Hebr}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Nkoo}\p{scx=Adlm}]/u;
-const LONGEST = 80;
+const MAX_CHARACTERS = 80;
 
 /**
- * The first character of a text that cannot be seen or that changes the text's direction, such as `U+200B`; null if there is none.
- * Joiners and variation selectors that shape a letter or an emoji beside them are allowed.
+ * Returns the code of the first character of a text that is invisible or changes the text's direction, such as
+ * `U+200B`. Null if there is none. Joiners and variation selectors that shape a letter or an emoji beside them are
+ * allowed.
  */
 export function firstHidden(text: string): string | null {
   if (PLAIN.test(text)) return null;
@@ -57,14 +59,16 @@ export function firstHidden(text: string): string | null {
 }
 
 /**
- * Makes any text, such as a file's name, one line that can be shown safely beside other text. Characters that cannot be seen or that
- * change the direction are written as ‹U+202E›. A text with right-to-left letters is wrapped in isolating marks (U+2068, U+2069), so
- * that it doesn't reorder the text around it. A text of more than `most` code points is cut to `most` of them, the last one “…”.
+ * Makes any text, such as a file's name, one line that can be shown safely beside other text. Characters that cannot be
+ * seen or that change the direction are written as ‹U+202E›. A text with right-to-left letters is wrapped in isolating
+ * marks (U+2068, U+2069), so that it doesn't reorder the text around it. A text of more than `most` code points is cut
+ * to `most` of them, the last one “…”. /
  */
-export function visible(text: string, most = LONGEST): string {
+export function visible(text: string, most = MAX_CHARACTERS): string {
   if (text.length <= most && PLAIN.test(text)) return text;
-  const letters = Array.from(text.slice(0, 2 * most + 2)); // a code point takes at most two code units; a text may have millions
-  const short = letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text;
+  // a code point takes at most two code units; don't split a text of millions
+  const codePoints = Array.from(text.slice(0, 2 * most + 2));
+  const short = codePoints.length > most ? `${codePoints.slice(0, most - 1).join('')}…` : text;
   const kept = firstHidden(short) === null ? short : short.replace(ALL_HIDDEN, (hidden) => `‹${codeOf(hidden)}›`);
   return RIGHT_TO_LEFT.test(kept) ? `\u2068${kept}\u2069` : kept;
 }

@@ -9,7 +9,7 @@ import type { WeightSource } from '../model/weightSource.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { FILES } from './checkpointFolder.ts';
 
-/** A checkpoint that a run puts adapters beside, opened: its headers are read, its weights are not. */
+/** An opened checkpoint that a run trains adapters for. Its headers have been read, its weights have not. */
 export interface BaseCheckpoint {
   readonly mark: BaseMark;
   readonly model: ModelConfig; // without a value head
@@ -17,112 +17,121 @@ export interface BaseCheckpoint {
   readonly chatTokenizer: ChatTokenizer;
 }
 
-/** A run needs a checkpoint that is not open, or the open one is not the one it began with. A class of its own: the page then asks for the model. */
+/**
+ * Thrown if a run needs a base checkpoint and none is open, or another one than the run began with. It has its own
+ * class so that the page can ask for the model.
+ */
 export class BaseNeededError extends ProblemError {
   override readonly name = 'BaseNeededError';
-  readonly wanted: BaseMark | null; // of a run that is continued; null for a new run
+  readonly wanted: BaseMark | null; // the checkpoint that a continued run needs; null for a new run
   constructor(wanted: BaseMark | null, got: BaseMark | null) {
-    const found = got ? ` ${got.name} (${short(got)}) is another model.` : '';
+    const found = got ? ` ${got.name} (${described(got)}) is another model.` : '';
     super(
       wanted
-        ? `This run trains an adapter beside ${wanted.name} (${short(wanted)}).${found} Open that GGUF file or folder.`
+        ? `This run trains an adapter beside ${wanted.name} (${described(wanted)}).${found} Open that GGUF file or folder.`
         : 'This task trains an adapter beside a language model. Open a GGUF file or a model folder under Models first.',
     );
     this.wanted = wanted;
   }
 }
 
-const short = ({ sha256, whole, bytes }: BaseMark) =>
+const described = ({ sha256, whole, bytes }: BaseMark) =>
   `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${(whole ?? sha256).slice(0, 12)}…`;
 
 /**
- * Throws BaseNeededError unless `got` is the checkpoint of `wanted`, whatever its file is called now. Every byte counts; of a run that an older
- * version saved, only the samples that it took.
+ * Throws BaseNeededError unless `got` is the same checkpoint as `wanted`. The file's name doesn't matter. Every byte is
+ * compared by its hash; for runs saved by an older version, only the hash of samples.
  */
 export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
   const same = got?.sha256 === wanted.sha256 && (wanted.whole === undefined || got.whole === wanted.whole);
   if (!same) throw new BaseNeededError(wanted, got);
 }
 
-// What is neither weights nor read by a run does not make it another checkpoint.
-const READ: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.specialTokens, FILES.addedTokens]; // prettier-ignore
-const OTHERS = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
+// Only files with weights and files that a run reads count for the fingerprint.
+const READ_FILES: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.specialTokens, FILES.addedTokens]; // prettier-ignore
+const OTHER_READ_FILES = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
 
-/** Files that a run reads of a checkpoint's, without their folders. */
-function readBy(files: readonly { readonly path: string; readonly source: ByteSource }[]): readonly ByteSource[] {
+/** The files of a checkpoint that a run reads, named without their folders. */
+function filesReadByRun(
+  files: readonly { readonly path: string; readonly source: ByteSource }[],
+): readonly ByteSource[] {
   const gguf = ggufFiles(files);
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
-  const parts = files.filter(({ path }) => READ.includes(nameOf(path)) || OTHERS.test(path));
+  const parts = files.filter(({ path }) => READ_FILES.includes(nameOf(path)) || OTHER_READ_FILES.test(path));
   return (gguf.length > 0 ? gguf : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) }));
 }
 
 /**
- * The fingerprint of a GGUF file, or of the files of a folder that a run reads; `name` is shown to people. It reads headers and
- * samples only, which takes milliseconds: enough to find a checkpoint, not enough to train beside it.
+ * The quick fingerprint of a GGUF file, or of the files of a folder that a run reads; `name` is for people. It reads
+ * only headers and samples, which takes milliseconds. That is enough to find a checkpoint, but not to train adapters
+ * for it: see `markOf`.
  */
 export function sampledMark(
   name: string,
   files: readonly { readonly path: string; readonly source: ByteSource }[],
 ): Promise<BaseMark> {
-  return baseMark(name, readBy(files));
+  return baseMark(name, filesReadByRun(files));
 }
 
-/** The same with the hash of every byte: some seconds a gigabyte. */
+/** The fingerprint of `sampledMark`, with the hash of every byte too. Takes some seconds per gigabyte. */
 export async function markOf(
   name: string,
   files: readonly { readonly path: string; readonly source: ByteSource }[],
 ): Promise<BaseMark> {
-  return { ...(await sampledMark(name, files)), whole: await wholeMark(readBy(files)) };
+  return { ...(await sampledMark(name, files)), whole: await wholeMark(filesReadByRun(files)) };
 }
 
-/** Bytes that are hashed at once. */
-const PIECE = 1 << 24;
+/** Number of bytes that are hashed at a time. */
+const PIECE_BYTES = 1 << 24;
 
 /**
- * SHA-256 of the files' names and sizes and of the SHA-256 of each 16 MiB of their contents, in the order of their names: pieces are hashed by the
- * browser itself, many times as fast as a hash that goes on from piece to piece. The name of a file that is alone does not count.
+ * One SHA-256 over all files, sorted by name: for each file its name and size, then the SHA-256 of each 16 MiB of its
+ * contents. The pieces are hashed by the browser's own function, which is many times faster but can't continue a hash.
+ * The name of a single file is left out.
  */
 async function wholeMark(files: readonly ByteSource[]): Promise<string> {
   const hash = sha256.create();
-  for (const file of inOrder(files)) {
-    hash.update(headOf(file, files));
-    for (let begin = 0; begin < file.size; begin += PIECE) {
-      hash.update(await digestOf(await file.read(begin, Math.min(file.size, begin + PIECE))));
+  for (const file of sortedByName(files)) {
+    hash.update(nameAndSize(file, files));
+    for (let begin = 0; begin < file.size; begin += PIECE_BYTES) {
+      hash.update(await digestOf(await file.read(begin, Math.min(file.size, begin + PIECE_BYTES))));
     }
   }
   return bytesToHex(hash.digest());
 }
 
-/** SHA-256, by the browser where the page came over https. */
+/** SHA-256, computed by the browser if the page came over https (or from localhost). */
 async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
   const subtle = (globalThis.crypto as Partial<Crypto> | undefined)?.subtle;
   return subtle ? new Uint8Array(await subtle.digest('SHA-256', bytes as BufferSource)) : sha256(bytes);
 }
 
-const inOrder = (files: readonly ByteSource[]) => [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
-const headOf = ({ name, size }: ByteSource, files: readonly ByteSource[]) =>
+const sortedByName = (files: readonly ByteSource[]) => [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
+const nameAndSize = ({ name, size }: ByteSource, files: readonly ByteSource[]) =>
   utf8ToBytes(`${files.length > 1 ? name : ''}\n${size}\n`);
 
-/** Files up to this size are read whole; of larger ones the first SAMPLE bytes and as many at each of PLACES places. */
-const WHOLE = 1 << 22;
-const SAMPLE = 1 << 16;
-const PLACES = 32;
+/** Files up to this size are hashed whole, larger ones in samples. */
+const MAX_WHOLE_BYTES = 1 << 22;
+/** Size of a sample. */
+const SAMPLE_BYTES = 1 << 16;
+/** Number of samples, not counting the one at the file's beginning. The last one is at or near the end. */
+const SAMPLES = 32;
 
 /**
- * Names a checkpoint by the SHA-256 of its files' names, sizes and contents, in the order of their names; of large files by headers and samples of their
- * weights. Two checkpoints may have the same one.
+ * The SHA-256 of all files' names, sizes and contents, sorted by name. Of a large file, only the samples count, so two
+ * checkpoints may have the same fingerprint.
  */
 async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
   const hash = sha256.create();
-  for (const file of inOrder(files)) {
-    hash.update(headOf(file, files));
-    for (const [begin, end] of sampled(file.size)) hash.update(await file.read(begin, end));
+  for (const file of sortedByName(files)) {
+    hash.update(nameAndSize(file, files));
+    for (const [begin, end] of sampledRanges(file.size)) hash.update(await file.read(begin, end));
   }
   return { name, sha256: bytesToHex(hash.digest()), bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-function sampled(size: number): readonly (readonly [number, number])[] {
-  if (size <= WHOLE) return [[0, size]];
-  const step = Math.floor((size - SAMPLE) / PLACES);
-  return Array.from({ length: PLACES + 1 }, (_, i) => [i * step, i * step + SAMPLE] as const);
+function sampledRanges(size: number): readonly (readonly [number, number])[] {
+  if (size <= MAX_WHOLE_BYTES) return [[0, size]];
+  const step = Math.floor((size - SAMPLE_BYTES) / SAMPLES);
+  return Array.from({ length: SAMPLES + 1 }, (_, i) => [i * step, i * step + SAMPLE_BYTES] as const);
 }

@@ -1,13 +1,17 @@
-/** The one tool of a word-level agent, as messages name it: a turn `<call> w w </call>` calls it with those words. */
+/**
+ * The name of a word-level agent's only tool in chat messages. The turn `<call> a b </call>` calls it with two words, a
+ * and b.
+ */
 export const CALL_TOOL = 'call';
-/** Its one argument: the words of the call. */
+/** The name of that tool's only argument, the words of the call. */
 export const CALL_ARGUMENT = 'words';
 
 /**
- * chat_template.jinja. What a message becomes never depends on what follows it, so that sampled tokens can be kept and only what is new is
- * tokenized: a user's words, an agent's turns, `<obs> … </obs>` around what a tool said, each after a blank. There is no generation
- * prompt: the agent's turn begins where the environment's ends. Tools are not listed, for the agent was never told of them; arguments
- * and tools of other names are written out, so that nothing of a message is lost.
+ * chat_template.jinja. It writes user messages and the agent's turns unchanged, and puts a tool's answer between
+ * `<obs>` and `</obs>`, each after a blank. The text of a message never depends on later messages, so sampled tokens
+ * stay valid and only new text has to be tokenized. There is no generation prompt, because the agent's turn begins
+ * directly after the environment's. Tools are not listed, because training never listed them. Tools and arguments with
+ * other names are written out, so that no part of a message is lost.
  */
 export const CHAT_TEMPLATE = [
   '<bos>',

@@ -3,33 +3,36 @@ import { atMost } from '../runs/buckets.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { Series } from '../runs/series.ts';
 
-/** Shares of 1, drawn over each other. */
+/** The curves that are drawn, with their colours. Their values are from 0 to 1. */
 const LINES: readonly (readonly [MetricName, string])[] = [
   ['rollout/success', '#2f6fde'],
   ['eval/success', '#d9480f'],
 ];
 const SIZE = { width: 640, height: 280, left: 44, right: 16, top: 16, bottom: 56 };
 
-/** curves.svg: how the share of solved tasks went, in training and on evaluated tasks; readable on light and dark. */
+/**
+ * curves.svg: the share of solved tasks over updates, in training and in evaluation. Readable on light and dark
+ * backgrounds.
+ */
 export function curvesFile({ points, update }: PackedRun): string {
   const { width, height, left, right, top, bottom } = SIZE;
-  const most = Math.max(1, update);
-  const x = (at: number) => (left + (at / most) * (width - left - right)).toFixed(1);
-  const y = (share: number) => (top + (1 - share) * (height - top - bottom)).toFixed(1);
+  const lastUpdate = Math.max(1, update);
+  const x = (at: number) => (left + (at / lastUpdate) * (width - left - right)).toFixed(1);
+  const y = (value: number) => (top + (1 - value) * (height - top - bottom)).toFixed(1);
   const grid = [0, 0.25, 0.5, 0.75, 1].map(
-    (share) =>
-      `<line x1="${left}" x2="${width - right}" y1="${y(share)}" y2="${y(share)}" stroke="#8888" stroke-width="0.5"/>` +
-      `<text x="${left - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * 100} %</text>`,
+    (value) =>
+      `<line x1="${left}" x2="${width - right}" y1="${y(value)}" y2="${y(value)}" stroke="#8888" stroke-width="0.5"/>` +
+      `<text x="${left - 6}" y="${Number(y(value)) + 4}" text-anchor="end">${value * 100} %</text>`,
   );
   const lines = LINES.map(([name, colour], i) => {
     const curve = points.get(name);
     const drawn = curve ? atMost(Series.of(curve).buckets, 300) : [];
     const path = drawn.map(({ last, sum, count }) => `${x(last)},${y(sum / count)}`).join(' ');
-    const key = left + i * 260;
+    const legendX = left + i * 260;
     return (
       `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>` +
-      `<line x1="${key}" x2="${key + 18}" y1="${height - 12}" y2="${height - 12}" stroke="${colour}" stroke-width="3"/>` +
-      `<text x="${key + 24}" y="${height - 8}">${METRICS[name].label}</text>`
+      `<line x1="${legendX}" x2="${legendX + 18}" y1="${height - 12}" y2="${height - 12}" stroke="${colour}" stroke-width="3"/>` +
+      `<text x="${legendX + 24}" y="${height - 8}">${METRICS[name].label}</text>`
     );
   });
   return [

@@ -12,18 +12,18 @@ import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './tensorF
 import { FILES, type Files } from './checkpointFolder.ts';
 import { readWords } from './tokenizer.ts';
 
-/** Another program's model: a network this project can compute, its weights, and its words. */
+/** A model of another program that this project can run: its network, its weights and its words. */
 export interface Foreign {
-  readonly architecture: string; // the class of Transformers that its config.json names
+  readonly architecture: string; // the class of Transformers in its config.json
   readonly model: ModelConfig;
-  readonly weights: Tensors; // float32, F16 and BF16 widened
+  readonly weights: Tensors; // as float32; F16 and BF16 are widened
   readonly words: readonly string[];
-  readonly widened: readonly string[]; // types of the file that were
+  readonly widened: readonly string[]; // the file's number types other than F32
 }
 
 const NEEDED = [FILES.config, FILES.weights, FILES.tokenizer] as const;
 
-/** Reads a folder of Transformers. Throws ProblemError with all that is wrong in any of its files. */
+/** Reads a folder of Transformers. Throws ProblemError with everything that is wrong in any of its files. */
 export function readForeign(files: Files): Foreign {
   const problems: Problem[] = [];
   const attempt = <T>(read: () => T): T | null => {
@@ -76,8 +76,8 @@ function absent(file: string, files: Files): Problem {
 }
 
 /**
- * The tensors of `model`, and a head of its own where the config ties one that differs from the embedding. What is missing, of another shape
- * or type, not finite or unknown is noted.
+ * The weights of `model`. If config.json ties the head to the embedding but the file's head differs from it, the head
+ * is included. Adds a problem for each tensor that is missing, has another shape or type, is not finite or is unknown.
  */
 function fittingWeights(
   model: ModelConfig,
@@ -85,22 +85,22 @@ function fittingWeights(
   problems: Problem[],
 ): Tensors {
   const weights = new Map<string, Float32Array>();
-  const wrong = (place: string, got: string, want: string) => {
+  const report = (place: string, got: string, want: string) => {
     problems.push({ file: FILES.weights, place, got, want, remedy: OTHER_FILES });
   };
-  const { weights: found, zeros, head } = fittingTensors(model, tensors, wrong);
+  const { weights: found, zeros, head } = fittingTensors(model, tensors, report);
   const embedding = found.get(EMBEDDING)?.values;
-  const own = head?.values.some((x, i) => x !== embedding?.[i]) ? [[HEAD, head] as const] : [];
-  for (const [name, { values }] of [...found, ...own]) {
-    if (!(values instanceof Float32Array)) wrong(name, 'whole numbers', 'F32, F16 or BF16');
-    else if (!values.every(Number.isFinite)) wrong(name, 'a number that is not finite', 'finite weights');
+  const untiedHead = head?.values.some((x, i) => x !== embedding?.[i]) ? [[HEAD, head] as const] : [];
+  for (const [name, { values }] of [...found, ...untiedHead]) {
+    if (!(values instanceof Float32Array)) report(name, 'whole numbers', 'F32, F16 or BF16');
+    else if (!values.every(Number.isFinite)) report(name, 'a number that is not finite', 'finite weights');
     else weights.set(name, values);
   }
-  for (const [name, { values }] of zeros) if (values.some((x) => x !== 0)) wrong(name, ...NO_BIAS);
+  for (const [name, { values }] of zeros) if (values.some((x) => x !== 0)) report(name, ...NO_BIAS);
   return weights;
 }
 
-/** The knobs of `config` with the sizes of the model. */
+/** The config with its model knobs set to the sizes of the model. */
 function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
   return {
     ...config,
@@ -111,55 +111,65 @@ function knobsFor({ model }: Foreign, config: RunConfig): RunConfig {
     ffn: model.intermediate_size,
     tieEmbeddings: model.tie_word_embeddings ? 'on' : 'off',
     attentionBias: model.attention_bias ? 'on' : 'off',
-    warmStart: 'none', // its weights are the start
+    warmStart: 'none', // training starts from the model's weights
   };
 }
 
 /**
- * A run that begins with another program's weights, at update 0: moments and value heads are 0, and a separate critic begins with the
- * same trunk. `vocabulary` belongs to the environment of `config`. The model's sizes replace the model knobs of `config`. Throws ProblemError that
- * lists everything that does not fit: sizes that no knob allows, another kind of norm or rotation, other words.
+ * A checkpoint at update 0 with another program's weights. Moments and value heads are 0, and a separate critic starts
+ * with the same trunk. `vocabulary` must be that of the environment in `config`. The model's sizes replace the model
+ * knobs of `config`. Throws ProblemError that lists everything that doesn't fit: sizes that no knob allows, other norms
+ * or rotary positions, other words.
  */
 export function foreignCheckpoint(foreign: Foreign, config: RunConfig, vocabulary: readonly string[]): Checkpoint {
   const { model, weights, words } = foreign;
   const problems: Problem[] = [];
-  const wrong = (file: string, place: string, got: string, want: string, remedy: string) => {
+  const report = (file: string, place: string, got: string, want: string, remedy: string) => {
     problems.push({ file, place, got, want, remedy });
   };
-  let begun = config;
+  let startConfig = config;
   try {
-    begun = parseConfig(knobsFor(foreign, config));
+    startConfig = parseConfig(knobsFor(foreign, config));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     problems.push(...error.problems.map((problem) => ({ ...problem, file: FILES.config, remedy: OTHER_SIZE })));
   }
-  const own = modelConfig(begun, vocabulary.length, begun.critic === 'shared');
+  const ourModel = modelConfig(startConfig, vocabulary.length, startConfig.critic === 'shared');
   for (const name of ['rms_norm_eps', 'rope_theta', 'head_dim'] as const) {
-    if (model[name] !== own[name]) wrong(FILES.config, name, String(model[name]), String(own[name]), OTHER_SIZE);
+    if (model[name] !== ourModel[name])
+      report(FILES.config, name, String(model[name]), String(ourModel[name]), OTHER_SIZE);
   }
-  if (model.rope_factors) wrong(FILES.config, 'rope_scaling', 'scaled rotary positions', 'none', OTHER_SIZE);
-  if (model.qk_norm) wrong(FILES.config, 'architectures', 'Qwen3ForCausalLM', 'Llama or Qwen2', OTHER_SIZE);
-  const at = vocabulary.findIndex((word, id) => words[id] !== word);
-  if (at >= 0 || words.length !== vocabulary.length) {
-    const id = at >= 0 ? at : vocabulary.length;
-    const of = `, the words of ${config.env}, ${vocabulary.length} of them`;
-    wrong(FILES.tokenizer, `id ${id} of ${words.length}`, words[id] ?? 'no word', `${vocabulary[id] ?? 'no more'}${of}`, OTHER_WORDS); // prettier-ignore
+  if (model.rope_factors) report(FILES.config, 'rope_scaling', 'scaled rotary positions', 'none', OTHER_SIZE);
+  if (model.qk_norm) report(FILES.config, 'architectures', 'Qwen3ForCausalLM', 'Llama or Qwen2', OTHER_SIZE);
+  const mismatch = vocabulary.findIndex((word, id) => words[id] !== word);
+  if (mismatch >= 0 || words.length !== vocabulary.length) {
+    const id = mismatch >= 0 ? mismatch : vocabulary.length;
+    const vocabularyNote = `, the words of ${config.env}, ${vocabulary.length} of them`;
+    report(FILES.tokenizer, `id ${id} of ${words.length}`, words[id] ?? 'no word', `${vocabulary[id] ?? 'no more'}${vocabularyNote}`, OTHER_WORDS); // prettier-ignore
   }
   if (problems.length > 0) throw new ProblemError(problems);
   const networks = {
-    policy: fresh(own, weights),
-    critic: begun.critic === 'separate' ? fresh(criticConfig(own), weights) : null,
+    policy: untrainedNetwork(ourModel, weights),
+    critic: startConfig.critic === 'separate' ? untrainedNetwork(criticConfig(ourModel), weights) : null,
   };
   const start = networks.policy.weights;
-  return checkpointOf({ begun, config: begun, vocabulary, networks, rewardModel: null, progress: noProgress(), start });
+  return checkpointOf({
+    begun: startConfig,
+    config: startConfig,
+    vocabulary,
+    networks,
+    rewardModel: null,
+    progress: noProgress(),
+    start,
+  });
 }
 
 const OTHER_SIZE = 'Choose a model of this kind and size, or train one here.';
 const OTHER_WORDS = 'Set the environment and its knobs to those the model was trained in.';
 
-/** Weights that no step was taken from. */
-function fresh(model: ModelConfig, given: Tensors): SavedNetwork {
+/** A network before its first optimizer step: loaded weights, zeros for missing ones, and zero moments. */
+function untrainedNetwork(model: ModelConfig, loaded: Tensors): SavedNetwork {
   const zeros = () => new Map(parameters(model).map(({ name, size }) => [name, new Float32Array(size)]));
-  const weights = new Map(parameters(model).map((p) => [p.name, given.get(p.name) ?? new Float32Array(p.size)]));
+  const weights = new Map(parameters(model).map((p) => [p.name, loaded.get(p.name) ?? new Float32Array(p.size)]));
   return { weights, adamM: zeros(), adamV: zeros(), steps: 0 };
 }

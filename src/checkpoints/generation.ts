@@ -1,16 +1,16 @@
 import { jsonText } from '../formats/jsonFile.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** Most words of a turn: more than any grammar of this project allows. */
-const LONGEST_TURN = 64;
+/** Limit on the tokens of a turn. It is more than any grammar of this project allows. */
+const MAX_TURN_TOKENS = 64;
 
-/** generation_config.json: `generate` writes one turn, greedily, and stops at what ends it. */
+/** generation_config.json. With it, `generate` writes one turn greedily and stops at a token that ends a turn. */
 export function generationFile({ pad, bos, ends }: SpecialIds): string {
   return jsonText({
     bos_token_id: bos,
     eos_token_id: ends,
     pad_token_id: pad,
     do_sample: false,
-    max_new_tokens: LONGEST_TURN,
+    max_new_tokens: MAX_TURN_TOKENS,
   });
 }

@@ -4,30 +4,31 @@ import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { MOST_HEAD_DIM } from './rope.ts';
 
-const KINDS = ['llama', 'qwen2', 'qwen3'];
+const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'];
 const REMEDY = 'Choose a GGUF file of a Llama, Qwen2 or Qwen3.';
 
 /**
- * The model of a GGUF file's keys. `ropeFactors` are the numbers of its tensor `rope_freqs.weight`, where it has one. Throws ProblemError with everything that this
- * project's network cannot compute, and with keys that are missing or of another type.
+ * The model that a GGUF file's metadata describes. `ropeFactors` are the values of its tensor `rope_freqs.weight`, null
+ * if it has none. Throws ProblemError that lists everything that this project's network cannot compute, and keys that
+ * are missing or of the wrong type.
  */
 export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly number[] | null): ModelConfig {
   const { file, metadata } = header;
   const problems: Problem[] = [];
-  const wrong = (place: string, got: GgufValue | undefined, want: string) => {
+  const report = (place: string, got: GgufValue | undefined, want: string) => {
     problems.push({ file, place, got: shownValue(got), want, remedy: REMEDY });
   };
   const architecture = metadata.get('general.architecture');
-  const kind = typeof architecture === 'string' ? architecture : '';
-  if (!KINDS.includes(kind)) {
-    wrong('general.architecture', architecture, KINDS.join(', '));
+  const family = typeof architecture === 'string' ? architecture : '';
+  if (!ARCHITECTURES.includes(family)) {
+    report('general.architecture', architecture, ARCHITECTURES.join(', '));
     throw new ProblemError(problems);
   }
   const number = (key: string, fallback: number | undefined, whole: boolean): number => {
-    const value = metadata.get(`${kind}.${key}`) ?? fallback;
+    const value = metadata.get(`${family}.${key}`) ?? fallback;
     if (typeof value === 'number' && Number.isFinite(value) && value > 0 && (!whole || Number.isSafeInteger(value)))
       return value;
-    wrong(`${kind}.${key}`, value, whole ? 'a whole number above 0' : 'a number above 0');
+    report(`${family}.${key}`, value, whole ? 'a whole number above 0' : 'a number above 0');
     return 1;
   };
   const count = (key: string, fallback?: number) => number(key, fallback, true);
@@ -36,28 +37,28 @@ export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly
   const kv = count('attention.head_count_kv', heads);
   const head_dim = count('attention.key_length', hidden_size / heads);
   const only = (key: string, want: number) => {
-    const value = metadata.get(`${kind}.${key}`) ?? want;
-    if (value !== want) wrong(`${kind}.${key}`, value, String(want));
+    const value = metadata.get(`${family}.${key}`) ?? want;
+    if (value !== want) report(`${family}.${key}`, value, String(want));
   };
   only('attention.value_length', head_dim);
   only('rope.dimension_count', head_dim);
   if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
-    wrong(
-      `${kind}.attention.key_length`,
+    report(
+      `${family}.attention.key_length`,
       head_dim,
       `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`,
     );
-    throw new ProblemError(problems); // nothing is made of such a size
+    throw new ProblemError(problems); // before anything of such a size is allocated
   }
-  if (heads % kv !== 0) wrong(`${kind}.attention.head_count_kv`, kv, `a divisor of ${heads}`);
+  if (heads % kv !== 0) report(`${family}.attention.head_count_kv`, kv, `a divisor of ${heads}`);
   const tokens = metadata.get('tokenizer.ggml.tokens');
   const rows = tensors.get('token_embd.weight')?.shape[0];
   const vocab_size = count('vocab_size', Array.isArray(tokens) ? tokens.length : rows);
-  const scaling = metadata.get(`${kind}.rope.scaling.type`) ?? 'none';
+  const scaling = metadata.get(`${family}.rope.scaling.type`) ?? 'none';
   const linear = scaling === 'linear' ? number('rope.scaling.factor', undefined, false) : null;
-  if (scaling !== 'none' && scaling !== 'linear') wrong(`${kind}.rope.scaling.type`, scaling, 'none or linear');
+  if (scaling !== 'none' && scaling !== 'linear') report(`${family}.rope.scaling.type`, scaling, 'none or linear');
   if (ropeFactors && (ropeFactors.length !== head_dim / 2 || !ropeFactors.every((x) => x > 0))) {
-    wrong('rope_freqs.weight', `${ropeFactors.length} numbers`, `${head_dim / 2} above 0, half of a head`);
+    report('rope_freqs.weight', `${ropeFactors.length} numbers`, `${head_dim / 2} above 0, half of a head`);
   }
   const model: ModelConfig = {
     vocab_size,
@@ -72,8 +73,8 @@ export function ggufModelConfig({ header, tensors }: Gguf, ropeFactors: readonly
     ...((ropeFactors ?? linear) && {
       rope_factors: Array.from({ length: head_dim / 2 }, (_, i) => (ropeFactors?.[i] ?? 1) * (linear ?? 1)),
     }),
-    ...(kind === 'qwen3' && { qk_norm: true }),
-    attention_bias: kind === 'qwen2',
+    ...(family === 'qwen3' && { qk_norm: true }),
+    attention_bias: family === 'qwen2',
     tie_word_embeddings: !tensors.has('output.weight'),
     value_head: false,
   };

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../model/architecture.ts';
 
-/** Names of a layer's tensors: Hugging Face's, then GGUF's, both without `.weight` or `.bias`. */
-const LAYER: Readonly<Record<string, string>> = {
+/** GGUF's names of a layer's tensors, by Hugging Face name; both without `.weight` or `.bias`. */
+const LAYER_NAMES: Readonly<Record<string, string>> = {
   input_layernorm: 'attn_norm',
   post_attention_layernorm: 'ffn_norm',
   'self_attn.q_proj': 'attn_q',
@@ -15,22 +15,24 @@ const LAYER: Readonly<Record<string, string>> = {
   'mlp.down_proj': 'ffn_down',
 };
 
-const WHOLE: Readonly<Record<string, string>> = {
+/** GGUF's names of the tensors outside the layers, by Hugging Face name. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'lm_head.weight': 'output.weight',
 };
 
-/** What GGUF calls a tensor, by its Hugging Face name; other names stay. */
+/** Translates a tensor's Hugging Face name to GGUF's. Unknown names stay. */
 export function ggufName(name: string): string {
   const [, layer, part, kind] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name) ?? [];
-  const known = part === undefined ? undefined : LAYER[part];
-  return known === undefined ? (WHOLE[name] ?? name) : `blk.${layer}.${known}.${kind}`;
+  const known = part === undefined ? undefined : LAYER_NAMES[part];
+  return known === undefined ? (OTHER_NAMES[name] ?? name) : `blk.${layer}.${known}.${kind}`;
 }
 
 /**
- * Where a row of a GGUF file's q or k belongs in the tensor as Hugging Face has it, for architecture `llama`, whose rows the file has in pairs that are rotated
- * together: row 2j + r of a head goes to j + r·D/2. Undefined for tensors whose rows stay.
+ * Maps a row of q or k in a GGUF file to its row in Hugging Face's tensor. GGUF files of architecture `llama` have the
+ * two rows that are rotated together next to each other: row 2j + r of a head (r = 0 or 1) becomes row j + r·D/2, where
+ * D is the head's dimension. Undefined for tensors whose rows keep their order.
  */
 export function sourceRow({ head_dim }: ModelConfig, name: string): ((row: number) => number) | undefined {
   if (!/\.self_attn\.[qk]_proj\.weight$/.test(name)) return undefined;

@@ -8,24 +8,28 @@ import type { Points } from '../runs/series.ts';
 import { manifestOf, sealed } from '../runs/storedRun.ts';
 import { bytesOf, environmentFileName, FILES } from './checkpointFolder.ts';
 
-/** playground.json: the manifest of a run, sealed with the bytes of its curves' file. */
+/** playground.json: the manifest of a run, with a checksum of it and of metrics.jsonl, whose text is `metrics`. */
 export function manifestFile(run: PackedRun, metrics: string): string {
-  const manifest = JSON.parse(jsonText(manifestOf(run))) as object; // sealed as it will be read
+  // compute the checksum of the values that a reader will get
+  const manifest = JSON.parse(jsonText(manifestOf(run))) as object;
   return jsonText(sealed(manifest, bytesOf(metrics)));
 }
 
-/** The text of the environment that a run trains on, as a file; none where no person wrote it. */
+/** The file of the environment that a run trains on; empty unless a person wrote the environment. */
 export function environmentFiles({ environment }: PackedRun): readonly (readonly [string, string])[] {
   return environment ? [[environmentFileName(environment), environment.text]] : [];
 }
 
-/** metrics.jsonl: a line an update, `{"update": 3, "rollout/success": 0.5, …}`, as data frames read them. */
+/** metrics.jsonl: one line per update, such as `{"update": 3, "rollout/success": 0.5, …}`, ready for data frames. */
 export function metricsFile(points: PackedRun['points']): string {
   const lines = byUpdate(points).map(([update, values]) => jsonText({ update, ...Object.fromEntries(values) }, 0));
   return lines.join('');
 }
 
-/** Curves from those lines; what is no metric any more is left out. Throws ProblemError with the line that does not read. */
+/**
+ * Reads the curves of metrics.jsonl. Names that are no longer metrics are left out. Throws ProblemError with the first
+ * bad line.
+ */
 export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   const curves = new Map<MetricName, { x: number[]; y: number[] }>();
   let last = -1;
@@ -64,7 +68,7 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
 const unreadable = (place: string, got: unknown, want: string) =>
   new ProblemError([{ file: FILES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN }]);
 
-/** What to do about a stored run that cannot be read. */
+/** The advice for a stored run that cannot be read. */
 export const EXPORT_AGAIN = 'It is damaged or of another version: export the run again.';
 
 const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name);

@@ -12,7 +12,10 @@ import type { Form } from './modelConfigFile.ts';
 import { FILES } from './checkpointFolder.ts';
 import { modelOf } from './model.ts';
 
-/** README.md: the model card. It says how the model was trained, what was measured with which seed, how to load it and how to continue training. */
+/**
+ * README.md: the model card. It says how the model was trained, what was measured with which seed, how to load it and
+ * how to continue training.
+ */
 export function cardFile(run: PackedRun, form: Form): string {
   const { checkpoint } = run;
   const model = modelOf(checkpoint);
@@ -20,22 +23,22 @@ export function cardFile(run: PackedRun, form: Form): string {
   const kind = form === 'qwen2' ? 'Qwen2' : 'Llama';
   return `${[
     FRONT_MATTER,
-    `# ${plain(run.name)}`,
-    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `# ${escapedMarkdown(run.name)}`,
+    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
-    measured(run),
+    evaluationTable(run),
     '## Load it',
     checkpoint.chatTokenizer
-      ? LOAD_TEXT
-      : load(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
-    ...(form === 'qwen2' ? [QWEN] : []),
+      ? LOAD_TEXT_MODEL
+      : loadWordModel(config.env, form === 'qwen2' ? 'PreTrainedTokenizerFast' : 'AutoTokenizer'),
+    ...(form === 'qwen2' ? [QWEN_NOTE] : []),
     ...(checkpoint.chatTokenizer
       ? [textTurns(checkpoint.vocabulary.length)]
       : wordTurns(config, checkpoint.vocabulary.length)),
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
     '## Continue training',
-    GO_ON,
+    CONTINUE,
     '## Settings',
     'Knobs that are not at their defaults:',
     settings(run),
@@ -44,18 +47,21 @@ export function cardFile(run: PackedRun, form: Form): string {
   ].join('\n\n')}\n`;
 }
 
-/** README.md of a run that trains adapters for a checkpoint: which checkpoint, what was measured, how to continue training. */
+/**
+ * README.md of a run that trains adapters for a checkpoint: which checkpoint, what was measured, how to continue
+ * training.
+ */
 export function adapterCard(run: PackedRun, base: BaseMark): string {
   const { checkpoint } = run;
   const { config, begun, networks } = checkpoint;
   const count = Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
   return `${[
     FRONT_MATTER,
-    `# ${plain(run.name)}`,
-    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${plain(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${plain(backendText(run.backend))}.`,
+    `# ${escapedMarkdown(run.name)}`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${escapedMarkdown(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
     `![Share of tasks solved, update by update](${FILES.curves})`,
     '## Measured',
-    measured(run),
+    evaluationTable(run),
     '## Continue training',
     '```sh\nnpm run train -- --resume FOLDER --model FILE\n```\n\n`FILE` must be the checkpoint that the run began with. Training continues with the next update. On the same backend it gives exactly the same numbers as a run without a break.',
     '## Settings',
@@ -72,7 +78,7 @@ pipeline_tag: text-generation
 tags: [rollout-playground, reinforcement-learning, agent]
 ---`;
 
-const load = (env: EnvName, tokenizer: string) => `\`\`\`python
+const loadWordModel = (env: EnvName, tokenizer: string) => `\`\`\`python
 from transformers import AutoModelForCausalLM, ${tokenizer}
 model, tokenizer = AutoModelForCausalLM.from_pretrained("."), ${tokenizer}.from_pretrained(".")
 print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].prompt}", return_tensors="pt"))[0]))
@@ -81,7 +87,7 @@ print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].pro
 \`.\` is this folder. You can write any task in the agent’s words. A rollout on the page shows examples.`;
 
 /** Python that gives `generate` a conversation. The text after it says to add the system prompt and the tool. */
-const LOAD_TEXT = `\`\`\`python
+const LOAD_TEXT_MODEL = `\`\`\`python
 from transformers import AutoModelForCausalLM, AutoTokenizer
 model, tokenizer = AutoModelForCausalLM.from_pretrained("."), AutoTokenizer.from_pretrained(".")
 messages = [{"role": "user", "content": "Find the number from 0 to 15."}]
@@ -97,17 +103,17 @@ const textTurns = (tokens: number) =>
 const wordTurns = ({ grammar }: Pick<RunConfig, 'grammar'>, words: number): readonly string[] => [
   `A turn ends at \`</call>\` or \`</answer>\`; \`generation_config.json\` says so. The environment then writes \`<obs> … </obs>\` and the agent goes on. The tokenizer knows ${words} words and splits at blanks; any other word becomes \`<pad>\`.`,
   grammar === 'on'
-    ? UNDER_GRAMMAR
+    ? GRAMMAR_NOTE
     : 'In training no grammar kept turns well formed, so `generate` draws tokens the way training did.',
 ];
 
-const UNDER_GRAMMAR =
+const GRAMMAR_NOTE =
   'It was trained under a grammar that allows only well-formed turns (knob `grammar`), so it never learned to avoid other turns. Without the grammar, `generate` may write turns that no environment accepts. Give `generate` the legal words with `prefix_allowed_tokens_fn`, or train with the knob off.';
 
-const QWEN =
+const QWEN_NOTE =
   'For a Qwen2, `AutoTokenizer` of Transformers 5 loads Qwen2’s byte-pair tokenizer and ignores `tokenizer.json`. That is why the code above names the class.';
 
-const GO_ON = `Drop this folder’s zip on the page, or:
+const CONTINUE = `Drop this folder’s zip on the page, or:
 
 \`\`\`sh
 npm run train -- --from FOLDER
@@ -119,7 +125,7 @@ const headDimension = (size: number) =>
   `Heads have ${size} dimensions. Transformers can load them. Servers with fixed attention kernels may need 64 or 128.`;
 
 /** A table of the last evaluation’s success. If it did not play all tasks of the set, a 95 % interval is added. */
-function measured({ points, checkpoint }: PackedRun): string {
+function evaluationTable({ points, checkpoint }: PackedRun): string {
   const { config } = checkpoint;
   const last = (name: MetricName) => {
     const curve = points.get(name);
@@ -129,17 +135,17 @@ function measured({ points, checkpoint }: PackedRun): string {
   const [success, tasks] = [last('eval/success'), last('eval/tasks')];
   if (!success || !tasks) return 'The run has no evaluation.';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const whole = isWholeSet(tasks.value, config);
+  const isWhole = isWholeSet(tasks.value, config);
   const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
-  const between = whole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
-  const of = `${whole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
+  const between = isWhole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
+  const played = `${isWhole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
   const sampled = last('eval/success_sampled');
   const words = EVALUATION_WORDS[evaluationSetOf(config)];
   return [
     `| ${words.success} | | of | at update |`,
     '| --- | --- | --- | --- |',
-    `| greedy | ${percent(success.value)}${between} | ${of} | ${success.update} |`,
-    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${of} | ${sampled.update} |`] : []), // prettier-ignore
+    `| greedy | ${percent(success.value)}${between} | ${played} | ${success.update} |`,
+    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${played} | ${sampled.update} |`] : []), // prettier-ignore
   ].join('\n');
 }
 
@@ -156,6 +162,6 @@ function settings({ checkpoint: { config, begun } }: PackedRun): string {
 }
 
 /** Escapes a text from outside, so that Markdown shows it as plain text. */
-function plain(text: string): string {
+function escapedMarkdown(text: string): string {
   return visible(text).replaceAll(/[\\`*_{}[\]<>#|!&]/g, (letter) => `\\${letter}`);
 }

@@ -2,10 +2,13 @@ import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../
 import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { FILES } from './checkpointFolder.ts';
-import { MOST_HEAD_DIM, number, ropeOf, type Wrong } from './rope.ts';
+import { MOST_HEAD_DIM, number, ropeOf, type ReportProblem } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** The most positions that a reader of the file may use. Rotary positions need no table, and every episode is much shorter. */
+/**
+ * The most positions that a reader of the file may use. Rotary positions need no table, and every episode is much
+ * shorter.
+ */
 export const MOST_POSITIONS = 4096;
 
 /** The class of Transformers that loads a model. */
@@ -13,10 +16,11 @@ export const FORMS = ['llama', 'qwen2'] as const;
 export type Form = (typeof FORMS)[number];
 
 /**
- * The object of config.json. It has every dimension, because Transformers would take Llama-7B's for a missing one. It has the names of
- * Transformers 4 (`rope_theta`, `torch_dtype`) and those of 5 (`rope_parameters`, `dtype`). Llama's `attention_bias` adds a bias to o too,
- * unlike Qwen2; that bias is written as 0 and changes nothing. The class is still Llama, because for Qwen2 AutoTokenizer of
- * Transformers 5 takes Qwen2's byte-pair tokenizer, whatever tokenizer.json says. `dtype` is the type of the numbers in the weights' file.
+ * The object of config.json. It has every dimension, because Transformers would take Llama-7B's for a missing one. It
+ * has the names of Transformers 4 (`rope_theta`, `torch_dtype`) and those of 5 (`rope_parameters`, `dtype`). Llama's
+ * `attention_bias` adds a bias to o too, unlike Qwen2; that bias is written as 0 and changes nothing. The class is
+ * still Llama, because for Qwen2 AutoTokenizer of Transformers 5 takes Qwen2's byte-pair tokenizer, whatever
+ * tokenizer.json says. `dtype` is the type of the numbers in the weights' file.
  */
 export function configFile(
   model: ModelConfig,
@@ -60,20 +64,20 @@ export function configFile(
 
 type Kind = Form | 'qwen3';
 /** Architectures that this project can compute. */
-const KINDS: Readonly<Record<string, Kind>> = {
+const KIND_BY_ARCHITECTURE: Readonly<Record<string, Kind>> = {
   LlamaForCausalLM: 'llama',
   Qwen2ForCausalLM: 'qwen2',
   Qwen3ForCausalLM: 'qwen3',
 };
 /** Qwen3's head size if config.json has none. It doesn't depend on the width. */
 const QWEN3_HEAD_DIM = 128;
-const COUNTS = [
+const COUNT_FIELDS = [
   ...(['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'] as const),
 ] as const;
 const REMEDY = 'Choose a LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM of this shape, or train one here.';
 
 /** Fields of config.json that this project can't compute, with the values that switch them off. */
-const ABSENT: Readonly<Record<string, readonly unknown[]>> = {
+const OFF_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   mlp_bias: [undefined, false],
   quantization_config: [undefined, null],
   use_sliding_window: [undefined, null, false],
@@ -87,33 +91,34 @@ export interface Described {
 }
 
 /**
- * The model of a config.json from elsewhere, without a value head. Throws ProblemError with everything that this project can't compute:
- * an unknown architecture, activation, bias or position encoding, and dimensions that are missing or aren't whole numbers.
+ * The model of a config.json from elsewhere, without a value head. Throws ProblemError with everything that this
+ * project can't compute: an unknown architecture, activation, bias or position encoding, and dimensions that are
+ * missing or aren't whole numbers.
  */
 export function readConfig(bytes: Uint8Array): Described {
   const read = readJson(FILES.config, bytes);
   const config: JsonRecord = isRecord(read) ? read : {};
   const problems: Problem[] = [];
-  const wrong = (place: string, got: unknown, want: string) => {
+  const report = (place: string, got: unknown, want: string) => {
     problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
   };
-  const { architecture, kind } = kindOf(config, wrong);
+  const { architecture, kind } = kindOf(config, report);
   const count = (name: string, fallback?: number): number => {
     const value = field(config, name) ?? fallback;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-    wrong(name, value, 'a whole number above 0');
+    report(name, value, 'a whole number above 0');
     return 1;
   };
-  const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNTS.map((name) => count(name));
-  for (const [name, allowed] of Object.entries(ABSENT)) {
+  const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNT_FIELDS.map((name) => count(name));
+  for (const [name, allowed] of Object.entries(OFF_VALUES)) {
     const value = field(config, name);
-    if (!allowed.includes(value)) wrong(name, value, allowed.map(shown).join(' or '));
+    if (!allowed.includes(value)) report(name, value, allowed.map(shown).join(' or '));
   }
-  const bias = flag(config, 'attention_bias', wrong);
-  if (kind === 'qwen3' && bias) wrong('attention_bias', bias, 'false: it would put one on o_proj, too');
+  const bias = flag(config, 'attention_bias', report);
+  if (kind === 'qwen3' && bias) report('attention_bias', bias, 'false: it would put one on o_proj, too');
   const types = field(config, 'layer_types');
   if (Array.isArray(types) && types.some((type) => type !== 'full_attention')) {
-    wrong(
+    report(
       'layer_types',
       types.find((type) => type !== 'full_attention'),
       'full_attention in every layer',
@@ -122,11 +127,11 @@ export function readConfig(bytes: Uint8Array): Described {
   const head_dim = count('head_dim', kind === 'qwen3' ? QWEN3_HEAD_DIM : (hidden_size ?? 1) / (heads ?? 1));
   const kv = count('num_key_value_heads', heads);
   if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
-    wrong('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
+    report('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
     throw new ProblemError(problems); // before anything of such a size is allocated
   }
-  if ((heads ?? 1) % kv !== 0) wrong('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
-  const rope = ropeOf(config, head_dim, wrong);
+  if ((heads ?? 1) % kv !== 0) report('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
+  const rope = ropeOf(config, head_dim, report);
   const model: ModelConfig = {
     vocab_size: vocab_size ?? 1,
     hidden_size: hidden_size ?? 1,
@@ -135,32 +140,33 @@ export function readConfig(bytes: Uint8Array): Described {
     num_attention_heads: heads ?? 1,
     num_key_value_heads: kv,
     head_dim,
-    rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, wrong),
+    rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, report),
     ...rope,
     ...(kind === 'qwen3' && { qk_norm: true }),
     attention_bias: bias || kind === 'qwen2',
-    tie_word_embeddings: flag(config, 'tie_word_embeddings', wrong),
+    tie_word_embeddings: flag(config, 'tie_word_embeddings', report),
     value_head: false,
   };
   if (problems.length > 0) throw new ProblemError(problems);
   return { architecture, model };
 }
 
-function kindOf(config: JsonRecord, wrong: Wrong): { readonly architecture: string; readonly kind: Kind } {
-  const named = field(config, 'architectures');
+function kindOf(config: JsonRecord, report: ReportProblem): { readonly architecture: string; readonly kind: Kind } {
+  const architectures = field(config, 'architectures');
   const type = field(config, 'model_type');
-  const first: unknown = Array.isArray(named) ? named[0] : undefined;
-  const kind = typeof first === 'string' && Object.hasOwn(KINDS, first) ? KINDS[first] : undefined;
+  const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
+  const kind =
+    typeof first === 'string' && Object.hasOwn(KIND_BY_ARCHITECTURE, first) ? KIND_BY_ARCHITECTURE[first] : undefined;
   const architecture = String(first);
   if (kind && (type === undefined || type === kind)) return { architecture, kind };
-  if (kind) wrong('model_type', type, `${kind}, as its architecture`);
-  else wrong('architectures', first, Object.keys(KINDS).join(' or '));
+  if (kind) report('model_type', type, `${kind}, as its architecture`);
+  else report('architectures', first, Object.keys(KIND_BY_ARCHITECTURE).join(' or '));
   return { architecture, kind: kind ?? 'llama' };
 }
 
-function flag(config: JsonRecord, name: string, wrong: Wrong): boolean {
+function flag(config: JsonRecord, name: string, report: ReportProblem): boolean {
   const value = field(config, name) ?? false;
   if (typeof value === 'boolean') return value;
-  wrong(name, value, 'true or false');
+  report(name, value, 'true or false');
   return false;
 }

@@ -8,24 +8,24 @@ import { environmentFileName, FILES, type Files } from './checkpointFolder.ts';
 import { type Foreign, readForeign } from './foreignModel.ts';
 import { EXPORT_AGAIN, readMetrics } from './manifestFile.ts';
 
-/** What a folder turned out to be: a run of this project, which goes on bit for bit, or another program's model. */
+/** The contents of a folder: a run of this project, which can continue bit for bit, or another program's model. */
 export type ReadFolder =
   { readonly kind: 'ours'; readonly run: PackedRun } | { readonly kind: 'foreign'; readonly model: Foreign };
 
 /**
- * Reads the files of a checkpoint's folder, of this project or of another program's. Throws ProblemError with the file, the place in it, what
- * was got and wanted and what to do, for each thing that is wrong. Nothing is changed by it; whether the model fits an environment is
- * asked when it is opened there.
+ * Reads the files of a checkpoint's folder, of this project or of another program. Throws ProblemError that lists
+ * everything that is wrong, with file and place. Doesn't check whether the model fits an environment; that happens when
+ * a run is opened with it.
  */
 export function readCheckpointFiles(files: Files): ReadFolder {
   return files.has(FILES.manifest)
-    ? { kind: 'ours', run: readOurs(files) }
+    ? { kind: 'ours', run: readOwnRun(files) }
     : { kind: 'foreign', model: readForeign(files) };
 }
 
-/** The run whose parts are these files. */
-function readOurs(files: Files): PackedRun {
-  const manifest = readJson(FILES.manifest, files.get(FILES.manifest) ?? NOTHING);
+/** Reads a run that this project exported. */
+function readOwnRun(files: Files): PackedRun {
+  const manifest = readJson(FILES.manifest, files.get(FILES.manifest) ?? NO_BYTES);
   const checkpoint = isRecord(manifest) ? field(manifest, 'checkpoint') : undefined;
   const has = (name: string) => isRecord(checkpoint) && field(checkpoint, name) !== undefined;
   const missing = [
@@ -33,16 +33,16 @@ function readOurs(files: Files): PackedRun {
     ...(has('base') ? [] : [FILES.weights]),
     ...(has('chatTokenizer') ? [FILES.tokenizer, FILES.template] : []),
   ].filter((name) => !files.has(name));
-  if (missing.length > 0) throw absent(missing);
-  const metrics = files.get(FILES.metrics) ?? NOTHING;
+  if (missing.length > 0) throw missingFiles(missing);
+  const metrics = files.get(FILES.metrics) ?? NO_BYTES;
   const text = (...names: readonly string[]) => {
-    const bytes = names.map((name) => files.get(name)).find((found) => found !== undefined);
+    const bytes = names.map((name) => files.get(name)).find((problemFound) => problemFound !== undefined);
     return bytes && new TextDecoder().decode(bytes);
   };
   const state = tensorsIn(files, FILES.training);
   const parts = {
     manifest,
-    tensors: has('base') ? state : new Map([...state, ...weightsOf(files, state)]),
+    tensors: has('base') ? state : new Map([...state, ...policyWeights(files, state)]),
     points: readMetrics(metrics),
     texts: {
       environment: text(FILES.environment, FILES.pythonEnvironment),
@@ -51,16 +51,16 @@ function readOurs(files: Files): PackedRun {
   };
   try {
     const run = readStoredRun(parts, metrics);
-    unpackedRun(run); // its curves rise
+    unpackedRun(run); // throws if a curve's updates do not ascend
     return run;
   } catch (error) {
-    if (error instanceof CheckpointError || error instanceof RangeError) throw ofFile(error);
+    if (error instanceof CheckpointError || error instanceof RangeError) throw withFile(error);
     throw error;
   }
 }
 
-/** The error with the file that it is about. */
-function ofFile(error: CheckpointError | RangeError): ProblemError {
+/** Converts an error to a problem with the file that it is about. */
+function withFile(error: CheckpointError | RangeError): ProblemError {
   const problem = {
     file: FILES.manifest,
     place: 'checkpoint',
@@ -68,9 +68,9 @@ function ofFile(error: CheckpointError | RangeError): ProblemError {
     want: 'the state the run was exported with',
   };
   const remedy = 'Export the run again, or take playground.json out of the folder: then its weights alone are read.';
-  const [found] = error instanceof CheckpointError ? error.problems : [];
-  if (!found?.got) return new ProblemError({ ...problem, remedy });
-  const { file, place, got, want } = found;
+  const [problemFound] = error instanceof CheckpointError ? error.problems : [];
+  if (!problemFound?.got) return new ProblemError({ ...problem, remedy });
+  const { file, place, got, want } = problemFound;
   return file === ''
     ? new ProblemError({ ...problem, place, got, want, remedy: EXPORT_AGAIN })
     : new ProblemError({
@@ -79,8 +79,11 @@ function ofFile(error: CheckpointError | RangeError): ProblemError {
       });
 }
 
-/** The policy's weights from the model's files: those that the training state has moments of and in their order, which a checksum goes by. */
-function weightsOf(files: Files, state: CheckpointTensors): CheckpointTensors {
+/**
+ * The policy's weights from the model's files. Only those with moments in the training state, in the same order,
+ * because a checksum depends on it.
+ */
+function policyWeights(files: Files, state: CheckpointTensors): CheckpointTensors {
   const moments = 'policy.adamM.';
   const all = new Map([
     ...tensorsIn(files, FILES.weights),
@@ -96,13 +99,13 @@ function weightsOf(files: Files, state: CheckpointTensors): CheckpointTensors {
 }
 
 function tensorsIn(files: Files, file: string): CheckpointTensors {
-  const { tensors } = decodeSafetensors(files.get(file) ?? NOTHING, file);
+  const { tensors } = decodeSafetensors(files.get(file) ?? NO_BYTES, file);
   return new Map(Array.from(tensors, ([name, { values }]) => [name, values] as const));
 }
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
-function absent(names: readonly string[]): ProblemError {
+function missingFiles(names: readonly string[]): ProblemError {
   const remedy = 'Choose the whole folder as it was exported, or its zip.';
   return new ProblemError(names.map((file) => ({ file, what: 'there is no such file.', remedy })));
 }

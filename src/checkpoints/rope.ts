@@ -1,26 +1,29 @@
 import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
-/** Reports a setting of a config.json that this project's network cannot compute: where it is, its value, and what it should be. */
-export type Wrong = (place: string, got: unknown, want: string) => void;
+/**
+ * Reports a setting of a config.json that this project's network cannot compute: where it is, its value, and what it
+ * should be.
+ */
+export type ReportProblem = (place: string, got: unknown, want: string) => void;
 
 /** The largest head dimension that is accepted. It is far above what published models have. */
 export const MOST_HEAD_DIM = 1024;
 
 /**
- * The setting `name` as a number above 0, or `fallback` if it is missing. Any other value is reported to `wrong`; then the result is
- * `fallback`, or 1 without one.
+ * The setting `name` as a number above 0, or `fallback` if it is missing. Any other value is reported; then
+ * the result is `fallback`, or 1 without one.
  */
 export function number(
   config: JsonRecord,
   name: string,
   fallback: number | undefined,
-  wrong: Wrong,
+  report: ReportProblem,
   place = name,
 ): number {
   const value = field(config, name) ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-  wrong(place, value, 'a number above 0');
+  report(place, value, 'a number above 0');
   return fallback ?? 1;
 }
 
@@ -28,23 +31,23 @@ export function number(
 export function ropeOf(
   config: JsonRecord,
   headDim: number,
-  wrong: Wrong,
+  report: ReportProblem,
 ): Pick<ModelConfig, 'rope_theta' | 'rope_factors'> {
   const parameters = field(config, 'rope_parameters');
   const scaling = field(config, 'rope_scaling') ?? undefined;
   if (isRecord(parameters)) {
-    const theta = number(parameters, 'rope_theta', 10000, wrong);
+    const theta = number(parameters, 'rope_theta', 10000, report);
     const old = field(config, 'rope_theta') ?? theta;
-    if (old !== theta) wrong('rope_theta', old, `${theta}, as in rope_parameters`);
+    if (old !== theta) report('rope_theta', old, `${theta}, as in rope_parameters`);
     const kind = typeOf(parameters);
     if (scaling !== undefined && (!isRecord(scaling) || typeOf(scaling) !== kind)) {
-      wrong('rope_scaling', scaling, `${shownType(kind)}, as in rope_parameters`);
+      report('rope_scaling', scaling, `${shownType(kind)}, as in rope_parameters`);
     }
-    return withFactors(theta, parameters, 'rope_parameters', headDim, wrong);
+    return withFactors(theta, parameters, 'rope_parameters', headDim, report);
   }
-  const theta = number(config, 'rope_theta', 10000, wrong);
-  if (scaling !== undefined && !isRecord(scaling)) wrong('rope_scaling', scaling, 'null or an object');
-  return isRecord(scaling) ? withFactors(theta, scaling, 'rope_scaling', headDim, wrong) : { rope_theta: theta };
+  const theta = number(config, 'rope_theta', 10000, report);
+  if (scaling !== undefined && !isRecord(scaling)) report('rope_scaling', scaling, 'null or an object');
+  return isRecord(scaling) ? withFactors(theta, scaling, 'rope_scaling', headDim, report) : { rope_theta: theta };
 }
 
 /** Older files call `rope_type` just `type`. */
@@ -56,12 +59,12 @@ function withFactors(
   settings: JsonRecord,
   place: string,
   headDim: number,
-  wrong: Wrong,
+  report: ReportProblem,
 ): Pick<ModelConfig, 'rope_theta' | 'rope_factors'> {
   const type = typeOf(settings);
-  const setting = (name: string) => number(settings, name, undefined, wrong, `${place}.${name}`);
+  const setting = (name: string) => number(settings, name, undefined, report, `${place}.${name}`);
   const partial = field(settings, 'partial_rotary_factor') ?? 1;
-  if (partial !== 1) wrong(`${place}.partial_rotary_factor`, partial, '1: whole heads are rotated');
+  if (partial !== 1) report(`${place}.partial_rotary_factor`, partial, '1: whole heads are rotated');
   switch (type) {
     case 'default':
       return { rope_theta: theta };
@@ -74,18 +77,19 @@ function withFactors(
       const low = setting('low_freq_factor');
       const high = setting('high_freq_factor');
       const positions = setting('original_max_position_embeddings');
-      if (!(high > low)) wrong(`${place}.high_freq_factor`, high, `more than low_freq_factor, ${low}`);
+      if (!(high > low)) report(`${place}.high_freq_factor`, high, `more than low_freq_factor, ${low}`);
       return { rope_theta: theta, rope_factors: llama3Factors(theta, headDim, factor, low, high, positions) };
     }
   }
-  wrong(`${place}.rope_type`, type, 'default, linear or llama3');
+  report(`${place}.rope_type`, type, 'default, linear or llama3');
   return { rope_theta: theta };
 }
 
 /**
- * The divisor of each rotary frequency in Llama 3.1, (headDim/2). The wavelength is the number of tokens in which a pair rotates once. A
- * wavelength below `positions`/`high` gives 1, one above `positions`/`low` gives `factor`. Between them the frequency is a mixture of the
- * original and the divided one, linear in the rotations that fit into `positions` tokens.
+ * The divisor of each rotary frequency in Llama 3.1, (headDim/2). The wavelength is the number of tokens in which a
+ * pair rotates once. A wavelength below `positions`/`high` gives 1, one above `positions`/`low` gives `factor`. Between
+ * them the frequency is a mixture of the original and the divided one, linear in the rotations that fit into
+ * `positions` tokens.
  */
 function llama3Factors(
   theta: number,

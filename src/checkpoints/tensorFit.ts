@@ -7,53 +7,59 @@ export const OTHER_FILES = 'Choose a checkpoint whose files belong together.';
 /** The error words for a bias that must be absent or 0: what was found, and what is expected. */
 export const NO_BIAS = ['a bias that is not 0', 'none, or zeros'] as const;
 
-/** The tensors that belong to a model, and those it computes without, which have to be 0. */
+/** The tensors of a file, sorted by their role in the model. */
 export interface Fitting<T> {
   readonly weights: ReadonlyMap<string, T>; // by Hugging Face name
-  readonly zeros: ReadonlyMap<string, T>; // biases of o_proj that Llama's attention_bias asks for
-  readonly head: T | null; // an output head beside an embedding that the config ties: `HEAD` if it differs, nothing if it is equal
-  readonly unused: readonly string[]; // tensors that no reader of the file needs
+  readonly zeros: ReadonlyMap<string, T>; // biases of o_proj; they have to be 0, as this project's network has none
+  readonly head: T | null; // an output head in a file whose config ties it to the embedding, which the file has too
+  readonly unused: readonly string[]; // tensors that nobody needs
 }
 
-/** The output head and the embedding that it may share its numbers with. */
+/** The output head. */
 export const HEAD = 'lm_head.weight';
+/** The embedding, which may be tied to the head. */
 export const EMBEDDING = 'model.embed_tokens.weight';
 
-/** Frequencies of rotary positions, which old programs saved. They follow from config.json, and Transformers skips them too. */
-const FREQUENCIES = /(^|\.)rotary_emb\.inv_freq$/;
+/**
+ * Frequencies of rotary positions, which old programs saved. They follow from config.json, and Transformers skips them
+ * too.
+ */
+const ROTARY_FREQUENCIES = /(^|\.)rotary_emb\.inv_freq$/;
 
 /**
- * Finds a model's tensors among those of a file, which calls them by `fileName` of their Hugging Face names. What is missing, of another shape,
- * or more than the model has is noted. An output head that stands in for a tied embedding becomes the embedding, as in Transformers.
+ * Finds a model's tensors among the tensors of a file. `fileName` translates a Hugging Face name to the file's name.
+ * Calls `report` for each tensor that is missing, has another shape, or doesn't belong to the model. If a file has only
+ * the output head of a tied model, the head becomes the embedding, as in Transformers.
  */
 export function fittingTensors<T extends { readonly shape: readonly number[] }>(
   model: ModelConfig,
   tensors: ReadonlyMap<string, T>,
-  wrong: (place: string, got: string, want: string, tensor?: T) => void,
+  report: (place: string, got: string, want: string, tensor?: T) => void,
   fileName: (name: string) => string = (name) => name,
 ): Fitting<T> {
   const [weights, zeros] = [new Map<string, T>(), new Map<string, T>()];
-  // a file of few tensors cannot make this list long
+  // stop early, so that a file with few tensors cannot claim a huge number of layers
   if (model.num_hidden_layers * 7 > tensors.size) {
-    wrong('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
+    report('', `${tensors.size} tensors`, `those of ${model.num_hidden_layers} layers`);
     return { weights, zeros, head: null, unused: [] };
   }
   const known = new Set(parameters({ ...model, tie_word_embeddings: false }).map(({ name }) => fileName(name)));
   const fits = (name: string, found: T | undefined, shape: readonly number[]): found is T => {
     const want = `[${shape.join(',')}]`;
-    if (!found) wrong(fileName(name), 'no such tensor', want);
+    if (!found) report(fileName(name), 'no such tensor', want);
     else if (found.shape.join(',') !== shape.join(','))
-      wrong(fileName(name), `[${found.shape.join(',')}]`, want, found);
+      report(fileName(name), `[${found.shape.join(',')}]`, want, found);
     else return true;
     return false;
   };
   const head = model.tie_word_embeddings ? tensors.get(fileName(HEAD)) : undefined;
-  const alone = head !== undefined && !tensors.has(fileName(EMBEDDING));
+  const headOnly = head !== undefined && !tensors.has(fileName(EMBEDDING));
   for (const { name, shape } of parameters(model)) {
-    const found = alone && name === EMBEDDING ? head : tensors.get(fileName(name));
+    const found = headOnly && name === EMBEDDING ? head : tensors.get(fileName(name));
     if (fits(name, found, shape)) weights.set(name, found);
   }
-  const beside = head !== undefined && !alone && fits(HEAD, head, [model.vocab_size, model.hidden_size]) ? head : null;
+  const separateHead =
+    head !== undefined && !headOnly && fits(HEAD, head, [model.vocab_size, model.hidden_size]) ? head : null;
   for (const name of model.attention_bias ? outputBiases(model).map(fileName) : []) {
     const found = tensors.get(name);
     if (found) zeros.set(name, found);
@@ -61,8 +67,8 @@ export function fittingTensors<T extends { readonly shape: readonly number[] }>(
   }
   const unused: string[] = [];
   for (const [name, tensor] of tensors) {
-    if (FREQUENCIES.test(name)) unused.push(name);
-    else if (!known.has(name)) wrong(name, 'a tensor more', 'none of this name', tensor);
+    if (ROTARY_FREQUENCIES.test(name)) unused.push(name);
+    else if (!known.has(name)) report(name, 'an unknown tensor', 'none of this name', tensor);
   }
-  return { weights, zeros, head: beside, unused };
+  return { weights, zeros, head: separateHead, unused };
 }

@@ -2,8 +2,8 @@ import type { WarmStartRecipe } from '../config/environments.ts';
 import { type ModelConfig, parameterCount } from '../model/architecture.ts';
 
 /**
- * README.md of the text model that comes with the page: what it is, what it imitated, how to load it. `quality` has, by environment, the
- * probability that the demonstrator acts correctly at each choice.
+ * README.md of the text model that comes with the page: what it is, what it imitated and how to load it. `quality` has
+ * for each environment the probability that the demonstrator acts correctly at each choice.
  */
 export function textModelCard(
   model: ModelConfig,

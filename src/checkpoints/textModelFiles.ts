@@ -9,7 +9,7 @@ import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** The ids that a text model's files name. */
+/** The special token ids in a text model's files. */
 export function specialIds(files: ChatTokenizerFiles): SpecialIds {
   const pad = openChatTokenizer(files).codec.id(PAD);
   return { pad: pad ?? files.stops.at(-1) ?? 0, bos: null, ends: files.stops };
@@ -17,7 +17,10 @@ export function specialIds(files: ChatTokenizerFiles): SpecialIds {
 
 const PAD = '<|endoftext|>';
 
-/** tokenizer_config.json of a text model; its chat template stands in a file of its own, and in here for older readers. */
+/**
+ * tokenizer_config.json of a text model. The chat template has a file of its own, and is repeated here for older
+ * readers.
+ */
 export function textTokenizerConfig(files: ChatTokenizerFiles): string {
   const { codec } = openChatTokenizer(files);
   const text = (id: number | undefined) => (id === undefined ? null : codec.decode([id]));
@@ -34,7 +37,7 @@ export function textTokenizerConfig(files: ChatTokenizerFiles): string {
   });
 }
 
-/** A text model as a folder of Transformers, its weights as half precision. */
+/** A text model as a folder of Transformers, with weights in half precision. */
 export function textModelFiles(
   model: ModelConfig,
   weights: Weights,

@@ -3,33 +3,34 @@ import { readWordLevel } from '../text/wordLevel.ts';
 import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplateFile.ts';
 import { FILES } from './checkpointFolder.ts';
 
-/** What ends a turn of the agent: there is no token that does nothing else. */
+/** The words that end a turn of the agent. There is no separate end-of-turn token. */
 const END_OF_TURN = ['</call>', '</answer>'] as const;
-/** Never written by the agent or its environment: left out of text where special tokens are skipped. */
+/** Words that neither the agent nor its environment writes. Text without special tokens leaves them out. */
 const SPECIAL = ['<pad>', '<bos>'] as const;
 
-/** Ids that a model's files name. */
+/** The special token ids in a model's files. */
 export interface SpecialIds {
   readonly pad: number;
-  readonly bos: number | null; // null: nothing opens a text but what its chat template writes
-  readonly ends: readonly number[]; // of a turn
+  readonly bos: number | null; // null: a text begins with whatever its chat template writes
+  readonly ends: readonly number[]; // the tokens that end a turn
 }
 
-/** Those of a word-level vocabulary. */
+/** The special token ids of a word-level vocabulary. */
 export function wordIds(words: readonly string[]): SpecialIds {
   const [pad = 0, bos = 1] = idsOf(words, SPECIAL);
   return { pad, bos, ends: idsOf(words, END_OF_TURN) };
 }
 
-/** Ids of words that are there. */
+/** The ids of the wanted words that the vocabulary has. */
 function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
   return wanted.map((word) => words.indexOf(word)).filter((id) => id >= 0);
 }
 
 /**
- * tokenizer.json: a word a token, split at blanks. Tags such as `<call>` are words like any other: readers that skip special tokens
- * before they pay would never see them. A word outside the vocabulary becomes `<pad>`, which no episode holds: there is no
- * embedding for an unknown word, and a tokenizer without one refuses the text, the probes of other programs' checks included.
+ * tokenizer.json: text is split at blanks, and each word is a token. Tags such as `<call>` are ordinary words: if they
+ * were special tokens, programs that skip special tokens before they compute rewards would never see them. A word
+ * outside the vocabulary becomes `<pad>`, which no episode contains. The model has no embedding for an unknown word,
+ * and a tokenizer without an unknown token would reject such text, also in other programs' checks.
  */
 export function tokenizerFile(words: readonly string[]): string {
   const added = SPECIAL.map((content) => ({
@@ -43,15 +44,16 @@ export function tokenizerFile(words: readonly string[]): string {
     added_tokens: added,
     normalizer: null,
     pre_tokenizer: { type: 'WhitespaceSplit' },
-    post_processor: null, // the chat template writes <bos>, and a prompt has it
+    post_processor: null, // prompts have <bos> already, and the chat template writes it
     decoder: null, // words joined by a blank
     model: { type: 'WordLevel', vocab: Object.fromEntries(words.map((word, id) => [word, id])), unk_token: '<pad>' },
   });
 }
 
 /**
- * tokenizer_config.json. The end token is named `<pad>`: Transformers makes the one named here special, so a closing tag would vanish from
- * decoded text; what ends a turn stands in generation_config.json. `response_template` reads a turn back as a message (Transformers 5.13).
+ * tokenizer_config.json. `eos_token` is `<pad>`: Transformers makes that token special, so if it were a closing tag,
+ * the tag would vanish from decoded text. The tokens that end a turn are in generation_config.json. `response_template`
+ * parses a turn into a message (Transformers 5.13).
  */
 export function tokenizerConfigFile(longest: number): string {
   return jsonText({
@@ -66,7 +68,7 @@ export function tokenizerConfigFile(longest: number): string {
     chat_template: CHAT_TEMPLATE,
     response_template: {
       defaults: { role: 'assistant' },
-      start_anchor_pattern: String.raw`\Z`, // no part of a turn stands in the prompt
+      start_anchor_pattern: String.raw`\Z`, // the prompt contains no part of the turn
       fields: {
         content: {},
         tool_calls: {
@@ -81,7 +83,10 @@ export function tokenizerConfigFile(longest: number): string {
   });
 }
 
-/** The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+/**
+ * The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other tokenizer, and on missing or
+ * repeated ids.
+ */
 export function readWords(bytes: Uint8Array): readonly string[] {
   const read = readJson(FILES.tokenizer, bytes);
   return readWordLevel(isRecord(read) ? read : {}, FILES.tokenizer).words;

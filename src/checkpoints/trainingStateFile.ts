@@ -2,8 +2,9 @@ import { encodeSafetensors } from '../formats/safetensors.ts';
 import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS } from '../runs/checkpoint.ts';
 
 /**
- * training_state.safetensors: the arrays of a checkpoint by the names that `checkpointTensors` gives them. The policy's weights are among them only if they
- * are adapters; else the model's own file holds them. `shapes` are those of weights, by their own names; any other array is a list.
+ * training_state.safetensors: the arrays of a checkpoint, named as in `checkpointTensors`. The policy's weights are
+ * left out, because the model's file has them, unless they are adapters. `shapes` has the shapes of weights by name;
+ * all other arrays are written as lists.
  */
 export function trainingStateFile(checkpoint: Checkpoint, shapes: ReadonlyMap<string, readonly number[]>): ArrayBuffer {
   const tensors = [...checkpointTensors(checkpoint)]

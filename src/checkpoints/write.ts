@@ -18,10 +18,11 @@ import type { BaseMark } from '../domain/baseMark.ts';
 import { peftFolder } from './adapter/peft.ts';
 
 /**
- * A run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` open, with all beside it that it takes to go
- * on training bit for bit: `readCheckpointFiles` gives the same run back. `packedRun` makes the argument of any Run with a checkpoint.
- * A run on a checkpoint is the folder of its adapters, see `adapterFiles`.
- * Throws RangeError for a Qwen2 of a model without biases on q, k and v.
+ * Writes a run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` can open. The
+ * folder also has everything needed to continue training bit for bit: `readCheckpointFiles` gives the same run back.
+ * `packedRun` makes the argument from any Run with a checkpoint. A run that trains adapters for a base checkpoint
+ * becomes a folder of adapters, see `adapterFiles`. Throws RangeError if `form` is qwen2 but the model has no biases on
+ * q, k and v.
  */
 export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
@@ -63,7 +64,7 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   );
 }
 
-/** model.safetensors; where Llama has biases, with those of o_proj, which are 0. */
+/** model.safetensors. For a Llama with biases it includes those of o_proj, which are 0. */
 function modelFile(model: ModelConfig, weights: Weights, form: Form): ArrayBuffer {
   const tensors = new Map<string, SafeTensor>();
   for (const { name, shape, size } of parameters({ ...model, value_head: false })) {
@@ -72,12 +73,13 @@ function modelFile(model: ModelConfig, weights: Weights, form: Form): ArrayBuffe
   for (const name of model.attention_bias && form === 'llama' ? outputBiases(model) : []) {
     tensors.set(name, { shape: [model.hidden_size], values: new Float32Array(model.hidden_size) });
   }
-  return encodeSafetensors(tensors, { format: 'pt' }); // `pt` is what Transformers asks for
+  return encodeSafetensors(tensors, { format: 'pt' }); // Transformers requires `pt`
 }
 
 /**
- * A run on a checkpoint as a folder: adapters as PEFT opens them, their moments and all else it takes to go on bit for bit beside `base`, of which nothing
- * is in it but its name. `readCheckpointFiles` gives the same run back.
+ * Writes a run that trains adapters for `base` as a folder: adapters in PEFT's format, their moments, and everything
+ * else needed to continue bit for bit. Of `base` itself it has only the name and the fingerprint. `readCheckpointFiles`
+ * gives the same run back.
  */
 function adapterFiles(run: PackedRun, base: BaseMark): Files {
   const { checkpoint } = run;
@@ -101,7 +103,10 @@ function adapterFiles(run: PackedRun, base: BaseMark): Files {
   ]);
 }
 
-/** A is (rank, in), B (out, rank); a value head is one row and one number. */
+/**
+ * The shape of a learned tensor: A is (rank, in), B is (out, rank), a value head's weight is one row and its bias one
+ * number.
+ */
 function shapeOf(name: string, size: number, rank: number): readonly number[] {
   if (name.endsWith('.lora_A.weight')) return [rank, size / rank];
   if (name.endsWith('.lora_B.weight')) return [size / rank, rank];

@@ -23,8 +23,8 @@ Makes one model of a checkpoint and an adapter (PEFT's adapter_config.json and a
 
 const FLAGS = { base: 'value', adapter: 'value', to: 'value', weights: 'value' } as const;
 
-/** What is to be merged, and where to. */
-interface Asked {
+/** The arguments of `npm run adapter`. */
+interface MergeArguments {
   readonly base: string;
   readonly adapter: string;
   readonly to: string;
@@ -33,7 +33,7 @@ interface Asked {
 
 const isGguf = (place: string) => place.toLowerCase().endsWith('.gguf');
 
-/** `npm run adapter`: merges an adapter into its model. A tensor at a time, so the model need not fit in memory. */
+/** `npm run adapter`: merges an adapter into its model, one tensor at a time, so the model need not fit in memory. */
 async function main(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   const to = callerPath(asked.to);
@@ -49,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function readArguments(args: readonly string[]): Asked {
+function readArguments(args: readonly string[]): MergeArguments {
   const [command, ...rest] = args;
   if (command !== 'merge') {
     const what = `adapter ${command === undefined ? 'needs to know what to do' : `can’t do ${command}`}.`;
@@ -82,7 +82,7 @@ function readArguments(args: readonly string[]): Asked {
   return { base, adapter, to, type };
 }
 
-/** Throws ProblemError where something is there already that would be written over. */
+/** Throws ProblemError if `to` exists already; only an empty folder may exist. */
 async function mustBeFree(to: string): Promise<void> {
   const place = callerPath(to);
   const found = await stat(place).catch(() => null);
@@ -90,13 +90,13 @@ async function mustBeFree(to: string): Promise<void> {
   if (found && !(empty && !isGguf(to))) throw new ProblemError(`--to can’t be ${to}, because it exists already. Use a new name.`); // prettier-ignore
 }
 
-/** What is written, and what to know of tensors that were read otherwise than the config says. */
+/** The files to write, and notes about tensors that were read differently from what the config says. */
 interface Merged {
   readonly files: readonly StreamedFile[];
   readonly remarks: readonly string[];
 }
 
-async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> {
+async function mergedFiles({ base, adapter, to, type }: MergeArguments): Promise<Merged> {
   const place = callerPath(base);
   if (!isGguf(base)) {
     const sourceOf = (name: string) => diskSource(path.join(place, name));
@@ -116,7 +116,7 @@ async function mergedFiles({ base, adapter, to, type }: Asked): Promise<Merged> 
   return { files: [await mergedGguf(opened, merged, type, path.basename(to))], remarks: opened.remarks };
 }
 
-/** Chat templates under other names, by their paths in the folder. */
+/** Paths of additional chat templates in the folder. */
 function templatesIn(place: string): readonly string[] {
   const folder = 'additional_chat_templates';
   return existsSync(path.join(place, folder))
@@ -124,10 +124,10 @@ function templatesIn(place: string): readonly string[] {
     : [];
 }
 
-/** Larger files are no adapter of rank 64 of a model that is read here. */
+/** Maximum size of an adapter's file. An adapter of rank 64 for the largest supported model is smaller. */
 const MOST_BYTES = 2 ** 30;
 
-/** The files of an adapter's folder: those that are looked at, others by name alone. Throws ProblemError. */
+/** The files of an adapter's folder. Files that are not needed are listed without content. Throws ProblemError. */
 async function adapterFolder(folder: string): Promise<Files> {
   const place = callerPath(folder);
   const files = new Map<string, Uint8Array>();

@@ -8,25 +8,26 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { currentName } from '../config/fields.ts';
 import { onServer, type PresetName, PRESETS, SERVER_PRESET, WRITTEN_PRESET } from '../config/presets.ts';
 
-/** What `npm run train` was asked to do. */
+/** The arguments of `npm run train`. */
 export interface TrainArguments {
   readonly name: string; // of the run
   readonly config: RunConfig;
-  readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
+  readonly asked: Partial<RunConfig>; // knobs set by flags or by a preset
   readonly json: boolean;
   readonly facts: string | null; // a file of facts to train on
   readonly envFile: string | null; // an environment that a person wrote, to train on
   readonly envServer: string | null; // the address of an OpenEnv server to train on
   readonly from: string | null; // a folder or zip whose run, or weights, another run begins with
-  readonly save: string | null; // a folder to save into; where `resume` is given and this is not: the same
+  readonly save: string | null; // a folder to save into; by default the folder of `resume`
   readonly saveEvery: number; // updates
-  readonly resume: string | null; // a folder to go on from
-  readonly mayBegin: boolean; // where there is nothing to go on from: the folder was named for both
-  readonly model: string | null; // a GGUF file or a folder of Transformers that the run puts adapters beside
+  readonly resume: string | null; // a folder whose run is continued
+  /** True: if that folder has no run, a new one begins; --resume and --save name the same folder. */
+  readonly mayBegin: boolean;
+  readonly model: string | null; // a model to train adapters for: a GGUF file or a folder of Transformers
   readonly tensorboard: string | null; // a folder for an event file
 }
 
-/** How `npm run train` is called. */
+/** The usage text of `npm run train`. */
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
   '                 [--env-file FILE.ts|FILE.py | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
@@ -52,19 +53,19 @@ const KNOBS = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, 'value
 /** Flags of a command that trains: its own, and every knob by its name. */
 export const TRAIN_FLAGS = { ...KNOBS, ...OWN };
 const NAMES = Object.keys(OWN).map((name) => `--${name}`);
-/** How they are read: no other words, and in a problem not all knobs. */
+/** Options for reading the flags: no positional arguments, and error messages don't list all knobs. */
 export const TRAIN_WORDS = { words: 0, have: `${NAMES.join(', ')}, and every knob by its name, such as --seed and --updates` }; // prettier-ignore
-/** What was read of a command's flags, training's among them. */
+/** The parsed flags of a command that trains. */
 export type TrainFlags = ReturnType<typeof readFlags<typeof TRAIN_FLAGS>>;
 const SAVE_EVERY = 25;
 const LEAVE_ONE = 'Leave one of them out.';
 
-/** Reads the flags. Throws ConfigError naming what was got and what exists. */
+/** Reads the flags. Throws ConfigError that says what was found and what exists. */
 export function parseArguments(args: readonly string[]): TrainArguments {
   return trainArguments(readFlags(args, TRAIN_FLAGS, TRAIN_WORDS));
 }
 
-/** What flags that were read ask for. Throws ConfigError naming what was got and what exists. */
+/** Converts parsed flags to arguments. Throws ConfigError that says what was found and what exists. */
 export function trainArguments({
   given: own,
   problems: unread,
@@ -125,7 +126,7 @@ export function trainArguments({
   const base: Partial<RunConfig> = defaults.set;
   const set = {
     ...base,
-    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // a preset in words is then refused: servers need text
+    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // a preset with `language` words is refused below: servers need text
     ...(facts !== null && { env: 'your-facts' }),
     ...given,
   };
@@ -191,7 +192,7 @@ export function trainArguments({
   };
 }
 
-/** Knobs that were given, by name or by --set. */
+/** The knobs that were set, by their own flags or by --set. */
 function knobsOf(own: TrainFlags['given'], problems: Problem[]): Record<string, string> {
   const named = Object.entries(own).filter(([name]) => isFieldName(name) && !Object.hasOwn(OWN, name)) as [
     string,
@@ -215,8 +216,8 @@ function knobsOf(own: TrainFlags['given'], problems: Problem[]): Record<string, 
 }
 
 /**
- * The knobs that a saved run goes on under: its own, for as many updates as are asked for. Throws ConfigError where any other knob was
- * named with another value, or more updates are done than are asked for.
+ * The knobs with which a saved run continues: its own, with the requested number of updates. Throws ConfigError if any
+ * other knob is requested with another value, or if more updates are done than requested.
  */
 export function resumedConfig(saved: RunConfig, asked: TrainArguments['asked'], done: number): RunConfig {
   const problems = Object.entries(asked).flatMap(([knob, value]): Problem[] => {

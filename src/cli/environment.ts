@@ -17,18 +17,18 @@ import type { OpenedFile } from '../written/openWritten.ts';
 import { isZipName, tryFolder, writeFolder } from './diskFolders.ts';
 import { callerPath } from './files.ts';
 
-/** A file that every export has, and hardly any other folder. */
-const MARK = 'machine/environment.json';
+/** A file that every export has. A folder with this file is taken for an earlier export. */
+const EXPORT_MARK = 'machine/environment.json';
 
 /**
- * Tries whether an export can be written to a folder or zip: a folder has to be new, empty, or an earlier export. Throws ConfigError
- * and ProblemError.
+ * Checks that an export can be written to a folder or zip. A zip must be new; a folder must be new, empty or an earlier
+ * export. Throws ConfigError and ProblemError.
  */
 async function tryExport(out: string): Promise<void> {
   const place = callerPath(out);
   const taken = isZipName(place)
     ? existsSync(place)
-    : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, MARK));
+    : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, EXPORT_MARK));
   if (taken)
     throw new ConfigError([
       { place: '--export', what: `${out} already exists and isn’t an earlier export.`, remedy: 'Name a new folder.' },
@@ -37,8 +37,8 @@ async function tryExport(out: string): Promise<void> {
 }
 
 /**
- * Writes an environment as a folder that TRL, verifiers, OpenEnv and verl train on; returns the files' names, or null where its check
- * found a fault and nothing is written. Throws EnvironmentFileError.
+ * Writes an environment as a folder that TRL, verifiers, OpenEnv and verl can train on. Returns the names of the files,
+ * or null if the check found a fault; then nothing is written. Throws EnvironmentFileError.
  */
 async function writeExport(out: string, opened: OpenedFile, report: CheckReport): Promise<readonly string[] | null> {
   const files = checkedExport(opened, report, await sandboxMachine());
@@ -51,7 +51,9 @@ const MOST_EPISODES = 100_000;
 const USAGE =
   'npm run environment -- FILE.ts|FILE.py [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
 
-/** `npm run environment`: checks an environment's file, and exports it on request; 1 where it has a fault. */
+/**
+ * `npm run environment`: checks an environment's file and exports it on request. Returns exit code 1 if it has a fault.
+ */
 async function main(args: readonly string[]): Promise<number> {
   const given = read(args);
   try {

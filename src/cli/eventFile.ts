@@ -9,20 +9,21 @@ import type { Run } from '../runs/run.ts';
 import { fileError, namesIn, writableFolder, writeWhole } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** What names of event files of this project end in; TensorBoard reads any that has tfevents in it. */
+/** The ending of this project's event files. TensorBoard reads any file whose name contains tfevents. */
 const ENDING = '.rollout-playground';
 
-/** A run's numbers for TensorBoard, as they come. */
+/** Writes the metrics of a run for TensorBoard while it trains. */
 export interface EventFile {
   /** Adds an update's numbers. Throws ProblemError. */
   readonly add: (update: number, values: Metrics) => void;
 }
 
 /**
- * Opens the event file of a folder, making both. Of a run that goes on it keeps what was told up to the update it goes on after, or
- * has it from the run's curves where the folder has no such file; so each update is there once. `now`: seconds since 1970. `job` names,
- * in 8 hex digits of the file's name, a command that is started again until its run is done; null: the run is begun once. A job that was killed before
- * it saved tells its file again. Throws ProblemError, also where another run's event file is there.
+ * Opens the event file in a folder; makes both if needed. If the run continues, the file keeps its records up to the
+ * run's last update, or gets them from the run's curves if it doesn't exist, so that each update is in it once. `now`
+ * returns seconds since 1970. `job` identifies a command that is started repeatedly until its run is done, as 8 hex
+ * digits in the file's name; null for other commands. A job that was killed before it saved anything writes its file
+ * again. Throws ProblemError, also if the folder has an event file of another run.
  */
 export async function eventFile(folder: string, run: Run, now: () => number, job: string | null): Promise<EventFile> {
   await writableFolder(folder);
@@ -54,7 +55,7 @@ export async function eventFile(folder: string, run: Run, now: () => number, job
   return { add: (update, values) => appended(scalars(now(), update, Object.entries(values))) };
 }
 
-/** What a run's curves hold already, a record an update. */
+/** The records for the updates that a run's curves already have, one per update. */
 function past({ series }: Run, now: number): readonly Uint8Array[] {
   const curves = Array.from(series, ([name, { points }]) => [name, points] as const);
   return byUpdate(curves).map(([update, values]) => scalars(now, update, values));

@@ -12,7 +12,7 @@ import { runInProcesses } from './runInProcesses.ts';
 
 const say = (line: string) => console.error(line);
 
-/** `npm run experiment`: every run of an experiment that has no result yet, then the table. */
+/** `npm run experiment`: trains every run of an experiment that has no result yet, then writes the table. */
 async function main(args: readonly string[]): Promise<number> {
   const { plan, out, jobs } = parseExperimentArguments(args);
   const files = await experimentFiles(callerPath(out), plan.experiment, say);

@@ -8,14 +8,14 @@ import type { Experiment } from '../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan } from '../experiments/experimentPlan.ts';
 import { visible } from '../base/visible.ts';
 
-/** What `npm run experiment` was asked to do. */
+/** The arguments of `npm run experiment`. */
 export interface ExperimentArguments {
   readonly plan: Plan;
   readonly out: string; // folder
-  readonly jobs: number; // runs at a time
+  readonly jobs: number; // number of runs that train at the same time
 }
 
-/** How `npm run experiment` is called. */
+/** The usage text of `npm run experiment`. */
 export const USAGE =
   'npm run experiment -- NAME [--seeds N] [--out DIR] [--updates N] [--backend cpu|gpu|auto] [--arms a,b] [--jobs N]';
 const FLAGS = {
@@ -29,7 +29,7 @@ const FLAGS = {
 const MOST_SEEDS = 1000;
 const MOST_JOBS = 64;
 
-/** Reads the arguments. Throws ConfigError with every problem: what was got, and what exists. */
+/** Reads the arguments. Throws ConfigError with every problem: what was found, and what exists. */
 export function parseExperimentArguments(args: readonly string[]): ExperimentArguments {
   const { given, positionals: names, problems } = readFlags(args, FLAGS);
   const [name = ''] = names;
@@ -57,7 +57,7 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
   };
   const jobs = count('jobs', MOST_JOBS, 1);
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
-  plannedRuns(plan); // says now, not after an hour, which setting is impossible
+  plannedRuns(plan); // throws now, not after an hour, if a setting is impossible
   return { plan, out: given.out ?? 'experiments', jobs };
 }
 
@@ -72,7 +72,7 @@ function armsFrom(text: string | undefined, { arms }: Experiment, problems: Prob
   return chosen;
 }
 
-// the CPU's sums do not depend on an adapter, so its results can be compared between machines
+// CPU by default: its results do not depend on an adapter, so they can be compared between machines
 function backendFrom(text: string | undefined, problems: Problem[]): RunConfig['backend'] {
   if (text === undefined) return 'cpu';
   try {

@@ -9,14 +9,18 @@ import { readWhole, writeWhole } from './files.ts';
 import { runLogs, type RunLogs } from './runLogs.ts';
 
 /**
- * Where an experiment's results lie: the folder NAME holds a log for each finished run, NAME.md and NAME.csv the table. NAME.jsonl has one
- * line for each run with the numbers that the table is made of; the page and older versions of the command write it too.
+ * Where an experiment's results lie: the folder NAME holds a log for each finished run, NAME.md and NAME.csv the table.
+ * NAME.jsonl has one line for each run with the numbers that the table is made of; the page and older versions of the
+ * command write it too.
  */
 export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
   readonly write: (table: Table, results: Iterable<RunResult>) => Promise<string>; // the Markdown
 }
 
-/** Opens the folder, making it; `say` hears of files and lines that are no results. Each of these throws ProblemError. */
+/**
+ * Opens the folder; makes it if needed. `say` is told about files and lines that are not results. All methods throw
+ * ProblemError.
+ */
 export async function experimentFiles(
   folder: string,
   name: ExperimentName,

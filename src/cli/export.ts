@@ -15,7 +15,7 @@ const USAGE =
   'npm run export -- --out FOLDER|FILE.zip [--form llama|qwen2] (--run FOLDER|ZIP | --preset NAME --seed N --updates N [--from FOLDER|ZIP] [knobs of npm run train])';
 const WRITER = { name: 'export', usage: USAGE, own: ['form'], runsIn: [] } as const;
 
-/** `npm run export`: trains, or takes a run that was saved, and writes it as the folder of a Hugging Face model. */
+/** `npm run export`: trains a run, or reads a saved one, and writes it as the folder of a Hugging Face model. */
 async function main(args: readonly string[]): Promise<number> {
   const { out, run: source, own, train } = await writerArguments(args, WRITER);
   const form = formOf(own.form);
@@ -33,7 +33,7 @@ function formOf(named = 'llama'): Form {
   });
 }
 
-/** The run after its last update; null where it had to stop before, which is told. */
+/** Trains the run and returns it after its last update. If it has to stop earlier, reports that and returns null. */
 async function trained(asked: TrainArguments): Promise<PackedRun | null> {
   const host = await nodeHost(asked.config.backend !== 'cpu');
   const show = progress(process.stderr, asked.json);

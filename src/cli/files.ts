@@ -22,7 +22,7 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_INVALID_ARG_VALUE: 'the system does not take this name. Choose another.',
 };
 
-/** The error as a ProblemError about `file`; `doing` says what was tried, such as "read". */
+/** Converts an error to a ProblemError about `file`. `doing` says what was tried, such as "read". */
 export function fileError(file: string, doing: string, error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -30,15 +30,15 @@ export function fileError(file: string, doing: string, error: unknown): ProblemE
   return new ProblemError(`${shown(file)} cannot be ${doing}: ${why}`, { cause: error });
 }
 
-/** A path for a message: all of it, for its end is what matters. */
+/** A path for a message. It isn't shortened, because its end matters. */
 const shown = (file: string) => visible(file, 4096);
 
-/** A path as the caller wrote it, seen from their folder: programs themselves run in the project's. */
+/** Resolves a path relative to the folder of the caller, because the programs run in the project's folder. */
 export function callerPath(file: string): string {
   return path.resolve(process.env['CALLER_FOLDER'] ?? process.cwd(), file);
 }
 
-/** The bytes of a file, if it is one and has at most `most` bytes. Throws ProblemError. */
+/** Reads a file. Throws ProblemError if it can't be read, isn't a file or has more than `most` bytes. */
 export async function readWhole(file: string, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const found = await stat(file);
@@ -54,7 +54,7 @@ export async function readWhole(file: string, most = Infinity): Promise<Uint8Arr
   }
 }
 
-/** A name that nothing in the caller's folder has yet: the one given, or that with a number. */
+/** A name that isn't used in the caller's folder yet: `name`, or `name` with a number. */
 export function freeName(name: string): string {
   for (let count = 1; ; count++) {
     const free = count === 1 ? name : `${name}-${count}`;
@@ -62,7 +62,7 @@ export function freeName(name: string): string {
   }
 }
 
-/** Names in a folder, sorted. Throws ProblemError. */
+/** The names in a folder, sorted. Throws ProblemError. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
@@ -71,23 +71,26 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Makes a folder that can be written to, before anything long begins. Throws ProblemError. */
+/** Makes a folder and checks, before anything long begins, that it can be written to. Throws ProblemError. */
 export async function writableFolder(folder: string): Promise<void> {
   try {
-    // asked first: mkdir of several levels calls a read-only file system a missing folder
-    await access(await nearestThere(folder), constants.W_OK);
+    // checked first, because mkdir of several levels reports a read-only file system as a missing folder
+    await access(await nearestExisting(folder), constants.W_OK);
     await makeFolder(folder);
     await access(folder, constants.W_OK);
-    // some places say that they can be written to and take nothing, as /proc does
+    // some places, such as /proc, claim to be writable but are not
     await rmdir(await mkdtemp(path.join(folder, '.tried-')));
   } catch (error) {
     throw fileError(folder, 'written to', error);
   }
 }
 
-/** Makes a folder and those above it. Node's own way of making several never ends where the system makes none, as below /proc. */
+/**
+ * Makes a folder and its parents. Node's recursive mkdir never ends where the system allows no folders, such as below
+ * /proc.
+ */
 export async function makeFolder(folder: string): Promise<void> {
-  const there = await nearestThere(folder);
+  const there = await nearestExisting(folder);
   const missing = path.relative(there, folder).split(path.sep).filter(Boolean);
   for (const [i] of missing.entries()) {
     const each = path.join(there, ...missing.slice(0, i + 1));
@@ -101,18 +104,21 @@ export async function makeFolder(folder: string): Promise<void> {
       if (code !== 'EEXIST') throw error; // another program was faster
     });
   }
-  if (!(await stat(folder)).isDirectory()) await mkdir(folder); // says that a file is in the way
+  if (!(await stat(folder)).isDirectory()) await mkdir(folder); // fails with the error that a file is in the way
 }
 
-/** The folder itself, or the nearest above it that is there. */
-async function nearestThere(folder: string): Promise<string> {
+/** The folder itself, or its nearest parent that exists. */
+async function nearestExisting(folder: string): Promise<string> {
   const above = path.dirname(folder);
   if (above === folder) return folder;
   const there = await stat(folder).catch(() => null);
-  return there ? folder : nearestThere(above);
+  return there ? folder : nearestExisting(above);
 }
 
-/** Writes a file, at once or piece by piece, whole or not at all: what was there stays until the new one is on the disk. Throws ProblemError. */
+/**
+ * Writes a file from one text or several pieces, completely or not at all: an old file stays until the new one is on
+ * the disk. Throws ProblemError.
+ */
 export async function writeWhole(
   file: string,
   content: string | Uint8Array | AsyncIterable<Uint8Array>,

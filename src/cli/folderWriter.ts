@@ -7,28 +7,28 @@ import { callerPath } from './files.ts';
 import { tryFolder, writeFolder } from './diskFolders.ts';
 import { keepSaved } from './savedRun.ts';
 
-/** How a program that writes one folder or zip of a run is called, as `npm run export` and `npm run handover` are. */
+/** The command line of a program that writes a run as one folder or zip: `npm run export` and `npm run handover`. */
 export interface Writer<Own extends string> {
   readonly name: string; // of the program
   readonly usage: string;
-  readonly own: readonly Own[]; // its flags beside --out and --run, each with a value
-  readonly runsIn: readonly string[]; // folders within the one that is written that hold a run
+  readonly own: readonly Own[]; // its flags in addition to --out and --run, each with a value
+  readonly runsIn: readonly string[]; // subfolders of the written folder that contain a run
 }
 
-/** What such a program was asked for: a saved run as it is, or one by the flags of `npm run train`. */
+/** The arguments of such a program: a saved run, or a run described by the flags of `npm run train`. */
 export interface ExportRequest<Own extends string> {
   readonly out: string;
-  readonly run: string | null; // a folder or zip; null: `train` says which
+  readonly run: string | null; // folder or zip of a saved run; null: `train` describes the run
   readonly own: Readonly<Partial<Record<Own, string>>>;
   readonly train: TrainArguments;
 }
 
-// Of `npm run train`, which saves on the way; what is written once, at the end, takes none of them.
-const ON_THE_WAY = ['resume', 'save', 'save-every', 'tensorboard'] as const;
+// Flags of `npm run train` for saving during the run. These programs write only at the end and accept none of them.
+const SAVING_FLAGS = ['resume', 'save', 'save-every', 'tensorboard'] as const;
 
 /**
- * Reads the flags and tries whether --out can be written to, before anything long begins. Throws ConfigError, and ProblemError where it can't,
- * where it holds a run or is a zip that is there.
+ * Reads the flags and checks, before anything long begins, that --out can be written. Throws ConfigError for wrong
+ * flags. Throws ProblemError if --out can't be written, contains a run or is an existing zip.
  */
 export async function writerArguments<Own extends string>(
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function writerArguments<Own extends string>(
   const problems: Problem[] = [...read.problems];
   if (out === '' && problems.length === 0)
     problems.push({ what: '--out is missing.', remedy: 'Name a folder, or a file that ends in .zip.' });
-  const onTheWay = ON_THE_WAY.filter((flag) => given[flag] !== undefined);
+  const onTheWay = SAVING_FLAGS.filter((flag) => given[flag] !== undefined);
   problems.push(
     ...onTheWay.map((flag) => ({
       ...{ place: `--${flag}`, what: `${name} writes once, into --out, and takes none.` },
@@ -63,7 +63,7 @@ export async function writerArguments<Own extends string>(
   return { out, run, own: given, train };
 }
 
-/** Writes the files and says so in a line of JSON, with what else is given. Throws ProblemError. */
+/** Writes the files and prints a line of JSON about them, with the other given fields. Throws ProblemError. */
 export async function writeOut(
   out: string,
   files: Files,

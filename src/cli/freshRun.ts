@@ -3,7 +3,7 @@ import { bareRun, type Run } from '../runs/run.ts';
 import { unpackedRun, type PackedRun } from '../runs/packed.ts';
 import type { Host } from '../session/host.ts';
 import type { TrainArguments } from './arguments.ts';
-import { MOST_BYTES } from '../facts/decode.ts';
+import { MAX_FACTS_BYTES } from '../facts/decode.ts';
 import type { Facts } from '../facts/facts.ts';
 import { parseFacts } from '../facts/parse.ts';
 import { callerPath, readWhole } from './files.ts';
@@ -19,8 +19,8 @@ import { readFolder } from './diskFolders.ts';
 import { withOwnEnvironment } from './ownEnvironment.ts';
 
 /**
- * The run that the flags of `npm run train` ask for: one that begins, or goes on from `--from`. Throws ProblemError, and what `continuedRun`
- * throws.
+ * The run that the flags of `npm run train` describe: a new one, or one that continues from `--from`. Throws
+ * ProblemError, and the errors of `continuedRun`.
  */
 export async function freshRun(
   asked: TrainArguments,
@@ -33,25 +33,25 @@ export async function freshRun(
   return bareRun({ id: 0, name, started: new Date().toISOString(), begun: config, facts, environment });
 }
 
-/** The facts of a file. Throws ProblemError where it cannot be read, ProblemError where it cannot be used. */
+/** Reads the facts of a file. Throws ProblemError if the file can't be read or used. */
 async function readFacts(file: string): Promise<Facts> {
-  const { facts, notes } = parseFacts(file, await readWhole(callerPath(file), MOST_BYTES));
+  const { facts, notes } = parseFacts(file, await readWhole(callerPath(file), MAX_FACTS_BYTES));
   for (const note of notes) console.error(note);
   return facts;
 }
 
-/** What was asked for beside the folder. */
+/** The arguments in addition to the folder. */
 interface Asked {
-  readonly config: RunConfig; // of a run that began now
-  readonly asked: Partial<RunConfig>; // knobs that were named, one by one or by a preset
+  readonly config: RunConfig; // the knobs of a new run
+  readonly asked: Partial<RunConfig>; // knobs set by flags or by a preset
   readonly facts: Facts | null;
   readonly environment: EnvironmentFile | null;
 }
 
 /**
- * The run of a folder or zip, to go on with: this project's as it was, under the knobs that were named, or one that begins with another
- * program's weights in the environment that was asked for. Throws ProblemError, ProblemError with all that does not fit, and ConfigError for
- * knobs that cannot change on the way.
+ * The run with which to continue from a folder or zip. A run of this project continues as it was, with the knobs that
+ * were set. For weights of another program a new run begins with them in the requested environment. Throws
+ * ProblemError, with everything that doesn't fit, and ConfigError for knobs that can't change during a run.
  */
 async function continuedRun(
   place: string,
@@ -67,7 +67,8 @@ async function continuedRun(
     }
     const { backend = read.run.begun.backend, ...knobs } = asked;
     const { begun, config: then, ...rest } = read.run.checkpoint;
-    const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend }); // it may go on on another
+    // the run may continue on another backend
+    const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend });
     const now = reconfigured(elsewhere(then), knobs);
     const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
     const own = withOwnEnvironment(read.run, environment, place);

@@ -32,7 +32,7 @@ function engineOf(name: string | undefined): Engine {
   throw new ConfigError([{ what, remedy: `Use one of ${ENGINES.join(', ')}.` }], { usage: USAGE });
 }
 
-/** A run before its next update: its first, warm start done, or the one after what `--from` holds. */
+/** A run before its next update: a new run after its warm start, or the run of `--from`. */
 async function begun(asked: TrainArguments): Promise<PackedRun> {
   const host = await nodeHost(asked.config.backend !== 'cpu');
   const show = progress(process.stderr, asked.json);

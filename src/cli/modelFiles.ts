@@ -9,8 +9,8 @@ import type { PlacedSource } from '../speaking/textCheckpoint.ts';
 import { callerPath, fileError } from './files.ts';
 
 /**
- * The checkpoint that `--model` names, a GGUF file or a folder of Transformers, opened by headers and tokenizer; its weights are read when a run takes
- * them. Throws ProblemError where it cannot be read, ProblemError by file and place with what is wrong with it.
+ * Opens the checkpoint that `--model` names: a GGUF file or a folder of Transformers. Reads headers and tokenizer; the
+ * weights are read when a run needs them. Throws ProblemError if a file can't be read or used.
  */
 export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
   const place = callerPath(given);

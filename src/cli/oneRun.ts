@@ -13,7 +13,7 @@ export interface UpdateMessage {
   readonly update: number;
   readonly success: number | undefined;
 }
-/** What a process that has one run tells the one that queues them. */
+/** A message from the process that trains a run to the process that queues runs. */
 export type RunMessage =
   | UpdateMessage
   | { readonly type: 'done'; readonly log: string }
@@ -52,12 +52,12 @@ export async function runHere(run: RunIdentity, tell: (message: RunMessage) => v
   }
 }
 
-/** What a session says while it opens is of no account but that it is there. */
+/** Adds a session's event to the log. Answers, signs of life and checkpoints are ignored. */
 function hear(log: RunLog, event: RunEvent): void {
   if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
 }
 
-/** Takes the run the parent sends, does it, and ends; ends at once when the parent is gone. */
+/** Trains the run that the parent process sends, then ends the process. Ends at once if the parent is gone. */
 export function serveOneRun(): void {
   const tell = (message: RunMessage) => process.send?.(message);
   process.on('disconnect', () => process.exit(1));
@@ -71,8 +71,8 @@ export function serveOneRun(): void {
 }
 
 /**
- * Trains one run in a process of its own: its memory goes back with it, and two use two cores. Resolves with its log. Rejects with the
- * reason if it fails, or when the signal ends it.
+ * Trains a run in a separate process, so that its memory is freed afterwards and two runs can use two cores. Resolves
+ * with its log. Rejects with the reason if it fails, or when the signal ends it.
  */
 export function runInProcess(
   run: RunIdentity,

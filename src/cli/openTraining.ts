@@ -43,8 +43,9 @@ export async function openTraining(
 }
 
 /**
- * Pulls events until the run is finished, an error stops it, perhaps in the middle of an update, or one who hears wants it to end: `heard`, which is told the
- * numbers of every update once it is whole, or `imitated`, after each step of an imitation that is a stage of training.
+ * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `heard` is called after every
+ * update, with its metrics; `imitated` after each imitation step that is a stage of training. An error may occur in the
+ * middle of an update.
  */
 export async function trainToEnd(
   { session, log, show }: Training,

@@ -2,13 +2,13 @@ import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
 import { allowFusedProducts } from './fusedProducts.ts';
 
-/** Exit codes: done, failed, called in a way it cannot be. */
+/** Exit codes for a failure and for wrong arguments. */
 const FAILED = 1;
 const USAGE_ERROR = 2;
 
 /**
- * Runs a command line program: `--help` prints its usage; what goes wrong is told in a line that says what to do, without a stack,
- * and is the exit code: 2 where the call was wrong, 1 for anything else.
+ * Runs a command line program: `--help` prints its usage; what goes wrong is told in a line that says what to do,
+ * without a stack, and is the exit code: 2 where the call was wrong, 1 for anything else.
  */
 export async function program(
   name: string,

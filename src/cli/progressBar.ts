@@ -53,7 +53,7 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
   };
 }
 
-/** A bar of so much of so much. */
+/** A text bar for the share `done` of `total`. */
 export function bar(done: number, total: number): string {
   const filled = Math.min(BAR, Math.round((BAR * done) / Math.max(1, total)));
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}]`;

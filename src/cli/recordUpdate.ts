@@ -12,21 +12,28 @@ import {
 import type { Session } from '../session/session.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 
-/** Words that are told of each place: what the inspector shows, and some. */
-const MOST_WORDS = 14;
+/** Number of alternatives recorded at each place: the ones that the inspector shows, and a few more. */
+const MAX_WORDS = 14;
 /**
- * Places a batch whose words are told: all choices of short rollouts, but beside a checkpoint, where each takes seconds, few. What a
- * token looked at is a number for each head and token before it: hundreds of heads leave room for one, in thousandths.
+ * What is recorded of a batch: places with their alternatives, and attentions. Short rollouts have all choices
+ * recorded. With adapters for a checkpoint each place takes seconds, so there are fewer; its attention has hundreds of
+ * heads, so there is only one, in thousandths.
  */
 const MOST = {
   own: { places: 120, attentions: Infinity, kept: few },
   beside: { places: 16, attentions: 1, kept: (x: number) => Math.round(1000 * x) / 1000 },
 } as const;
-/** Tokens a batch of which it is told why they moved, and what was looked at: each costs another backward pass over the batch. */
+/**
+ * Number of tokens per batch for which reasons and attention are recorded. Each costs another backward pass over the
+ * batch.
+ */
 const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
 
-/** A task of an update's batch, and what the run says of it. Call it once the update is through, before the next. */
+/**
+ * Chooses a task of an update's batch and records the run's answers about it. Call it after the update and before the
+ * next one.
+ */
 export async function recordUpdate(
   session: Session,
   batch: BatchView,
@@ -70,7 +77,7 @@ export async function recordUpdate(
   return { task, readings: { moved, distributions, whys, attentions, rerun, switchPreviews } };
 }
 
-/** The task of a batch whose rollouts are paid most differently: there is something to compare. */
+/** The task of a batch whose rollouts differ most in reward, so that there is something to compare. */
 function mostTelling(batch: BatchView): number {
   const groups = [...new Set(batch.episodes.map(({ group }) => group))];
   const spread = (group: number) => {
@@ -94,13 +101,16 @@ function at(list: Float32Array | null): Float32Array {
   return list;
 }
 
-/** The agent's own choices, those with most to choose from first. */
+/** The agent's tokens with more than one legal choice, highest entropy first. */
 function mostOpen(task: BatchView, most: number) {
   const open = places(task).filter(({ i }) => task.roles[i] === Role.action && task.singles[i] === 0);
   return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, most);
 }
 
-/** Tokens whose probability the update changed most, alike ones once. */
+/**
+ * The tokens whose probability the update changed most. Of tokens with the same probabilities before and after only one
+ * is listed.
+ */
 function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved'], language: keyof typeof MOST_WHYS) {
   const change = (i: number) => Math.abs(Math.exp(after[i] ?? 0) - Math.exp(before[i] ?? 0));
   const moving = places(task).filter(({ i }) => task.roles[i] === Role.action && change(i) > 0);
@@ -123,12 +133,12 @@ function places({ rows, length, lengths }: BatchView) {
 function likeliest(before: Float32Array, after: Float32Array) {
   const legal = [...after.keys()].filter((token) => Number.isFinite(after[token]));
   const size = (token: number) => Math.max(before[token] ?? -Infinity, after[token] ?? -Infinity);
-  const tokens = [...legal].sort((a, b) => size(b) - size(a)).slice(0, MOST_WORDS);
+  const tokens = [...legal].sort((a, b) => size(b) - size(a)).slice(0, MAX_WORDS);
   const of = (list: Float32Array) => tokens.map((token) => few(list[token] ?? 0));
   return { legal: legal.length, tokens, before: of(before), after: of(after) };
 }
 
-/** Its rollouts are those of the task; the rest of the batch becomes one part. */
+/** Reduces reasons to the rollouts of the task; the other rollouts of the batch become one sum. */
 function whyOf(why: RecordedReadings['whys'][number]['why'], rows: readonly number[]) {
   const own = Float64Array.from(rows, (row) => why.rollouts[row] ?? 0);
   const sum = (list: Float64Array) => list.reduce((total, part) => total + part, 0);

@@ -16,9 +16,10 @@ import { withOwnEnvironment } from './ownEnvironment.ts';
 import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
 
 /**
- * The run that a saved folder holds, to go on with, under as many updates as are asked for; null where the same folder is to be saved into
- * and holds nothing yet, so that one command begins a job and, started again, goes on with it. Throws ProblemError where it cannot be
- * read or another program wrote it, ProblemError where it is damaged, ConfigError where other knobs are asked for than it has, or its environment is not named.
+ * The run with which to continue from a saved folder, with the requested number of updates. Null if the run is also
+ * saved to this folder and the folder is empty: so one command can begin a job and, started again, continue it. Throws
+ * ProblemError if the folder can't be read, is damaged or was written by another program. Throws ConfigError if other
+ * knobs are requested, or the run's environment isn't named.
  */
 export async function runToResume(
   { resume, mayBegin, asked }: TrainArguments,
@@ -39,7 +40,7 @@ export async function runToResume(
   return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
 }
 
-/** The run of a folder or zip that was saved here. Throws ProblemError, ProblemError, and ConfigError where another program wrote it. */
+/** Reads a saved run from a folder or zip. Throws ProblemError, and ConfigError if another program wrote it. */
 export async function savedRun(place: string): Promise<PackedRun> {
   const read = readCheckpointFiles(await readFolder(callerPath(place)));
   if (read.kind === 'ours') return read.run;
@@ -52,8 +53,8 @@ export async function savedRun(place: string): Promise<PackedRun> {
 }
 
 /**
- * Throws ProblemError where what a flag names, or a folder within it, holds a run, and where it is a zip that is there: nothing is written
- * over.
+ * Throws ProblemError if the folder that a flag names, or one of the subfolders `within`, contains a run, or if the zip
+ * exists: nothing is overwritten.
  */
 export function keepSaved(flag: '--save' | '--out', given: string, ...within: readonly string[]): void {
   const place = callerPath(given);

@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
   return stop.exitCode() || (failed.length + missing > 0 ? 1 : 0);
 }
 
-/** Runs what has no result, each in a process of its own; the names of those that failed. */
+/** Trains the runs without a result, each in its own process. Returns the names of the failed runs. */
 async function runAll(
   { metric, take }: Sweep,
   runs: readonly SweptRun[],

@@ -16,7 +16,10 @@ import { Role } from '../domain/tokens.ts';
 
 type TalkAnswer = Extract<Answer, { kind: 'talk' }>;
 
-/** What the agent and its tools said, a line a turn, with the verdict last. Names from outside show as text and nothing else. */
+/**
+ * What the agent and its tools said, a line a turn, with the verdict last. Names from outside show as text and nothing
+ * else.
+ */
 function talkLines(said: TalkAnswer): readonly string[] {
   const { batch, episode, words } = read(said);
   const turns = new Map<number, string[]>();
@@ -36,7 +39,7 @@ function talkLines(said: TalkAnswer): readonly string[] {
   ];
 }
 
-/** The same as plain data. */
+/** An answer as plain data, for JSON. */
 function talkRecord(said: TalkAnswer) {
   const { batch, episode, words } = read(said);
   const { question, success, reward, stop, toolCalls, invalidTurns } = episode;

@@ -94,23 +94,23 @@ function baseFor({ model }: RunConfig, asked: TrainArguments): Promise<BaseCheck
   ]);
 }
 
-/** Tells a command that begins or goes on from any other; null for one that begins or goes on as it is told. */
+/** Identifies a command that begins or continues one job, by its folder and knobs; null for other commands. */
 function jobOf({ mayBegin, save, config }: TrainArguments): string | null {
   return mayBegin && save !== null ? checksumOf([callerPath(save), config]).slice(0, 8) : null;
 }
 
-/** What a run's numbers go to, and what ends it early. */
+/** The options of `trained`: outputs for the metrics, and the signal that ends the run early. */
 interface Around {
   readonly stop: Stopping | null;
   readonly events: EventFile | null;
   readonly asked: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile' | 'envServer'>;
   readonly own: EnvironmentFile | null; // the environment that was named
-  readonly saved: string; // where the run stands that is saved already; '': none is
+  readonly saved: string; // progress of the run that is already saved; '': nothing is saved
 }
 
 /**
- * Trains until the run is finished or somebody wants it to end, saving on the way, then says how it began and ended; 1 when it had
- * to stop early, 130 or 143 when it was asked to.
+ * Trains and saves until the run is finished or a signal ends it, then reports how it began and ended. Returns the exit
+ * code: 1 if an error stopped it, 130 or 143 if a signal did.
  */
 async function trained(training: Training, { stop, events, asked, own, ...begun }: Around): Promise<number> {
   const { session, log, show } = training;
@@ -168,7 +168,9 @@ async function trained(training: Training, { stop, events, asked, own, ...begun 
   return 0;
 }
 
-/** Saves a run whose environment failed as it was after its last update: where it is saved anyway, else in a new folder. */
+/**
+ * Saves a run whose environment failed as it was after its last update: where it is saved anyway, else in a new folder.
+ */
 async function pausedRun(run: Run, whole: Checkpoint | null, save: string | null): Promise<string | null> {
   if (whole === null || !hasBegun(whole.progress)) return null;
   const place = save ?? freeName('paused-run');

@@ -1,7 +1,7 @@
 import type { RunConfig } from './fields.ts';
 import { idle } from './idle.ts';
 
-/** The knobs an algorithm is made of; everything else is a matter of the task. */
+/** The knobs that define an algorithm. All other knobs depend on the task. */
 export const ALGORITHM_FIELDS = [
   'estimator',
   'divideByStd',
@@ -50,7 +50,10 @@ const BASE: Point = {
   filterScaling: 'none',
 };
 
-/** Named algorithms: points in configuration space, all of which a run can switch to between two batches. */
+/**
+ * The named algorithms. Each is a set of values for ALGORITHM_FIELDS. A run can switch to any of them between two
+ * batches.
+ */
 export const ALGORITHMS = {
   ppo: {
     label: 'PPO',
@@ -108,13 +111,13 @@ export type AlgorithmName = keyof typeof ALGORITHMS;
 /** All names, in the order in which they are shown. */
 export const ALGORITHM_NAMES = Object.keys(ALGORITHMS) as readonly AlgorithmName[];
 
-/** The algorithm a configuration is, or null when it is a point between them. */
+/** The algorithm that a configuration uses; null if none of the named algorithms matches. */
 export function algorithmOf(config: RunConfig): AlgorithmName | null {
   return (
     ALGORITHM_NAMES.find((name) => {
       const point: Point = ALGORITHMS[name].set;
       const there = { ...config, ...point };
-      // an unused knob may hold anything
+      // a knob that has no effect may have any value
       return ALGORITHM_FIELDS.every((field) => config[field] === point[field] || idle(field, there) !== null);
     }) ?? null
   );

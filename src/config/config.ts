@@ -9,7 +9,7 @@ import { visible } from '../base/visible.ts';
 
 export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
 
-/** One value for a field, from text or number; throws ConfigError with what the field takes. */
+/** Parses the value of a knob, given as text or number. Throws ConfigError that says which values the knob takes. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
     const what = `${shown(name)}: there is no such knob.`;
@@ -29,7 +29,7 @@ export function parseField(name: string, input: unknown): string | number {
   return value + 0; // no negative zero
 }
 
-/** What was given, for a message: short, and whatever it is. */
+/** A short description of any input, for an error message. */
 function shown(input: unknown): string {
   if (typeof input === 'number' || typeof input === 'boolean' || input === null) return String(input);
   if (typeof input !== 'string')
@@ -38,7 +38,10 @@ function shown(input: unknown): string {
   return visible(input);
 }
 
-/** Defaults overlaid with `input`. Throws ConfigError with every problem, cross-field ones too. */
+/**
+ * The default configuration with the values of `input`. Throws ConfigError with all problems, including contradictions
+ * between knobs.
+ */
 export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
   const problems: Problem[] = [];
   const values: Record<string, string | number> = { ...DEFAULTS };
@@ -58,7 +61,10 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
   return config;
 }
 
-/** The configuration of a run under way with changed knobs. Throws ConfigError for those that only a new run can change. */
+/**
+ * The configuration of a running run after changes of knobs. Throws ConfigError if only a new run can change one of
+ * them.
+ */
 export function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
   const next = parseConfig({ ...config, ...changes });
   const fixed = Object.keys(changes)

@@ -1,9 +1,12 @@
 import { type Problem, ProblemError } from '../base/problem.ts';
 
-/** A configuration that can't run, or a command line that can't be understood. A class of its own: a program then exits with 2, and the page names the knobs. */
+/**
+ * The error for a configuration that can't run, or a command line that can't be understood. It has its own class
+ * because a program then exits with code 2, and the page names the knobs.
+ */
 export class ConfigError extends ProblemError {
   override readonly name = 'ConfigError';
-  /** `usage` says how the command is called: it follows the problems, and is none itself. */
+  /** `usage` explains how to call the command. It is printed after the problems. */
   constructor(problems: readonly Problem[], { usage = '' }: { readonly usage?: string } = {}) {
     super(problems, { most: Infinity, after: usage });
   }

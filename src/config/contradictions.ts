@@ -10,37 +10,37 @@ interface KnobProblem extends Problem {
   readonly remedy: string;
 }
 
-/** What a knob must not be beside others, or had better not. */
+/** A combination of knobs that can't run, or that runs but seldom makes sense. */
 interface Rule {
-  readonly field: FieldName | ((c: RunConfig) => FieldName); // to be changed first
-  readonly when: (c: RunConfig) => boolean;
-  readonly against: (c: RunConfig) => string; // what it stands against
+  readonly field: FieldName | ((c: RunConfig) => FieldName); // the knob to change first
+  readonly when: (c: RunConfig) => boolean; // whether the configuration has this combination
+  readonly against: (c: RunConfig) => string; // the reason why the knob's value doesn't fit, without a full stop
   readonly remedy: (c: RunConfig) => string;
 }
 
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
-const sized = ({ model }: RunConfig) => model === 'sizes';
-const adapts = ({ model }: RunConfig) => model === 'checkpoint';
-const cutBy = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
+const hasSizes = ({ model }: RunConfig) => model === 'sizes';
+const trainsAdapters = ({ model }: RunConfig) => model === 'checkpoint';
+const truncatingKnob = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
 
 const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'heads',
-    when: (c) => sized(c) && c.width % c.heads !== 0,
+    when: (c) => hasSizes(c) && c.width % c.heads !== 0,
     against: ({ width }) => `width ${width} must be a multiple of it`,
     remedy: () => 'Choose a divisor.',
   },
   {
     field: 'heads',
-    when: (c) => sized(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
+    when: (c) => hasSizes(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
     against: ({ width, heads }) =>
       `the head size, width ${width} / heads ${heads} = ${width / heads}, must be even and at most 64`,
     remedy: () => 'Choose another number of heads, or another width.',
   },
   {
     field: 'kvHeads',
-    when: (c) => sized(c) && c.heads % c.kvHeads !== 0,
+    when: (c) => hasSizes(c) && c.heads % c.kvHeads !== 0,
     against: ({ heads }) => `heads ${heads} must be a multiple of it`,
     remedy: () => 'Choose a divisor.',
   },
@@ -112,29 +112,30 @@ const CONTRADICTIONS: readonly Rule[] = [
   },
   {
     field: 'model',
-    when: (c) => adapts(c) && c.language === 'words',
+    when: (c) => trainsAdapters(c) && c.language === 'words',
     against: () => 'a checkpoint speaks text',
     remedy: () => 'Set language to text, or model to sizes.',
   },
   {
     field: 'critic',
-    when: (c) => adapts(c) && c.critic === 'separate',
+    when: (c) => trainsAdapters(c) && c.critic === 'separate',
     against: () => 'adapters share one frozen model, and a separate critic would need a second',
     remedy: () => 'Set critic to shared or none.',
   },
   {
     field: 'rewardModel',
-    when: (c) => adapts(c) && c.rewardModel === 'on',
+    when: (c) => trainsAdapters(c) && c.rewardModel === 'on',
     against: () => 'a reward model of the same size doesn’t fit beside the checkpoint',
     remedy: () => 'Set rewardModel to off, or model to sizes.',
   },
   {
     field: 'storage',
-    when: (c) => adapts(c) && c.storage === 'f16',
+    when: (c) => trainsAdapters(c) && c.storage === 'f16',
     against: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
     remedy: () => 'Set storage to f32.',
   },
-  // demonstrations and tasks out of the domain are one hop longer; entities and relations of a path all need a word
+  // demonstrations and out-of-domain tasks are one hop longer than training tasks, and each entity and relation of a
+  // chain needs its own word
   {
     field: 'relations',
     when: (c) => actsIn('names', c.env) && c.relations < c.hops + 1,
@@ -177,11 +178,12 @@ const WARNINGS: readonly Rule[] = [
     remedy: () => 'Set warmStart to train or continued.',
   },
   {
-    field: cutBy,
+    field: truncatingKnob,
     when: ({ topK, topP }) => topK > 0 || topP < 1,
     against: () =>
       'rollouts are drawn from a truncated distribution, but ratio, KL and entropy use the full policy, so each batch is off-policy from the start. rollout/truncation_kl measures this',
-    remedy: (c) => `Set ${cutBy(c)} to ${cutBy(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
+    remedy: (c) =>
+      `Set ${truncatingKnob(c)} to ${truncatingKnob(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
   },
   {
     field: 'surrogate',
@@ -191,12 +193,12 @@ const WARNINGS: readonly Rule[] = [
   },
 ];
 
-/** Why a set of in-range knobs still cannot run together; empty when it can. */
+/** The contradictions between the knobs of a configuration. Empty if it can run. */
 export function contradictions(config: RunConfig): readonly KnobProblem[] {
   return problems(CONTRADICTIONS, config, (value, against) => `${value}, but ${against}.`);
 }
 
-/** What runs but seldom does what is meant. */
+/** The settings of a configuration that can run, but seldom do what the user wants. */
 export function warnings(config: RunConfig): readonly KnobProblem[] {
   return problems(WARNINGS, config, (_, against) => `${against}.`);
 }

@@ -1,16 +1,20 @@
 import { actsIn, ENVIRONMENTS } from './environments.ts';
 import type { RunConfig } from './fields.ts';
 
-// What these leave to chance, where they act.
-const DICE = ['failureRate', 'latency', 'distractors', 'slip'] as const;
+// knobs that make an environment random if they are above 0
+const RANDOM_KNOBS = ['failureRate', 'latency', 'distractors', 'slip'] as const;
 
-/** Whether the environment's dice have a say in what comes of the same actions on the same task. */
-export function isRandom(config: Pick<RunConfig, 'env' | (typeof DICE)[number]>): boolean {
+/**
+ * Whether the same actions on the same task can have different outcomes, because the environment draws random numbers.
+ */
+export function isRandom(config: Pick<RunConfig, 'env' | (typeof RANDOM_KNOBS)[number]>): boolean {
   const { env } = config;
-  return ENVIRONMENTS[env].payoffDice === true || DICE.some((knob) => actsIn(knob, env) && config[knob] > 0);
+  return ENVIRONMENTS[env].payoffDice === true || RANDOM_KNOBS.some((knob) => actsIn(knob, env) && config[knob] > 0);
 }
 
-/** What a comparison within a group says of actions under each setting of `randomness`, in a sentence. */
+/**
+ * For each setting of `randomness`: what a comparison within a group says about the actions, in one or two sentences.
+ */
 export const RANDOMNESS_LESSONS: Readonly<Record<RunConfig['randomness'], string>> = {
   own: 'Each rollout had its own random environment, so a lucky one is credited for luck too. Over many rollouts this evens out.',
   group:

@@ -1,4 +1,4 @@
-/** The environments there are, in the order in which they are offered. */
+/** The names of the built-in environments, in the order in which they are offered. */
 export const ENV_NAMES = [
   'number-hunt',
   'multi-hop',
@@ -12,23 +12,23 @@ export const ENV_NAMES = [
   'world-facts',
   'your-facts',
 ] as const;
-/** An environment that a person wrote: it comes with a file, so it is offered nowhere by its name. */
+/** The name of an environment that a person wrote. It needs a file, so it can't be chosen by name alone. */
 export const YOUR_ENVIRONMENT = 'your-environment';
-/** An environment that is offered by its name. */
+/** An environment that can be chosen by its name. */
 export type OfferedEnv = (typeof ENV_NAMES)[number];
 export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 
 /** How an environment's demonstrations are imitated. */
 export interface WarmStartRecipe {
   readonly steps: number;
-  readonly rows?: number; // episodes a step; without it as many as the policy has rows
-  readonly quality: number; // probability that the demonstrator does the right thing at each choice
+  readonly rows?: number; // episodes in each step; default: the number of rows of the policy
+  readonly quality: number; // probability that the demonstrator makes the right choice, at each of its choices
   readonly learningRate: number;
-  readonly warmUp: number; // steps from 0 to the full rate; then linearly down to a tenth
-  readonly horizon?: number; // steps until it is a tenth, where they are more than are taken
+  readonly warmUp: number; // steps in which the rate rises from 0 to its full value; then it falls linearly to a tenth
+  readonly horizon?: number; // the step at which the rate has fallen to a tenth; default: the last step
 }
 
-/** The knobs that act in some environments only; `src/config/fields.ts` has all that is known of each. */
+/** The knobs that act only in some environments. `src/config/fields.ts` defines them. */
 export interface TaskKnobs {
   readonly range: number;
   readonly entities: number;
@@ -49,48 +49,56 @@ export interface TaskKnobs {
   readonly answerReward: string;
 }
 
-/** What is known of an environment without making it. */
+/** The facts about an environment that are known without creating it. */
 export interface Environment {
-  readonly prompt: string; // a task as the agent reads it, after <bos>, with the knobs at their defaults
-  readonly knobs: readonly (keyof TaskKnobs)[]; // which act in it, of those that do not act in all
+  readonly prompt: string; // an example task as the agent reads it after <bos>, with default knobs
+  readonly knobs: readonly (keyof TaskKnobs)[]; // the TaskKnobs that act in it
   readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
-  /** Names the words and the demonstrations that weights were imitated from: equal where they are the same. */
+  /**
+   * The name of weights that imitated demonstrations. Two configurations have the same name if vocabulary and
+   * demonstrations are the same.
+   */
   readonly weights: (config: TaskKnobs) => string;
-  readonly payoffDice?: true; // what an action pays is drawn, whatever the knobs say
-  readonly allTasks?: (config: TaskKnobs) => number; // how many there are, where training plays every one of them
+  readonly payoffDice?: true; // an action's reward is random, whatever the knobs are
+  /** The number of tasks, if there are so few that training plays all of them. */
+  readonly allTasks?: (config: TaskKnobs) => number;
   readonly text?: true; // it can be played in text
-  readonly facts?: 'own' | `${string}.csv`; // it asks about a person's own, or those in a shipped file
+  readonly facts?: 'own' | `${string}.csv`; // the facts that it asks about: the person's own, or a shipped file
 }
 
-// What every environment with a tool to call has.
+// knobs of every environment in which the agent calls a tool
 const CALLS = ['failureRate', 'latency', 'maxTurns'] as const;
 const GRAPH = [...CALLS, 'entities', 'relations', 'hops', 'oneHopShare', 'retriever', 'distractors'] as const;
 
-// Means well three times in ten, else picks what is at hand, and tends to answer after half the search.
+// the demonstrator makes the right choice three times in ten; otherwise it makes a plausible one and often answers
+// after half the search
 const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
-// Small steps: what has to be learned is the form, and where to look.
+// few episodes in each step, because the agent only has to learn the form of a turn and where to look
 const BRIEF = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
 const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
-// One turn: its form is soon learned, and a demonstrator who knew the answer would leave nothing to find.
+// A task has only one turn, whose form is soon learned. The demonstrator is rarely right, so that something is left for
+// RL to learn.
 const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
 
-// Searches over graphs differ in their shape alone.
+// search tasks over graphs differ only in the size and shape of the graph
 function graphTasks({ entities, relations, hops, distractors, retriever }: TaskKnobs): string {
   const noise = distractors > 0 ? `-noise${distractors}` : '';
   return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
 }
-// Slot words fit any facts; words of their own fit those they were made for.
+// weights with slot names fit any facts; weights with the entities' own names fit only the facts that they were trained
+// on
 function factTasks(env: EnvName): (config: TaskKnobs) => string {
   return (config) =>
     config.names === 'slots' ? `world-facts-${graphTasks(config)}` : `${env}-${graphTasks(config)}-own`;
 }
 
 /**
- * Every environment: knobs, warm starts, what is evaluated and the names of weights derive from it; how it is played is in src/envs.
- * Number hunt and the searches imitate the form of a turn and how to read an observation, and leave the skill to reinforcement.
+ * The table of all environments. Knobs, warm starts, evaluation and the names of weights are derived from it; the rules
+ * of play are in src/envs. In number hunt and the searches, imitation teaches the form of a turn and how to read an
+ * observation; the skill is left to RL.
  */
 export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
-  // guesses that heed the last answer three times in ten and are random else
+  // a demonstrated guess uses the last answer three times in ten and is random otherwise
   'number-hunt': {
     prompt: 'find',
     text: true,
@@ -174,13 +182,13 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   [YOUR_ENVIRONMENT]: {
     prompt: '',
     text: true,
-    knobs: [], // its class says how many turns there are
+    knobs: [], // the environment's class sets the number of turns
     recipe: { ...SEARCH, steps: 600, quality: 0.6 },
     weights: () => YOUR_ENVIRONMENT,
   },
 };
 
-/** The environments that say that a knob acts in them; none where it acts in all. */
+/** The environments that list this knob as their own. Empty for a knob that acts in all environments. */
 export function envsWith(knob: string): readonly EnvName[] {
   return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
 }
@@ -188,8 +196,8 @@ export function envsWith(knob: string): readonly EnvName[] {
 /** The environments that can be played in text. */
 export const TEXT_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].text);
 
-/** Whether a knob has a say in an environment. */
+/** Whether a knob has an effect in an environment. */
 export function actsIn(knob: string, env: EnvName): boolean {
-  const some = envsWith(knob);
-  return some.length === 0 || some.includes(env);
+  const owners = envsWith(knob);
+  return owners.length === 0 || owners.includes(env);
 }

@@ -1,12 +1,12 @@
-/** What a rollout's score is compared with in its group. */
+/** The value that is subtracted from a rollout's score, computed from its group. */
 export interface Baseline {
   readonly words: string;
-  readonly symbol: string; // in a formula; S is the score of a rollout
-  /** What is taken off a score among `n` of this mean. */
+  readonly symbol: string; // its symbol in a formula; S is the score of a rollout
+  /** The baseline for `score`, one of the `n` scores of a group with this mean. */
   readonly of: (score: number, mean: number, n: number) => number;
 }
 
-/** Every comparison within a group; `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl` have the equations. */
+/** All baselines. The equations are in `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl`. */
 export const BASELINES = {
   mean: { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
   'mean-over-std': { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
@@ -18,14 +18,18 @@ export const BASELINES = {
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 
-/** What tells estimators of credit apart. */
+/** The properties of an advantage estimator. */
 interface Traits {
-  readonly doc: string; // what its advantage is, in a sentence without its end
-  readonly core: 'tokens' | 'turns' | 'group'; // backwards over tokens, or over turns and then their tokens, or a rollout's one score against its group's
-  readonly critic: boolean; // reads values and gives the critic targets
-  readonly whitens: boolean; // where `whiten` is on
-  readonly baseline?: GroupBaseline; // of a group; with `divideByStd` on and `divides`, the mean is divided by
-  readonly divides?: boolean;
+  readonly doc: string; // its advantage in words, without a full stop
+  /**
+   * `tokens`: a backward recursion over tokens. `turns`: over turns, then over each turn's tokens. `group`: the
+   * rollout's score, compared with its group.
+   */
+  readonly core: 'tokens' | 'turns' | 'group';
+  readonly critic: boolean; // uses a critic's values and gives the critic its targets
+  readonly whitens: boolean; // whitens advantages if the knob `whiten` is on
+  readonly baseline?: GroupBaseline; // for `group`: the baseline
+  readonly divides?: boolean; // for `group`: divides by the group's standard deviation if the knob `divideByStd` is on
 }
 
 const TABLE = {
@@ -56,19 +60,22 @@ const TABLE = {
   },
 } as const satisfies Record<string, Traits>;
 
-/** How credit is assigned. */
+/** The name of an advantage estimator. */
 export type Estimator = keyof typeof TABLE;
 
-/** Every estimator, once: the knob's choices, the page's remarks, the loop and the kernels' settings derive from it. */
+/**
+ * The table of all estimators. The knob's choices, the page's texts, the training loop and the kernels' settings are
+ * derived from it.
+ */
 export const ESTIMATORS: Readonly<Record<Estimator, Traits>> = TABLE;
 export const ESTIMATOR_NAMES = Object.keys(TABLE) as readonly Estimator[];
 
-/** The estimators of a kind, as words. */
-export function estimatorsThat(are: (traits: Traits) => boolean): string {
-  return ESTIMATOR_NAMES.filter((name) => are(ESTIMATORS[name])).join(' and ');
+/** The names of the estimators with a property, joined by “and”. */
+export function estimatorsThat(have: (traits: Traits) => boolean): string {
+  return ESTIMATOR_NAMES.filter((name) => have(ESTIMATORS[name])).join(' and ');
 }
 
-/** As much of a configuration as says what credit is. */
+/** The knobs that the functions below depend on. */
 interface Knobs {
   readonly estimator: Estimator;
   readonly divideByStd: 'on' | 'off';
@@ -82,17 +89,17 @@ export function usesCritic(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].critic;
 }
 
-/** Whether an estimator gives a whole rollout one score, compared with the others of its prompt. */
+/** Whether an estimator gives a rollout a single score and compares it with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].core === 'group';
 }
 
-/** Whether an estimator heeds the whitening switch. */
+/** Whether the knob `whiten` has an effect on an estimator. */
 export function canWhiten(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].whitens;
 }
 
-/** What a rollout's score is compared with, where groups are compared. */
+/** The baseline of an estimator that compares the rollouts of a group. */
 export function baselineOf(estimator: Estimator, divideByStd: boolean): GroupBaseline {
   const { baseline = 'mean', divides = false } = ESTIMATORS[estimator];
   return divides && divideByStd ? 'mean-over-std' : baseline;
@@ -103,7 +110,7 @@ export function whitens({ whiten, estimator }: Pick<Knobs, 'whiten' | 'estimator
   return whiten === 'on' && canWhiten(estimator);
 }
 
-/** Whether credit shrinks with every token it passes: reward to go is GAE with λ = 1. */
+/** Whether credit shrinks from token to token, because γ·λ is below 1. Without a critic, λ is 1 (reward to go). */
 export function decays({ estimator, gamma, lambda }: Pick<Knobs, 'estimator' | 'gamma' | 'lambda'>): boolean {
   const { core, critic } = ESTIMATORS[estimator];
   return core === 'tokens' && gamma * (critic ? lambda : 1) < 1;

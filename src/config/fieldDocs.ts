@@ -1,8 +1,8 @@
 import { ESTIMATOR_NAMES, ESTIMATORS } from './estimators.ts';
 import type { FieldName } from './fields.ts';
 
-/** What each knob of FIELDS means, in words: apart from it, for the page's first paint needs none of them. */
-// One knob a line reads best as a table.
+/** The description of each knob in FIELDS. It is a separate file because the page's first paint doesn't need it. */
+// One line for each knob reads best as a table.
 // prettier-ignore
 export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   env: 'The environment that sets the tasks. You can write your own under Lab, Editor.',

@@ -15,14 +15,15 @@ export type Field = Common &
     | {
         readonly default: string;
         readonly choices: readonly string[];
-        readonly elsewhere?: readonly string[]; // also allowed, but offered nowhere: these need more than a name
+        /** Allowed values that aren't offered as choices, because they need more than a name. */
+        readonly elsewhere?: readonly string[];
       }
     | {
         readonly default: number;
         readonly min: number;
         readonly max: number;
         readonly integer?: boolean;
-        readonly log?: boolean; // the slider spans decades
+        readonly log?: boolean; // the slider has a logarithmic scale
       }
   );
 
@@ -31,10 +32,10 @@ const FOLLOW = ['follow', 'on', 'off'] as const;
 const KL = ['k1', 'k2', 'k3'] as const;
 
 /**
- * Every knob of a run, once. The form, the address, validation, the command line and the README's table derive from it; what
- * each means, in words, is in src/config/fieldDocs.ts.
+ * All knobs of a run. The form, the address, validation, the command line and the README's table are derived from this
+ * table. The descriptions are in src/config/fieldDocs.ts.
  */
-// One knob a line reads best as a table.
+// One line for each knob reads best as a table.
 // prettier-ignore
 export const FIELDS = {
   env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES, elsewhere: [YOUR_ENVIRONMENT] },
@@ -156,7 +157,7 @@ export const FIELDS = {
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
 
-/** Names of FIELDS. */
+/** The name of a knob. */
 export type FieldName = keyof typeof FIELDS;
 type ValueOf<F> = F extends { choices: readonly (infer C)[] }
   ? C | (F extends { elsewhere: readonly (infer E)[] } ? E : never)
@@ -164,7 +165,7 @@ type ValueOf<F> = F extends { choices: readonly (infer C)[] }
 /** A complete, validated set of knobs. */
 export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
 
-/** Some knobs of a configuration. */
+/** The part of a configuration that has only the named knobs. */
 export function picked<K extends FieldName>(config: RunConfig, names: readonly K[]): Pick<RunConfig, K> {
   return Object.fromEntries(names.map((name) => [name, config[name]])) as Pick<RunConfig, K>;
 }
@@ -174,30 +175,30 @@ export const DEFAULTS = Object.fromEntries(
   Object.entries<Field>(FIELDS).map(([name, field]) => [name, field.default]),
 ) as RunConfig;
 
-/** True for names of FIELDS. */
+/** Whether a text is the name of a knob. */
 export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name);
 }
 
-// Links, files and saves outlive a knob's name.
+// former names that old links, files and saved runs may still use
 const FORMER_NAMES: ReadonlyMap<string, FieldName> = new Map([['luck', 'randomness']]);
 
-/** The present name of a knob that a link, a file or a save may still call by a former one. Any other text is returned unchanged. */
+/** The current name of a knob for a former name. Any other text is returned unchanged. */
 export function currentName(name: string): string {
   return FORMER_NAMES.get(name) ?? name;
 }
 
-/** Values by knob, with former names replaced by present ones. */
+/** Values by knob, with former names replaced by current ones. */
 export function withCurrentNames<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [currentName(name), value as unknown])) as T;
 }
 
-/** The choice of a field that a text names; undefined where it names none. */
+/** The text itself if it is an allowed value of the field; otherwise undefined. */
 export function choiceOf(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
   return [...field.choices, ...(field.elsewhere ?? [])].includes(text) ? text : undefined;
 }
 
-/** What a field accepts, in words. */
+/** The values that a field accepts, in words. */
 export function allowed(field: Field): string {
   if ('choices' in field) return `one of ${field.choices.join(', ')}`;
   return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;

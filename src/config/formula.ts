@@ -2,16 +2,19 @@ import { baselineOf, BASELINES, canWhiten, ESTIMATORS, usesCritic } from './esti
 import type { RunConfig } from './fields.ts';
 import type { TermId } from './formulaTerms.ts';
 
-/** A term where it stands in a formula. */
+/** An occurrence of a term in a formula. */
 export interface Part {
   readonly term: TermId;
   readonly pieces: readonly Piece[];
-  readonly off: boolean; // a knob has taken it out: it is shown to say where it would stand
+  readonly off: boolean; // true: a knob has removed the term; it is shown only to mark its place
 }
-/** What a formula is written with: `_` before a subscript and `^` before an exponent, up to a blank, sign or bracket, or in braces. */
+/**
+ * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent; both end at a space, sign or
+ * bracket, or are in braces.
+ */
 export type Piece = string | Part;
 
-/** What an equation is of; an algorithm has one of each at most. */
+/** The quantity that an equation defines. A formula has at most one equation for each. */
 type LineId =
   | 'reward'
   | 'score'
@@ -30,31 +33,40 @@ type LineId =
 export interface Line {
   readonly id: LineId;
   readonly pieces: readonly Piece[];
-  readonly words: string; // what it says, in a few words
+  readonly words: string; // its meaning in a few words
 }
 
 const part = (term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, off: false });
 const partIf = (on: boolean, term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, off: !on });
 const line = (id: LineId, words: string, ...pieces: readonly Piece[]): Line => ({ id, words, pieces });
 
-/** An estimate of KL at a token, of δ = log π − log π_ref; k3 has verl's bound, past which its gradient is 0. */
+/**
+ * The KL estimators for one token, as functions of δ = log π − log π_ref. k3 is bounded as in verl; above the bound its
+ * gradient is 0.
+ */
 export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
   k1: 'δ',
   k2: '½δ²',
   k3: 'min(e^−δ − 1 + δ, 10)',
 };
 
-/** The δ of KL_FORMULAS. */
+/** The definition of δ in KL_FORMULAS. */
 export const KL_DELTA = 'δ = log π − log π_ref';
-/** What a critic is taught: R of a token, of its advantage before whitening. */
+/** The critic's target R at a token. A is the advantage before whitening. */
 const RETURN = 'R = A + V_old';
 
-/** The push on a token by its own term of the objective. `src/ui/rollout/Inspector.tsx` writes the same with numbers; a token's weight in a mean over n tokens is 1/n. */
+/**
+ * The formula for the push that the policy loss of a token gives that token. `src/ui/rollout/Inspector.tsx` shows it
+ * with numbers. In a mean over n tokens, the weight is 1/n.
+ */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
   return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;
 }
 
-/** The mean or sum that stands before a loss of tokens, and what stands behind it. b runs over rollouts, m over tokens of the mask. */
+/**
+ * The means and sums to write before and after the loss of a token. b runs over rollouts, m over the tokens of the
+ * mask.
+ */
 const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: string, behind: string]>> = {
   'token-mean': ['mean_m ', ''],
   'seq-mean-token-sum': ['mean_b Σ_m ', ''],
@@ -63,9 +75,10 @@ const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: 
 };
 
 /**
- * The equations of an algorithm as a configuration has it, from rewards to the loss, as `src/rl/credit.ts`, `src/rl/advantages.ts` and
- * `src/rl/objective.ts` compute them. A′ and V′ are of the row's next token inside the advantage mask, 0 behind the last. A term that
- * a knob at 0 or off takes out stands there as `off`; what no knob but the estimator or the surrogate brings back is left out.
+ * The equations of a configuration's algorithm, from rewards to the loss, as computed by `src/rl/credit.ts`,
+ * `src/rl/advantages.ts` and `src/rl/objective.ts`. A′ and V′ belong to the row's next token inside the advantage mask
+ * and are 0 after the last one. A term that is missing because a knob is 0 or off is included with `off`. A term that
+ * the estimator or the surrogate doesn't have is left out.
  */
 export function formulaOf(c: RunConfig): readonly Line[] {
   return [...creditLines(c), ...filterLines(c), ...policyLines(c), ...lossLines(c)];
@@ -173,7 +186,7 @@ function lossLines(c: RunConfig): Line[] {
   ];
 }
 
-/** Signs that stand in formulas without a term of their own, and what each is of. */
+/** Symbols in formulas that aren't terms, each with its explanation. */
 const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
@@ -184,18 +197,18 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/k1\(/, 'k1 = log π_old − log π_ref'],
 ];
 
-/** What the small signs of some equations are of, as one line. */
+/** Explanations of the symbols in some equations, in one line. */
 export function signsOf(lines: readonly Line[]): string {
   const text = lines.map(({ pieces }) => written(pieces)).join(' ');
-  return SIGNS.flatMap(([sign, of]) => (sign.test(text) ? [of] : [])).join(' · ');
+  return SIGNS.flatMap(([sign, explanation]) => (sign.test(text) ? [explanation] : [])).join(' · ');
 }
 
-/** A formula as it is written in one line of text, signs and all. */
+/** A formula as one line of text, with the `_` and `^` signs. */
 export function written(pieces: readonly Piece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : written(piece.pieces))).join('');
 }
 
-/** One equation of a configuration as text; throws where its algorithm has none such. */
+/** One equation of a configuration as text. Throws if its algorithm doesn't have this equation. */
 export function equation(id: LineId, c: RunConfig): string {
   const found = formulaOf(c).find((each) => each.id === id);
   if (!found) throw new Error(`equation: the formula of ${c.estimator} has no line ${id}.`);

@@ -4,7 +4,7 @@ import { TERM_LIST, type TermId } from './formulaTerms.ts';
 import { idle } from './idle.ts';
 import { PLACES } from './masks.ts';
 
-/** Which knobs act on which terms. */
+/** The knobs that act on each term, and the terms that each knob acts on. */
 interface Links {
   readonly knobs: ReadonlyMap<TermId, readonly FieldName[]>;
   readonly terms: ReadonlyMap<FieldName, readonly TermId[]>;
@@ -28,17 +28,17 @@ function acting(term: TermId, c: RunConfig): readonly FieldName[] {
   return [...new Set<FieldName>([...knobs, ...places, ...followed])].filter((name) => idle(name, c) === null);
 }
 
-/** The knobs that act on a term in this configuration: none that does nothing; empty for a term that its formula has not. */
+/** The knobs that have an effect on a term in this configuration. Empty if its formula doesn't have the term. */
 export function knobsOf(term: TermId, c: RunConfig): readonly FieldName[] {
   return linksOf(c).knobs.get(term) ?? [];
 }
 
-/** The terms of a configuration's formula that a knob acts on; none where it does nothing, or acts elsewhere. */
+/** The terms of a configuration's formula that a knob has an effect on. */
 export function termsOf(knob: FieldName, c: RunConfig): readonly TermId[] {
   return linksOf(c).terms.get(knob) ?? [];
 }
 
-/** The terms of some pieces, each once. */
+/** The terms in some pieces, without duplicates. */
 function termsIn(pieces: readonly Piece[]): TermId[] {
   const ids = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.term, ...termsIn(piece.pieces)]));
   return [...new Set(ids)];

@@ -1,34 +1,35 @@
 import type { FieldName } from './fields.ts';
 import type { Place } from './masks.ts';
 
-/** Tokens of a batch that a term reads or pushes; `src/ui/formula/touchedTokens.ts` finds them. */
+/** The tokens of a batch that a term reads or pushes. `src/ui/formula/touchedTokens.ts` finds them. */
 export type TokenSet =
-  | 'paid' // a reward lies there
+  | 'paid' // tokens with a reward
   | 'klReward'
   | 'advantage'
-  | 'scored' // in the rollout's score: inside the advantage mask, choices of one too
-  | 'group' // the same, of the rollouts of the task in view
+  | 'scored' // tokens that count in the rollout's score: the advantage mask, and forced tokens of the agent
+  | 'group' // the `scored` tokens of all rollouts of the task on screen
   | 'turnEnds'
   | 'whiten'
-  | 'outside' // of the response, where the advantage mask is 0
-  | 'kept' // of the response, in rows whose prompt the filter kept
+  | 'outside' // response tokens outside the advantage mask
+  | 'kept' // response tokens of rows whose prompt the filter kept
   | 'policy'
-  | 'clippedLow' // A below 0: the ratio fell
-  | 'clippedHigh' // A above 0: the ratio rose
-  | 'negative' // in the policy loss with A below 0
+  | 'clippedLow' // clipped because A is below 0 and the ratio fell below its limit
+  | 'clippedHigh' // clipped because A is above 0 and the ratio rose above its limit
+  | 'negative' // tokens in the policy loss with A below 0
   | 'regularizer'
   | 'value';
 
 /** A term of the formula of an algorithm. */
 interface Term {
   readonly name: string;
-  readonly doc: string; // what it does, a sentence
-  readonly knobs: readonly FieldName[]; // that it reads
-  readonly places?: readonly Place[]; // masks it keeps to, each with a knob and the switch that follows
+  readonly doc: string; // what it does, in one or two sentences
+  readonly knobs: readonly FieldName[]; // the knobs that it depends on
+  /** The masks that it uses, each set by a knob and by the switch that this knob may follow. */
+  readonly places?: readonly Place[];
   readonly tokens: TokenSet;
 }
 
-/** Every term that a formula may have, once: what reads it, and which tokens it touches. `src/config/formula.ts` says where it stands. */
+/** All terms that a formula can have, with their knobs and tokens. `src/config/formula.ts` puts them into equations. */
 const TERMS = {
   paid: {
     name: 'rewards from the environment',

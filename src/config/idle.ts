@@ -4,28 +4,32 @@ import type { FieldName, RunConfig } from './fields.ts';
 import { isRandom } from './environmentRandomness.ts';
 import { agentOnly, idlePlace, idleSwitch, isPlace } from './masks.ts';
 
-type Why = (c: RunConfig) => string | null;
+/** Why a knob has no effect in a configuration; null if it has one. */
+type IdleReason = (c: RunConfig) => string | null;
 const unless =
-  (acts: (c: RunConfig) => boolean, why: string): Why =>
+  (acts: (c: RunConfig) => boolean, why: string): IdleReason =>
   (c) =>
     acts(c) ? null : why;
 const first =
-  (...reasons: readonly Why[]): Why =>
+  (...reasons: readonly IdleReason[]): IdleReason =>
   (c) =>
     reasons.map((why) => why(c)).find((why) => why !== null) ?? null;
 
-const judged = unless(({ rewardModel }) => rewardModel === 'on', 'the reward model is off');
-const clipped = unless(({ surrogate }) => surrogate === 'clipped', 'the plain surrogate has no clip');
-const klRewarded = unless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
-const filtered = unless(({ filter }) => filter !== 'none', 'the group filter is off');
-const separate = unless(({ critic }) => critic === 'separate', 'needs a separate critic');
-const valued: Why = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
+const needsRewardModel = unless(({ rewardModel }) => rewardModel === 'on', 'the reward model is off');
+const needsClip = unless(({ surrogate }) => surrogate === 'clipped', 'the plain surrogate has no clip');
+const needsKlReward = unless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
+const needsFilter = unless(({ filter }) => filter !== 'none', 'the group filter is off');
+const needsSeparateCritic = unless(({ critic }) => critic === 'separate', 'needs a separate critic');
+const needsCritic: IdleReason = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
 
-const sized = unless(({ model }) => model === 'sizes', 'the checkpoint sets it');
-const adapts = unless(({ model }) => model === 'checkpoint', 'only for adapters of a checkpoint');
+const needsSizes = unless(({ model }) => model === 'sizes', 'the checkpoint sets it');
+const needsAdapters = unless(({ model }) => model === 'checkpoint', 'only for adapters of a checkpoint');
 
-/** When a knob does nothing, whatever its value; those that are not here act in every environment they belong to. */
-const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
+/**
+ * The knobs that have no effect, whatever their value, under some conditions. All other knobs always act, if the
+ * environment has them.
+ */
+const IDLE: Readonly<Partial<Record<FieldName, IdleReason>>> = {
   grammar: unless(({ language }) => language === 'words', 'text has no grammar mask'),
   randomness: unless(isRandom, 'this environment has no randomness'),
   kernels: unless(({ backend, model }) => backend !== 'cpu' && model === 'sizes', 'WebGPU only'),
@@ -34,10 +38,10 @@ const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
     'a checkpoint’s weights stay unchanged',
   ),
   thinkReward: unless(({ think }) => think === 'on', 'the think span is off'),
-  labellerNoise: judged,
-  labellerTaste: judged,
-  // above 0 it contradicts the missing model, and must stay within reach
-  preferenceReward: (c) => (c.preferenceReward === 0 ? judged(c) : null),
+  labellerNoise: needsRewardModel,
+  labellerTaste: needsRewardModel,
+  // above 0 it contradicts the missing reward model; then it must not be hidden, so that it can be set to 0
+  preferenceReward: (c) => (c.preferenceReward === 0 ? needsRewardModel(c) : null),
   lossMask: (c) => idleSwitch('lossMask', c),
   advantageMask: (c) => idleSwitch('advantageMask', c),
   divideByStd: unless(
@@ -57,40 +61,40 @@ const IDLE: Readonly<Partial<Record<FieldName, Why>>> = {
     unless((c) => agentOnly(c, 'advantageTokens'), 'the advantage mask is off'),
     unless((c) => !agentOnly(c, 'policyTokens'), 'the loss mask is on'),
   ),
-  clipLow: clipped,
-  clipHigh: clipped,
-  dualClip: clipped,
+  clipLow: needsClip,
+  clipHigh: needsClip,
+  dualClip: needsClip,
   klEstimator: unless(({ klCoef }) => klCoef > 0, 'KL β is 0'),
-  klRewardEstimator: klRewarded,
-  klTarget: klRewarded,
+  klRewardEstimator: needsKlReward,
+  klTarget: needsKlReward,
   klHorizon: first(
-    klRewarded,
+    needsKlReward,
     unless(({ klTarget }) => klTarget > 0, 'KL target is 0'),
   ),
   valueCoef: first(
-    valued,
+    needsCritic,
     unless(({ critic }) => critic !== 'separate', 'a separate critic has its own optimizer'),
   ),
-  valueClip: valued,
-  criticLearningRate: first(valued, separate),
-  criticWarmup: (c) => (c.criticWarmup === 0 ? separate(c) : null),
+  valueClip: needsCritic,
+  criticLearningRate: first(needsCritic, needsSeparateCritic),
+  criticWarmup: (c) => (c.criticWarmup === 0 ? needsSeparateCritic(c) : null),
   filterShare: unless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: unless(({ filter }) => filter === 'top-p', 'top-p only'),
-  filterScore: filtered,
-  filterScaling: filtered,
-  adapterRank: adapts,
-  adapterAlpha: adapts,
-  adapterTargets: adapts,
-  layers: sized,
-  width: sized,
-  heads: sized,
-  kvHeads: sized,
-  ffn: sized,
-  tieEmbeddings: sized,
-  attentionBias: sized,
+  filterScore: needsFilter,
+  filterScaling: needsFilter,
+  adapterRank: needsAdapters,
+  adapterAlpha: needsAdapters,
+  adapterTargets: needsAdapters,
+  layers: needsSizes,
+  width: needsSizes,
+  heads: needsSizes,
+  kvHeads: needsSizes,
+  ffn: needsSizes,
+  tieEmbeddings: needsSizes,
+  attentionBias: needsSizes,
 };
 
-/** Why a knob does nothing in this configuration; null where it acts. */
+/** Why a knob has no effect in this configuration; null if it has one. */
 export function idle(name: FieldName, c: RunConfig): string | null {
   if (!actsIn(name, c.env)) return `${envsWith(name).join(', ')} only`;
   return isPlace(name) ? idlePlace(name, c) : (IDLE[name]?.(c) ?? null);

@@ -7,37 +7,44 @@ const ADAPTERS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
 
 type Imitated = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
 
-/** Optimizer steps of a whole run, those of its warm start (shipped or trained) included. */
-export function stepsAlike(config: Imitated & Pick<RunConfig, 'updates' | 'epochs' | 'minibatches'>): number {
+/** The number of optimizer steps of a whole run, including its warm start, shipped or trained. */
+export function totalOptimizerSteps(config: Imitated & Pick<RunConfig, 'updates' | 'epochs' | 'minibatches'>): number {
   const { warmStart, updates, epochs, minibatches } = config;
   return (warmStart === 'none' ? 0 : warmStartRecipe(config).steps) + updates * epochs * minibatches;
 }
 
 /**
- * The imitation recipe of a configuration. It is the environment's, with smaller steps for adapters of a checkpoint. With `train` the
- * configuration sets the steps and the demonstrator. `continued` goes on with the recipe of the shipped weights, from its last learning rate.
+ * The imitation recipe of a configuration. It is the environment's, with smaller steps for adapters of a checkpoint.
+ * With `train` the configuration sets the steps and the demonstrator. `continued` goes on with the recipe of the
+ * shipped weights, from its last learning rate.
  */
 export function warmStartRecipe(config: Imitated): WarmStartRecipe {
   const { env, model, imitationSteps, demonstrator, warmStart } = config;
   const recipe = { ...ENVIRONMENTS[env].recipe, ...(model === 'checkpoint' && ADAPTERS) };
   if (warmStart !== 'train' && warmStart !== 'continued') return recipe;
-  const more = { steps: imitationSteps, warmUp: Math.min(recipe.warmUp, imitationSteps) };
+  const ownSteps = { steps: imitationSteps, warmUp: Math.min(recipe.warmUp, imitationSteps) };
   return {
-    ...(warmStart === 'train' ? { ...recipe, ...(imitationSteps > 0 && more) } : goneOn(config, recipe)),
+    ...(warmStart === 'train' ? { ...recipe, ...(imitationSteps > 0 && ownSteps) } : continuedRecipe(config, recipe)),
     ...(demonstrator === 'expert' && { quality: 1 }),
   };
 }
 
-/** The recipe of the shipped weights, continued. It has a warm-up, because the optimizer's state is not shipped. */
-function goneOn({ env, language, model, imitationSteps: steps }: Imitated, recipe: WarmStartRecipe): WarmStartRecipe {
+/**
+ * The recipe for training the shipped weights further. It begins at the learning rate that their recipe ended with. It
+ * has a warm-up because the optimizer's state isn't shipped.
+ */
+function continuedRecipe(
+  { env, language, model, imitationSteps: steps }: Imitated,
+  recipe: WarmStartRecipe,
+): WarmStartRecipe {
   const qualities: Readonly<Partial<Record<EnvName, number>>> = TEXT_QUALITY;
-  const shipped = model === 'sizes' && language === 'text';
-  const made = shipped ? { ...TEXT_RECIPE, quality: qualities[env] ?? recipe.quality } : recipe;
-  const more = { steps, warmUp: Math.ceil(steps / 10), horizon: steps };
-  return { ...made, learningRate: rateAt(made, made.steps), ...(steps > 0 && more) };
+  const isTextAgent = model === 'sizes' && language === 'text';
+  const shippedRecipe = isTextAgent ? { ...TEXT_RECIPE, quality: qualities[env] ?? recipe.quality } : recipe;
+  const ownSteps = { steps, warmUp: Math.ceil(steps / 10), horizon: steps };
+  return { ...shippedRecipe, learningRate: rateAt(shippedRecipe, shippedRecipe.steps), ...(steps > 0 && ownSteps) };
 }
 
-/** The learning rate of a step, from 0. */
+/** The learning rate of a step. Steps are counted from 0. */
 export function rateAt({ learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe, step: number): number {
   if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
   return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, horizon - warmUp));

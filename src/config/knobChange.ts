@@ -1,18 +1,18 @@
 import { FIELDS, type FieldName, isFieldName, type RunConfig } from './fields.ts';
 
-/** Knobs that change in the middle of a run. */
+/** A change of knobs in the middle of a run. */
 export interface KnobChange {
-  readonly update: number; // that takes the change up
-  readonly step: number; // of the optimizer in this update, counted from 1; 0: from the update's batch on
+  readonly update: number; // the first update with the new values
+  readonly step: number; // its first optimizer step with the new values, from 1; 0: before its batch is sampled
   readonly set: Partial<RunConfig>;
 }
 
-/** A configuration after changes, taken in order. */
+/** A configuration after some changes, applied in this order. */
 export function afterChanges(config: RunConfig, changes: readonly Pick<KnobChange, 'set'>[]): RunConfig {
   return changes.reduce((before, { set }) => ({ ...before, ...set }), config);
 }
 
-/** Changes without those of some knobs. */
+/** The changes without the knobs in `names`. Changes that then change nothing are left out. */
 export function withoutKnobs(changes: readonly KnobChange[], names: readonly string[]): readonly KnobChange[] {
   return changes.flatMap((change) => {
     const left = Object.entries(change.set).filter(([name]) => !names.includes(name));
@@ -20,12 +20,15 @@ export function withoutKnobs(changes: readonly KnobChange[], names: readonly str
   });
 }
 
-/** Whether a change acts by this step of this update. */
+/** Whether a change takes effect at or before this step of this update. */
 export function isDue({ update, step }: KnobChange, at: Pick<KnobChange, 'update' | 'step'>): boolean {
   return update < at.update || (update === at.update && step <= at.step);
 }
 
-/** Those of the knobs chosen by `which` that differ between two configurations, with their new values. */
+/**
+ * The knobs that differ between two configurations, with their new values. `which` selects the knobs to compare;
+ * default: all.
+ */
 export function changedKnobs(
   from: RunConfig,
   to: RunConfig,
@@ -37,12 +40,12 @@ export function changedKnobs(
   );
 }
 
-/** True for knobs that count from the next optimizer step. */
+/** Whether a change of this knob takes effect at the next optimizer step. */
 export function isLive(name: FieldName): boolean {
   return FIELDS[name].when === 'live';
 }
 
-/** Whether there is a change. */
+/** Whether a set of knobs isn't empty. */
 export function isSome(set: Partial<RunConfig>): boolean {
   return Object.keys(set).length > 0;
 }

@@ -4,8 +4,8 @@ import { DEFAULTS, type RunConfig } from './fields.ts';
 const USUAL_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
 
 /**
- * What goes along with changes of `before`: alpha stays the usual multiple of the adapters' rank for as long as it is that, so another rank leaves the
- * scale alpha/rank alone; an alpha of a person's own stays.
+ * The knobs that change together with `changes`. If alpha is the default multiple of the adapter rank, it follows a new
+ * rank, so that the scale alpha/rank stays the same. An alpha that the person chose stays.
  */
 export function linkedKnobs(before: RunConfig, changes: Partial<RunConfig>): Partial<RunConfig> {
   const { adapterRank: rank, adapterAlpha: alpha } = changes;

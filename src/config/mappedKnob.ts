@@ -1,10 +1,10 @@
 import type { FieldName, RunConfig } from './fields.ts';
 
-/** The engines a task can be handed to. */
+/** The training engines that a run can be exported to. */
 export const ENGINES = ['verl', 'trl'] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** What became of a knob in the settings of each engine, for people. */
+/** A knob's counterpart in the settings of each engine, as text for people. */
 export type MappedKnob = Readonly<Record<Engine, string>> & {
   readonly knob: FieldName;
   readonly value: RunConfig[FieldName];

@@ -1,7 +1,7 @@
 import { canWhiten, decays, usesCritic } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 
-/** The six places in which a mask acts, and the switch each follows. */
+/** The six places where a mask acts, each a knob, and the switch that it follows by default. */
 export const PLACES = {
   advantageTokens: 'advantageMask',
   whitenTokens: 'advantageMask',
@@ -11,24 +11,24 @@ export const PLACES = {
   regularizerTokens: 'lossMask',
 } as const satisfies Partial<Record<FieldName, FieldName>>;
 export type Place = keyof typeof PLACES;
-const NAMES = Object.keys(PLACES) as Place[];
+const PLACE_NAMES = Object.keys(PLACES) as Place[];
 
-/** True for the knobs that override a mask in one place. */
+/** Whether a knob sets the mask of one place. */
 export function isPlace(name: FieldName): name is Place {
   return Object.hasOwn(PLACES, name);
 }
 
-/** Whether a place keeps to the agent's words, by its own setting or that of the switch it follows. */
+/** Whether the mask of a place covers only the agent's tokens, by its own setting or by the switch that it follows. */
 export function agentOnly(c: RunConfig, place: Place): boolean {
   return (c[place] === 'follow' ? c[PLACES[place]] : c[place]) === 'on';
 }
 
-/** Places that do not follow their switch. */
+/** The places that have their own setting and don't follow their switch. */
 export function overrides(c: RunConfig): Place[] {
-  return NAMES.filter((place) => c[place] !== 'follow');
+  return PLACE_NAMES.filter((place) => c[place] !== 'follow');
 }
 
-/** Why a mask has nothing to act on in a place; null where it acts. */
+/** Why the mask of a place has no effect; null if it has one. */
 export function idlePlace(place: Place, c: RunConfig): string | null {
   switch (place) {
     case 'advantageTokens':
@@ -54,11 +54,12 @@ function recursionActs(c: RunConfig): boolean {
   return decays(c) || !agentOnly(c, 'policyTokens') || c.rewardOnLastAction === 'off' || targets || kl;
 }
 
-/** Why one of the two switches does nothing; null where it acts, in at least one place that follows it. */
+/** Why one of the two switches has no effect; null if it has one in at least one place that follows it. */
 export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
-  const followers = NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
+  const followers = PLACE_NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
   if (followers.length === 0) return 'each place where it acts has a setting of its own under “Advanced”';
-  // turned off, it would act in all of them at once: one place can be idle only because another still is on
+  // Checked with the switch off, which changes all its places at once: while it is on, one place may have no effect
+  // only because of another.
   const off = { ...c, [name]: 'off' };
   if (followers.some((place) => idlePlace(place, off) === null)) return null;
   return name === 'lossMask'

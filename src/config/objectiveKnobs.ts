@@ -1,4 +1,7 @@
-/** The knobs that the loss of an optimizer step is made of; `aggregation` is that of the policy loss and the KL, and of entropy and value loss as in verl. */
+/**
+ * The knobs that define the loss of an optimizer step. As in verl, `aggregation` applies to policy loss, KL, entropy
+ * and value loss alike.
+ */
 export const OBJECTIVE_KNOBS = [
   'surrogate',
   'clipLow',
@@ -12,7 +15,10 @@ export const OBJECTIVE_KNOBS = [
   'aggregation',
 ] as const;
 
-/** The knobs that credit is made of: of rewards, log-probabilities and values as they were recorded, advantages and masks follow from these. */
+/**
+ * The knobs that define credit assignment. Together with the recorded rewards, log-probabilities and values, they
+ * determine advantages and masks.
+ */
 export const CREDIT_KNOBS = [
   ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
   ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask'] as const),

@@ -1,7 +1,7 @@
 import { YOUR_ENVIRONMENT } from './environments.ts';
 import type { PresetName, RunPreset } from './presets.ts';
 
-/** The shelves that presets stand on, in the order they are offered. */
+/** The groups of presets, in the order in which they are offered. */
 export const PRESET_GROUPS = {
   tools: { label: 'Tools', doc: 'Call a tool, read the observation, act on it.' },
   search: { label: 'Search', doc: 'Look up facts, one after another.' },
@@ -16,28 +16,33 @@ export const PRESET_GROUPS = {
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly doc: string }>>;
 export type PresetGroup = keyof typeof PRESET_GROUPS;
 
-/** What a preset came to when it was measured: success on its evaluated tasks, greedy, on the CPU backend. */
+/** The measured result of a preset: success on its evaluated tasks, greedy, on the CPU backend. */
 export interface PresetResult {
-  readonly before: number; // mean over seeds
-  readonly after: number; // the same
-  /** 95 % of `after` over seeds, Student's t, which may reach past 0 and 1. Null: too few seeds to say, or all came out alike. */
+  readonly before: number; // success before training, mean over seeds
+  readonly after: number; // success after training, mean over seeds
+  /**
+   * 95 % interval of `after` over seeds (Student's t), which may reach beyond 0 and 1. Null: too few seeds, or all had
+   * the same result.
+   */
   readonly low: number | null;
   readonly high: number | null;
   readonly seeds: number;
-  readonly seconds: number; // that a run took, the median, on two cores of a server
-  readonly curve?: readonly number[]; // mean over seeds at evaluations, evenly apart
-  readonly from: 'learning' | 'echo-trap' | 'preferences' | 'journal'; // an experiment's shipped runs, or docs/journal/learning.md
+  readonly seconds: number; // median duration of a run, on two cores of a server
+  readonly curve?: readonly number[]; // success at evaluations with equal distances, mean over seeds
+  /** Source: an experiment's shipped runs, or docs/journal/learning.md. */
+  readonly from: 'learning' | 'echo-trap' | 'preferences' | 'journal';
 }
 
-/** What is said of a preset where one is chosen. */
+/** The texts and the result shown where a preset is chosen. */
 interface PresetCard {
-  readonly group: PresetGroup; // the shelf it stands on
-  readonly learns: string; // what is learned in it, in a line
-  readonly doc: string; // what it shows, in a sentence or two
-  readonly result?: PresetResult; // none: not measured. Those of experiments are worked out of `public/experiments`, which a test does again
+  readonly group: PresetGroup;
+  readonly learns: string; // what the agent learns, in one line
+  readonly doc: string; // what the preset shows, in a few sentences
+  /** Absent: not measured. Results of experiments are computed from `public/experiments`; a test repeats this. */
+  readonly result?: PresetResult;
 }
 
-/** The card of every preset; apart from the presets, which the page needs before anybody reads this. */
+/** The cards of all presets. They are separate from the presets, because the page needs the presets earlier. */
 export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
   'number-hunt': {
     group: 'tools',
@@ -148,7 +153,8 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'text',
     learns: 'Learns to act on the tool’s last answer. It writes text and JSON.',
     doc: 'Number hunt for a language model, as a chat with the tool in JSON. The tokenizer has 1,024 tokens, made from bytes. Training starts from the small text model included in the page. That model ignores the last observation as often as the player it imitated. Each guess is rewarded for the numbers it rules out.',
-    // processor time of sixty updates, evaluations included; seconds are from before episodes had room for all their turns
+    // processor time of sixty updates, including evaluations. It was measured when episodes were still limited to fewer
+    // tokens than all turns need
     result: {
       from: 'journal',
       ...{ before: 0.188, after: 0.417, low: 0.327, high: 0.506, seeds: 3, seconds: 205 },
@@ -167,7 +173,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'text',
     learns: 'Learns to look up twice. It writes text and JSON.',
     doc: 'Multi-hop search in a chat: the same text model looks facts up in JSON and answers with a name.',
-    // of seeds that nothing was tuned on: .89, .81, .46
+    // the three seeds weren't used for tuning; their results are .89, .81, .46
     result: {
       from: 'journal',
       ...{ before: 0.336, after: 0.721, low: 0.16, high: 1.283, seeds: 3, seconds: 225 },
@@ -177,7 +183,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'checkpoints',
     learns: 'Learns to call a calculator instead of answering in prose.',
     doc: 'The calculator chain with a language model that you open, such as SmolLM2-135M-Instruct: LoRA adapters learn first from demonstrations (warm start), then from reward.',
-    // .93, .98 and .40 of 200 tasks each, imitation included; as packaged the model solved none
+    // results after imitation and RL: .93, .98 and .40, on 200 tasks each. The model as published solved none
     result: {
       from: 'journal',
       ...{ before: 0, after: 0.768, low: -0.026, high: 1.563, seeds: 3, seconds: 3613 },
@@ -192,8 +198,8 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'checkpoints',
     learns: 'Learns to look up before it answers.',
     doc: 'Looking one fact up and answering, with a language model that you open, and adapters.',
-    // seeds 1, 2, 3 on 200 tasks each, 7 on 32: .25, .10, .32 and .25 after imitation, .56, .28, .76 and .31 after the updates;
-    // processor seconds of one core, seeds 1 to 3
+    // seeds 1, 2, 3 on 200 tasks each, seed 7 on 32: .25, .10, .32 and .25 after imitation, .56, .28, .76 and .31 after
+    // RL. `seconds` is the processor time on one core, from seeds 1 to 3
     result: {
       from: 'journal',
       ...{ before: 0.228, after: 0.476, low: 0.115, high: 0.836, seeds: 4, seconds: 2488 },
@@ -281,7 +287,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'failures',
     learns: 'The tool adds random words. With both masks on, the agent learns anyway.',
     doc: 'The tool wraps its word in six random ones. Switch both masks off to see how training on observations hurts.',
-    // docs/journal/learning.md, which has the seeds one by one, as of the other results from the journal
+    // docs/journal/learning.md has the results of each seed, for this and all other results from the journal
     result: {
       from: 'journal',
       ...{ before: 0.25, after: 0.765, low: 0.73, high: 0.8, seeds: 8, seconds: 37 },

@@ -5,19 +5,21 @@ import { TEXT_AGENT_SIZES } from './textAgent.ts';
 interface Preset {
   readonly label: string;
   readonly set: Partial<RunConfig>;
-  readonly recording?: RecordingPlan; // in `public/recordings`; without, all of its updates were recorded
+  /** How its file in `public/recordings` was made. Absent: with the preset's own settings, all updates. */
+  readonly recording?: RecordingPlan;
 }
 
-/** How a preset was recorded. `npm run record` does it, on the CPU and with seed 7. */
+/** How a preset is recorded by `npm run record`, on the CPU and with seed 7. */
 interface RecordingPlan {
-  readonly updates?: number; // where they are fewer than the preset's
-  readonly facts?: string; // a shipped file, in the place of a person's own
-  readonly beside?: string; // the checkpoint that the run learned beside, as a sentence names it
+  readonly updates?: number; // number of recorded updates, if fewer than the preset's
+  readonly facts?: string; // a shipped file of facts, in place of a person's own
+  readonly beside?: string; // name of the checkpoint that the run trained adapters for, as shown in sentences
 }
 
-// Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike there, the reward doesn't first rise
-// and then fall for good (docs/journal/learning.md). Start and goal are in the corners, so one path that ignores the map often reaches the goal.
-// The algorithm is GRPO: its advantages come only from differences within a group, and alike rollouts have none.
+// Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike there, the reward
+// doesn't first rise and then fall for good (docs/journal/learning.md). Start and goal are in the corners, so one path
+// that ignores the map often reaches the goal. The algorithm is GRPO: its advantages come only from differences within
+// a group, and alike rollouts have none.
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
@@ -25,7 +27,8 @@ const STRESS = {
   slip: 0,
   maxTurns: 12, // with fewer, some starts never reach the goal by chance
   warmStart: 'none',
-  temperature: 2, // at temperature 1, agents with some random weights never solve a task, so there is no reward to learn from
+  // at temperature 1, agents with some random weights never solve a task, so there is no reward to learn from
+  temperature: 2,
   prompts: 8,
   groupSize: 8,
   minibatches: 2,
@@ -35,19 +38,22 @@ const STRESS = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
-// RAGEN's StarPO and StarPO-S are forms of PPO. They have a separate critic, so their advantages don't depend on the group.
+// RAGEN's StarPO and StarPO-S are forms of PPO. They have a separate critic, so their advantages don't depend on the
+// group.
 const CRITIC = { estimator: 'gae', critic: 'separate' } as const satisfies Partial<RunConfig>;
-// StarPO-S learns only from the quarter of prompts whose rollouts differ most, has a higher upper clip bound, and no KL. Here it plays four
-// times as many prompts, so that it learns from as many rollouts as without the filter, in as many optimizer steps of the same size.
-const STEADIED = {
+// StarPO-S learns only from the quarter of prompts whose rollouts differ most, has a higher upper clip bound, and no
+// KL. Here it plays four times as many prompts, so that it learns from as many rollouts as without the filter, in as
+// many optimizer steps of the same size.
+const STARPO_S = {
   prompts: 4 * STRESS.prompts,
   minibatches: 4 * STRESS.minibatches,
   filter: 'top-fraction',
   filterShare: 0.25,
   clipHigh: 0.28,
 } as const satisfies Partial<RunConfig>;
-// The environment pays no reward. All reward comes from a reward model. It learns from a labeller who values a tool call as much as a right answer.
-const JUDGED = {
+// The environment pays no reward. All reward comes from a reward model. It learns from a labeller who values a tool
+// call as much as a right answer.
+const PREFERENCES = {
   env: 'multi-hop',
   maxTurns: 4,
   learningRate: 1e-3,
@@ -58,8 +64,9 @@ const JUDGED = {
   labellerTaste: 1,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// The arms' mean rewards differ by .15, but a single reward varies about three times as much. Many prompts average this noise out. The
-// entropy bonus keeps the agent from settling on the wrong arm after unlucky first rewards (docs/journal/learning.md).
+// The arms' mean rewards differ by .15, but a single reward varies about three times as much. Many prompts average this
+// noise out. The entropy bonus keeps the agent from settling on the wrong arm after unlucky first rewards
+// (docs/journal/learning.md).
 const ARMS = {
   env: 'bandit',
   prompts: 32,
@@ -70,7 +77,8 @@ const ARMS = {
   warmStart: 'none',
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// The process reward pays each move for how much nearer it comes to solving the task. A critic, which shares the policy's layers, tells good moves of a walk from bad ones.
+// The process reward pays each move for how much nearer it comes to solving the task. A critic, which shares the
+// policy's layers, tells good moves of a walk from bad ones.
 const WALK = {
   maxTurns: 8,
   processReward: 1,
@@ -80,7 +88,7 @@ const WALK = {
   warmStart: 'none',
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// PPO with a critic, which tells the call that helped from the one that did not.
+// PPO with a critic, which distinguishes a call that helped from one that didn't.
 const SEARCH = {
   maxTurns: 4,
   processReward: 0.2,
@@ -93,7 +101,8 @@ const SEARCH = {
   updates: 80,
 } as const satisfies Partial<RunConfig>;
 
-// The text model that ships. A rollout has about 150 tokens, so a batch has half as many rollouts as with `language=words`, and one epoch.
+// The shipped text model. A rollout has about 150 tokens, so a batch has half as many rollouts as with
+// `language=words`, and one epoch.
 const TEXT = {
   ...TEXT_AGENT_SIZES,
   language: 'text',
@@ -102,7 +111,8 @@ const TEXT = {
   groupSize: 8,
   epochs: 1,
   processReward: 0.5,
-  // at twice this rate and without KL, the calculator agent unlearned how to write a call on one seed of two (docs/journal/learning.md)
+  // at twice this rate and without KL, the calculator agent unlearned how to write a call on one seed of two
+  // (docs/journal/learning.md)
   learningRate: 2.5e-4,
   klCoef: 0.02,
   evalEvery: 0,
@@ -126,7 +136,7 @@ export const WRITTEN_PRESET = {
   },
 } as const satisfies Preset;
 
-/** An OpenEnv server as the environment, for the text agent that is shipped. There is nobody to imitate. */
+/** An OpenEnv server as the environment, for the shipped text agent. There is no player to imitate. */
 export const SERVER_PRESET = {
   label: 'OpenEnv server',
   set: {
@@ -140,18 +150,21 @@ export const SERVER_PRESET = {
   },
 } as const satisfies Preset;
 
-/** The knobs to change before a run with the given knobs can train on a server: the environment is the server, and there is no player to imitate. */
+/**
+ * The knobs to change before a run with the given knobs can train on a server: the environment is the server, and there
+ * is no player to imitate.
+ */
 export function onServer({ model }: Partial<RunConfig>): Partial<RunConfig> {
   const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
   return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
 }
 
-/** The checkpoint that presets beside one were recorded with. */
+/** The checkpoint with which the presets that train adapters were recorded. */
 const SMOLLM2 = 'SmolLM2-135M-Instruct';
 
-// A checkpoint that the person opens, with LoRA adapters. Without training it calls no tool. So it first imitates calls for some steps,
-// and later gets a small reward for each well-formed call.
-const ADAPTED = {
+// A checkpoint that the person opens, with LoRA adapters. Without training it calls no tool. So it first imitates calls
+// for some steps, and later gets a small reward for each well-formed call.
+const ADAPTERS = {
   language: 'text',
   model: 'checkpoint',
   critic: 'none',
@@ -159,7 +172,8 @@ const ADAPTED = {
   groupSize: 4,
   epochs: 1,
   minibatches: 1,
-  decodeChunk: 4, // small, because a pause waits for the end of a chunk, and one token for all rows takes a tenth of a second
+  // small, because a pause waits for the end of a chunk, and one token for all rows takes a tenth of a second
+  decodeChunk: 4,
   callReward: 0.1,
   processReward: 0.5,
   entropyCoef: 0,
@@ -174,7 +188,10 @@ const ADAPTED = {
   updates: 30,
 } as const satisfies Partial<RunConfig>;
 
-/** The presets: named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values too, not a class. */
+/**
+ * The presets: named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values
+ * too, not a class.
+ */
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
@@ -238,7 +255,8 @@ export const PRESETS = {
   'number-hunt-text': {
     label: 'Number hunt in text · REINFORCE',
     recording: { updates: 30 },
-    // Each guess is paid by itself, and no baseline is subtracted. With GRPO, every learning rate that was high enough to learn also broke the form of the calls (docs/journal/learning.md).
+    // Each guess is paid by itself, and no baseline is subtracted. With GRPO, every learning rate that was high enough
+    // to learn also broke the form of the calls (docs/journal/learning.md).
     set: {
       ...TEXT,
       env: 'number-hunt',
@@ -260,26 +278,28 @@ export const PRESETS = {
   },
   'search-text': {
     label: 'Multi-hop search in text · GRPO',
-    recording: { updates: 30 },
+    recording: { updates: 60 },
     // at a lower rate it takes twice as many updates
     set: { ...TEXT, env: 'multi-hop', learningRate: 5e-4, klCoef: 0 },
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
     recording: { beside: SMOLLM2, updates: 10 },
-    set: { ...ADAPTED, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 }, // no reward for calls: after imitation it calls the tool anyway
+    // no reward for calls: after imitation it calls the tool anyway
+    set: { ...ADAPTERS, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 },
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',
     recording: { beside: SMOLLM2, updates: 4 },
-    set: { ...ADAPTED, env: 'number-hunt', maxTurns: 4 },
+    set: { ...ADAPTERS, env: 'number-hunt', maxTurns: 4 },
   },
   'smollm2-search': {
     label: 'SmolLM2 · search',
     recording: { beside: SMOLLM2 },
-    // One hop, because on two hops it learned nothing in eleven updates. If calls are paid, or turns cost nothing, it looks up the same fact again and again (docs/journal/learning.md).
+    // One hop, because on two hops it learned nothing in eleven updates. If calls are paid, or turns cost nothing, it
+    // looks up the same fact again and again (docs/journal/learning.md).
     set: {
-      ...ADAPTED,
+      ...ADAPTERS,
       env: 'multi-hop',
       hops: 1,
       oneHopShare: 1,
@@ -322,21 +342,21 @@ export const PRESETS = {
   },
   'starpo-s': {
     label: 'Break it, StarPO-S',
-    set: { ...STRESS, ...CRITIC, ...STEADIED },
+    set: { ...STRESS, ...CRITIC, ...STARPO_S },
   },
   'grpo-s': {
     label: 'Break it with GRPO, filtered',
-    set: { ...STRESS, ...STEADIED },
+    set: { ...STRESS, ...STARPO_S },
   },
   rlhf: {
     label: 'Preferences · RLHF with KL',
     recording: { updates: 20 },
-    set: { ...JUDGED, klCoef: 0.5 },
+    set: { ...PREFERENCES, klCoef: 0.5 },
   },
   'rlhf-hack': {
     label: 'Preferences · reward hacking without KL',
     recording: { updates: 20 },
-    set: JUDGED,
+    set: PREFERENCES,
   },
   'noisy-hunt': {
     label: 'Noisy number hunt · masks',
@@ -354,7 +374,10 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS;
 
-/** The name of the preset that a run's knobs are compared with: one of PRESETS, or the preset for an environment that a person wrote. */
+/**
+ * The name of the preset that a run's knobs are compared with: one of PRESETS, or the preset for an environment that a
+ * person wrote.
+ */
 export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
 
 /** The label and the knobs of a preset, and how it was recorded. */

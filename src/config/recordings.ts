@@ -3,15 +3,19 @@ import type { RunConfig } from './fields.ts';
 import { YOUR_ENVIRONMENT } from './environments.ts';
 import { type PresetName, presetNamed, type RunPreset } from './presets.ts';
 
-/** The preset whose recording is shown where a run of this one is about to begin: of an environment that a person wrote there is none. */
+/**
+ * The preset whose recording is shown before a run of `preset` begins. A person's own environment has no recording, so
+ * number hunt's is shown.
+ */
 export function recordedPreset(preset: RunPreset): PresetName {
   return preset === YOUR_ENVIRONMENT ? 'number-hunt' : preset;
 }
 
 const SEED = 7;
-const EVALUATED = 128; // held-out tasks; beside a checkpoint, where they take minutes, as many as the preset has
+// held-out tasks. With a checkpoint, evaluation takes minutes, so it plays only as many tasks as the preset sets
+const EVALUATED = 128;
 
-/** The knobs a preset is recorded with. */
+/** The configuration with which a preset is recorded. */
 export function recordedConfig(preset: PresetName): RunConfig {
   const { set, recording: { updates, beside } = {} } = presetNamed(preset);
   const evalTasks = beside === undefined && { evalTasks: EVALUATED };
@@ -21,7 +25,10 @@ export function recordedConfig(preset: PresetName): RunConfig {
   });
 }
 
-/** Where a preset's recording lies, seen from the page: gzipped JSON, under a name that no server takes for an encoding. */
+/**
+ * The path of a preset's recording, relative to the page. It is gzipped JSON; its ending keeps servers from treating
+ * the gzip as a transfer encoding.
+ */
 export function recordingFile(preset: PresetName): string {
   return `recordings/${preset}.recording`;
 }

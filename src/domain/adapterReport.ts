@@ -1,23 +1,25 @@
 import { isRecord } from '../base/jsonRecord.ts';
 
-/** What an adapter report calls itself; the page and the kit write the same form, which docs/adapter-report.md describes. */
+/**
+ * The value of `kind` in an adapter report. The page and the kit write the format described in docs/adapter-report.md.
+ */
 export const REPORT_KIND = 'rollout-playground adapter report';
 export const REPORT_VERSION = 2;
 
-/** How a part ended: as it should, with wrong numbers, with an error, without an end, or not at all. */
+/** How a part ended: as expected, with wrong numbers, with an error, at its time limit, or it was never started. */
 export const OUTCOMES = ['passed', 'failed', 'crashed', 'timed out', 'not run'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** One thing that was tried on an adapter. */
+/** One test that was run on an adapter. */
 export interface ReportPart {
   readonly name: string; // such as "goldens: workgroup"
   readonly outcome: Outcome;
-  readonly seconds: number | null; // null where nobody measured it
-  readonly why: string; // a sentence; '' where it passed
-  readonly numbers: unknown; // what was measured, by name; null where nothing was
+  readonly seconds: number | null; // null: not measured
+  readonly why: string; // why it didn't pass, in a sentence; '' if it passed
+  readonly numbers: unknown; // the measured numbers by name; null if there are none
 }
 
-/** All that the owner of an adapter can tell others. */
+/** Everything that was measured on one adapter, in the form in which its owner sends it. */
 export interface AdapterReport {
   readonly kind: typeof REPORT_KIND;
   readonly version: typeof REPORT_VERSION;
@@ -25,12 +27,15 @@ export interface AdapterReport {
   readonly writtenBy: 'page' | 'kit';
   readonly platform: string; // browser, or Node and operating system
   readonly cores: number;
-  readonly adapter: string; // as its driver calls it; '' where none was found
-  readonly software: boolean | null; // a CPU behind a GPU's interface; null where that is not known
+  readonly adapter: string; // its name in the driver; '' if no adapter was found
+  readonly software: boolean | null; // true: the adapter computes on the CPU; null: unknown
   readonly parts: readonly ReportPart[];
 }
 
-/** What in a value is not as an adapter report has it, by path, in a sentence; null where all is. */
+/**
+ * The first place where a value isn't a valid adapter report, in a sentence that names the field. Null if the report is
+ * valid.
+ */
 export function reportProblem(value: unknown): string | null {
   if (!isRecord(value)) return 'not an object';
   const { kind, version, date, writtenBy, platform, cores, adapter, software, parts } = value;
@@ -60,13 +65,13 @@ function partProblem(part: unknown): string | null {
   return 'numbers' in part ? null : 'numbers must be there, or null';
 }
 
-/** Whether every golden part passed, and there is one: what the kit's exit code says. */
+/** Whether at least one golden part was run and all of those passed. The kit's exit code reports this. */
 export function goldensPassed({ parts }: Pick<AdapterReport, 'parts'>): boolean {
   const goldens = parts.filter(({ name, outcome }) => name.startsWith('goldens') && outcome !== 'not run');
   return goldens.length > 0 && goldens.every(({ outcome }) => outcome === 'passed');
 }
 
-/** A report as one page of text: what was tried, how it ended, and the numbers that say most. */
+/** A report as one page of text: its parts, how each ended, and a summary of its numbers. */
 export function reportText(report: AdapterReport): string {
   const { date, platform, cores, adapter, software, parts } = report;
   const kind = software === null ? '' : software ? ' (a CPU behind a GPU’s interface)' : ' (hardware)';
@@ -89,7 +94,7 @@ export function reportText(report: AdapterReport): string {
   ].join('\n');
 }
 
-/** The line a part gives of itself in the text. */
+/** The summary that a part's numbers contain; '' if there is none. */
 function numbersText(numbers: unknown): string {
   return isRecord(numbers) && typeof numbers['summary'] === 'string' ? numbers['summary'] : '';
 }

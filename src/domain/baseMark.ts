@@ -1,7 +1,11 @@
-/** By what a checkpoint is known again that adapters were learned beside: without it they say nothing. */
+/**
+ * A fingerprint of the checkpoint that a run trained adapters for. The adapters are useless with any other checkpoint.
+ */
 export interface BaseMark {
-  readonly name: string; // of its file or folder, for people
-  readonly sha256: string; // of headers and samples: finds a checkpoint in milliseconds (`baseMark`)
-  readonly whole?: string; // of every byte (`wholeMark`); absent in runs that older versions saved, and where only a search asks
-  readonly bytes: number; // of the files that are its model and its tokenizer
+  readonly name: string; // name of its file or folder, for people
+  /** Hash of headers and samples, computed in milliseconds; enough to find a checkpoint (`baseMark`). */
+  readonly sha256: string;
+  /** Hash of every byte (`wholeMark`); absent in runs saved by older versions, and in a mark made for a search. */
+  readonly whole?: string;
+  readonly bytes: number; // total size of the model's and tokenizer's files
 }

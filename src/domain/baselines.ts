@@ -1,6 +1,9 @@
 import type { MetricName } from './metrics.ts';
 
-/** The baselines that a trained agent is compared with, each by a metric that is measured before the first update. Sorted by expected success, best first. */
+/**
+ * Baselines to compare a trained agent with. Each is a metric that is measured before the first update. Sorted by
+ * expected success, best first.
+ */
 export const BASELINES = [
   {
     label: 'expert',

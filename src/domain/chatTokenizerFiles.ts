@@ -1,4 +1,4 @@
-/** The texts that say what a text model speaks, as its folder has them. */
+/** The files of a text model's folder that define its tokenizer and its chat template. */
 export interface ChatTokenizerFiles {
   readonly tokenizer: string; // tokenizer.json
   readonly template: string; // chat_template.jinja

@@ -1,5 +1,5 @@
-/** What an answer would take: work on one core, and memory beside what the run has. */
+/** The cost of an answer: time on one core, and memory in addition to the run's. */
 export interface Cost {
-  readonly seconds: number; // about
-  readonly bytes: number; // at most
+  readonly seconds: number; // an estimate
+  readonly bytes: number; // an upper bound
 }

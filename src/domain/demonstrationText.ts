@@ -1,6 +1,6 @@
 import type { Role } from './tokens.ts';
 
-/** What one writes of an episode in one go, as text. */
+/** A stretch of an episode that one author wrote, as text. */
 export interface SpokenText {
   readonly role: Role;
   readonly turn: number; // 0: the prompt

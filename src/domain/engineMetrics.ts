@@ -1,6 +1,6 @@
 import type { Metric } from './metric.ts';
 
-/** What an update took: launches, copies and seconds. */
+/** Metrics of the cost of an update: kernel launches, copies and seconds. */
 export const ENGINE_METRICS = {
   'engine/dispatches': { label: 'Dispatches', unit: '', doc: 'Kernel launches of this update (0 on the CPU).' },
   'engine/submits': { label: 'Submits', unit: '', doc: 'Command buffers handed to the queue in this update.' },

@@ -1,6 +1,6 @@
 import type { WrittenView } from './writtenView.ts';
 
-/** What the environment's own panel draws; one shape per kind of environment. */
+/** The data that the environment's panel draws, with one shape for each kind of environment. */
 export type EnvView =
   | {
       readonly kind: 'number-line';
@@ -15,7 +15,7 @@ export type EnvView =
   | {
       readonly kind: 'graph';
       readonly title: string;
-      readonly entities: readonly string[]; // by the names people know them by
+      readonly entities: readonly string[]; // names for people
       readonly relations: readonly string[];
       readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: no such fact
       readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[];
@@ -24,27 +24,27 @@ export type EnvView =
         readonly entity: number;
         readonly relation: number;
         readonly to: number | null;
-      }[]; // null: the tool failed, or knows no such fact
+      }[]; // `to` is null if the tool failed or knows no such fact
       readonly answer: number;
       readonly given: number | null;
     }
   | {
       readonly kind: 'grid';
       readonly title: string;
-      readonly size: number; // cells a side
+      readonly size: number; // cells along each side
       readonly cells: readonly ('floor' | 'wall' | 'hole' | 'goal')[]; // row by row
       readonly start: number;
-      readonly box: number | null; // where it stands at first; null: there is none
+      readonly box: number | null; // the box's first cell; null: there is no box
       readonly moves: readonly {
         readonly turn: number;
         readonly direction: 'left' | 'down' | 'right' | 'up';
         readonly at: number; // the agent's cell after the move
         readonly box: number | null;
-        readonly asMeant: boolean; // it went, and where it was told to
+        readonly asMeant: boolean; // the agent moved, in the direction that it chose
       }[];
     }
   | {
-      readonly kind: 'sum'; // arithmetic, a line a turn
+      readonly kind: 'sum'; // arithmetic, one line for each turn
       readonly title: string;
       readonly task: string;
       readonly wanted: number;
@@ -52,42 +52,43 @@ export type EnvView =
       readonly given: string | null;
     }
   | {
-      readonly kind: 'calls'; // of an environment that a person wrote, a line a turn
+      readonly kind: 'calls'; // an environment that a person wrote, one line for each turn
       readonly title: string;
       readonly prompt: string;
-      readonly shown: WrittenView | null; // before the first turn; null: its class draws nothing
+      readonly shown: WrittenView | null; // before the first turn; null: the environment's class draws nothing
       readonly steps: readonly {
         readonly turn: number;
         readonly text: string;
         readonly result: string;
-        readonly shown: WrittenView | null; // after it
+        readonly shown: WrittenView | null; // after the turn
       }[];
-      readonly earned: Readonly<Record<string, number>> | null; // parts of the reward as the class names them; null: it goes on
+      /** The reward's parts, named by the class; null: the episode goes on. */
+      readonly earned: Readonly<Record<string, number>> | null;
     }
   | {
       readonly kind: 'bandit';
       readonly title: string;
-      readonly arms: readonly string[]; // as they were shown
+      readonly arms: readonly string[]; // in the order shown to the agent
       readonly safe: string;
       readonly risky: string;
       readonly given: string | null;
       readonly paid: number | null;
     }
   | {
-      readonly kind: 'passages'; // what each search of a corpus brought
+      readonly kind: 'passages'; // the passages that each search of a corpus found
       readonly title: string;
       readonly searches: readonly {
-        readonly turn: number; // 0: put into the prompt
+        readonly turn: number; // 0: the passages were put into the prompt
         readonly query: string;
-        readonly failed: boolean; // the tool did; false with no passages: nothing matched
+        readonly failed: boolean; // true: the tool failed; false without passages: nothing matched
         readonly passages: readonly {
           readonly title: string;
           readonly text: string;
-          readonly read: number; // characters of the text the agent saw; the rest was cut
-          readonly gold: boolean; // the question needs it
-          readonly titleMarks: readonly TextRange[]; // words of the query
-          readonly marks: readonly TextRange[];
-          readonly answer: TextRange | null; // where the text says the answer
+          readonly read: number; // number of characters of the text that the agent saw; the rest was cut off
+          readonly gold: boolean; // the question can't be answered without this passage
+          readonly titleMarks: readonly TextRange[]; // words of the query in the title
+          readonly marks: readonly TextRange[]; // words of the query in the text
+          readonly answer: TextRange | null; // place of the answer in the text
         }[];
       }[];
       readonly answer: string;
@@ -96,10 +97,10 @@ export type EnvView =
       readonly scores: AnswerScores;
     };
 
-/** Part of a text: its characters from the first number up to the second. */
+/** Part of a text: the characters from index `from` up to, but not including, index `to`. */
 export type TextRange = readonly [from: number, to: number];
 
-/** How right a written answer is, each 0 … 1: an exact match, the wanted answer somewhere in it, and token F1. */
+/** Scores of a written answer, each from 0 to 1: exact match, whether it contains the wanted answer, and token F1. */
 export interface AnswerScores {
   readonly exact: number;
   readonly contains: number;

@@ -2,13 +2,16 @@ import { checksumOf } from '../base/checksum.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 
-/** The file of an environment that a person wrote. It is a program, so a saved run never starts it by itself: the user has to name the file again. */
+/**
+ * The file of an environment that a person wrote. It is a program, so a saved run never starts it by itself: the user
+ * has to name the file again.
+ */
 export interface EnvironmentFile {
   readonly name: string; // without the folder that it lies in
   readonly text: string;
 }
 
-/** What an environment is written in. */
+/** The language that an environment is written in. */
 export type EnvironmentLanguage = 'typescript' | 'python';
 
 /** The language of a file, by the end of its name: Python for `.py`, TypeScript for every other. */
@@ -25,16 +28,19 @@ export function classNameOf(file: EnvironmentFile): string {
 
 const typescriptClass = (text: string) => /export\s+default\s+class\s+([\w$]+)/.exec(text)?.[1] ?? '';
 
-/** The last class of a file that has `reset`, which is the environment. */
+/** The name of the last class in a file that has a method `reset`. That class is the environment. */
 function pythonClass(text: string): string {
   const classes = text.split(/^class\s+/m).slice(1);
   return /^\w+/.exec(classes.findLast((each) => /^\s+def\s+reset\b/m.test(each)) ?? '')?.[0] ?? '';
 }
 
-/** A problem of an environment's file; the line is null where no single line is to blame. */
+/** A problem in an environment's file. The line is null if no single line is to blame. */
 export type FileProblem = Pick<Required<Problem>, 'what' | 'line'>;
 
-/** What is wrong with an environment's file. A class of its own: the run pauses, and goes on once the file is mended. */
+/**
+ * The error for a faulty environment file. It has its own class because the run pauses, and continues once the file is
+ * fixed.
+ */
 export class EnvironmentFileError extends ProblemError {
   override readonly name: string = 'EnvironmentFileError';
   readonly first: FileProblem;
@@ -51,15 +57,15 @@ export function refuseProblems([first, ...others]: readonly FileProblem[]): void
   if (first) throw new EnvironmentFileError(first.what, first.line, others);
 }
 
-/** Equal for two files iff their texts are equal. */
+/** A checksum of an environment's text. It is equal for two files if and only if their texts are equal. */
 export function environmentSum({ text }: EnvironmentFile): string {
   return checksumOf(text);
 }
 
-/** Where in a file something is, as terminals make a link of it. */
+/** A place in a file, in the format that terminals turn into a link. */
 export function placeIn(name: string, line: number | null): string {
   return `${name}:${line === null ? '' : `${line}:`} `;
 }
 
-/** An environment is one short class: a file with more bytes is something else. */
+/** Largest size of an environment's file. An environment is one short class, so a larger file is something else. */
 export const MOST_ENVIRONMENT_BYTES = 1e6;

@@ -3,27 +3,30 @@ import type { AnswerScores, EnvView } from './envView.ts';
 /** How a rollout ended. */
 export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
 
-/** What a reward is made of: the parts add up to the reward of a token or a rollout. */
+/** The parts of a reward. They add up to the reward of a token or a rollout. */
 export const REWARD_PARTS = ['outcome', 'process', 'call', 'format', 'think', 'turnCost', 'preference'] as const;
 export type RewardPart = (typeof REWARD_PARTS)[number];
 
-/** One rollout as people read it; its tokens are row `row` of the batch. */
+/** One rollout, in a form to show to people. Its tokens are row `row` of the batch. */
 export interface EpisodeView {
   readonly row: number;
-  readonly group: number; // rollouts of one prompt share it
-  readonly seed: number; // of the task
-  readonly environmentSeed: number; // of the environment's dice: the same task, luck and actions give the same episode
+  readonly group: number; // the rollouts of one prompt have the same group
+  readonly seed: number; // seed of the task
+  /** Seed of the environment's random events. Task, environment seed and actions determine the episode. */
+  readonly environmentSeed: number;
   readonly question: string;
-  readonly names: ReadonlyMap<number, string>; // id → what that word stands for here; text for people, no markup
+  /** Token id → what the word stands for in this task; plain text for people. */
+  readonly names: ReadonlyMap<number, string>;
   readonly reward: number; // sum of its parts
   readonly parts: Readonly<Record<RewardPart, number>>;
-  readonly preferenceScore: number | null; // what the reward model says of it, before weight and centring
+  /** The reward model's score, before it is weighted and centred; null without a score. */
+  readonly preferenceScore: number | null;
   readonly success: boolean;
   readonly stop: StopReason;
   readonly turns: number;
   readonly toolCalls: number;
   readonly invalidTurns: number;
-  readonly waited: number; // turns that went by while tools answered
-  readonly scores: AnswerScores | null; // null where answers are no text
+  readonly waited: number; // turns that passed while tools were still answering
+  readonly scores: AnswerScores | null; // null if answers aren't text
   readonly view: EnvView;
 }

@@ -1,13 +1,16 @@
 import type { RunConfig } from '../config/config.ts';
 
-/** The state of a run. `trap`: its rollouts have become alike and success suffers or no longer rises; see `TrapKind`. */
+/**
+ * The state of a run. `trap`: its rollouts have become alike and success suffers or no longer rises; see `TrapKind`.
+ */
 export type HealthState = 'ok' | 'watch' | 'trap';
 /**
- * Which trap it is. `collapse` is RAGEN's Echo Trap: success rose and fell again while rollouts became alike. `blind`: rollouts became alike
- * and no longer depend on what the agent reads, although success has not yet risen half the way from its first value to 1. It has not fallen.
+ * The kind of trap. `collapse` is RAGEN's Echo Trap: success rose and fell again while rollouts became alike. `blind`:
+ * rollouts became alike and no longer depend on what the agent reads, before success has risen half the way from its
+ * first value to 1. Success has not fallen.
  */
 export type TrapKind = 'collapse' | 'blind';
-/** A sign of trouble: what was measured, in words and numbers. */
+/** A sign of trouble, with the measured numbers in a sentence. */
 export interface Evidence {
   readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input' | 'success';
   readonly text: string;
@@ -22,7 +25,7 @@ export interface Remedy {
 export interface Health {
   readonly state: HealthState;
   readonly since: number; // update at which this state was entered
-  readonly kind: TrapKind | null; // the trap that the run is in or comes near to; null if there is none
+  readonly kind: TrapKind | null; // the trap that the run is in or close to; null if there is none
   readonly evidence: readonly Evidence[];
   readonly remedies: readonly Remedy[];
 }

@@ -1,7 +1,7 @@
 import { ENGINE_METRICS } from './engineMetrics.ts';
 import type { Metric } from './metric.ts';
 
-/** Every number a run reports, once: names as verl and RAGEN use them, unit and definition. */
+/** Every number that a run reports, with its label, unit and definition. The keys follow verl and RAGEN. */
 export const METRICS = {
   'critic/score/mean': {
     label: 'Reward',

@@ -2,19 +2,22 @@ import type { RunConfig } from '../config/fields.ts';
 import type { EnvView } from './envView.ts';
 import type { RewardPart, StopReason } from './episode.ts';
 
-/** A task with a person in the agent's place. It asks no run: there need be none, and the one that is there hears nothing of it. */
+/** A task that a person plays in the agent's place. It needs no run, and does not affect one. */
 export interface PlayedTask {
   readonly config: RunConfig;
-  readonly seed: number; // of the task
-  readonly environmentSeed: number; // of the environment's dice
-  readonly tokens: readonly number[]; // all that the person has written
-  readonly typed?: string; // behind them a turn in text, where the environment speaks it
+  readonly seed: number; // seed of the task
+  readonly environmentSeed: number; // seed of the environment's random events
+  readonly tokens: readonly number[]; // everything that the person has written so far
+  readonly typed?: string; // a new turn as text, appended to `tokens`; only if the environment uses text
 }
 
-/** An episode as far as given tokens of an agent take it. Tokens, roles and turns: one entry a token, prompt included. */
+/**
+ * The state of an episode after the agent's tokens so far. Tokens, roles and turns have one entry for each token,
+ * prompt included.
+ */
 export interface PlayedEpisode {
   readonly question: string;
-  readonly names: ReadonlyMap<number, string>; // id → what that word stands for here
+  readonly names: ReadonlyMap<number, string>; // token id → what the word stands for in this task
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly turns: Uint8Array; // from 1; 0 in the prompt
@@ -23,12 +26,12 @@ export interface PlayedEpisode {
     readonly parts: Readonly<Record<RewardPart, number>>;
     readonly valid: boolean;
     readonly toolCall: boolean;
-  }[]; // turns taken
+  }[]; // the finished turns
   readonly reward: number; // so far
   readonly success: boolean;
-  readonly stop: StopReason | null; // null: it goes on
-  readonly draft: number; // tokens of the turn under way
-  readonly budget: number; // that it may still have
-  readonly legal: readonly number[]; // ids that may come next; none are listed where any may, as in text
+  readonly stop: StopReason | null; // null: the episode goes on
+  readonly draft: number; // number of tokens in the current turn
+  readonly budget: number; // number of tokens that the current turn may still get
+  readonly legal: readonly number[]; // ids that may come next; empty for text, where every token may
   readonly view: EnvView;
 }

@@ -1,66 +1,79 @@
-/** Where an update's time goes, in the order in which it goes there. `reporting` waits for the device where stages are not fenced. */
+/**
+ * The stages of an update, in their order. If stages aren't fenced, `reporting` is the one that waits for the device.
+ */
 export const STAGES = ['sampling', 'scoring', 'crediting', 'updating', 'reporting', 'evaluating', 'other'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** One stretch of an update; ms, `start` on the clock of the place the run is in. */
+/**
+ * A period of an update that belongs to one stage. In ms; `start` is on the clock of the worker or process that runs
+ * the training.
+ */
 export interface StageSpan {
   readonly stage: Stage;
   readonly start: number;
   readonly ms: number;
 }
 
-/** An update from its first moment to its last, pauses left out; spans follow each other and leave nothing out. */
+/** How the time of an update was spent, without pauses. The spans follow each other without gaps. */
 export interface UpdateTimes {
   readonly update: number;
   readonly ms: number;
-  readonly fenced: boolean; // each stage waited for the device
+  readonly fenced: boolean; // true: each stage waited for the device
   readonly spans: readonly StageSpan[];
   readonly environment: number; // ms of `sampling` in which the environment worked or was waited for
 }
 
-/** What one kernel did since counting began. */
+/** The work of one kernel since counting began. */
 export interface KernelWork {
   readonly name: string;
-  readonly source: string; // WGSL; '' where a backend has none
+  readonly source: string; // WGSL; '' if the backend doesn't use it
   readonly calls: number;
   readonly flops: number;
-  readonly bytes: number; // least traffic: every operand once
-  readonly ms: number | null; // null where it was not timed
+  readonly bytes: number; // smallest possible traffic: every operand is read or written once
+  readonly ms: number | null; // null: not timed
 }
 
-/** What a device can do at best, measured on it. */
+/** The best performance of a device, measured on it. */
 export interface Ceilings {
-  readonly gflops: number; // of the best product
-  readonly gbps: number; // of a copy, both directions
-  readonly launchUs: number; // of an empty dispatch; 0 on the CPU backend
-  readonly readbackUs: number; // of an awaited read-back; 0 on the CPU backend
+  readonly gflops: number; // of the fastest matrix product
+  readonly gbps: number; // of a copy, reads and writes added
+  readonly launchUs: number; // time of an empty dispatch; 0 on the CPU backend
+  readonly readbackUs: number; // time of an awaited read-back; 0 on the CPU backend
 }
 
-/** How kernels were timed: timestamps of the device, the queue's clock around repeats, or the CPU's around every call. */
+/**
+ * How kernels were timed: with timestamps of the device, by timing repeats on the queue, or with the CPU's clock around
+ * every call.
+ */
 export type KernelClock = 'timestamps' | 'queue' | 'CPU';
 
-/** A backend's own account of itself. */
+/** A profile that a backend measured of its own work. */
 export interface WorkProfile {
   readonly clock: KernelClock;
-  readonly variant: string; // set of kernels
+  readonly variant: string; // name of the set of kernels
   readonly ceilings: Ceilings;
   readonly kernels: readonly KernelWork[];
   readonly memory: readonly { readonly purpose: string; readonly bytes: number }[];
 }
 
-/** Which ceiling a kernel meets first. */
+/** The ceiling that limits a kernel. */
 export type Limiter = 'compute' | 'memory' | 'launch';
 
-/** A kernel beside its ceilings. */
+/** The rates of a kernel, compared with the ceilings. */
 export interface Roofline {
   readonly gflops: number;
   readonly gbps: number;
   readonly limiter: Limiter;
-  readonly share: number; // of the rate its ceiling allows
+  readonly share: number; // its rate as a fraction of the rate that the limiter allows
 }
 
-/** Least ms that the ceilings allow for so many calls, FLOPs and bytes, and which of them says so. */
-function least(work: Pick<KernelWork, 'calls' | 'flops' | 'bytes'>, top: Ceilings): { ms: number; limiter: Limiter } {
+/**
+ * The shortest time that the ceilings allow for a kernel's calls, FLOPs and bytes, and the ceiling that determines it.
+ */
+function shortestTime(
+  work: Pick<KernelWork, 'calls' | 'flops' | 'bytes'>,
+  top: Ceilings,
+): { ms: number; limiter: Limiter } {
   const by: Record<Limiter, number> = {
     compute: work.flops / top.gflops / 1e6,
     memory: work.bytes / top.gbps / 1e6,
@@ -70,10 +83,10 @@ function least(work: Pick<KernelWork, 'calls' | 'flops' | 'bytes'>, top: Ceiling
   return { ms: by[limiter], limiter };
 }
 
-/** Rates and limiter of a kernel that was timed; null for one that was not. */
+/** The rates and the limiter of a kernel; null if it wasn't timed. */
 export function roofline(work: KernelWork, top: Ceilings): Roofline | null {
   if (work.ms === null || work.ms <= 0) return null;
-  const { ms, limiter } = least(work, top);
+  const { ms, limiter } = shortestTime(work, top);
   return {
     gflops: work.flops / work.ms / 1e6,
     gbps: work.bytes / work.ms / 1e6,

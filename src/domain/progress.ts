@@ -1,32 +1,36 @@
-/** One metric's course as the monitor remembers it. */
+/** The monitor's memory of one metric. */
 export interface TrackMemory {
-  last: number[];
-  from: number | null;
+  last: number[]; // the newest values, at most ten
+  from: number | null; // mean of the ten updates that later ones are compared with; null before there are ten
 }
-/** What the monitor knows of the updates so far. */
+/** The monitor's memory of the updates so far. */
 export interface MonitorMemory {
   readonly tracks: Record<'spread' | 'entropy' | 'gradient' | 'success' | 'flat' | 'echo' | 'repeats', TrackMemory>;
   state: 'ok' | 'watch' | 'trap';
   since: number;
-  held: number; // updates in a row that looked like a trap
-  free: number; // updates in a row that did not
-  vanished: number; // updates in a row with the spread below a tenth
-  heard: number | null; // share of turns told to their context over chance, as last measured; null before
-  best: number | null; // largest mean success of ten updates
+  held: number; // number of consecutive updates, up to now, that looked like a trap
+  free: number; // number of consecutive updates, up to now, that didn't
+  vanished: number; // number of consecutive updates with the reward spread below a tenth of its base
+  heard: number | null; // last collapse/retrieval_accuracy, divided by its chance level; null before the first
+  best: number | null; // largest mean success of ten consecutive updates
   kind: 'collapse' | 'blind' | null;
 }
 
-/** All that training carries from update to update beside the networks: randomness is counted, so it is in `update`. */
+/**
+ * The state of training besides the networks. The random draws depend on `update`, so they need no state of their own.
+ */
 export interface Progress {
-  imitated: number; // steps of imitation done, of a run beside a checkpoint: they come before its first update; 0 elsewhere
-  evaluated: boolean; // whether what it can before its first update was measured: that may take minutes, and a curve has it once
-  update: number; // done
-  empty: number; // updates in a row without a prompt to learn from
+  /** Finished steps of imitation, before the first update; always 0 in a run that doesn't train adapters. */
+  imitated: number;
+  /** Whether the evaluation before the first update was done; it may take minutes and is never repeated. */
+  evaluated: boolean;
+  update: number; // number of finished updates
+  empty: number; // number of consecutive updates, up to now, in which the filter kept no prompt
   penalty: { knob: number; current: number }; // KL in the reward
   readonly monitor: MonitorMemory;
 }
 
-/** Progress of a run that has not begun. */
+/** The progress of a run that has not begun. */
 export function noProgress(): Progress {
   const track = (): TrackMemory => ({ last: [], from: null });
   return {

@@ -1,26 +1,30 @@
 /**
- * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the update,
- * split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.
+ * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the
+ * update, split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.
  */
 export interface Why {
   readonly before: number; // log-probability of the token
   readonly after: number;
-  readonly rollouts: Float64Array; // (B) through the policy loss of each rollout; 0 for one that was not learned from
-  readonly elsewhere?: number; // through that of rollouts that are not in the batch; absent where all are
+  /** (B) through the policy loss of each rollout; 0 for a rollout that the update didn't learn from. */
+  readonly rollouts: Float64Array;
+  readonly elsewhere?: number; // through the policy loss of rollouts that are not in the batch; absent if all are
   readonly kl: number; // through the KL in the loss
   readonly entropy: number; // through the entropy bonus
   readonly value: number; // through the value loss of a shared critic
-  readonly momentum: number; // through what Adam's first moment brought along from earlier updates
+  readonly momentum: number; // through the gradients of earlier updates in Adam's first moment
   readonly decay: number; // through weight decay
-  readonly residual: number; // what first order does not explain: curvature, and rounding
-  readonly steps: number; // optimizer steps that moved the policy
-  readonly together?: number; // through all gradients of the update, where its rollouts and terms were not told apart: theirs are 0
+  readonly residual: number; // the part that first order doesn't explain: curvature and rounding
+  readonly steps: number; // number of optimizer steps that moved the policy
+  /**
+   * through all gradients of the update, if its rollouts and loss terms were not computed separately; they are then 0.
+   */
+  readonly together?: number;
 }
 
-/** What every head of every layer looked at when a token was chosen. */
+/** The attention weights of every head and layer when a token was chosen. */
 export interface AttentionView {
   readonly layers: number;
   readonly heads: number;
   readonly count: number; // tokens before the chosen one
-  readonly weights: Float32Array; // (layers, heads, count); the numbers of a head add up to 1
+  readonly weights: Float32Array; // (layers, heads, count); the weights of a head add up to 1
 }

@@ -2,7 +2,10 @@ import { decimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { classNameOf, type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
 
-/** What is wrong with a server that plays the environment: it can't be reached, is full, too slow, or sends what can’t be read. A class of its own: no line of a file is to blame. */
+/**
+ * The error for a server that plays the environment: it can't be reached, is full, is too slow, or sends something that
+ * can't be read. It has its own class because no line of a file is to blame.
+ */
 export class EnvironmentServerError extends EnvironmentFileError {
   override readonly name = 'EnvironmentServerError';
 
@@ -11,13 +14,13 @@ export class EnvironmentServerError extends EnvironmentFileError {
   }
 }
 
-/** An option that stands in a server's address: `ws://127.0.0.1:8000/ws?turns=8`. */
+/** An option in the query of a server's address: `ws://127.0.0.1:8000/ws?turns=8`. */
 interface Option {
   readonly doc: string;
   readonly least: number;
   readonly most: number;
-  readonly whole: boolean;
-  readonly otherwise: number | null; // null: it is not set
+  readonly whole: boolean; // true: only whole numbers
+  readonly otherwise: number | null; // the default; null: not set
 }
 
 /** The options of an address. The server doesn't read them. */
@@ -33,35 +36,38 @@ const SERVER_OPTIONS = {
 type OptionName = keyof typeof SERVER_OPTIONS;
 type OptionValue<N extends OptionName> = (typeof SERVER_OPTIONS)[N]['otherwise'] extends null ? number | null : number;
 
-/** Where an OpenEnv server on this machine listens, and how its tasks are played. */
+/** The address of an OpenEnv server on this machine, and how its tasks are played. */
 export interface ServerAddress {
   readonly text: string; // the address with its options
-  readonly url: string; // without them
+  readonly url: string; // the address without its options
   readonly host: string; // name and port
   readonly options: { readonly [N in OptionName]: OptionValue<N> };
 }
 
-/** Whether a text is meant as an address of a server, and not as a program. */
+/** Whether a text is the address of a server, as opposed to a program. */
 export function isServerAddress(text: string): boolean {
   return /^\s*wss?:\/\/\S*\s*$/i.test(text);
 }
 
-/** The server that an environment's file names, by its name and port; null if it holds a program. Any file may be given. */
+/**
+ * The name and port of the server whose address is in an environment's file. Null if there is no file or it holds a
+ * program.
+ */
 export function serverNamed(file: EnvironmentFile | null | undefined): string | null {
   if (!file || !isServerAddress(file.text)) return null;
   return visible(/\/\/([^/?#]*)/.exec(file.text)?.[1] ?? '');
 }
 
-/** What the page calls an environment that a person wrote: the name of its class, or of its server. */
+/** The title of an environment that a person wrote: the name of its class, or of its server. */
 export function environmentTitle(file: EnvironmentFile): string {
   return serverNamed(file) ?? classNameOf(file);
 }
 
 const EXAMPLE = 'ws://127.0.0.1:8000/ws';
-const LONGEST = 500;
-const HERE: readonly string[] = ['127.0.0.1', 'localhost'];
+const MAX_ADDRESS_LENGTH = 500;
+const LOCAL_HOSTS: readonly string[] = ['127.0.0.1', 'localhost'];
 
-/** Reads an address. Throws EnvironmentServerError: only servers on this machine are talked to. */
+/** Parses an address. Throws EnvironmentServerError if it is invalid or isn't on this machine. */
 export function readServerAddress(given: string): ServerAddress {
   const text = given.trim();
   const shown = visible(text);
@@ -69,11 +75,11 @@ export function readServerAddress(given: string): ServerAddress {
   if (/^https?:/i.test(text)) {
     throw new EnvironmentServerError(`${shown} is an address of pages. Write ws:// in place of http://: ${EXAMPLE}.`);
   }
-  const url = text.length <= LONGEST && URL.canParse(text) ? new URL(text) : null;
+  const url = text.length <= MAX_ADDRESS_LENGTH && URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^wss?:$/.test(url.protocol)) {
     throw new EnvironmentServerError(`${shown} isn’t a server’s address. Write one like ${EXAMPLE}.`);
   }
-  if (url.protocol !== 'ws:' || !HERE.includes(url.hostname)) {
+  if (url.protocol !== 'ws:' || !LOCAL_HOSTS.includes(url.hostname)) {
     throw new EnvironmentServerError(
       `${shown} isn’t on this machine, so nothing is sent to it. Only ws://127.0.0.1 and ws://localhost are allowed. Run the server here, or forward its port: ssh -L 8000:localhost:8000 HOST.`,
     );
@@ -119,7 +125,10 @@ function isOption(name: string): name is OptionName {
   return Object.hasOwn(SERVER_OPTIONS, name);
 }
 
-/** A server's address as the environment of a run, kept and sent with it like a person's own file. Nothing connects until a run begins. */
+/**
+ * A server's address as an environment file, so that it is saved and sent with a run like one. Nothing connects until a
+ * run begins.
+ */
 export function serverFile({ host, text }: ServerAddress): EnvironmentFile {
   return { name: host, text };
 }

@@ -1,43 +1,43 @@
-/** A place in a task that a person fills. */
+/** A field in a task that a person fills in. */
 export interface Blank {
   readonly label: string;
-  readonly words: readonly string[] | null; // to choose from; null: words of one's own
+  readonly words: readonly string[] | null; // the words to choose from; null: any words
   readonly optional: boolean;
 }
 
-/** How a person words a task of an environment: its blanks in the order they are read. */
+/** The form in which a person writes a task of an environment: its blanks in reading order. */
 export interface AskForm {
   readonly doc: string; // what can be asked, in a sentence or two
   readonly blanks: readonly Blank[];
-  readonly example: readonly string[]; // one word for each blank: a task that can be asked as it stands
+  readonly example: readonly string[]; // one word for each blank; together a valid task
 }
 
-/** A task that a person wants played: in words, one for each blank ('' where it is left open), or by its number. */
+/** A task that a person chose: in words, one for each blank ('' for an empty blank), or by its number. */
 export type AskedTask = { readonly words: readonly string[] } | { readonly seed: number };
 
-/** Which weights answer: those that the run began with, or those that it has now. */
+/** The weights that answer: the ones that the run began with, or the current ones. */
 export const VOICES = ['begun', 'now'] as const;
 export type Voice = (typeof VOICES)[number];
 
-/** How an answer is drawn, whatever the run draws with. */
+/** The sampling settings of an answer. They are independent of the run's. */
 export interface TalkSampling {
   readonly temperature: number;
   readonly topK: number; // 0: all tokens
   readonly topP: number; // 1: all tokens
-  readonly greedy: boolean; // the likeliest token each time; the rest is then without effect
+  readonly greedy: boolean; // true: always the likeliest token; the other settings then have no effect
 }
 
 /**
- * The words of a task written as one line, one for each blank: apart by commas where there is one, else by blanks. Of blanks that may
- * stay open the last ones do, where there are fewer words.
+ * Splits a task that was written as one line into one word for each blank. It splits at commas if there are any,
+ * otherwise at spaces. If there are fewer words than blanks, the last optional blanks stay empty.
  */
 export function wordsOfLine({ blanks }: AskForm, line: string): readonly string[] {
   const text = line.trim();
   const words = blanks.length === 1 ? [text] : text.split(text.includes(',') ? /\s*,\s*/ : /\s+/);
-  let open = blanks.length - words.length;
-  const left = blanks.map(({ optional }) => optional);
-  for (let at = left.length - 1; at >= 0; at--) left[at] = left[at] === true && open-- > 0;
-  const given = words.values();
-  const filled = left.map((isOpen) => (isOpen ? '' : (given.next().value ?? '')));
-  return [...filled, ...given]; // too many are for the environment to refuse
+  let missing = blanks.length - words.length;
+  const empty = blanks.map(({ optional }) => optional);
+  for (let at = empty.length - 1; at >= 0; at--) empty[at] = empty[at] === true && missing-- > 0;
+  const nextWords = words.values();
+  const filled = empty.map((isEmpty) => (isEmpty ? '' : (nextWords.next().value ?? '')));
+  return [...filled, ...nextWords]; // the environment refuses words that are too many
 }

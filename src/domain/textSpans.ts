@@ -1,16 +1,16 @@
 import { type Kind, Role } from './tokens.ts';
 
-/** A token of a text: a chat's, or a piece of a rollout's. */
+/** A token of a chat or of a rollout in text. */
 export interface TextToken {
-  readonly text: string; // what it adds to the text
+  readonly text: string; // the characters that it adds to the text
   readonly role: Role;
-  readonly turn: number; // of the agent, from 1; 0 in the prompt
-  readonly special: boolean; // of the template: the end of a turn, say
+  readonly turn: number; // the agent's turn, from 1; 0 in the prompt
+  readonly special: boolean; // true: a token of the chat template, such as the end of a turn
 }
 
-/** A stretch of text that ends with a line, so that blocks one below the other read as the text itself. */
+/** The tokens of one line of text, so that blocks drawn below each other read like the text. */
 export interface Block<T extends TextToken = TextToken> {
-  readonly from: number; // its first token
+  readonly from: number; // index of its first token
   readonly tokens: readonly T[];
 }
 
@@ -18,12 +18,12 @@ export interface Block<T extends TextToken = TextToken> {
 export interface Passage<T extends TextToken = TextToken> {
   readonly kind: Kind;
   readonly turn: number;
-  readonly from: number;
-  readonly count: number; // of tokens
+  readonly from: number; // index of its first token
+  readonly count: number; // number of tokens
   readonly blocks: readonly Block<T>[];
 }
 
-/** Passages with tokens added; those that nothing was added to stay the same objects, so that they are not drawn again. */
+/** Passages with tokens appended. Passages that get no token stay the same objects, so that they aren't drawn again. */
 export function extended<T extends TextToken>(
   before: readonly Passage<T>[],
   tokens: readonly T[],
@@ -40,7 +40,7 @@ export function extended<T extends TextToken>(
   return passages;
 }
 
-/** Passages without the tokens from `count` on. */
+/** Passages cut off after their first `count` tokens. */
 export function cutAt<T extends TextToken>(passages: readonly Passage<T>[], count: number): readonly Passage<T>[] {
   return passages.flatMap((passage) => {
     if (passage.from + passage.count <= count) return [passage];
@@ -52,7 +52,7 @@ export function cutAt<T extends TextToken>(passages: readonly Passage<T>[], coun
   });
 }
 
-/** The token at a place; undefined if there is none. */
+/** The token at index `at`; undefined if there is none. */
 export function tokenAt<T extends TextToken>(passages: readonly Passage<T>[], at: number): T | undefined {
   const passage = passages.find(({ from, count }) => at >= from && at < from + count);
   const block = passage?.blocks.findLast(({ from }) => from <= at);
@@ -61,37 +61,42 @@ export function tokenAt<T extends TextToken>(passages: readonly Passage<T>[], at
 
 function longer<T extends TextToken>(passage: Passage<T>, token: T): Passage<T> {
   const last = passage.blocks.at(-1);
-  const anew = last?.tokens.at(-1)?.text.endsWith('\n') ?? true;
+  const beginsLine = last?.tokens.at(-1)?.text.endsWith('\n') ?? true;
   const blocks =
-    anew || !last
+    beginsLine || !last
       ? [...passage.blocks, { from: passage.from + passage.count, tokens: [token] }]
       : [...passage.blocks.slice(0, -1), { from: last.from, tokens: [...last.tokens, token] }];
   return { ...passage, count: passage.count + 1, blocks };
 }
 
-/** Who speaks; of the agent's own words a thought or a call ends with its closing tag and the line that it stands in. */
+/**
+ * The kind of the next token. Within the agent's words, a thought or a call ends with its closing tag and the rest of
+ * that line.
+ */
 function kindOf(last: Passage | undefined, { role, turn, special, text }: TextToken): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
-  const going = last?.turn === turn ? CLOSES[last.kind] : undefined;
-  if (!last || going === undefined) return 'answer';
-  if (special) return last.kind; // the end of a turn is none of its own
-  if (text.trim() === '') return last.kind; // neither is the end of a line
+  const closingTag = last?.turn === turn ? CLOSING_TAGS[last.kind] : undefined;
+  if (!last || closingTag === undefined) return 'answer';
+  if (special) return last.kind; // the end of a turn has no kind of its own
+  if (text.trim() === '') return last.kind; // nor has the end of a line
   const tail = last.blocks
     .slice(-2)
     .flatMap(({ tokens }) => tokens.slice(-MOST_TAG_TOKENS))
     .map((token) => token.text)
     .join('');
-  return tail.trimEnd().endsWith(going) ? 'answer' : last.kind;
+  return tail.trimEnd().endsWith(closingTag) ? 'answer' : last.kind;
 }
 
-/** A tag that begins a line opens a thought or a call: what stands from there on is of that kind. */
+/**
+ * Starts a new passage if the last line so far is an opening tag: from that tag on, the text is a thought or a call.
+ */
 function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const last = passages.at(-1);
   const block = last?.blocks.at(-1);
   if (last?.kind !== 'answer' || !block || block.tokens.length > MOST_TAG_TOKENS) return;
   const tag = block.tokens.map(({ text }) => text).join('');
-  const kind = OPENS[tag.trim()];
+  const kind = OPENING_TAGS[tag.trim()];
   if (!kind) return;
   passages.pop();
   const count = block.from - last.from;
@@ -99,7 +104,7 @@ function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   passages.push({ kind, turn: last.turn, from: block.from, count: block.tokens.length, blocks: [block] });
 }
 
-const OPENS: Readonly<Record<string, Kind>> = { '<think>': 'think', '<tool_call>': 'call' };
-const CLOSES: Readonly<Partial<Record<Kind, string>>> = { think: '</think>', call: '</tool_call>' };
-/** A tag may be spelt in pieces. */
+const OPENING_TAGS: Readonly<Record<string, Kind>> = { '<think>': 'think', '<tool_call>': 'call' };
+const CLOSING_TAGS: Readonly<Partial<Record<Kind, string>>> = { think: '</think>', call: '</tool_call>' };
+/** Largest number of tokens that spell a tag. */
 const MOST_TAG_TOKENS = 12;

@@ -8,9 +8,9 @@ interface Roles {
 }
 
 /**
- * 1 on response tokens of rows that are in the batch, (B,T): with `agentOnly` those the policy drew (role 2), else
- * observations too (roles 2 and 3). Prompt and padding are always 0, and so are a row whose group is −1 and what
- * `leftOut` (B,T) marks.
+ * The mask (B,T) of response tokens. It is 1 on tokens that the policy drew (role 2) and, unless `agentOnly`, on
+ * observations (role 3). It is 0 on prompt and padding, in rows whose group is −1, and on tokens that `leftOut` (B,T)
+ * marks.
  */
 export function responseMask(
   { roles, length }: Roles,
@@ -25,12 +25,12 @@ export function responseMask(
 }
 
 /**
- * 1 at the last token of each turn, (B,T): of the tokens the agent drew in a row, the last that `mask` holds. A turn of which it
- * holds none has no end. Without a mask all count.
+ * The mask (B,T) of turn ends. A turn is a sequence of consecutive tokens drawn by the agent; its end is the last of
+ * them for which `mask` is not 0. A turn without such a token has no end. Without `mask`, all tokens count.
  */
 export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = roles): Uint8Array {
   const ends = new Uint8Array(roles.length);
-  let ended = false; // the end of the turn that `at` is in was met
+  let ended = false; // whether the end of the current turn was found
   for (let at = roles.length - 1; at >= 0; at--) {
     ended = ended && roles[at] === Role.action && (at + 1) % length !== 0;
     if (ended || roles[at] !== Role.action || mask[at] === 0) continue;
@@ -40,7 +40,10 @@ export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = rol
   return ends;
 }
 
-/** The group of each row that its update learned from, (B); −1: the group filter left its prompt out. */
+/**
+ * The group of each row, (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn
+ * from the row.
+ */
 export function learnedGroups({ rows, kept, episodes }: Pick<BatchView, 'rows' | 'kept' | 'episodes'>): Int32Array {
   const groups = new Int32Array(rows).fill(-1);
   for (const { row, group } of episodes) if (kept[row] !== 0) groups[row] = group;

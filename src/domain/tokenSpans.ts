@@ -7,19 +7,22 @@ export interface Span<K extends SpanKind = SpanKind> {
   readonly tokens: readonly number[]; // positions in the row
 }
 
-/** One turn: what the agent said and what came back; turn 0 is the prompt. */
+/** One turn: the agent's tokens and the observation that follows. Turn 0 is the prompt. */
 export interface Turn<K extends SpanKind = SpanKind> {
   readonly turn: number;
   readonly spans: readonly Span<K>[];
 }
 
-/** Who wrote each token of a row; one entry a token. */
+/** The role and the turn of each token of a row. */
 export interface WrittenBy {
   readonly roles: ArrayLike<number>;
   readonly turns: ArrayLike<number>;
 }
 
-/** The kind of each token of a row; null for padding. The words are as the vocabulary has them, with blanks in pieces of bytes. */
+/**
+ * The kind of each token of a row; null for padding. `words` are entries of the vocabulary; in a byte vocabulary they
+ * contain their own spaces.
+ */
 export function kindsOf(words: readonly string[], writing: Writing, by: WrittenBy): readonly (Kind | null)[] {
   return writing === 'words' ? kindsOfWords(words, by.roles) : kindsOfText(words, by);
 }
@@ -43,7 +46,10 @@ function kindsOfWords(words: readonly string[], roles: ArrayLike<number>): reado
   });
 }
 
-/** The kind of each piece of a text, where tags may come in pieces: as a chat tells them apart. */
+/**
+ * The kind of each piece of a text, found in the same way as for a chat, because a tag may be split into several
+ * pieces.
+ */
 function kindsOfText(pieces: readonly string[], { roles, turns }: WrittenBy): readonly (Kind | null)[] {
   const written = pieces.flatMap((piece, t): (TextToken & { readonly t: number })[] => {
     const role = Object.values(Role).find((each) => each === roles[t]) ?? Role.pad;
@@ -58,10 +64,10 @@ function kindsOfText(pieces: readonly string[], { roles, turns }: WrittenBy): re
   return kinds;
 }
 
-/** The token of a chat template that ends a turn or a text. */
+/** Matches a token of a chat template that ends a turn or a text. */
 const TEMPLATE = /^(?:<\|.*\|>|<\/s>)$/;
 
-/** Tokens of a row as turns of spans; those without a kind are left out. */
+/** Groups the tokens of a row into turns, and each turn into spans. Tokens without a kind are left out. */
 export function turnsOf<K extends SpanKind>(
   kinds: readonly (K | null)[],
   turnOf: ArrayLike<number>,
@@ -79,7 +85,7 @@ export function turnsOf<K extends SpanKind>(
   return turns;
 }
 
-/** True for the words of the vocabulary that are tags. */
+/** Whether a word of the vocabulary is a tag. */
 export function isTag(word: string): boolean {
   return /^<.*>$/.test(word);
 }

@@ -1,21 +1,24 @@
 /**
- * Who wrote a token. Forced or sampled is the only bit that decides: `action` was drawn by the policy,
- * `prompt` and `observation` were forced by the environment (closing tags of an observation too).
+ * The author of a token. An `action` token was drawn by the policy. `prompt` and `observation` tokens were forced by
+ * the environment, including the closing tags of an observation.
  */
 export const Role = { pad: 0, prompt: 1, action: 2, observation: 3 } as const;
 export type Role = (typeof Role)[keyof typeof Role];
 
-/** What a reader sees a token as: its role, and inside the agent's own words the span its tags open. */
+/** What a token is to a reader: its role, or, for the agent's tokens, the tagged span that it's in. */
 export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
 
-/** The kinds of rollouts from elsewhere too: a system message, and words of the agent's that no tag tells the kind of. */
+/**
+ * `Kind`, and two kinds of rollouts from other programs: system messages, and agent tokens whose tags don't say what
+ * they are.
+ */
 export type SpanKind = Kind | 'system' | 'action';
 
 /**
- * Which tokens are legal in which state, as a table that a GPU can follow. A token v drawn in state s is legal iff
- * `next[s * vocabulary + v] >= 0`, and that entry is the state it leads to. Entering a state whose `stop` is 1
- * ends the turn: the row waits for its environment. State 0 is free: every token is legal and leads back to 0;
- * forced tokens are recorded in it.
+ * The legal tokens in each state, as a table that a GPU can follow. A token v drawn in state s is legal if and only if
+ * `next[s * vocabulary + v] >= 0`, and that entry is the next state. Entering a state whose `stop` is 1 ends the turn,
+ * and the row waits for its environment. State 0 is free: every token is legal and leads back to 0. Forced tokens are
+ * recorded with state 0.
  */
 export interface Grammar {
   readonly states: number; // at most 256
@@ -29,25 +32,31 @@ export function freeGrammar(vocabulary: number): Grammar {
   return { states: 1, vocabulary, next: new Int32Array(vocabulary), stop: new Uint8Array(1) };
 }
 
-/** A batch of B rows of T tokens, padded on the right; the record of what happened, never re-tokenised. All (B,T). */
+/**
+ * The tokens of a batch, exactly as they were drawn or forced, never re-tokenised. All arrays are (B,T), padded on the
+ * right.
+ */
 export interface TokenRecord {
   readonly tokens: Int32Array; // ids
   readonly roles: Uint8Array; // Role of each token
   readonly states: Uint8Array; // grammar state the token was drawn in; 0 for forced tokens
 }
 
-/** How tokens follow one another as text: words with a blank between them; pieces of bytes with nothing, for they hold their own. */
+/**
+ * How tokens are joined into text. Words are joined by spaces; pieces of bytes contain their own spaces and are joined
+ * without any.
+ */
 export type Writing = 'words' | 'bytes';
 
-/** The first word of every vocabulary of words; tokenizers of bytes have another. */
+/** The first token of every vocabulary of words. In a vocabulary of bytes it is a different token. */
 const PAD = '<pad>';
 
-/** How the tokens of a vocabulary follow one another. */
+/** How the tokens of a vocabulary are joined into text. */
 export function writingOf(vocabulary: readonly string[]): Writing {
   return vocabulary[0] === undefined || vocabulary[0] === PAD ? 'words' : 'bytes';
 }
 
-/** A piece of a vocabulary as text: pieces of bytes mark their blanks. */
+/** An entry of a vocabulary as text. In a vocabulary of bytes, the entries mark spaces with ␣. */
 export function withBlanks(piece: string, writing: Writing): string {
   return writing === 'words' ? piece : piece.replaceAll('␣', ' ');
 }

@@ -1,22 +1,22 @@
 import type { FieldName } from '../config/fields.ts';
 import type { MemoryShare, SpeakingEngine } from './modelCard.ts';
 
-/** A knob that makes a run fit where it is turned to this value, all others as they are. */
+/** A value of one knob with which a run fits, while all other knobs stay as they are. */
 export interface FittingKnob {
   readonly field: FieldName;
   readonly value: number;
-  readonly bytes: number; // the run takes then
+  readonly bytes: number; // memory of the run with this value
 }
 
-/** What a run beside a checkpoint reserves, beside what there can be. */
+/** The memory that a run needs for training adapters of a checkpoint, and the memory there is. */
 export interface TrainingPlan {
-  readonly engine: SpeakingEngine; // it would learn on
+  readonly engine: SpeakingEngine; // the engine that would train
   readonly parts: readonly MemoryShare[];
-  readonly bytes: number; // together
-  readonly most: number | null; // bytes there can be; null: it fits, and how much more would is not known
-  readonly fitting: readonly FittingKnob[]; // where that is less: what would do; none where no knob alone does
+  readonly bytes: number; // sum of the parts
+  readonly most: number | null; // largest number of bytes available; null: the run fits, and the limit is unknown
+  readonly fitting: readonly FittingKnob[]; // if the run doesn't fit: single changes that make it fit, if there are any
 }
 
-/** Whether there cannot be as much. */
+/** Whether a run needs more memory than there is. */
 export const isTooLarge = ({ bytes, most }: Pick<TrainingPlan, 'bytes' | 'most'>): boolean =>
   most !== null && bytes > most;

@@ -1,7 +1,8 @@
-/** What an environment that a person wrote shows of itself by its `view()`: small, and text alone. */
+/** The result of `view()` of an environment that a person wrote: small, and only text. */
 export type WrittenView =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'table' | 'grid'; readonly rows: readonly (readonly string[])[] } // of cells; the first row of a table names its columns
+  // rows of cells; the first row of a table names its columns
+  | { readonly kind: 'table' | 'grid'; readonly rows: readonly (readonly string[])[] }
   | {
       readonly kind: 'line'; // numbers from `from` to `to`, with names at some of them
       readonly from: number;

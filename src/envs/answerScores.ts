@@ -1,8 +1,8 @@
 import type { AnswerScores } from '../domain/envView.ts';
 
 /**
- * HotpotQA's `normalize_answer` (hotpot_evaluate_v1.py, after SQuAD's): lower case, then ASCII punctuation out, then the
- * articles a, an, the out, then runs of white space made one.
+ * Normalizes an answer as HotpotQA's `normalize_answer` does (hotpot_evaluate_v1.py, after SQuAD's): converts to lower
+ * case, removes ASCII punctuation, removes the articles a, an and the, then collapses white space.
  */
 export function normalizeAnswer(text: string): string {
   return text
@@ -14,28 +14,28 @@ export function normalizeAnswer(text: string): string {
     .join(' ');
 }
 
-// An answer that is one of these has to be right as a whole: no partial credit (HotpotQA).
-const WHOLE = ['yes', 'no', 'noanswer'];
+// these answers get no partial credit (HotpotQA)
+const ALL_OR_NOTHING = ['yes', 'no', 'noanswer'];
 
-/** HotpotQA's token F1: the harmonic mean of precision and recall over the multiset of words, after normalisation. */
+/** HotpotQA's token F1: the harmonic mean of precision and recall over the multiset of words, after normalization. */
 export function answerF1(given: string, wanted: string): number {
-  const [said, gold] = [normalizeAnswer(given), normalizeAnswer(wanted)];
-  if (said !== gold && (WHOLE.includes(said) || WHOLE.includes(gold))) return 0;
-  const left = gold.split(' ').filter(Boolean);
-  const [saidWords, goldWords] = [said.split(' ').filter(Boolean).length, left.length];
+  const [answer, gold] = [normalizeAnswer(given), normalizeAnswer(wanted)];
+  if (answer !== gold && (ALL_OR_NOTHING.includes(answer) || ALL_OR_NOTHING.includes(gold))) return 0;
+  const unmatched = gold.split(' ').filter(Boolean);
+  const [answerWords, goldWords] = [answer.split(' ').filter(Boolean).length, unmatched.length];
   let common = 0;
-  for (const word of said.split(' ')) {
-    const at = left.indexOf(word);
+  for (const word of answer.split(' ')) {
+    const at = unmatched.indexOf(word);
     if (at < 0) continue;
-    left.splice(at, 1);
+    unmatched.splice(at, 1);
     common++;
   }
-  return common === 0 ? 0 : (2 * common) / (saidWords + goldWords);
+  return common === 0 ? 0 : (2 * common) / (answerWords + goldWords);
 }
 
-/** How right an answer is: all of it, the wanted answer somewhere in it (normalised text in normalised text), or in part. */
+/** Scores an answer by exact match, by containing the wanted answer (both normalized), and by F1. */
 export function answerScores(given: string | null, wanted: string): AnswerScores {
   if (given === null) return { exact: 0, contains: 0, f1: 0 };
-  const [said, gold] = [normalizeAnswer(given), normalizeAnswer(wanted)];
-  return { exact: said === gold ? 1 : 0, contains: said.includes(gold) ? 1 : 0, f1: answerF1(given, wanted) };
+  const [answer, gold] = [normalizeAnswer(given), normalizeAnswer(wanted)];
+  return { exact: answer === gold ? 1 : 0, contains: answer.includes(gold) ? 1 : 0, f1: answerF1(given, wanted) };
 }

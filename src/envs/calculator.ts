@@ -6,7 +6,7 @@ import {
   DIGITS,
   drawChain,
   isOperator,
-  MOST,
+  MAX_NUMBER,
   OPERATORS,
   readDigits,
   results,
@@ -28,10 +28,10 @@ export interface CalculatorOptions {
   readonly hops: number; // operations between question and answer
   readonly maxTurns: number; // the last one can only answer
   readonly think: boolean;
-  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // if given, the agent plays in text with this tokenizer
 }
 
-/** What the calculator says of a result it has no digits for. */
+/** Observation for a result that two digits cannot express. */
 const OVERFLOW = 'overflow';
 
 const calculate: Tool<null> = {
@@ -41,21 +41,24 @@ const calculate: Tool<null> = {
   execute([a, operator, b]) {
     if (!isOperator(operator)) return { ok: false, content: [] };
     const value = apply(Number(a), operator, Number(b));
-    return { ok: true, content: value >= 0 && value <= MOST ? spell(value) : [OVERFLOW] };
+    return { ok: true, content: value >= 0 && value <= MAX_NUMBER ? spell(value) : [OVERFLOW] };
   },
 };
 
 /**
- * Calculator chain: "a ∘ b ∘ c?" from left to right over numbers of two digits, more than a small model can work out in its
- * head; a calculator for one operation; then an answer, which is none of the numbers of the question. A digit is a word: what
- * has to be learned is to copy, and ten words are copied sooner than a hundred. Process reward: an equal share for each operation done in its place. Out of domain is a chain one
- * operation longer, where the turns allow it.
+ * Calculator chain: "a ∘ b ∘ c?" from left to right over numbers of two digits, too hard for a small model to compute
+ * without a tool. A calculator does one operation per call; then the agent answers. The answer is never a number of the
+ * question. Each digit is a word, because the agent has to learn to copy, and copying ten words is learned sooner than
+ * copying a hundred.
+ *
+ * Process reward: an equal share for each operation done in order. Shifted tasks have one operation more, if the turns
+ * allow it.
  */
 export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorOptions): ToolEnv {
   // each operation takes a turn, and so does the answer
   const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
   const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
-  const { begin, room, ...turns } = turnRules({
+  const { begin, episodeTokens, ...turns } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
@@ -63,22 +66,22 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
     answer: { places: [DIGITS, DIGITS] },
     text: chatTokenizer ? { chatTokenizer, face: calculatorFace(OVERFLOW, longer) } : null,
   });
-  const computing = (length: number, side: Side) =>
-    begin((draw) => compute(drawTask(length, draw), maxTurns), { side });
+  const chainTasks = (length: number, side: Side) =>
+    begin((draw) => chainTask(drawTask(length, draw), maxTurns), { side });
   return {
     name: 'calculator',
     description: 'Work out a chain of operations with a calculator that does one at a time.',
     vocabulary: turns.vocabulary,
     tools: [calculate],
-    maxTokens: room(5 + 3 * longer + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * 4),
+    maxTokens: episodeTokens(5 + 3 * longer + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * 4),
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,
-    reset: computing(hops, 'train'),
-    demonstration: computing(hops, 'train'),
+    reset: chainTasks(hops, 'train'),
+    demonstration: chainTasks(hops, 'train'),
     splits: {
-      heldOut: { reset: computing(hops, 'held-out'), doc: 'Chains that training never asks for.' },
+      heldOut: { reset: chainTasks(hops, 'held-out'), doc: 'Chains that training never asks for.' },
       shifted: {
-        reset: computing(longer, 'held-out'),
+        reset: chainTasks(longer, 'held-out'),
         doc:
           longer > hops
             ? `Every chain takes ${longer} operations, one more than in training.`
@@ -86,17 +89,17 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
       },
     },
     ...(!chatTokenizer && { data: { kind: 'calculator', maxTurns } }),
-    asking: chains(hops, longer, (chain) => begin(() => compute(chain, maxTurns))),
+    asking: ownChains(hops, longer, (chain) => begin(() => chainTask(chain, maxTurns))),
   };
 }
 
-/** Chains of a person's own: up to as many operations as tasks out of the domain have. */
-function chains(hops: number, longest: number, computing: (chain: Chain) => Reset): Asking {
-  const numbers = Array.from({ length: MOST + 1 }, (_, n) => String(n));
+/** Makes the form in which a person poses a chain, with at most as many operations as in shifted tasks. */
+function ownChains(hops: number, longest: number, chainTasks: (chain: Chain) => Reset): Asking {
+  const numbers = Array.from({ length: MAX_NUMBER + 1 }, (_, n) => String(n));
   const number = (at: number) => ({ label: `Number ${at + 1}`, words: numbers, optional: at > 1 });
   const operator = (at: number) => ({ label: `Operation ${at}`, words: OPERATORS, optional: at > 1 });
   const form = {
-    doc: `A chain worked out from left to right, over numbers from 0 to ${MOST}; so must all its results be.`,
+    doc: `A chain worked out from left to right, over numbers from 0 to ${MAX_NUMBER}; so must all its results be.`,
     blanks: Array.from({ length: longest + 1 }, (_, at) =>
       at === 0 ? [number(0)] : [operator(at), number(at)],
     ).flat(),
@@ -105,10 +108,13 @@ function chains(hops: number, longest: number, computing: (chain: Chain) => Rese
       ...Array.from({ length: longest }, (_, at) => (at < hops ? ['+', String(5 + 3 * at)] : ['', ''])).flat(),
     ],
   };
-  return { ...form, ask: (words) => ({ begin: computing(ownChain(checkedAnswers(form, words))), judged: true }) };
+  return { ...form, ask: (words) => ({ begin: chainTasks(ownChain(checkedAnswers(form, words))), judged: true }) };
 }
 
-/** Throws ProblemError on half an operation and on a result that has no digits. */
+/**
+ * Reads a chain from the form. Throws ProblemError if an operation lacks its operator or number, or if a result is out
+ * of range.
+ */
 function ownChain([first = '', ...rest]: readonly string[]): Chain {
   const steps: Chain['steps'][number][] = [];
   for (let at = 0; at < rest.length; at += 2) {
@@ -122,33 +128,33 @@ function ownChain([first = '', ...rest]: readonly string[]): Chain {
     steps.push({ operator, by: Number(by) });
   }
   const chain = { first: Number(first), steps };
-  const outOfRange = results(chain).find((value) => value < 0 || value > MOST);
+  const outOfRange = results(chain).find((value) => value < 0 || value > MAX_NUMBER);
   if (outOfRange === undefined) return chain;
   throw new ProblemError(
-    `“${wordsOf(chain).join(' ')}” reaches ${outOfRange} on the way. Results must stay between 0 and ${MOST}: use smaller numbers.`,
+    `“${wordsOf(chain).join(' ')}” reaches ${outOfRange} on the way. Results must stay between 0 and ${MAX_NUMBER}: use smaller numbers.`,
   );
 }
 
 function drawTask(length: number, draw: Random): Chain {
   for (;;) {
-    const numbers = Array.from({ length: length + 1 }, () => 2 + draw.int(MOST - 1));
+    const numbers = Array.from({ length: length + 1 }, () => 2 + draw.int(MAX_NUMBER - 1));
     const chain = drawChain(numbers, draw);
     if (chain && !numbers.includes(results(chain).at(-1) ?? 0)) return chain;
   }
 }
 
-/** One chain and how far it has been worked out. */
-function compute(chain: Chain, maxTurns: number): Task {
+/** Makes the task of one chain. It tracks how many operations are done. */
+function chainTask(chain: Chain, maxTurns: number): Task {
   const values = results(chain);
-  const wanted = values.at(-1) ?? 0;
-  const asked = wordsOf(chain);
+  const result = values.at(-1) ?? 0;
+  const chainWords = wordsOf(chain);
   const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];
-  let known = 0; // operations done in their place
+  let operationsDone = 0; // number of operations done in order
   let givenAnswer: string | null = null;
-  const done = () => known >= chain.steps.length;
-  const currentValue = () => values[known] ?? 0;
+  const isDone = () => operationsDone >= chain.steps.length;
+  const currentValue = () => values[operationsDone] ?? 0;
   const next = (): readonly string[] | null => {
-    const step = chain.steps[known];
+    const step = chain.steps[operationsDone];
     return step ? [...spell(currentValue()), step.operator, ...spell(step.by)] : null;
   };
   const answer = (number: number): readonly string[] => ['<answer>', ...spell(number), '</answer>'];
@@ -157,15 +163,20 @@ function compute(chain: Chain, maxTurns: number): Task {
     return call ? ['<call>', ...call, '</call>'] : answer(currentValue());
   };
   return {
-    key: asked.join(' '),
-    prompt: ['<bos>', 'compute', ...asked.flatMap((word) => (isOperator(word) ? [word] : spell(Number(word)))), '?'],
-    question: `What is ${asked.join(' ')}, from left to right?`,
+    key: chainWords.join(' '),
+    prompt: [
+      '<bos>',
+      'compute',
+      ...chainWords.flatMap((word) => (isOperator(word) ? [word] : spell(Number(word)))),
+      '?',
+    ],
+    question: `What is ${chainWords.join(' ')}, from left to right?`,
     call(args, turn, tools) {
       const [a, operator, b] = [readDigits(args.slice(0, 2)), args[2], readDigits(args.slice(3))];
       if (a === null || !isOperator(operator) || b === null) return null;
       const { ok, content } = tools(calculate, [String(a), operator, String(b)], null);
       const useful = ok && args.join() === next()?.join();
-      if (useful) known++;
+      if (useful) operationsDone++;
       steps.push({ turn, text: `${a} ${operator} ${b}`, result: content.join('') });
       return { observation: content, progress: useful ? 1 / chain.steps.length : 0, stop: null, success: false };
     },
@@ -174,18 +185,20 @@ function compute(chain: Chain, maxTurns: number): Task {
       if (number === null) return null;
       givenAnswer = String(number);
       steps.push({ turn, text: 'answer', result: givenAnswer });
-      return { observation: [], progress: 0, stop: 'answered', success: number === wanted };
+      return { observation: [], progress: 0, stop: 'answered', success: number === result };
     },
-    needs: (turn) => (turn < maxTurns ? next() : null) ?? (done() ? spell(currentValue()) : []),
+    needs: (turn) => (turn < maxTurns ? next() : null) ?? (isDone() ? spell(currentValue()) : []),
     expert,
-    // A demonstrator who slips answers with the first result, whether or not there is more to work out.
+    // When a demonstrator errs, it answers with the first result, even if more operations remain.
     demonstrate: (quality, draw, turn) =>
-      known === 0 || draw.next() < (done() ? quality : PATIENCE) ? expert(turn) : answer(values[1] ?? 0),
+      operationsDone === 0 || draw.next() < (isDone() ? quality : CONTINUE_PROBABILITY)
+        ? expert(turn)
+        : answer(values[1] ?? 0),
     view: () => ({
       kind: 'sum',
       title: 'Calculator chain',
-      task: asked.join(' '),
-      wanted,
+      task: chainWords.join(' '),
+      wanted: result,
       steps: [...steps],
       given: givenAnswer,
     }),
@@ -193,5 +206,8 @@ function compute(chain: Chain, maxTurns: number): Task {
   };
 }
 
-/** Share of the turns between first and last operation in which a demonstrator goes on, so that all of them are shown. */
-const PATIENCE = 0.7;
+/**
+ * Probability that a demonstrator continues between the first and the last operation, so that demonstrations show all
+ * operations.
+ */
+const CONTINUE_PROBABILITY = 0.7;

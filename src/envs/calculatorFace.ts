@@ -1,14 +1,14 @@
-import { DIGITS, isOperator, MOST, OPERATORS, spell } from './arithmeticChain.ts';
+import { DIGITS, isOperator, MAX_NUMBER, OPERATORS, spell } from './arithmeticChain.ts';
 import type { Quote } from '../text/turnFormat.ts';
 import { longestOf, type TextFace, type Wrong } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
-// What people type for ×.
+// People type * for ×.
 const SIGNS = OPERATORS.map((operator) => (operator === '×' ? '*' : operator));
 const signOf = (operator: string) => (operator === '×' ? '*' : operator);
 const operatorOf = (sign: unknown) => (sign === '*' ? '×' : String(sign));
 
-/** A calculator chain in text: numbers are numbers of JSON, as people write them, and × is *. */
+/** The text face of the calculator chain. Numbers are JSON numbers, as people write them, and × is written as *. */
 export function calculatorFace(overflow: string, operations: number): TextFace {
   return {
     system: 'You calculate from left to right, one operation a call, then answer with the number.',
@@ -41,12 +41,12 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
         ? digits('the answer', Number(text), quote)
         : { wrong: 'an answer that is no number; want it alone' },
     answerText: (words) => String(Number(words.join(''))),
-    // digits follow each other, so that a number reads as one
+    // join digits, so that a number reads as one number
     observation: (words) =>
       words.every((word) => DIGITS.some((digit) => digit === word)) ? String(Number(words.join(''))) : words.join(' '),
     longest: (tokens) => {
       const number = longestOf(
-        Array.from({ length: MOST + 1 }, (_, n) => String(n)),
+        Array.from({ length: MAX_NUMBER + 1 }, (_, n) => String(n)),
         tokens,
       );
       const chain = Array.from({ length: operations }, () => `${longestOf(SIGNS, tokens)} ${number}`).join(' ');
@@ -67,6 +67,6 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
 
 function digits(name: string, value: unknown, quote: Quote): readonly string[] | Wrong {
   const number = Number(value);
-  if (number >= 0 && number <= MOST) return spell(number);
-  return { wrong: `${quote(String(value))} as ${name}; want 0 to ${MOST}` };
+  if (number >= 0 && number <= MAX_NUMBER) return spell(number);
+  return { wrong: `${quote(String(value))} as ${name}; want 0 to ${MAX_NUMBER}` };
 }

@@ -2,8 +2,8 @@ import type { CallValues } from '../text/turnFormat.ts';
 import type { TextFace } from './textFace.ts';
 
 /**
- * The face of an environment whose words are texts already: a call in words is the tool's name and its arguments as JSON, and an
- * answer or an observation is one word that holds a whole text.
+ * Makes the face of an environment whose words are texts. A call in words is the tool's name and its arguments as JSON.
+ * An answer or an observation is a single word that holds a whole text.
  */
 export function callFace({ system, tools, longest }: Pick<TextFace, 'system' | 'tools' | 'longest'>): TextFace {
   return {
@@ -17,15 +17,15 @@ export function callFace({ system, tools, longest }: Pick<TextFace, 'system' | '
   };
 }
 
-/** As much of a text as fits, with a mark at its end if that isn't all of it. */
+/** Returns as much of a text as fits, ending in “…” if it was cut. */
 export function fitting(text: string, fits: (part: string) => boolean): string {
   if (fits(text)) return text;
-  const letters = Array.from(text);
-  let [some, all] = [0, letters.length];
-  while (some < all) {
-    const half = Math.ceil((some + all) / 2);
-    if (fits(`${letters.slice(0, half).join('')}…`)) some = half;
-    else all = half - 1;
+  const characters = Array.from(text);
+  let [low, high] = [0, characters.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(`${characters.slice(0, middle).join('')}…`)) low = middle;
+    else high = middle - 1;
   }
-  return `${letters.slice(0, some).join('')}…`;
+  return `${characters.slice(0, low).join('')}…`;
 }

@@ -5,7 +5,7 @@ import {
   type Chain,
   DIGITS,
   drawChain,
-  MOST,
+  MAX_NUMBER,
   OPERATORS,
   readChain,
   results,
@@ -20,25 +20,25 @@ import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
-const LARGEST = 9; // one digit each
-/** Share of the outcome reward for the right numbers with the wrong result (RAGEN). */
-const FORMAT_ONLY = 0.1;
+const MAX_DRAWN_NUMBER = 9; // largest number in a puzzle, so that each is one digit
+/** Share of the outcome reward for using the right numbers with a wrong result (RAGEN). */
+const FORMAT_ONLY_SHARE = 0.1;
 
 /** Knobs that fix the shape of the environment. */
 export interface CountdownOptions {
-  readonly hops: number; // operations in a task of training; out of the domain one more
+  readonly hops: number; // operations in a training task; a shifted task has one more
   readonly think: boolean;
 }
 
 /**
- * Countdown (RAGEN): numbers of one digit and a target, one turn to write an expression that uses each number once and comes
- * out at the target, read from left to right. A tenth of the reward is paid where only the numbers are right. Solvable by
- * construction.
+ * Countdown (RAGEN): the task gives numbers of one digit and a target. In one turn the agent writes an expression that
+ * uses each number once and equals the target, computed from left to right. A tenth of the reward is given if only the
+ * numbers are right. All puzzles are solvable by construction.
  */
 export function countdown({ hops, think }: CountdownOptions): ToolEnv {
   const words = vocabulary(['make', 'from', ...OPERATORS, ...DIGITS]);
-  const handed = hops + 1;
-  const longest = handed + 1;
+  const numberCount = hops + 1;
+  const longest = numberCount + 1;
   const { grammar, maxTurnTokens, begin } = turnRules({
     vocabulary: words,
     think,
@@ -48,7 +48,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
       lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
     },
   });
-  const making = (numbers: number, side: Side) => begin((draw) => make(drawTask(numbers, draw)), { side });
+  const puzzleTasks = (numbers: number, side: Side) => begin((draw) => puzzleTask(drawTask(numbers, draw)), { side });
   return {
     name: 'countdown',
     description: 'Make a target out of numbers, each used once.',
@@ -57,33 +57,36 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
     maxTokens: 5 + longest + maxTurnTokens,
     maxTurnTokens,
     grammar,
-    reset: making(handed, 'train'),
-    demonstration: making(handed, 'train'),
+    reset: puzzleTasks(numberCount, 'train'),
+    demonstration: puzzleTasks(numberCount, 'train'),
     splits: {
       heldOut: {
-        reset: making(handed, 'held-out'),
+        reset: puzzleTasks(numberCount, 'held-out'),
         doc: 'Numbers and targets that training never asks for, in any order.',
       },
       shifted: {
-        reset: making(handed + 1, 'held-out'),
-        doc: `Every task hands out ${handed + 1} numbers, one more than in training.`,
+        reset: puzzleTasks(numberCount + 1, 'held-out'),
+        doc: `Every task hands out ${numberCount + 1} numbers, one more than in training.`,
       },
     },
-    asking: ownPuzzles(handed, (puzzle) => begin(() => make(puzzle))),
+    asking: ownPuzzles(numberCount, (puzzle) => begin(() => puzzleTask(puzzle))),
   };
 }
 
-/** Puzzles of a person's own: up to one number more than in training. Only what can be solved is asked. */
-function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
-  const targets = Array.from({ length: MOST }, (_, n) => String(n + 1));
-  const numbers = Array.from({ length: LARGEST }, (_, n) => String(n + 1));
+/**
+ * Makes the form in which a person poses a puzzle of up to one number more than in training. Only solvable puzzles are
+ * accepted.
+ */
+function ownPuzzles(numberCount: number, puzzleTasks: (puzzle: Puzzle) => Reset): Asking {
+  const targets = Array.from({ length: MAX_NUMBER }, (_, n) => String(n + 1));
+  const numbers = Array.from({ length: MAX_DRAWN_NUMBER }, (_, n) => String(n + 1));
   const number = (at: number) => ({ label: at === 0 ? 'from' : 'and', words: numbers, optional: at > 1 });
-  const given = Array.from({ length: handed }, (_, at) => at + 2);
+  const given = Array.from({ length: numberCount }, (_, at) => at + 2);
   const form = {
     doc: 'A target and the numbers to make it of, each used once, worked out from left to right.',
     blanks: [
       { label: 'Make', words: targets, optional: false },
-      ...Array.from({ length: handed + 1 }, (_, at) => number(at)),
+      ...Array.from({ length: numberCount + 1 }, (_, at) => number(at)),
     ],
     example: [String(given.reduce((sum, n) => sum + n, 0)), ...given.map(String), ''],
   };
@@ -91,23 +94,26 @@ function ownPuzzles(handed: number, making: (puzzle: Puzzle) => Reset): Asking {
     ...form,
     ask: (words) => {
       const [target = '', ...rest] = checkedAnswers(form, words);
-      const of = rest.filter((word) => word !== '').map(Number);
-      const solution = solve(Number(target), of);
-      if (solution) return { begin: making({ numbers: of, solution }), judged: true };
-      throw new ProblemError(`${of.join(', ')} can’t make ${target} in any order. Change a number.`);
+      const givenNumbers = rest.filter((word) => word !== '').map(Number);
+      const solution = solve(Number(target), givenNumbers);
+      if (solution) return { begin: puzzleTasks({ numbers: givenNumbers, solution }), judged: true };
+      throw new ProblemError(`${givenNumbers.join(', ')} can’t make ${target} in any order. Change a number.`);
     },
   };
 }
 
-/** A chain over all the numbers, in any order, that comes out at the target with every result from 0 to MOST; null if there is none. */
+/**
+ * Returns a chain over all the numbers, in any order, that equals the target with every result from 0 to MAX_NUMBER.
+ * Null if there is none.
+ */
 function solve(target: number, numbers: readonly number[]): Chain | null {
-  const search = (chain: Chain, value: number, left: readonly number[]): Chain | null => {
-    if (left.length === 0) return value === target ? chain : null;
-    for (const [at, by] of left.entries()) {
+  const search = (chain: Chain, value: number, unused: readonly number[]): Chain | null => {
+    if (unused.length === 0) return value === target ? chain : null;
+    for (const [at, by] of unused.entries()) {
       for (const operator of OPERATORS) {
         const next = apply(value, operator, by);
-        if (next < 0 || next > MOST) continue;
-        const found = search({ ...chain, steps: [...chain.steps, { operator, by }] }, next, left.toSpliced(at, 1));
+        if (next < 0 || next > MAX_NUMBER) continue;
+        const found = search({ ...chain, steps: [...chain.steps, { operator, by }] }, next, unused.toSpliced(at, 1));
         if (found) return found;
       }
     }
@@ -121,25 +127,25 @@ function solve(target: number, numbers: readonly number[]): Chain | null {
 }
 
 interface Puzzle {
-  readonly numbers: readonly number[]; // as handed out
+  readonly numbers: readonly number[]; // in the order of the prompt
   readonly solution: Chain;
 }
 
-function drawTask(handed: number, draw: Random): Puzzle {
+function drawTask(numberCount: number, draw: Random): Puzzle {
   for (;;) {
-    const numbers = Array.from({ length: handed }, () => 1 + draw.int(LARGEST));
+    const numbers = Array.from({ length: numberCount }, () => 1 + draw.int(MAX_DRAWN_NUMBER));
     const solution = drawChain(numbers, draw);
     const target = solution ? (results(solution).at(-1) ?? 0) : 0;
     if (solution && target > 0 && !numbers.includes(target)) return { numbers: draw.shuffle([...numbers]), solution };
   }
 }
 
-const sorted = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b).join();
+const sortedText = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b).join();
 const numbersOf = ({ first, steps }: Chain): readonly number[] => [first, ...steps.map(({ by }) => by)];
 
-/** One puzzle. */
-function make({ numbers, solution }: Puzzle): Task {
-  const wanted = results(solution).at(-1) ?? 0;
+/** Makes the task of one puzzle. */
+function puzzleTask({ numbers, solution }: Puzzle): Task {
+  const result = results(solution).at(-1) ?? 0;
   const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];
   let givenAnswer: string | null = null;
   const answer = (chain: Chain): readonly string[] => ['<answer>', ...wordsOf(chain), '</answer>'];
@@ -148,19 +154,19 @@ function make({ numbers, solution }: Puzzle): Task {
     return { first, steps: rest.map((by) => ({ operator: draw.pick(OPERATORS), by })) };
   };
   return {
-    key: `${wanted} from ${sorted(numbers)}`, // the order is only how they are handed out
-    prompt: ['<bos>', 'make', ...spell(wanted), 'from', ...numbers.map(String)],
-    question: `Make ${wanted} from ${numbers.join(', ')}, from left to right.`,
+    key: `${result} from ${sortedText(numbers)}`, // sorted, because the order of the numbers does not change the task
+    prompt: ['<bos>', 'make', ...spell(result), 'from', ...numbers.map(String)],
+    question: `Make ${result} from ${numbers.join(', ')}, from left to right.`,
     call: () => null,
     answer(words, turn) {
       const chain = readChain(words);
       if (!chain) return null;
       const value = results(chain).at(-1) ?? 0;
-      const fair = sorted(numbersOf(chain)) === sorted(numbers);
+      const usesNumbersOnce = sortedText(numbersOf(chain)) === sortedText(numbers);
       givenAnswer = words.join(' ');
       steps.push({ turn, text: givenAnswer, result: String(value) });
-      const success = fair && value === wanted;
-      const payoff = success ? 1 : fair ? FORMAT_ONLY : 0;
+      const success = usesNumbersOnce && value === result;
+      const payoff = success ? 1 : usesNumbersOnce ? FORMAT_ONLY_SHARE : 0;
       return { observation: [], progress: 0, stop: 'answered', success, payoff };
     },
     needs: () => wordsOf(solution),
@@ -170,7 +176,7 @@ function make({ numbers, solution }: Puzzle): Task {
       kind: 'sum',
       title: 'Countdown',
       task: numbers.join(', '),
-      wanted,
+      wanted: result,
       steps: [...steps],
       given: givenAnswer,
     }),

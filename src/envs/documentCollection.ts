@@ -2,59 +2,62 @@ import passagesTable from './corpus/passages.tsv?raw';
 import questionsTable from './corpus/questions.tsv?raw';
 import { lexicalIndex, type LexicalIndex, wordsOf } from './lexicalIndex.ts';
 
-/** Words of a passage's text that an agent reads; the rest is cut. */
+/** Number of words of a passage's text that an agent reads; the rest is cut. */
 export const PASSAGE_WORDS = 12;
-// Asked in training; held out; and those that need a passage which no question of training does.
+// train: asked in training; held-out: never asked; unread: also needs a passage that no training question needs
 const SPLITS = ['train', 'held-out', 'unread'] as const;
 export type QuestionSplit = (typeof SPLITS)[number];
 
-/** A question and what it takes to answer it. */
+/** A question with its answer and the passages and queries that lead to it. */
 export interface Question {
   readonly split: QuestionSplit;
   readonly text: string; // without its question mark
   readonly answer: string;
   readonly passages: readonly string[]; // titles, in the order they are needed
-  readonly queries: readonly string[]; // for each of them one that finds it first
+  readonly queries: readonly string[]; // for each passage a query that returns it first
 }
 
-/** The corpus, the questions about it and the words both are written in. */
+/** The corpus, the questions about it and the vocabulary of both. */
 export interface Documents {
   readonly corpus: LexicalIndex;
   readonly questions: readonly Question[];
-  readonly words: readonly string[]; // that stand for themselves; all others are named per episode
+  readonly words: readonly string[]; // words that are tokens; all others are written as slots
   readonly longestQuestion: number; // in words
   readonly longestTitle: number;
 }
 
-// Words that are tokens of their own stand in lower case in this many passages, and so are no names.
-const COMMON = 8;
+// A word gets its own token if it occurs in lower case in at least this many passages. So names don't.
+const MIN_COMMON_PASSAGES = 8;
 
-let opened: Documents | null = null;
+let documents: Documents | null = null;
 
-/** The documents of corpus/, read and indexed once. Throws on a malformed table, naming its line. */
+/** Returns the documents of corpus/, read and indexed once. Throws on a malformed table and names the line. */
 export function openDocuments(): Documents {
-  opened ??= readDocuments(passagesTable, questionsTable);
-  return opened;
+  documents ??= readDocuments(passagesTable, questionsTable);
+  return documents;
 }
 
-/** Documents from two tables with tabs between columns, after comments and a line of headings. Throws on a malformed line. */
+/**
+ * Reads documents from two tab-separated tables. Each has comment lines, then a line of column names. Throws on a
+ * malformed line.
+ */
 export function readDocuments(passages: string, questions: string): Documents {
   const corpus = readTable('passages.tsv', passages, ['title', 'text']).map(([title = '', text = '']) => ({
     title,
     text,
   }));
-  const asked = readTable('questions.tsv', questions, QUESTION_COLUMNS).map(readQuestion);
-  const templates = asked.flatMap(({ text }) => wordsOf(text)).filter((word) => /^[a-z]+$/.test(word));
+  const questionList = readTable('questions.tsv', questions, QUESTION_COLUMNS).map(readQuestion);
+  const templates = questionList.flatMap(({ text }) => wordsOf(text)).filter((word) => /^[a-z]+$/.test(word));
   const counts = new Map<string, number>();
   for (const { text } of corpus) {
     for (const word of new Set(wordsOf(text))) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  const common = [...counts].filter(([word, count]) => count >= COMMON && /^[a-z]+$/.test(word));
+  const common = [...counts].filter(([word, count]) => count >= MIN_COMMON_PASSAGES && /^[a-z]+$/.test(word));
   return {
     corpus: lexicalIndex(corpus),
-    questions: asked,
+    questions: questionList,
     words: [...new Set([...templates, ...common.map(([word]) => word)])].sort(),
-    longestQuestion: Math.max(...asked.map(({ text }) => wordsOf(text).length)),
+    longestQuestion: Math.max(...questionList.map(({ text }) => wordsOf(text).length)),
     longestTitle: Math.max(...corpus.map(({ title }) => wordsOf(title).length)),
   };
 }

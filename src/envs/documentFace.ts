@@ -4,7 +4,10 @@ import { wordsOf } from './lexicalIndex.ts';
 import { longestOf, type TextFace } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
-/** Document search in text: words are those of the corpus, whatever they are, and a passage is its title and the words of its text. */
+/**
+ * The text face of document search. Words are written as in the corpus, and a passage is its title and the words of its
+ * text.
+ */
 export function documentFace({ corpus, questions }: Documents, topPassages: number, span: number): TextFace {
   const spoken = (kind: string, text: unknown) => {
     const words = wordsOf(String(text));

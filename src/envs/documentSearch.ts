@@ -1,6 +1,14 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
-import { type DocumentTask, documentTask, NEXT_PASSAGE, NOTHING, retrieve, SPAN, TITLE_END } from './documentTask.ts';
+import {
+  type DocumentTask,
+  documentTask,
+  NEXT_PASSAGE,
+  NOTHING,
+  retrieve,
+  MAX_SPAN_WORDS,
+  TITLE_END,
+} from './documentTask.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { ProblemError } from '../base/problem.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
@@ -19,74 +27,117 @@ export interface DocumentSearchOptions {
   readonly maxTurns: number; // the last one can only answer
   readonly answerReward: RunConfig['answerReward'];
   readonly think: boolean;
-  readonly chatTokenizer?: ChatTokenizer | null; // it is played in text
+  readonly chatTokenizer?: ChatTokenizer | null; // if given, the agent plays in text with this tokenizer
 }
 
-// Words that carry no topic: they are read, but neither searched for nor answered.
-// prettier-ignore
+// Words without a topic. They are read, but cannot be searched for or answered.
 const FUNCTION_WORDS = new Set([
-  'a', 'an', 'and', 'are', 'as', 'at', 'by', 'does', 'for', 'from', 'his', 'how', 'in', 'into', 'is', 'its', 'near', 'of', 'on',
-  'or', 'that', 'the', 'to', 'was', 'what', 'when', 'where', 'which', 'who', 'with',
+  'a',
+  'an',
+  'and',
+  'are',
+  'as',
+  'at',
+  'by',
+  'does',
+  'for',
+  'from',
+  'his',
+  'how',
+  'in',
+  'into',
+  'is',
+  'its',
+  'near',
+  'of',
+  'on',
+  'or',
+  'that',
+  'the',
+  'to',
+  'was',
+  'what',
+  'when',
+  'where',
+  'which',
+  'who',
+  'with',
 ]);
 
 /**
- * Document search: a question whose answer is a span of one passage of a corpus, or of a second one that a first one leads
- * to (a bridge, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over all of it. Common words are tokens of their
- * own, all others slots that are renamed in each episode, so that nothing can be answered without reading; of a slot's word
- * only its kind is seen: a name, a number, another word.
+ * Document search: a question whose answer is a span of one passage of a corpus, or of a second passage that a first
+ * one leads to (a bridge question, as in HotpotQA, arXiv 1809.09600). The tool is a BM25 index over the whole corpus.
+ * Common words are tokens. All other words are written as slots that are renamed in each episode, so nothing can be
+ * answered without reading. A slot only shows the type of its word: a name, a number or another word.
  */
 export function documentSearch(options: DocumentSearchOptions): ToolEnv {
   const { topPassages, maxTurns, answerReward: payoff, think, chatTokenizer } = options;
   const documents = openDocuments();
   const { longestQuestion, longestTitle, words: common } = documents;
-  // a passage has some two names, two other words and a number at most; a few more leave room for those that have more
-  const read = topPassages * Math.max(1, maxTurns - 1);
-  const slots = entitySlotWords({ name: 5 + 3 * read, number: 2 + 2 * read, word: 3 + 3 * read });
+  // a passage has about two names, two other words and at most one number; the extra slots are for passages with more
+  const passagesRead = topPassages * Math.max(1, maxTurns - 1);
+  const slots = entitySlotWords({
+    name: 5 + 3 * passagesRead,
+    number: 2 + 2 * passagesRead,
+    word: 3 + 3 * passagesRead,
+  });
   const slotList = Object.values(slots).flat();
-  const own = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
+  const ownWords = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
   const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slotList]);
   const spoken = [...common.filter((word) => !FUNCTION_WORDS.has(word)), ...slotList];
   const span = {
-    places: Array.from({ length: SPAN }, () => spoken),
-    lengths: Array.from({ length: SPAN }, (_, i) => i + 1),
+    places: Array.from({ length: MAX_SPAN_WORDS }, () => spoken),
+    lengths: Array.from({ length: MAX_SPAN_WORDS }, (_, i) => i + 1),
   };
   const text = chatTokenizer ? { chatTokenizer, face: documentFace(documents, topPassages, TEXT_SPAN) } : null;
-  const { begin, room, ...inTurns } = turnRules({ vocabulary: words, think, maxTurns, call: span, answer: span, text });
+  const { begin, episodeTokens, ...rules } = turnRules({
+    vocabulary: words,
+    think,
+    maxTurns,
+    call: span,
+    answer: span,
+    text,
+  });
   const setting = {
     ...{ documents, topPassages, payoff, maxTurns },
-    ...(chatTokenizer ? { spoken: topicWords(documents), span: TEXT_SPAN } : { spoken: new Set(spoken), span: SPAN }),
+    ...(chatTokenizer
+      ? { spoken: topicWords(documents), span: TEXT_SPAN }
+      : { spoken: new Set(spoken), span: MAX_SPAN_WORDS }),
   };
-  const slotsFor = (draw: Random) => (chatTokenizer ? PLAIN_WORDS : emptyEntitySlots(own, slots, draw));
+  const slotsFor = (draw: Random) => (chatTokenizer ? PLAIN_WORDS : emptyEntitySlots(ownWords, slots, draw));
   const task = (pool: Pool, oneShare: number, turns: number, draw: Random): DocumentTask => {
     const question = draw.pick(draw.next() < oneShare ? pool.one : pool.two);
     return documentTask(question, { ...setting, slots: slotsFor(draw), maxTurns: turns });
   };
-  const asking = (pool: Pool, oneShare?: number) =>
+  const questionTasks = (pool: Pool, oneShare?: number) =>
     begin((draw, _, { oneHopShare }) => task(pool, oneShare ?? oneHopShare, maxTurns, draw));
 
-  const trained = poolOf(documents.questions.filter(({ split }) => split === 'train'));
-  const heldOut = poolOf(documents.questions.filter(({ split }) => split === 'held-out'));
-  const unread = poolOf(documents.questions.filter(({ split }) => split === 'unread'));
+  const trainPool = poolOf(documents.questions.filter(({ split }) => split === 'train'));
+  const heldOutPool = poolOf(documents.questions.filter(({ split }) => split === 'held-out'));
+  const unreadPool = poolOf(documents.questions.filter(({ split }) => split === 'unread'));
   const prompt = 2 + longestQuestion;
   const observation = 2 + topPassages * (longestTitle + 1 + PASSAGE_WORDS) + topPassages - 1;
-  const played = maxTurns * inTurns.maxTurnTokens + (maxTurns - 1) * observation;
-  // naive RAG has the words of the question once more, an observation, and one turn
-  const retrieved = 2 + longestQuestion + observation + inTurns.maxTurnTokens;
+  const playedTokens = maxTurns * rules.maxTurnTokens + (maxTurns - 1) * observation;
+  // the naive RAG prompt also holds the words of the question as a query, and an observation; then one turn follows
+  const retrievedTokens = 2 + longestQuestion + observation + rules.maxTurnTokens;
   return {
     name: 'document-search',
     description: 'Answer a question with words of a passage, or of a second one that the first leads to.',
-    vocabulary: inTurns.vocabulary,
+    vocabulary: rules.vocabulary,
     tools: [retrieve],
-    maxTokens: room(prompt + Math.max(played, retrieved)),
-    maxTurnTokens: inTurns.maxTurnTokens,
-    grammar: inTurns.grammar,
-    reset: asking(trained),
-    // as many of one passage as of two
-    demonstration: asking(trained, 0.5),
+    maxTokens: episodeTokens(prompt + Math.max(playedTokens, retrievedTokens)),
+    maxTurnTokens: rules.maxTurnTokens,
+    grammar: rules.grammar,
+    reset: questionTasks(trainPool),
+    // as many questions of one passage as of two
+    demonstration: questionTasks(trainPool, 0.5),
     splits: {
-      heldOut: { reset: asking(heldOut), doc: 'Questions that training never asks.' },
-      entities: { reset: asking(unread), doc: 'Each question needs a passage that no question of training does.' },
-      shifted: { reset: asking(unread, 0), doc: 'The same, and each question takes two passages.' },
+      heldOut: { reset: questionTasks(heldOutPool), doc: 'Questions that training never asks.' },
+      entities: {
+        reset: questionTasks(unreadPool),
+        doc: 'Each question needs a passage that no question of training does.',
+      },
+      shifted: { reset: questionTasks(unreadPool, 0), doc: 'The same, and each question takes two passages.' },
     },
     ...(!chatTokenizer && {
       data: {
@@ -96,13 +147,13 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
           titleWords,
           textWords,
         })),
-        own: [...own],
+        own: [...ownWords],
         spoken,
       },
     }),
     retrieved: begin(
       (draw, { environmentSeed }, settings) =>
-        retrieveFirst(task(heldOut, settings.oneHopShare, 1, draw), environmentSeed, settings),
+        retrieveFirst(task(heldOutPool, settings.oneHopShare, 1, draw), environmentSeed, settings),
       { maxTurns: 1 },
     ),
     asking: ownQuestions(documents, (question) =>
@@ -111,10 +162,13 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
   };
 }
 
-/** Words of a query or an answer in text, at most: nobody counts them out. */
+/**
+ * Largest number of words of a query or an answer in text. It is larger than in words, because the agent is not told
+ * the limit.
+ */
 const TEXT_SPAN = 6;
 
-/** The words of corpus and questions that carry a topic, as they are written there. */
+/** Returns the words of the corpus and the questions that carry a topic, in their original case. */
 function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
   const all = [
     ...corpus.passages.flatMap(({ titleWords, textWords }) => [...titleWords, ...textWords]),
@@ -123,7 +177,10 @@ function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
   return new Set(all.filter((word) => !FUNCTION_WORDS.has(word.toLowerCase())));
 }
 
-/** Questions of a person's own, about the corpus. Of one that is among the known ones the answer is known too. */
+/**
+ * Makes the form in which a person asks about the corpus. The right answer is only known if the question is one of the
+ * corpus's questions.
+ */
 function ownQuestions({ questions, longestQuestion }: Documents, asking: (question: Question) => Reset): Asking {
   const form = {
     doc: `Ask in at most ${longestQuestion} words. Only of a question that stands in the corpus’s list is the right answer known.`,
@@ -147,7 +204,7 @@ function ownQuestions({ questions, longestQuestion }: Documents, asking: (questi
   };
 }
 
-/** Questions by the number of passages they take. */
+/** Questions by the number of passages that they need. */
 interface Pool {
   readonly one: readonly Question[];
   readonly two: readonly Question[];
@@ -160,7 +217,10 @@ function poolOf(questions: readonly Question[]): Pool {
   };
 }
 
-/** The task with one search for the words of its question made by its environment, by the same tool that may fail. */
+/**
+ * Returns the task with one search in its prompt. The environment searches for the words of the question, with the same
+ * tool, which may fail.
+ */
 function retrieveFirst(task: DocumentTask, environmentSeed: number, { failureRate }: EnvSettings): Task {
   const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));
   return {

@@ -9,15 +9,19 @@ import type { EntitySlots } from './entitySlots.ts';
 
 type Search = Extract<EnvView, { kind: 'passages' }>['searches'][number];
 
-/** Stand between the title and the text of a passage, and between passages. */
+/** The word between the title and the text of a passage. */
 export const TITLE_END = ':';
+/** The word between two passages. */
 export const NEXT_PASSAGE = '|';
-/** Words of a query, and of an answer, at most. */
-export const SPAN = 2;
-// A demonstrator who is wrong mostly picks something the text at hand suggests.
-const PLAUSIBLE = 0.8;
+/** Largest number of words of a query or an answer. */
+export const MAX_SPAN_WORDS = 2;
+// When a demonstrator errs, it picks a word from the question or the last observation with this probability.
+const PLAUSIBLE_SHARE = 0.8;
 
-/** Retrieves the best passages for a query of words from the whole corpus: title and text, as far as an agent reads. */
+/**
+ * Retrieves the best passages of the whole corpus for a query of words. Returns each title with as much of the text as
+ * an agent reads.
+ */
 export const retrieve: Tool<{ readonly corpus: LexicalIndex; readonly top: number }> = {
   name: 'search',
   description: 'Finds the passages that best match one or two words.',
@@ -33,54 +37,54 @@ export const retrieve: Tool<{ readonly corpus: LexicalIndex; readonly top: numbe
   },
 };
 
-/** What a question is asked with. */
-export interface Asking {
+/** The corpus, limits and rewards with which a question is asked. */
+export interface QuestionSetting {
   readonly documents: Documents;
   readonly slots: EntitySlots;
   readonly spoken: ReadonlySet<string>; // words of the vocabulary that may be in a query or an answer
   readonly topPassages: number;
   readonly maxTurns: number;
-  readonly span: number; // words of a query or an answer, at most
+  readonly span: number; // largest number of words of a query or an answer
   readonly payoff: 'exact' | 'f1';
 }
 
-/** A task that can also be given a search that the agent did not make. */
+/** A task with a function that makes a search on the agent's behalf, for naive RAG. */
 export interface DocumentTask extends Task {
   readonly topic: readonly string[]; // the question's words that may be searched for
   readonly lookUp: (words: readonly string[], turn: number, tools: ToolRunner) => Outcome;
 }
 
 /**
- * One question over the corpus. A call pays one share for each passage the question needs that it is the first to bring.
- * Success is an exact match; what an answer earns is that or its F1, as `payoff` says.
+ * Makes the task of one question about the corpus. A call's progress is the number of needed passages that it is the
+ * first to return. Success is an exact match. The payoff of an answer is its exact match or its F1, as `payoff` says.
  */
-export function documentTask(question: Question, asking: Asking): DocumentTask {
-  const { documents, slots, spoken, topPassages: top, maxTurns, span } = asking;
+export function documentTask(question: Question, setting: QuestionSetting): DocumentTask {
+  const { documents, slots, spoken, topPassages: top, maxTurns, span } = setting;
   const { corpus } = documents;
-  const asked = slots.write(wordsOf(question.text));
-  const content = asked.filter((word) => spoken.has(word));
-  const missing = new Map(question.passages.map((title, i) => [title, question.queries[i] ?? '']));
+  const questionWords = slots.write(wordsOf(question.text));
+  const content = questionWords.filter((word) => spoken.has(word));
+  const missingPassages = new Map(question.passages.map((title, i) => [title, question.queries[i] ?? '']));
   const searches: (Omit<Search, 'passages'> & { readonly hits: readonly Hit[] })[] = [];
-  let lastRead: readonly string[] = asked; // as written
+  let lastRead: readonly string[] = questionWords; // the words last read, with slots
   let givenAnswer: string | null = null;
   let givenAt: number | null = null;
-  const nextQuery = () => missing.values().next().value;
-  // Until all is found, the honest answer is a word at hand.
+  const nextQuery = () => missingPassages.values().next().value;
+  // before all needed passages are found, the best answer is a word of the question
   const bestAnswer = () => {
     const right = nextQuery() === undefined ? slots.write(wordsOf(question.answer)) : [];
     return right.length > 0 && right.every((word) => spoken.has(word)) ? right : content.slice(0, 1);
   };
 
-  /** One or two neighbouring words that may be spoken. */
+  /** Draws one or two neighbouring words that may be spoken. */
   const someSpan = (text: readonly string[], draw: Random): readonly string[] => {
     const starts = text.flatMap((word, i) => (spoken.has(word) ? [i] : []));
     if (starts.length === 0) return content.slice(0, 1);
     const start = draw.pick(starts);
     const next = text[start + 1] ?? '';
-    return text.slice(start, start + (spoken.has(next) && draw.next() < 0.5 ? SPAN : 1));
+    return text.slice(start, start + (spoken.has(next) && draw.next() < 0.5 ? MAX_SPAN_WORDS : 1));
   };
-  const slip = (draw: Random) => {
-    const atHand = draw.next() < PLAUSIBLE ? [...content, ...lastRead.filter((w) => spoken.has(w))] : [...spoken];
+  const wrongWord = (draw: Random) => {
+    const atHand = draw.next() < PLAUSIBLE_SHARE ? [...content, ...lastRead.filter((w) => spoken.has(w))] : [...spoken];
     return draw.pick(atHand);
   };
 
@@ -88,7 +92,7 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
     const query = slots.read(args);
     const { ok, content: words } = tools(retrieve, query, { corpus, top });
     const hits = ok ? corpus.search(query.join(' '), top) : [];
-    const found = hits.filter(({ passage }) => missing.delete(passage.title));
+    const found = hits.filter(({ passage }) => missingPassages.delete(passage.title));
     searches.push({ turn, query: query.join(' '), failed: !ok && words.length > 0, hits });
     const observation = words.length > 0 ? slots.write(words) : [NOTHING];
     if (ok) lastRead = observation;
@@ -97,16 +101,16 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
 
   const demonstrate = (quality: number, draw: Random, turn: number): readonly string[] => {
     const query = nextQuery();
-    const means = () => draw.next() < quality;
-    const search = turn < maxTurns && (means() ? query !== undefined : query !== undefined && draw.next() < 0.5);
-    if (!search) return ['<answer>', ...(means() ? bestAnswer() : someSpan(lastRead, draw)), '</answer>'];
+    const doesRight = () => draw.next() < quality;
+    const search = turn < maxTurns && (doesRight() ? query !== undefined : query !== undefined && draw.next() < 0.5);
+    if (!search) return ['<answer>', ...(doesRight() ? bestAnswer() : someSpan(lastRead, draw)), '</answer>'];
     const right = slots.write(wordsOf(query ?? ''));
-    return ['<call>', ...right.map((word) => (means() ? word : slip(draw))), '</call>'];
+    return ['<call>', ...right.map((word) => (doesRight() ? word : wrongWord(draw))), '</call>'];
   };
 
   return {
     key: question.text,
-    prompt: ['<bos>', ...asked, '?'],
+    prompt: ['<bos>', ...questionWords, '?'],
     question: `${question.text}?`.replace(/^./, (first) => first.toUpperCase()),
     names: slots.names,
     call: (args, turn, tools) => (args.length < 1 || args.length > span ? null : lookUp(args, turn, tools)),
@@ -117,7 +121,7 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
       givenAnswer = slots.read(args).join(' ');
       givenAt = turn;
       const { exact, f1 } = answerScores(givenAnswer, question.answer);
-      const payoff = asking.payoff === 'f1' ? f1 : exact;
+      const payoff = setting.payoff === 'f1' ? f1 : exact;
       return { observation: [], progress: 0, stop: 'answered', success: exact === 1, payoff };
     },
     needs: (turn) => (nextQuery() !== undefined && turn >= maxTurns ? [] : rightWords()),
@@ -169,10 +173,10 @@ export function documentTask(question: Question, asking: Asking): DocumentTask {
   }
 }
 
-/** What a search without a hit says. */
+/** The observation of a search without a hit. */
 export const NOTHING = 'nothing';
 
-/** Where the words of a text that are among `words`, in lower case, stand. */
+/** Returns the positions of the text's words that, in lower case, are among `words`. */
 function marks(text: string, words: readonly string[]): readonly (readonly [from: number, to: number])[] {
   return wordPlaces(text)
     .filter(({ word }) => words.includes(word.toLowerCase()))

@@ -1,33 +1,36 @@
 import type { Random } from '../base/rng.ts';
 
-/** Stands for a word for which no slot is left. */
+/** The word written if no slot is left. */
 export const UNNAMED = '…';
 
-// What a reader sees of a word it does not know: a capital, a figure, neither.
+// types of words by what their first character shows: a capital letter, a digit, or neither
 const KINDS = ['name', 'number', 'word'] as const;
 type Kind = (typeof KINDS)[number];
 const SHAPES: Readonly<Record<Kind, RegExp>> = { name: /^\p{Lu}/u, number: /^\p{N}/u, word: /^/ };
 
-/** Slots by the kind of words they can stand for. */
+/** Slots by the type of words that they can stand for. */
 export type EntitySlotWords = Readonly<Record<Kind, readonly string[]>>;
 
-/** The words slots are written as, so many of each kind. */
+/** Returns the words of the slots, as many of each type as `counts` says. */
 export function entitySlotWords(counts: Readonly<Record<Kind, number>>): EntitySlotWords {
-  const some = (kind: Kind) => Array.from({ length: counts[kind] }, (_, i) => `${kind}${i}`);
-  return { name: some('name'), number: some('number'), word: some('word') };
+  const slotsOfKind = (kind: Kind) => Array.from({ length: counts[kind] }, (_, i) => `${kind}${i}`);
+  return { name: slotsOfKind('name'), number: slotsOfKind('number'), word: slotsOfKind('word') };
 }
 
-/** Which slot stands for which word in one episode; it grows as words are read. */
+/** The assignment of slots to words in one episode. It grows as words are read. */
 export interface EntitySlots {
-  readonly names: ReadonlyMap<string, string>; // slot → the word, as it was first read
-  readonly order: EntitySlotWords; // as they are handed out, the last first
-  /** What a text is written as: words of the vocabulary as they are, others by a slot of their kind, a new one the first time. */
+  readonly names: ReadonlyMap<string, string>; // slot → its word, as it was first read
+  readonly order: EntitySlotWords; // the slots of each type in the order of assignment, last first
+  /**
+   * Writes a text: words of the vocabulary stay as they are, others become a slot of their type, a new one the first
+   * time.
+   */
   readonly write: (words: readonly string[]) => readonly string[];
-  /** What was written; a slot that stands for nothing yet is left out. */
+  /** Reads written words back. A slot without a word is left out. */
   readonly read: (written: readonly string[]) => readonly string[];
 }
 
-/** No slots: words are themselves, for who reads text. */
+/** No slots: words stay as they are. For agents that read text. */
 export const PLAIN_WORDS: EntitySlots = {
   names: new Map(),
   order: { name: [], number: [], word: [] },
@@ -36,8 +39,8 @@ export const PLAIN_WORDS: EntitySlots = {
 };
 
 /**
- * Slots without names, handed out in random order, so that no slot tells anything by its number. Words that `keyOf` makes equal
- * are one word; without it, case does not tell words apart.
+ * Makes unassigned slots. They are assigned in random order, so that a slot's number tells nothing. Words with the same
+ * `keyOf` are one word; the default ignores case.
  */
 export function emptyEntitySlots(
   own: ReadonlySet<string>,
@@ -54,7 +57,7 @@ export function emptyEntitySlots(
   const isSlot = new Set(KINDS.flatMap((kind) => slots[kind]));
   const names = new Map<string, string>();
   const slotOf = new Map<string, string>();
-  const name = (word: string): string => {
+  const slotFor = (word: string): string => {
     const key = keyOf(word);
     if (own.has(key)) return key;
     const known = slotOf.get(key);
@@ -69,7 +72,7 @@ export function emptyEntitySlots(
   return {
     names,
     order,
-    write: (words) => words.map(name),
+    write: (words) => words.map(slotFor),
     read: (written) => written.flatMap((word) => names.get(word) ?? (isSlot.has(word) ? [] : [word])),
   };
 }

@@ -29,16 +29,23 @@ export const ENV_KNOBS = [
 /** Values of all knobs of an environment that may change between batches: the numeric ones and two switches. */
 export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]> {
   readonly grammar: boolean;
-  readonly rewardOnLastAction: boolean; // true: a turn's reward goes on its last action token; false: on the last token of the observation that follows it
+  /** True: a turn's reward goes on its last action token; false: on the last token of the observation after it. */
+  readonly rewardOnLastAction: boolean;
 }
 
-/** Nothing is paid, nothing fails, and only legal words can be drawn: for a demonstrator, and for tasks that are only looked at. */
-export const UNPAID: EnvSettings = {
+/**
+ * Settings without rewards and tool failures, in which only legal words can be drawn. Used for demonstrations and for
+ * tasks that are only shown.
+ */
+export const NO_REWARD_SETTINGS: EnvSettings = {
   ...(Object.fromEntries(ENV_KNOBS.map((name) => [name, 0])) as Pick<EnvSettings, (typeof ENV_KNOBS)[number]>),
   ...{ grammar: true, rewardOnLastAction: true },
 };
 
-/** An episode in progress. Replaying the same action tokens with the same task and environment seed gives the same episode. */
+/**
+ * An episode in progress. Replaying the same action tokens with the same task and environment seed gives the same
+ * episode.
+ */
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
@@ -49,7 +56,10 @@ export interface Episode {
    */
   readonly names: ReadonlyMap<number, string>;
   readonly state: number; // grammar state of the first turn
-  /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
+  /**
+   * Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never
+   * throws.
+   */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */
   expert(): readonly number[];
@@ -58,16 +68,17 @@ export interface Episode {
   /** The next turn of an imperfect player: right with probability `quality`, otherwise something plausible. */
   demonstrate(quality: number, draw: Random): readonly number[];
   readonly view: () => EnvView;
-  /** How right the given answer is, 0 if none was given. Null if this environment's answers are not text. */
+  /** Scores of the given answer, 0 if none was given. Null if this environment's answers are not text. */
   readonly scores: () => AnswerScores | null;
   /**
-   * The task as data for the handover to other programs, before the first turn. Null if only this program knows the
-   * rules.
+   * The task as data for export to other programs, before the first turn. Null if only this program knows the rules.
    */
   readonly data: () => TaskData | null;
 }
 
-/** The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode. */
+/**
+ * The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode.
+ */
 export interface EpisodeSeeds {
   readonly seed: number; // which task
   readonly environmentSeed: number; // seeds the environment's random events
@@ -75,7 +86,8 @@ export interface EpisodeSeeds {
 
 /** The result of a turn. */
 export interface TurnResult {
-  readonly observation: readonly number[]; // ids of the environment's answer, written before the next turn; empty when the episode is over
+  /** Ids of the environment's answer, written before the next turn; empty when the episode is over. */
+  readonly observation: readonly number[];
   /** The turn's reward by part. 'preference' is always 0 here; the reward model adds it later. */
   readonly parts: Readonly<Record<RewardPart, number>>;
   readonly thinkEnd: number; // index of `</think>` in the action; −1 if there is no well-formed thought
@@ -90,23 +102,27 @@ export interface TurnResult {
 }
 
 /**
- * Begins an episode. `seed` chooses the task. `environmentSeed` seeds the environment's random events in it: failing or late tools,
- * slips on ice, distractors and filler words, and what a bandit arm pays. Both are any 32-bit numbers; the same two numbers
- * give the same episode. If `environmentSeed` is left out, `seed` is used, so everybody who plays the task meets the same events.
+ * Begins an episode. `seed` chooses the task. `environmentSeed` seeds the environment's random events: failing or slow
+ * tools, slips on ice, distractors and filler words, and the rewards of bandit arms. Both can be any 32-bit numbers;
+ * the same two numbers give the same episode. If `environmentSeed` is left out, `seed` is used, so everybody who plays
+ * the task meets the same events.
  */
 export interface Reset {
   (seed: number, settings: EnvSettings, environmentSeed?: number): Episode;
-  /** Set if the environment answers later (`ToolEnv.later`). Episodes are then opened with it, and calling this `Reset` throws. */
+  /**
+   * Set if the environment answers later (`ToolEnv.later`). Use it to open episodes, because calling this `Reset` then
+   * throws.
+   */
   readonly opening?: Opening;
 }
 
-/** Opens episodes of an environment that answers later: of a server, or of a program in another thread. */
+/** Opens episodes of an environment that answers later, such as a server or a program in another thread. */
 export interface Opening {
   readonly open: (tasks: readonly EpisodeSeeds[], settings: EnvSettings) => Promise<readonly Episode[]>; // in the order of the tasks
-  readonly keyOf: (seed: number, settings: EnvSettings) => string; // `key` of this task's episode, without opening it
+  readonly keyOf: (seed: number, settings: EnvSettings) => string; // `key` of the task's episode, without opening it
 }
 
-/** A turn that is over and that the environment has not answered yet. */
+/** A finished turn that the environment has not answered yet. */
 export interface AskedTurn {
   readonly episode: Episode;
   readonly action: readonly number[];
@@ -114,42 +130,48 @@ export interface AskedTurn {
 }
 
 /**
- * How to ask an environment that needs time to answer. All turns of a batch that wait at the same moment are asked in one
- * call. If a call fails, the batch ends and the run pauses. Only the batch is lost.
+ * How to ask an environment that needs time to answer. All turns of a batch that wait at the same moment are sent in
+ * one call. If a call fails, the batch ends and the run pauses. Only the batch is lost.
  */
 export interface LaterAnswers {
   readonly answer: (turns: readonly AskedTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
-  /** These episodes are over or given up. An episode may be named more than once. */
+  /** Tells the environment that these episodes are over or given up. An episode may be named more than once. */
   readonly leave: (episodes: readonly Episode[]) => void;
-  /** Ends everything that is open. */
+  /** Closes all open episodes, and the connections or threads that play them. */
   readonly close: () => void;
 }
 
 /** A set of tasks that training never uses. */
 export interface Split {
-  readonly doc: string; // one sentence: how they differ from the training tasks
+  readonly doc: string; // one sentence: how these tasks differ from the training tasks
   readonly reset: Reset;
 }
 
 /** The task sets of an environment other than its training tasks. */
 export interface Splits {
-  /** Tasks like the training tasks that training never plays. Null if the environment has too few tasks to hold any out. */
+  /**
+   * Tasks like the training tasks that training never plays. Null if the environment has too few tasks to hold any out.
+   */
   readonly heldOut: Split | null;
   /** Tasks like the training tasks, but about entities that appear in no training task. */
   readonly entities?: Split;
-  /** Tasks unlike the training tasks: harder, or of another kind. */
+  /** Tasks unlike the training tasks: harder or of another type. */
   readonly shifted: Split;
 }
 
-/** How a person can pose a task of their own: the form to fill in, and the task it makes. */
+/** A form with which a person poses a task, and the function that makes the task. */
 export interface Asking extends AskForm {
-  /** The task for a filled-in form: one word for each blank. Throws ProblemError if these words do not make a task. */
+  /**
+   * Returns the task for a filled-in form, given one word for each blank. Throws ProblemError if the words do not make
+   * a task.
+   */
   readonly ask: (words: readonly string[]) => AskedOwn;
 }
 
 /** A task that a person posed. */
 export interface AskedOwn {
-  readonly begin: Reset; // the seed draws whatever the person left open, such as the graph or the words that slots stand for
+  /** The seed draws what the person left open, such as the graph or the words that slots stand for. */
+  readonly begin: Reset;
   readonly judged: boolean; // whether the environment knows the right answer
 }
 
@@ -168,26 +190,31 @@ export interface ToolEnv {
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on
   /**
-   * Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of them is held out.
+   * Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of the tasks is
+   * held out.
    */
   readonly demonstration: Reset;
   readonly splits: Splits;
   /**
-   * The number of tasks if the environment holds none out; that many consecutive seeds of `reset` give every task exactly
-   * once. Absent if some are held out.
+   * The number of tasks if the environment holds none out. That many consecutive seeds of `reset` give every task
+   * exactly once. Absent if some are held out.
    */
   readonly allTasks?: number;
-  /** One sentence: the best known rule that needs no search and no learning. Absent if none is simpler than the expert. */
+  /**
+   * One sentence: the best known rule that needs no search and no learning. Absent if no rule is simpler than the
+   * expert.
+   */
   readonly rule?: string;
   /**
-   * Naive RAG, as a baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Absent if
-   * nothing can be retrieved beforehand: there is no such tool, the prompt says everything, or one answer doesn't tell enough.
+   * The naive RAG baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Absent
+   * if nothing can be retrieved beforehand: there is no search tool, the prompt says everything, or one tool answer
+   * doesn't tell enough.
    */
   readonly retrieved?: Reset;
   /** Lets a person pose a task of their own. Without it, a person can only choose a task by its seed. */
   readonly asking?: Asking;
-  /** Set if the environment answers later. Its episodes are opened by `Reset.opening`, and only `openAll` opens them. */
+  /** Set if the environment answers later. Its episodes are opened by `Reset.opening`, through `openAll`. */
   readonly later?: LaterAnswers;
-  /** Data that all tasks share, for the handover to other programs. Without it, only this program knows the rules. */
+  /** Data that all tasks share, for export to other programs. Absent if only this program knows the rules. */
   readonly data?: RulesData;
 }

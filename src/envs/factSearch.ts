@@ -18,25 +18,25 @@ import { type DrawGraph, graphSearch, type GraphSearchOptions, type GraphSource 
 
 /** Knobs that fix the shape of the environment. */
 export interface FactSearchOptions extends GraphSearchOptions {
-  readonly entities: number; // in the part of the world an episode sees
+  readonly entities: number; // entities in the part of the world that an episode sees
   readonly relations: number;
   readonly names: RunConfig['names'];
 }
 
-/** Questions over real facts about real countries, in public/worlds/. */
+/** Questions about real countries, from the facts in public/worlds/. */
 export function worldFacts(options: FactSearchOptions, facts: Facts | null): ToolEnv {
   return factSearch('world-facts', 'World facts', options, facts);
 }
 
-/** Questions over facts that a person brings. Throws ConfigError if there are none, or too few for two questions. */
+/** Questions about facts that a person provides. Throws ConfigError if there are none, or too few for two questions. */
 export function yourFacts(options: FactSearchOptions, facts: Facts | null): ToolEnv {
   return factSearch('your-facts', 'Your facts', options, facts);
 }
 
 /**
- * Multi-hop search over given facts. An episode sees a small part of them around the path to its answer. With `slots` each of
- * its entities and relations gets a random slot word for the episode; with `own` each has a word of its own for good, which a
- * policy can come to know by heart, and does not know where the entity was never trained on.
+ * Multi-hop search over given facts. An episode sees a small part of them around the path to its answer. With `slots`,
+ * each entity and relation of this part gets a random slot word for the episode. With `own`, each has its own word in
+ * all episodes. A policy can then memorise facts, and knows nothing about entities that it was never trained on.
  */
 function factSearch(name: string, title: string, options: FactSearchOptions, facts: Facts | null): ToolEnv {
   if (!facts) {
@@ -54,34 +54,34 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
     entities: slotWords('e', options.names === 'own' ? world.entities.length : options.entities),
     relations: slotWords('r', options.names === 'own' ? world.relations.length : options.relations),
   };
-  const from =
+  const drawFrom =
     (split: keyof Questions): DrawGraph =>
     (hops, draw) => {
       const pool = pools(hops)[split];
-      // where there is no question that short or long, one of the length to train on
-      return bind(world, draw.pick(pool.length > 0 ? pool : pools(options.hops)[split]), options, words, draw);
+      // if there is no question of this length, use one of the training length
+      return graphAround(world, draw.pick(pool.length > 0 ? pool : pools(options.hops)[split]), options, words, draw);
     };
-  const asked = pools(options.hops);
-  const longer = pools(options.hops + 1);
+  const trainingLength = pools(options.hops);
+  const oneHopMore = pools(options.hops + 1);
   const source: GraphSource = {
     name,
     title,
     description: 'Answer a question by looking up one fact at a time.',
     asks: 'What',
     words,
-    train: from('train'),
-    heldOut: from('heldOut'),
-    entities: asked.entities.length > 0 ? from('entities') : null,
-    shifted: from('heldOut'),
+    train: drawFrom('train'),
+    heldOut: drawFrom('heldOut'),
+    entities: trainingLength.entities.length > 0 ? drawFrom('entities') : null,
+    shifted: drawFrom('heldOut'),
     ...(options.names === 'own' && { nameOf: namesOf(words, world) }),
-    mostHops: longer.heldOut.length > 0 ? options.hops + 1 : options.hops,
+    mostHops: oneHopMore.heldOut.length > 0 ? options.hops + 1 : options.hops,
     own: {
       doc: 'Ask about what the facts say, by the names they have there. Those of other tasks may be asked too, held-out ones included.',
       entities: world.entities.filter((_, entity) => (world.factsOf[entity] ?? []).length > 0),
       relations: world.relations,
-      graph: (entity, relations, draw) => bind(world, pathOf(world, entity, relations), options, words, draw),
+      graph: (entity, relations, draw) => graphAround(world, pathOf(world, entity, relations), options, words, draw),
       example: () => {
-        const path = asked.train[0] ?? [];
+        const path = trainingLength.train[0] ?? [];
         return [
           world.entities[path[0]?.entity ?? 0] ?? '',
           ...path.map(({ relation }) => world.relations[relation] ?? ''),
@@ -92,9 +92,12 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
   return graphSearch(source, options);
 }
 
-const MOST_NAMED = 6;
+const MAX_NAMES_LISTED = 6;
 
-/** The facts that lead along these relations. Throws ProblemError, with what there is instead, where one is missing. */
+/**
+ * Returns the facts that lead along these relations. If one is missing, throws ProblemError and names the relations
+ * that exist instead.
+ */
 function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path {
   const path: Path[number][] = [];
   let entity = world.entities.indexOf(start);
@@ -102,10 +105,15 @@ function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path
     const known = world.factsOf[entity] ?? [];
     const fact = known.find(({ relation }) => world.relations[relation] === name);
     if (!fact) {
-      const instead = [...new Set(known.map(({ relation }) => world.relations[relation] ?? ''))].slice(0, MOST_NAMED);
-      const about =
-        instead.length > 0 ? `want one of ${instead.join(', ')}` : 'they say nothing of it at all: ask about less';
-      throw new ProblemError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}; ${about}.`);
+      const alternatives = [...new Set(known.map(({ relation }) => world.relations[relation] ?? ''))].slice(
+        0,
+        MAX_NAMES_LISTED,
+      );
+      const hint =
+        alternatives.length > 0
+          ? `Use one of ${alternatives.join(', ')}.`
+          : 'They say nothing about it: ask about fewer relations.';
+      throw new ProblemError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}. ${hint}`);
     }
     path.push(fact);
     entity = fact.to;
@@ -127,18 +135,21 @@ function slotWords(letter: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `${letter}${i}`);
 }
 
-/** The questions of each length, made at the first use. Throws ConfigError if no questions of `hops` can be trained on, or none can be held out. */
+/**
+ * Returns the questions of a length, made at the first use. Throws ConfigError if there are no questions of `hops` to
+ * train on, or none to hold out.
+ */
 function questionPools(world: FactWorld, hops: number): (length: number) => Questions {
   const aside = setAside(world);
   const pools = new Map<number, Questions>();
-  const of = (length: number) => {
+  const poolOf = (length: number) => {
     const pool = pools.get(length) ?? questions(world, aside, length);
     pools.set(length, pool);
     return pool;
   };
-  if (of(hops).train.length === 0 || of(hops).heldOut.length === 0) {
+  if (poolOf(hops).train.length === 0 || poolOf(hops).heldOut.length === 0) {
     const chains =
-      of(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
+      poolOf(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
     throw new ConfigError([
       {
         ...{ place: 'hops', what: `${hops}, but these ${world.factsOf.flat().length} facts hold ${chains}.` },
@@ -146,20 +157,23 @@ function questionPools(world: FactWorld, hops: number): (length: number) => Ques
       },
     ]);
   }
-  return of;
+  return poolOf;
 }
 
-/** A part of the world around a path, in words: random ones for this episode, or each its own. */
-function bind(
+/**
+ * Makes a graph of the world's part around a path, in words: random slot words for this episode, or each entity's own
+ * word.
+ */
+function graphAround(
   world: FactWorld,
   path: Path,
-  most: FactSearchOptions,
+  options: FactSearchOptions,
   words: { readonly entities: readonly string[]; readonly relations: readonly string[] },
   draw: Random,
 ): Graph {
-  const part = neighbourhood(world, path, most, draw);
+  const part = neighbourhood(world, path, options, draw);
   const wordsFor = (numbers: readonly number[], all: readonly string[]): readonly string[] =>
-    most.names === 'own' ? numbers.map((n) => all[n] ?? '') : draw.shuffle([...all]).slice(0, numbers.length);
+    options.names === 'own' ? numbers.map((n) => all[n] ?? '') : draw.shuffle([...all]).slice(0, numbers.length);
   const entities = wordsFor(part.entities, words.entities);
   const relations = wordsFor(part.relations, words.relations);
   const edges = part.relations.map((relation) =>
@@ -178,7 +192,7 @@ function bind(
       relation: part.relations.indexOf(relation),
       to: part.entities.indexOf(to),
     })),
-    // the facts around the path and the words for them are how it is put, not what is asked
+    // the key ignores the facts around the path and their words, because they don't change the question
     key: [path[0]?.entity ?? 0, ...path.map(({ relation }) => relation)].join('.'),
     names: new Map([
       ...entities.map((word, i) => [word, world.entities[part.entities[i] ?? 0] ?? ''] as const),

@@ -1,13 +1,23 @@
 import type { EnvView } from '../domain/envView.ts';
-import { cellNames, DIRECTIONS, moveTool, towards, WALK, walkTask, neighbour, offsetOf, offsetWords } from './board.ts';
+import {
+  cellNames,
+  DIRECTIONS,
+  moveTool,
+  towards,
+  MOVE_SENTENCE,
+  walkTask,
+  neighbour,
+  offsetOf,
+  offsetWords,
+} from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
-import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide, mostHoles } from './lake.ts';
+import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide, maxHoles } from './lake.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
-/** Gymnasium's slippery ice: one third ahead, one third to each side. */
+/** Slip probability of gymnasium's slippery ice: a third straight ahead, a third to each side. */
 const SHIFTED_SLIP = 2 / 3;
 
 /** Knobs that fix the shape of the environment. */
@@ -20,46 +30,49 @@ export interface FrozenLakeOptions {
   readonly think: boolean;
 }
 
-interface Walker {
+interface MoveState {
   readonly lake: Lake;
   readonly at: number;
   readonly slip: number;
-  readonly tell: LakeWords;
+  readonly lakeText: LakeWords;
 }
 
-const move = moveTool<Walker>('Moves one cell; the ice may carry you to the side.', (walker, direction, draw) => {
-  const { lake, at, slip, tell } = walker;
+const move = moveTool<MoveState>('Moves one cell; the ice may carry you to the side.', (walker, direction, draw) => {
+  const { lake, at, slip, lakeText } = walker;
   const u = draw.next();
-  const went = u < slip / 2 ? quarterTurn(direction, -1) : u < slip ? quarterTurn(direction, 1) : direction;
-  return tell.afterMove(lake, slide(lake, at, went));
+  const actualDirection = u < slip / 2 ? quarterTurn(direction, -1) : u < slip ? quarterTurn(direction, 1) : direction;
+  return lakeText.afterMove(lake, slide(lake, at, actualDirection));
 });
 
 /**
- * FrozenLake (RAGEN, from gymnasium): a random connected map, told in the prompt as start, goal and holes; each observation
- * tells of the cell a move led to. Process reward: the share of the way to the goal a move makes good, a potential-based shaping, so
- * that it adds up to 1 at the goal and to 0 in a hole. Out of domain, the ice is as slippery as gymnasium's.
+ * FrozenLake (RAGEN, from gymnasium): a random connected map. The prompt lists start, goal and holes. Each observation
+ * describes the cell that a move led to.
+ *
+ * Process reward of a move: the share of the way to the goal that it completes. This is potential-based shaping, so the
+ * rewards add up to 1 at the goal and to 0 in a hole. In shifted tasks the ice is as slippery as gymnasium's.
  */
 export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   const { size, slip, ends, sight, maxTurns, think } = options;
-  const tell = lakeWords(size, sight);
-  const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...tell.words]);
-  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
-  const walking = (slipping: number, side: Side) =>
-    begin((draw) => walk(drawLake(size, maxTurns, ends, draw), slipping, maxTurns, tell), { side });
+  const lakeText = lakeWords(size, sight);
+  const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...lakeText.words]);
+  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: MOVE_SENTENCE });
+  const lakeTasks = (slipProbability: number, side: Side) =>
+    begin((draw) => lakeTask(drawLake(size, maxTurns, ends, draw), slipProbability, maxTurns, lakeText), { side });
   return {
     name: 'frozen-lake',
     description: 'Walk over a frozen lake to a goal without falling into a hole.',
     vocabulary: words.words,
     tools: [move],
-    maxTokens: 1 + tell.most.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + tell.most.afterMove),
+    maxTokens:
+      1 + lakeText.maxWords.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + lakeText.maxWords.afterMove),
     maxTurnTokens,
     grammar,
-    reset: walking(slip, 'train'),
-    demonstration: walking(slip, 'train'),
+    reset: lakeTasks(slip, 'train'),
+    demonstration: lakeTasks(slip, 'train'),
     splits: {
-      heldOut: { reset: walking(slip, 'held-out'), doc: 'Lakes that training never walks over.' },
+      heldOut: { reset: lakeTasks(slip, 'held-out'), doc: 'Lakes that training never walks over.' },
       shifted: {
-        reset: walking(Math.max(SHIFTED_SLIP, slip), 'held-out'),
+        reset: lakeTasks(Math.max(SHIFTED_SLIP, slip), 'held-out'),
         doc: 'A move slips to one of its sides at least two times in three.',
       },
     },
@@ -67,29 +80,30 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   };
 }
 
-/** One lake and the way over it. */
-function walk(lake: Lake, slip: number, maxTurns: number, tell: LakeWords): Task {
+/** Makes the task of one lake. */
+function lakeTask(lake: Lake, slip: number, maxTurns: number, lakeText: LakeWords): Task {
   const { size, start, goal, holes, distances } = lake;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
   const plan = planner(lake, slip);
   let at = start;
   const names = cellNames(size);
-  const whole = distances[start] ?? 1;
-  const left = (cell: number) => (holes[cell] ? whole : (distances[cell] ?? whole)); // a fall undoes the way
+  const startDistance = distances[start] ?? 1;
+  // a fall loses all progress
+  const distanceLeft = (cell: number) => (holes[cell] ? startDistance : (distances[cell] ?? startDistance));
   return walkTask({
     key: `${start} to ${goal}: ${holes.map(Number).join('')}`,
-    prompt: ['<bos>', ...tell.map(lake)],
+    prompt: ['<bos>', ...lakeText.map(lake)],
     question: `Walk from ${names[start]} to ${names[goal]} without falling into a hole.`,
-    best: (turn) => plan(at, maxTurns - turn + 1),
-    simple: () => towards(size, at, goal),
+    bestMoves: (turn) => plan(at, maxTurns - turn + 1),
+    ruleMove: () => towards(size, at, goal),
     step(direction, turn, tools) {
-      const { ok, content } = tools(move, [direction], { lake, at, slip, tell });
+      const { ok, content } = tools(move, [direction], { lake, at, slip, lakeText });
       const from = at;
-      if (ok) at = tell.where(lake, content);
+      if (ok) at = lakeText.where(lake, content);
       moves.push({ turn, direction, at, box: null, asMeant: at !== from && at === slide(lake, from, direction) });
       return {
         observation: content,
-        progress: (left(from) - left(at)) / whole,
+        progress: (distanceLeft(from) - distanceLeft(at)) / startDistance,
         stop: at === goal ? 'found' : holes[at] ? 'lost' : null,
         success: at === goal,
       };
@@ -106,51 +120,55 @@ function walk(lake: Lake, slip: number, maxTurns: number, tell: LakeWords): Task
   });
 }
 
-/** What the agent reads after a move: the goal's direction and the cells around it (`outlook`), or only the name of its cell (`name`). */
+/**
+ * What the agent reads after a move: the goal's direction and the cells around it (`outlook`), or only the name of its
+ * cell (`name`).
+ */
 type CellReport = 'outlook' | 'name';
 
-/** How lakes of one size are put into words. */
+/** Functions that write lakes of one size as words. */
 interface LakeWords {
-  readonly words: readonly string[]; // in addition to the words that all lakes share
+  readonly words: readonly string[]; // vocabulary in addition to the words that all lakes share
   readonly map: (lake: Lake) => readonly string[]; // holes, goal and start
   readonly afterMove: (lake: Lake, at: number) => readonly string[]; // after a move
-  readonly where: (lake: Lake, report: readonly string[]) => number; // the cell that a report of `afterMove` is about
-  readonly most: { readonly map: number; readonly afterMove: number }; // largest numbers of words
+  /** Returns the cell that an `afterMove` report is about. */
+  readonly where: (lake: Lake, report: readonly string[]) => number;
+  readonly maxWords: { readonly map: number; readonly afterMove: number }; // largest numbers of words
 }
 
 /**
- * The words for lakes of one size. `name`: a move returns the cell's name, and the agent has to compare it with the holes that the
- * prompt lists. `outlook`: a move returns the rows and columns to the goal, and what is on the four sides. With names, 150 steps of
- * imitating an expert solved .32 of the lakes. With outlooks, 100 smaller steps of imitating a player that is right half the time
- * solved .66 (docs/journal/learning.md).
+ * Makes the words for lakes of one size. With `name`, a move returns the cell's name, and the agent has to compare it
+ * with the holes that the prompt lists. With `outlook`, a move returns the rows and columns to the goal, and what is on
+ * the four sides. With names, 150 steps of imitating an expert solved .32 of the lakes. With outlooks, 100 smaller
+ * steps of imitating a player that is right half the time solved .66 (docs/journal/learning.md).
  */
 function lakeWords(size: number, sight: CellReport): LakeWords {
   const names = cellNames(size);
   const name = (cell: number) => names[cell] ?? '';
   const holesOf = ({ holes }: Lake) => names.filter((_, cell) => holes[cell]);
-  const most = mostHoles(size);
+  const most = maxHoles(size);
   if (sight === 'name') {
     return {
       words: names,
       map: (lake) => ['at', name(lake.start), 'goal', name(lake.goal), 'holes', ...holesOf(lake)],
       afterMove: (_, at) => [name(at)],
       where: (_, [cell = '']) => names.indexOf(cell),
-      most: { map: 5 + most, afterMove: 1 },
+      maxWords: { map: 5 + most, afterMove: 1 },
     };
   }
-  const afterMove = (lake: Lake, at: number) => [...offsetOf(size, at, lake.goal), ...around(lake, at)];
+  const afterMove = (lake: Lake, at: number) => [...offsetOf(size, at, lake.goal), ...sidesOf(lake, at)];
   return {
     words: [...names, 'hole', 'ice', 'edge', ...offsetWords(size)],
     map: (lake) => ['holes', ...holesOf(lake), 'goal', name(lake.goal), 'at', ...afterMove(lake, lake.start)],
     afterMove,
     where: ({ goal }, [rows, columns]) =>
       names.findIndex((_, at) => offsetOf(size, at, goal).every((word, i) => word === [rows, columns][i])),
-    most: { map: 10 + most, afterMove: 6 },
+    maxWords: { map: 10 + most, afterMove: 6 },
   };
 }
 
 /** What is on the four sides of a cell, in the order of DIRECTIONS. */
-function around({ size, goal, holes }: Lake, at: number): readonly string[] {
+function sidesOf({ size, goal, holes }: Lake, at: number): readonly string[] {
   return DIRECTIONS.map((direction) => {
     const cell = neighbour(size, at, direction);
     return cell < 0 ? 'edge' : cell === goal ? 'goal' : holes[cell] ? 'hole' : 'ice';

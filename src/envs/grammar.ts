@@ -1,23 +1,26 @@
 import type { Grammar } from '../domain/tokens.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/** Content words a think span may hold under the grammar. */
+/** Largest number of words in a think span under the grammar. */
 export const THINK_WORDS = 3;
 
-/** One state of a grammar by name: the tokens that are legal in it, and the state each leads to. */
+/** A grammar state: its name, the tokens that are legal in it, and the state to which each token leads. */
 export interface GrammarState {
   readonly name: string;
   readonly stop?: boolean; // entering it ends the turn
   readonly edges: readonly (readonly [tokens: readonly number[], to: string])[];
 }
 
-/** A grammar and the numbers of its states. */
+/** A grammar with a lookup of its state numbers by name. */
 export interface NamedGrammar {
   readonly grammar: Grammar;
   readonly state: (name: string) => number; // throws on an unknown name
 }
 
-/** Builds the table of src/domain/tokens.ts. State 0 is free; `states` follow in order. Throws on more than 256. */
+/**
+ * Builds the grammar table of src/domain/tokens.ts. State 0 allows every token; `states` follow in order. Throws on
+ * more than 256 states.
+ */
 export function buildGrammar(vocabulary: number, states: readonly GrammarState[]): NamedGrammar {
   const count = states.length + 1;
   if (count > 256) throw new RangeError(`buildGrammar: ${count} states are too many: the limit is 256.`);
@@ -40,7 +43,7 @@ export function buildGrammar(vocabulary: number, states: readonly GrammarState[]
   return { grammar: { states: count, vocabulary, next, stop }, state };
 }
 
-/** The grammar of the switched-off mask: every token is legal, and a closing tag of a call or an answer ends the turn. */
+/** The grammar without a mask: every token is legal, and the closing tag of a call or an answer ends the turn. */
 export function freeText(words: Vocabulary): NamedGrammar {
   const closers = words.ids(['</call>', '</answer>']);
   const others = words.words.map((_, id) => id).filter((id) => !closers.includes(id));
@@ -57,8 +60,8 @@ export function freeText(words: Vocabulary): NamedGrammar {
 }
 
 /**
- * The states of a turn called `name` that opens with `edges`; with `think`, a span `<think> w… </think>` of at most
- * THINK_WORDS words may come first.
+ * Returns the states of a turn called `name` that begins with `edges`. With `think`, a span `<think> w… </think>` of at
+ * most THINK_WORDS words may come first.
  */
 export function turnStates(
   name: string,
@@ -68,11 +71,11 @@ export function turnStates(
 ): readonly GrammarState[] {
   if (!think) return [{ name, edges }];
   const close = [words.id('</think>')];
-  const spans = Array.from({ length: THINK_WORDS + 1 }, (_, held): GrammarState => {
-    const shut = [close, `${name} after thinking`] as const;
+  const spans = Array.from({ length: THINK_WORDS + 1 }, (_, wordCount): GrammarState => {
+    const closing = [close, `${name} after thinking`] as const;
     return {
-      name: `${name} thinking ${held}`,
-      edges: held < THINK_WORDS ? [shut, [words.content, `${name} thinking ${held + 1}`]] : [shut],
+      name: `${name} thinking ${wordCount}`,
+      edges: wordCount < THINK_WORDS ? [closing, [words.content, `${name} thinking ${wordCount + 1}`]] : [closing],
     };
   });
   return [

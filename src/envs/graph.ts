@@ -8,22 +8,22 @@ export interface Fact {
   readonly to: number;
 }
 
-/** A graph f: E × R → E that holds for one task, and a question over it. */
+/** A graph f: E × R → E for one task, with a question about it. */
 export interface Graph {
   readonly entities: readonly string[]; // words
   readonly relations: readonly string[]; // words
   readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: there is no such fact
   readonly gold: readonly Fact[]; // the hops from the question's entity to its answer
-  readonly key: string; // what makes two of them the same question over the same facts
-  readonly names?: ReadonlyMap<string, string>; // what words stand for; without it they are themselves
+  readonly key: string; // the same for equal questions over equal facts
+  readonly names?: ReadonlyMap<string, string>; // names that words stand for; without it words are their own names
 }
 
-/** f(entity, relation); null where the graph says nothing, and for what is not in it (−1). */
+/** Returns f(entity, relation), or null if the graph has no such fact or either number is −1. */
 export function follow({ edges }: Pick<Graph, 'edges'>, entity: number, relation: number): number | null {
   return edges[relation]?.[entity] ?? null;
 }
 
-/** Looks one fact up, and brings unrelated ones with it, in random order. What is not known is `none`. */
+/** Looks up one fact. Returns it among unrelated facts, in random order, or `none` if there is no such fact. */
 export const search: Tool<{ readonly graph: Graph; readonly distractors: number }> = {
   name: 'search',
   description: 'Looks up the relation of an entity.',
@@ -34,15 +34,16 @@ export const search: Tool<{ readonly graph: Graph; readonly distractors: number 
       const to = follow(graph, entity, relation);
       return to === null ? null : [entities[entity] ?? '', relations[relation] ?? '', entities[to] ?? ''];
     };
-    const asked = fact(entities.indexOf(entityName), relations.indexOf(relationName));
-    if (!asked) return { ok: false, content: [FAILURE_WORD] };
-    const other = (): readonly string[] => {
+    const askedFact = fact(entities.indexOf(entityName), relations.indexOf(relationName));
+    if (!askedFact) return { ok: false, content: [FAILURE_WORD] };
+    const randomFact = (): readonly string[] => {
       for (;;) {
         const found = fact(draw.int(entities.length), draw.int(relations.length));
         if (found) return found;
       }
     };
-    const facts = distractors > 0 ? draw.shuffle([asked, ...Array.from({ length: distractors }, other)]) : [asked];
+    const facts =
+      distractors > 0 ? draw.shuffle([askedFact, ...Array.from({ length: distractors }, randomFact)]) : [askedFact];
     return { ok: true, content: facts.flat() };
   },
 };

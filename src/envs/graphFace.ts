@@ -2,7 +2,7 @@ import type { Quote } from '../text/turnFormat.ts';
 import { longestOf, type TextFace, type Wrong } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
-/** What a graph's words are to a reader; words that are not there are themselves. */
+/** Names and limits for writing a graph's words as text. */
 export interface GraphNames {
   readonly asks: 'Who' | 'What';
   readonly entities: readonly string[]; // words
@@ -12,23 +12,29 @@ export interface GraphNames {
   readonly facts: number; // in an observation
 }
 
-const MOST_NAMED = 6;
+const MAX_NAMES_LISTED = 6;
 
-/** A search over a graph in text: a fact is a sentence, an entity goes by its name. */
+/** The text face of a graph search. A fact is a sentence, and an entity is written with its name. */
 export function graphFace({ asks, entities, relations, nameOf, longestChain, facts }: GraphNames): TextFace {
-  const say = (word: string) => nameOf.get(word) ?? word;
-  const wordsByText = (words: readonly string[]) => new Map(words.map((word) => [say(word).toLowerCase(), word]));
+  const nameOfWord = (word: string) => nameOf.get(word) ?? word;
+  const wordsByText = (words: readonly string[]) =>
+    new Map(words.map((word) => [nameOfWord(word).toLowerCase(), word]));
   const [entityOf, relationOf] = [wordsByText(entities), wordsByText(relations)];
-  const word = (of: ReadonlyMap<string, string>, place: string, text: unknown, quote: Quote): string | Wrong => {
-    const found = of.get(String(text).trim().toLowerCase());
+  const word = (
+    wordByText: ReadonlyMap<string, string>,
+    place: string,
+    text: unknown,
+    quote: Quote,
+  ): string | Wrong => {
+    const found = wordByText.get(String(text).trim().toLowerCase());
     if (found !== undefined) return found;
-    const known = [...of.values()].slice(0, MOST_NAMED).map(say);
+    const known = [...wordByText.values()].slice(0, MAX_NAMES_LISTED).map(nameOfWord);
     return {
-      wrong: `${quote(String(text))} as ${place}; want ${known.length < of.size ? 'such as' : 'one of'} ${known.join(', ')}`,
+      wrong: `${quote(String(text))} as ${place}; want ${known.length < wordByText.size ? 'such as' : 'one of'} ${known.join(', ')}`,
     };
   };
   const fact = (entity: string, relation: string, to: string) => `The ${relation} of ${entity} is ${to}.`;
-  const ask = (asked: readonly string[], of: string) =>
+  const questionText = (asked: readonly string[], of: string) =>
     `${asks} is ${asked.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
   return {
     system: 'You look up facts, one a call, then answer with a name.',
@@ -40,31 +46,34 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
       },
     ],
     // <bos> question r … r e ?
-    question: (words) => ask(words.slice(2, -2).map(say), say(words.at(-2) ?? '')),
+    question: (words) => questionText(words.slice(2, -2).map(nameOfWord), nameOfWord(words.at(-2) ?? '')),
     callWords: (values, quote) => {
       const of = word(entityOf, 'entity', values['entity'], quote);
       const by = word(relationOf, 'relation', values['relation'], quote);
       if (typeof of !== 'string') return of;
       return typeof by === 'string' ? [of, by] : by;
     },
-    call: ([of = '', by = '']) => ({ tool: 'search', values: { entity: say(of), relation: say(by) } }),
+    call: ([of = '', by = '']) => ({ tool: 'search', values: { entity: nameOfWord(of), relation: nameOfWord(by) } }),
     answerWords: (text, quote) => {
       const found = word(entityOf, 'the answer', text.replace(/\.$/, ''), quote);
       return typeof found === 'string' ? [found] : found;
     },
-    answerText: (words) => words.map(say).join(' '),
+    answerText: (words) => words.map(nameOfWord).join(' '),
     observation: (words) =>
       words.length % 3 === 0
         ? Array.from({ length: words.length / 3 }, (_, i) => {
-            const [of = '', by = '', to = ''] = words.slice(3 * i).map(say);
+            const [of = '', by = '', to = ''] = words.slice(3 * i).map(nameOfWord);
             return fact(of, by, to);
           }).join('\n')
-        : words.map(say).join(' '),
+        : words.map(nameOfWord).join(' '),
     longest: (tokens) => {
-      const [entity, relation] = [longestOf(entities.map(say), tokens), longestOf(relations.map(say), tokens)];
+      const [entity, relation] = [
+        longestOf(entities.map(nameOfWord), tokens),
+        longestOf(relations.map(nameOfWord), tokens),
+      ];
       const chain = Array.from({ length: longestChain }, () => relation);
       return {
-        questions: [ask(chain, entity)],
+        questions: [questionText(chain, entity)],
         turns: [{ tool: 'search', values: { entity, relation } }, { answer: entity }],
         observations: [Array.from({ length: facts }, () => fact(entity, relation, entity)).join('\n'), FAILURE_WORD],
       };

@@ -18,7 +18,7 @@ import { sokoban } from './sokoban.ts';
 
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly chatTokenizer: ChatTokenizer | null };
 
-/** How each environment is made. Each takes of the knobs what it needs. */
+/** The function that makes each environment. Each takes the knobs that it needs. */
 const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
   'number-hunt': numberHunt,
   'multi-hop': multiHop,
@@ -34,8 +34,10 @@ const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | n
 };
 
 /**
- * The environment a run asks for; `facts` are those it asks about, where it does, `chat tokenizer` what its model speaks, where it speaks text.
- * Throws ConfigError where the facts do not do, ProblemError where the chat tokenizer's template rewrites what was said; ConfigError where the run is to speak text and nothing can.
+ * Makes the environment that a configuration asks for. `facts` are only used by environments that ask about facts,
+ * `chatTokenizer` only if the agent plays in text. Throws ConfigError if the facts are missing or unsuitable, or if the
+ * run needs text and there is no chat tokenizer. Throws ProblemError if the tokenizer's chat template changes earlier
+ * messages.
  */
 export function createEnv(
   config: RunConfig,

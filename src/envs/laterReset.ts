@@ -1,6 +1,9 @@
 import type { Opening, Reset } from './env.ts';
 
-/** The tasks of an environment that answers later. What can't wait for it calls the function itself, and hears why not. */
+/**
+ * A `Reset` for an environment that answers later. Calling it throws an error, because a caller that does so cannot
+ * wait for the environment.
+ */
 export function laterReset(opening: Opening): Reset {
   const refuse = (): never => {
     throw new Error(

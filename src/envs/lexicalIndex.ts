@@ -1,35 +1,39 @@
 import MiniSearch from 'minisearch';
 
-/** A sentence of the corpus under the name it is about. */
+/** A sentence of the corpus, with the name it is about as its title. */
 export interface Passage {
   readonly title: string;
   readonly text: string;
 }
 
-/** A passage as the index and the agent read it. */
-export interface Indexed extends Passage {
+/** A passage split into the words that the index and the agent read. */
+export interface IndexedPassage extends Passage {
   readonly titleWords: readonly string[];
   readonly textWords: readonly string[];
 }
 
 /** One hit: a passage of the corpus, its score, and the words of the query found in it, in lower case. */
 export interface Hit {
-  readonly passage: Indexed;
+  readonly passage: IndexedPassage;
   readonly score: number;
   readonly matched: readonly string[];
 }
 
 /**
- * BM25+ (Lv and Zhai 2011) as MiniSearch has it, by its own defaults: k saturates the count of a word in a field, b is how far
- * the field's length tells, d is added for every field that has the word at all. Length is in words that differ, in case too.
+ * Parameters of BM25+ (Lv and Zhai 2011), MiniSearch's defaults. k limits the effect of repeated words in a field. b is
+ * the weight of the field's length. d is added for every field that contains the word. Length is the number of distinct
+ * words, where case counts.
  */
 export const BM25 = { k: 1.2, b: 0.7, d: 0.5 } as const;
-/** A word in a title counts this often as much as one in the text. */
+/** Weight of a word in a title relative to one in the text. */
 export const TITLE_BOOST = 2;
-// Queries kept with their hits: an agent's are one or two words, many episodes ask the same.
-const REMEMBERED = 4096;
+// number of queries whose hits are cached: an agent's queries are one or two words, and many episodes ask the same ones
+const MAX_CACHED_QUERIES = 4096;
 
-/** Where the words of a text stand: runs of letters and digits, with `,` `.` `'` inside (22,834; Pike's); not hyphens. */
+/**
+ * Returns the words of a text with their positions. A word is a run of letters and digits with `,` `.` `'` inside
+ * (22,834; Pike's); a hyphen ends a word.
+ */
 export function wordPlaces(text: string): readonly { readonly word: string; readonly from: number }[] {
   return Array.from(text.matchAll(/[\p{L}\p{N}]+(?:[',.][\p{L}\p{N}]+)*/gu), ({ 0: word, index: from }) => ({
     word,
@@ -37,19 +41,21 @@ export function wordPlaces(text: string): readonly { readonly word: string; read
   }));
 }
 
-/** The words of a text, as the index and the agent read them. */
+/** Returns the words of a text as the index and the agent read them. */
 export function wordsOf(text: string): readonly string[] {
   return wordPlaces(text).map(({ word }) => word);
 }
 
 /** A lexical index of a corpus. */
 export interface LexicalIndex {
-  readonly passages: readonly Indexed[];
-  /** The best `top` passages that have any word of the query, best first; equal scores in the order of the corpus. */
+  readonly passages: readonly IndexedPassage[];
+  /**
+   * Returns the best `top` passages that contain any word of the query, best first. Equal scores are in corpus order.
+   */
   readonly search: (query: string, top: number) => readonly Hit[];
 }
 
-/** Indexes titles and texts; words match whole and in any case. */
+/** Indexes titles and texts. Words match as a whole, ignoring case. */
 export function lexicalIndex(passages: readonly Passage[]): LexicalIndex {
   const indexed = passages.map(({ title, text }, id) => ({
     id,
@@ -64,7 +70,7 @@ export function lexicalIndex(passages: readonly Passage[]): LexicalIndex {
     searchOptions: { boost: { title: TITLE_BOOST }, bm25: BM25 },
   });
   index.addAll(indexed);
-  const remembered = new Map<string, readonly Hit[]>();
+  const cache = new Map<string, readonly Hit[]>();
   const hits = (query: string): readonly Hit[] =>
     index
       .search(query)
@@ -77,11 +83,11 @@ export function lexicalIndex(passages: readonly Passage[]): LexicalIndex {
     passages: indexed,
     search(query, top) {
       const key = query.toLowerCase();
-      let found = remembered.get(key);
+      let found = cache.get(key);
       if (!found) {
         found = hits(key);
-        if (remembered.size >= REMEMBERED) remembered.clear();
-        remembered.set(key, found);
+        if (cache.size >= MAX_CACHED_QUERIES) cache.clear();
+        cache.set(key, found);
       }
       return found.slice(0, top);
     },

@@ -9,10 +9,10 @@ export interface MultiHopOptions extends GraphSearchOptions {
   readonly relations: number;
 }
 
-/** Multi-hop search: people and what they are to each other, in a new random graph for each task. */
+/** Multi-hop search: questions about people and their relations, in a new random graph for each task. */
 export function multiHop(options: MultiHopOptions): ToolEnv {
   const words = graphNames(options.entities, options.relations);
-  const anew: DrawGraph = (hops, draw) => drawGraph(words, hops, draw);
+  const drawNew: DrawGraph = (hops, draw) => drawGraph(words, hops, draw);
   return graphSearch(
     {
       name: 'multi-hop',
@@ -20,16 +20,16 @@ export function multiHop(options: MultiHopOptions): ToolEnv {
       description: 'Answer a question about people by looking up one fact at a time.',
       asks: 'Who',
       words,
-      train: anew,
-      heldOut: null, // no pool to choose from: told apart by what they are
+      train: drawNew,
+      heldOut: null, // drawn like the training tasks; the split is by the task's key
       entities: null,
-      shifted: anew,
+      shifted: drawNew,
       mostHops: Infinity,
       own: {
         ...words,
         doc: 'Ask about people. Who they are to each other is drawn anew each time you ask.',
         graph: (entity, relations, draw) =>
-          asking(
+          withQuestion(
             drawGraph(words, 1, draw),
             words.entities.indexOf(entity),
             relations.map((name) => words.relations.indexOf(name)),
@@ -52,37 +52,37 @@ const RELATION_NAMES = [
   'boss', 'friend', 'teacher', 'neighbor', 'rival', 'guide', 'doctor', 'cousin', 'tutor', 'partner', 'tailor', 'landlord',
 ] as const;
 
-/** The words of a graph of E entities and R relations. */
+/** Returns the words of a graph of E entities and R relations. */
 function graphNames(entities: number, relations: number): Pick<Graph, 'entities' | 'relations'> {
   return { entities: ENTITY_NAMES.slice(0, entities), relations: RELATION_NAMES.slice(0, relations) };
 }
 
-/** A uniformly random graph with a question of `hops` relations. */
+/** Draws a uniformly random graph with a question of `hops` relations. */
 function drawGraph(names: Pick<Graph, 'entities' | 'relations'>, hops: number, draw: Random): Graph {
   const E = names.entities.length;
   const R = names.relations.length;
   const edges = Array.from({ length: R }, () => Array.from({ length: E }, () => draw.int(E)));
   const first = draw.int(E);
-  return asking(
+  return withQuestion(
     { ...names, edges },
     first,
     Array.from({ length: hops }, () => draw.int(R)),
   );
 }
 
-/** A graph with the question for these relations of an entity, the innermost first. */
-function asking(
+/** Adds to a graph the question for these relations of an entity, innermost first. */
+function withQuestion(
   { entities, relations, edges }: Pick<Graph, 'entities' | 'relations' | 'edges'>,
   start: number,
-  asked: readonly number[],
+  askedRelations: readonly number[],
 ): Graph {
   const gold: Fact[] = [];
   let entity = start;
-  for (const relation of asked) {
+  for (const relation of askedRelations) {
     const to = edges[relation]?.[entity] ?? 0;
     gold.push({ entity, relation, to });
     entity = to;
   }
-  const key = `${asked.join('.')} of ${start}: ${edges.join(';')}`;
+  const key = `${askedRelations.join('.')} of ${start}: ${edges.join(';')}`;
   return { entities, relations, edges, gold, key };
 }

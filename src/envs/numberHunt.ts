@@ -7,7 +7,7 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
 
-/** Words without information. They make an observation longer and harder to read. */
+/** Words without information that make an observation longer and harder to read. */
 const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
 
 const SHIFTED_FAILURE_RATE = 0.2;
@@ -41,18 +41,18 @@ const compare: Tool<HiddenNumber> = {
 };
 
 /**
- * Number hunt: the agent looks for a hidden number from 0 to range − 1 with a tool that answers higher or lower. With 16
- * numbers and four turns, halving finds 15 of the 16 numbers; guessing at random finds a quarter of them.
+ * Number hunt: the agent looks for a hidden number from 0 to range − 1 with a tool that answers higher or lower. With
+ * 16 numbers and four turns, halving finds 15 of the 16 numbers; guessing at random finds a quarter of them.
  *
- * The process reward of a call is log(numbers possible before / numbers possible after) / log(range). This is potential-based
- * shaping (Ng, Harada & Russell 1999): it adds up to 1 when the number is found, whatever the calls were. Consecutive seeds
- * step through the hidden numbers, so `range` seeds in a row have each number once.
+ * The process reward of a call is log(numbers possible before / numbers possible after) / log(range). This is
+ * potential-based shaping (Ng, Harada & Russell 1999): it adds up to 1 when the number is found, whatever the calls
+ * were. Consecutive seeds step through the hidden numbers, so `range` seeds in a row have each number once.
  */
 export function numberHunt(options: NumberHuntOptions): ToolEnv {
   const { range, distractors, maxTurns, think, chatTokenizer } = options;
   const numbers = Array.from({ length: range }, (_, n) => String(n));
   const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
-  const { begin, room, ...turns } = turnRules({
+  const { begin, episodeTokens, ...turns } = turnRules({
     vocabulary: words,
     think,
     maxTurns,
@@ -65,7 +65,7 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
     vocabulary: turns.vocabulary,
     tools: [compare],
-    maxTokens: room(2 + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * (3 + distractors)),
+    maxTokens: episodeTokens(2 + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * (3 + distractors)),
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,
     reset,
@@ -96,7 +96,7 @@ function huntForm(numbers: readonly string[], hide: (target: number) => Reset): 
   return { ...form, ask: (words) => ({ begin: hide(Number(checkedAnswers(form, words)[0])), judged: true }) };
 }
 
-/** The task of one hidden number. It keeps the range of numbers that are still possible. */
+/** Makes the task of one hidden number. It tracks the range of numbers that are still possible. */
 function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
   const guesses: (EnvView & { kind: 'number-line' })['guesses'][number][] = [];
   let low = 0;
@@ -135,8 +135,8 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
     // The demonstrations only use the last answer. Halving is not shown: RL has to find it.
     demonstrate: (quality, draw) => {
       const last = guesses.at(-1);
-      const heeds = last !== undefined && last.answer !== 'failed' && draw.next() < quality;
-      if (!heeds) return call(draw.int(range));
+      const usesLastAnswer = last !== undefined && last.answer !== 'failed' && draw.next() < quality;
+      if (!usesLastAnswer) return call(draw.int(range));
       return call(last.answer === 'higher' ? last.value + 1 + draw.int(range - 1 - last.value) : draw.int(last.value));
     },
     view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),

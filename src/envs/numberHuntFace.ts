@@ -1,7 +1,10 @@
 import { longestOf, type TextFace } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
-/** Number hunt in text: a number is a number of JSON, and there is nothing to answer. An observation has so many `distractors` of the `fillers`. */
+/**
+ * The text face of number hunt. Numbers are JSON numbers, and there are no answers. An observation has `distractors`
+ * words out of `fillers`.
+ */
 export function numberHuntFace(range: number, fillers: readonly string[], distractors: number): TextFace {
   const most = range - 1;
   const question = `Find the number from 0 to ${most}.`;

@@ -4,39 +4,40 @@ import type { Random } from '../base/rng.ts';
 import type { EpisodeSeeds } from './env.ts';
 import { openEpisode, type Stepper, type EpisodeConditions } from './stepper.ts';
 
-/** Who is in the agent's place: what is written next, a turn or a part of one. */
+/** A player in the agent's place. It returns the next action tokens: a whole turn or a part of one. */
 export type Player = (stepper: Stepper) => readonly number[];
 
 /** The scripted expert. */
 export const expert: Player = ({ episode }) => episode.expert();
 
-/** The environment's simple rule, where it has one. */
+/** The environment's simple rule. Returns no tokens if the environment has none. */
 export const rule: Player = ({ episode }) => episode.rule() ?? [];
 
-/** Who does the right thing with probability `quality`, else something plausible. */
+/** Makes a player that acts correctly with probability `quality`, otherwise plausibly wrong. */
 export function demonstrator(quality: number, draw: Random): Player {
   return ({ episode }) => episode.demonstrate(quality, draw);
 }
 
-/** Who draws each token uniformly from those that are legal. */
+/** Makes a player that draws each token uniformly from the legal ones. */
 export function randomPlayer(draw: Random): Player {
   return (stepper) => [draw.pick(stepper.allowed())];
 }
 
-/** Plays an episode to its end, and returns it. Throws when the player has nothing to say before it is over. */
+/** Plays an episode to its end and returns it. Throws if the player returns no tokens before the end. */
 export function playOut(stepper: Stepper, player: Player): Stepper {
   while (stepper.stop === null) {
     const tokens = player(stepper);
     if (tokens.length === 0)
-      throw new Error(`playOut: ${stepper.env.name} turn ${stepper.turn}: the player is silent.`);
+      throw new Error(`playOut: ${stepper.env.name} turn ${stepper.turn}: the player returned no tokens.`);
     for (const token of tokens) stepper.take(token);
   }
   return stepper;
 }
 
 /**
- * Plays a task with the given tokens in the agent's place, as far as they go: the episode that a rollout with these tokens and
- * this environment seed would be, its rewards and its end included. Throws on a token that is not legal where it stands or comes after the end.
+ * Plays a task with the given action tokens. Returns the episode, with its rewards and stop reason, as a rollout with
+ * these tokens and this environment seed would give it. The episode may be unfinished. Throws RangeError on a token
+ * that is not legal at its position or comes after the end.
  */
 export function playTokens(
   conditions: EpisodeConditions,
@@ -47,21 +48,21 @@ export function playTokens(
   for (const token of tokens) {
     if (stepper.stop === null && !stepper.allows(token)) {
       const word = conditions.env.vocabulary[token] ?? `#${token}`;
-      throw new RangeError(`“${word}” cannot stand here; choose one of the words that are offered.`);
+      throw new RangeError(`“${word}” is not allowed here. Choose one of the offered words.`);
     }
     stepper.take(token);
   }
   return playedOf(stepper);
 }
 
-/** A task as the scripted expert plays it. */
+/** Plays a task with the scripted expert. */
 export function playExpert(conditions: EpisodeConditions, seeds: EpisodeSeeds): PlayedEpisode {
   return playedOf(playOut(openEpisode(conditions, seeds), expert));
 }
 
-/** What the page shows of an episode. */
+/** Returns the data of an episode that the page shows. */
 function playedOf(stepper: Stepper): PlayedEpisode {
-  const { episode, written, taken, parts, success, stop, draft } = stepper;
+  const { episode, written, taken, parts, success, stop, turnTokens: draft } = stepper;
   return {
     question: episode.question,
     names: episode.names,

@@ -4,59 +4,60 @@ import type { EnvSettings } from './env.ts';
 import { type Task, toolRunner } from './episodeRules.ts';
 import { follow, type Graph, search } from './graph.ts';
 
-// A demonstrator who is wrong mostly picks something the text at hand suggests.
-const PLAUSIBLE = 0.8;
+// When a demonstrator errs, it picks a choice suggested by the text read so far with this probability.
+const PLAUSIBLE_SHARE = 0.8;
 
-/** What a question is put to. */
-export interface Quest {
+/** The environment of a question: its wording, its words and its number of distractors. */
+export interface QuestSettings {
   readonly title: string; // of the environment, for people
   readonly asks: 'Who' | 'What';
-  readonly words: Pick<Graph, 'entities' | 'relations'>; // all the agent can name; a graph may hold fewer
+  readonly words: Pick<Graph, 'entities' | 'relations'>; // all words that the agent can use; a graph may have fewer
   readonly distractors: number; // unrelated facts in each observation
 }
 
 /**
- * One question over a graph and what has been found out about it. Process reward: 1 share for the call that retrieves the next
- * hop the question needs. What the graph does not hold is `none` to the tool, and a wrong answer.
+ * Makes the task of one question over a graph. A call has progress 1 if it returns the next hop that the question
+ * needs. If a call asks about an entity or relation that is not in the graph, the tool returns `none`. An answer that
+ * is not in the graph is wrong.
  */
-export function quest(graph: Graph, { title, asks, words, distractors }: Quest, maxTurns: number): Task {
+export function quest(graph: Graph, { title, asks, words, distractors }: QuestSettings, maxTurns: number): Task {
   const { entities, relations, edges, gold, names = new Map<string, string>() } = graph;
   const searched: (EnvView & { kind: 'graph' })['searched'][number][] = [];
   const start = gold[0]?.entity ?? 0;
   const goal = gold.at(-1)?.to ?? 0;
-  const asked = gold.map(({ relation }) => relations[relation] ?? '');
-  let known = 0; // hops retrieved
+  const askedRelations = gold.map(({ relation }) => relations[relation] ?? '');
+  let hopsFound = 0; // hops retrieved
   let givenAnswer: number | null = null;
   const name = (entity: number) => entities[entity] ?? '';
   const nameOf = (word: string) => names.get(word) ?? word;
   const retrieved = () => searched.flatMap(({ to }) => (to === null ? [] : [to]));
-  // Until all is known, the honest answer is what was read last.
-  const bestAnswer = () => name(known >= gold.length ? goal : (retrieved().at(-1) ?? start));
+  // until all hops are known, the best answer is the last entity that was read
+  const bestAnswer = () => name(hopsFound >= gold.length ? goal : (retrieved().at(-1) ?? start));
 
-  /** The right word with probability `quality`, else one at hand, now and then any legal one. */
+  /** Returns the right word with probability `quality`, otherwise mostly a word at hand and sometimes any legal one. */
   const choose = (right: string, atHand: readonly string[], legal: readonly string[], quality: number, draw: Random) =>
-    draw.next() < quality ? right : draw.pick(draw.next() < PLAUSIBLE ? atHand : legal);
+    draw.next() < quality ? right : draw.pick(draw.next() < PLAUSIBLE_SHARE ? atHand : legal);
 
   const demonstrate = (quality: number, draw: Random, turn: number): readonly string[] => {
-    const next = gold[known];
+    const next = gold[hopsFound];
     const seen = [start, ...searched.flatMap(({ entity, to }) => (to === null ? [entity] : [entity, to]))].map(name);
     const right = next ? '<call>' : '<answer>';
-    // The typical slip is to answer after half the search; elsewhere a wrong choice is any choice.
-    const wrong = next && known > 0 ? ['<answer>'] : ['<call>', '<answer>'];
+    // the typical mistake is to answer after half the search; in other places a wrong choice is any choice
+    const wrong = next && hopsFound > 0 ? ['<answer>'] : ['<call>', '<answer>'];
     const kind = turn >= maxTurns ? '<answer>' : choose(right, wrong, wrong, quality, draw);
     if (kind === '<answer>') {
       return ['<answer>', choose(bestAnswer(), seen, entities, quality, draw), '</answer>'];
     }
     const hop = next ?? gold.at(-1);
     const entity = choose(name(hop?.entity ?? start), seen, entities, quality, draw);
-    const relation = choose(relations[hop?.relation ?? 0] ?? '', asked, relations, quality, draw);
+    const relation = choose(relations[hop?.relation ?? 0] ?? '', askedRelations, relations, quality, draw);
     return ['<call>', entity, relation, '</call>'];
   };
 
   return {
-    prompt: ['<bos>', 'question', ...asked.toReversed(), name(start), '?'],
+    prompt: ['<bos>', 'question', ...askedRelations.toReversed(), name(start), '?'],
     key: graph.key,
-    question: `${asks} is ${asked
+    question: `${asks} is ${askedRelations
       .toReversed()
       .map((relation) => `the ${nameOf(relation)} of`)
       .join(' ')} ${nameOf(name(start))}?`,
@@ -71,9 +72,9 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       const { ok, content } = tools(search, args, { graph, distractors });
       const to = ok ? follow(graph, entity, relation) : null;
       if (entity >= 0 && relation >= 0) searched.push({ turn, entity, relation, to });
-      const next = gold[known];
+      const next = gold[hopsFound];
       const useful = ok && entity === next?.entity && relation === next.relation;
-      if (useful) known++;
+      if (useful) hopsFound++;
       return { observation: content, progress: useful ? 1 : 0, stop: null, success: false };
     },
     answer(args) {
@@ -84,19 +85,19 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       return { observation: [], progress: 0, stop: 'answered', success: entity === goal };
     },
     needs(turn) {
-      const next = gold[known];
+      const next = gold[hopsFound];
       if (!next) return [name(goal)];
       return turn < maxTurns ? [name(next.entity), relations[next.relation] ?? ''] : [];
     },
     expert(turn) {
-      const next = gold[known];
+      const next = gold[hopsFound];
       return next && turn < maxTurns
         ? ['<call>', name(next.entity), relations[next.relation] ?? '', '</call>']
         : ['<answer>', bestAnswer(), '</answer>'];
     },
     rule: (turn) =>
       searched.length === 0 && turn < maxTurns
-        ? ['<call>', name(start), asked[0] ?? '', '</call>']
+        ? ['<call>', name(start), askedRelations[0] ?? '', '</call>']
         : ['<answer>', name(retrieved().at(-1) ?? start), '</answer>'],
     demonstrate,
     view: () => ({
@@ -110,11 +111,14 @@ export function quest(graph: Graph, { title, asks, words, distractors }: Quest, 
       answer: goal,
       given: givenAnswer,
     }),
-    data: () => ({ kind: 'graph', entities, relations, edges, gold, known }),
+    data: () => ({ kind: 'graph', entities, relations, edges, gold, known: hopsFound }),
   };
 }
 
-/** The task with the first thing it needs looked up by its environment, by the same tool that may fail, and put into the prompt. */
+/**
+ * Returns the task with the first fact it needs in its prompt. The environment looks the fact up, with the same tool,
+ * which may fail.
+ */
 export function retrieveFirst(task: Task, environmentSeed: number, { failureRate }: EnvSettings): Task {
   const args = task.needs(0);
   const found = task.call(args, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));
@@ -125,11 +129,13 @@ export function retrieveFirst(task: Task, environmentSeed: number, { failureRate
 }
 
 /**
- * The task with `count` facts in its prompt: those that share most words with the question, entity and relation alike, ties by
- * lot, as a lexical retriever over the facts would bring them. The second hop of a question shares one word at most, so it seldom comes.
- * Who plays it well follows the question as far as those facts lead.
+ * Returns the task with `count` facts in its prompt, as a lexical retriever over the facts would choose them: those
+ * that share most words with the question. Entity and relation count the same, and ties are broken at random. The
+ * second hop of a question shares at most one word, so it is seldom chosen.
+ *
+ * Expert and rule follow the question as far as these facts lead.
  */
-export function retrieveLike(
+export function retrieveSimilar(
   task: Task,
   { entities, relations, edges, gold }: Graph,
   count: number,
@@ -140,30 +146,30 @@ export function retrieveLike(
   const facts = edges.flatMap((row, relation) =>
     row.flatMap((to, entity) => (to === null ? [] : [{ entity, relation, to }])),
   );
-  const alike = ({ entity, relation }: (typeof facts)[number]) =>
+  const sharedWords = ({ entity, relation }: (typeof facts)[number]) =>
     Number(entity === start) + Number(asked.has(relation));
   const best = draw
     .shuffle(facts)
-    .sort((a, b) => alike(b) - alike(a))
+    .sort((a, b) => sharedWords(b) - sharedWords(a))
     .slice(0, count);
   const words = best.flatMap(({ entity, relation, to }) => [
     entities[entity] ?? '',
     relations[relation] ?? '',
     entities[to] ?? '',
   ]);
-  const say = (word: string): readonly string[] => ['<answer>', word, '</answer>'];
-  // as far along the question as the facts lead
+  const answerWith = (word: string): readonly string[] => ['<answer>', word, '</answer>'];
+  // the entity that the facts lead to along the question
   const last = gold.findIndex(
     (hop) => !best.some(({ entity, relation }) => entity === hop.entity && relation === hop.relation),
   );
   const reached = last === 0 ? start : gold.at(last < 0 ? -1 : last - 1)?.to;
-  const read = () => say(entities[reached ?? 0] ?? '');
+  const answerReached = () => answerWith(entities[reached ?? 0] ?? '');
   const atHand = best.flatMap(({ entity, to }) => [entities[entity] ?? '', entities[to] ?? '']);
   return {
     ...task,
     prompt: [...task.prompt, '<obs>', ...words, '</obs>'],
-    expert: read,
-    rule: read,
-    demonstrate: (quality, hand) => (hand.next() < quality ? read() : say(hand.pick(atHand))),
+    expert: answerReached,
+    rule: answerReached,
+    demonstrate: (quality, draws) => (draws.next() < quality ? answerReached() : answerWith(draws.pick(atHand))),
   };
 }

@@ -8,7 +8,7 @@ import {
   offsetOf,
   offsetWords,
   towards,
-  WALK,
+  MOVE_SENTENCE,
   walkTask,
 } from './board.ts';
 import type { ToolEnv } from './env.ts';
@@ -16,10 +16,10 @@ import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
 import { turnRules } from './turnRules.ts';
 import { vocabulary } from './vocab.ts';
-import { drawWarehouse, mostWalls, push, type Stance, type Warehouse } from './warehouse.ts';
+import { drawWarehouse, maxWalls, push, type Stance, type Warehouse } from './warehouse.ts';
 
-/** Share of the turns that the solution of a task of training may take. */
-const TRAINED = 0.75;
+/** The solution of a training task takes at most this share of the turns. */
+const TRAINED_TURN_SHARE = 0.75;
 
 /** Knobs that fix the shape of the environment. */
 export interface SokobanOptions {
@@ -28,49 +28,52 @@ export interface SokobanOptions {
   readonly think: boolean;
 }
 
-interface Worker {
+interface MoveState {
   readonly room: Warehouse;
   readonly from: Stance;
 }
 
-const move = moveTool<Worker>('Moves one cell, pushing the box if it is there.', ({ room, from }, direction) =>
-  outlook(room, push(room, from, direction)),
+const move = moveTool<MoveState>('Moves one cell, pushing the box if it is there.', ({ room, from }, direction) =>
+  boxAndTargetOffsets(room, push(room, from, direction)),
 );
 
-/** Where the box is as seen from the agent, and the target as seen from the box. */
-function outlook({ size, target }: Warehouse, { at, box }: Stance): readonly string[] {
+/** Returns the box's position as seen from the agent, and the target's as seen from the box. */
+function boxAndTargetOffsets({ size, target }: Warehouse, { at, box }: Stance): readonly string[] {
   return [...offsetOf(size, at, box), ...offsetOf(size, box, target)];
 }
 
 /**
- * Sokoban (RAGEN, from gym-sokoban): one box, one target, a room solvable by construction, told in the prompt as the walls
- * inside the ring, target and agent; each observation says where the box is as seen from the agent, and the target as seen from
- * the box. Process reward: the share of the shortest solution a move makes good, a potential-based shaping (a stuck box is as
- * good as no move made), so that it adds up to 1. Out of domain are rooms whose solution takes more moves than any trained on.
+ * Sokoban (RAGEN, from gym-sokoban): one box and one target in a room that is solvable by construction. The prompt
+ * lists the walls inside the outer ring, the target and the agent. Each observation gives the box's position as seen
+ * from the agent, and the target's as seen from the box.
+ *
+ * Process reward of a move: the share of the shortest solution that it completes. This is potential-based shaping, so
+ * the rewards add up to 1. A room with a stuck box has the potential of the start. Shifted tasks are rooms whose
+ * solution takes more moves than any in training.
  */
 export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
   const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...cellNames(size), ...offsetWords(size)]);
-  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: WALK });
-  const working = (least: number, most: number, side: Side) =>
-    begin((draw) => work(drawWarehouse(size, least, most, draw)), { side });
-  const trained = Math.max(1, Math.floor(TRAINED * maxTurns));
+  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: MOVE_SENTENCE });
+  const roomTasks = (minMoves: number, maxMoves: number, side: Side) =>
+    begin((draw) => roomTask(drawWarehouse(size, minMoves, maxMoves, draw)), { side });
+  const trainedMoves = Math.max(1, Math.floor(TRAINED_TURN_SHARE * maxTurns));
   return {
     name: 'sokoban',
     description: 'Push a box onto its target.',
     vocabulary: words.words,
     tools: [move],
-    maxTokens: 11 + mostWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 6,
+    maxTokens: 11 + maxWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 6,
     maxTurnTokens,
     grammar,
-    reset: working(1, trained, 'train'),
-    demonstration: working(1, trained, 'train'),
+    reset: roomTasks(1, trainedMoves, 'train'),
+    demonstration: roomTasks(1, trainedMoves, 'train'),
     splits: {
-      heldOut: { reset: working(1, trained, 'held-out'), doc: 'Rooms that training never works in.' },
+      heldOut: { reset: roomTasks(1, trainedMoves, 'held-out'), doc: 'Rooms that training never works in.' },
       shifted: {
-        reset: working(Math.min(maxTurns, trained + 1), maxTurns, 'held-out'),
+        reset: roomTasks(Math.min(maxTurns, trainedMoves + 1), maxTurns, 'held-out'),
         doc:
-          maxTurns > trained
-            ? `Solutions take ${trained + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trained}.`
+          maxTurns > trainedMoves
+            ? `Solutions take ${trainedMoves + 1} to ${maxTurns} moves where a room has any that long; in training at most ${trainedMoves}.`
             : 'The same rooms: one turn leaves no room for more.',
       },
     },
@@ -78,47 +81,51 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
   };
 }
 
-/** The move of who walks behind the box and pushes, seeing no wall; goes round the box where it stands in the way. */
+/**
+ * Returns the move of the simple rule: walk behind the box and push, ignoring walls. It walks around the box if the box
+ * is in the way.
+ */
 function pushTowards(size: number, { at, box }: Stance, target: number): Direction {
-  const wanted = towards(size, box, target);
-  const back = { up: size, down: -size, left: 1, right: -1 }[wanted];
+  const pushDirection = towards(size, box, target);
+  const back = { up: size, down: -size, left: 1, right: -1 }[pushDirection];
   const behind = box + back;
-  if (at === behind) return wanted;
+  if (at === behind) return pushDirection;
   const walk = towards(size, at, behind);
   const other = towards(size, at, behind, 'columns');
-  const hits = (way: Direction) => neighbour(size, at, way) === box;
-  if (!hits(walk)) return walk;
-  return hits(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
+  const bumpsBox = (way: Direction) => neighbour(size, at, way) === box;
+  if (!bumpsBox(walk)) return walk;
+  return bumpsBox(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
 }
 
-/** One room and the work in it. */
-function work(room: Warehouse): Task {
+/** Makes the task of one room. */
+function roomTask(room: Warehouse): Task {
   const { size, walls, target, start, distance } = room;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
-  let now = start;
+  let current = start;
   const names = cellNames(size);
   const name = (cell: number) => names[cell] ?? '';
-  const whole = distance(start);
-  const left = (stance: Stance) => (distance(stance) === Infinity ? whole : distance(stance)); // a stuck box undoes the way
+  const startDistance = distance(start);
+  // a stuck box counts as no progress
+  const distanceLeft = (stance: Stance) => (distance(stance) === Infinity ? startDistance : distance(stance));
   return walkTask({
     key: `${start.at} ${start.box} to ${target}: ${walls.map(Number).join('')}`,
     prompt: [
       ...['<bos>', 'walls', ...names.filter((_, cell) => walls[cell])],
-      ...['target', name(target), 'at', name(start.at), 'box', ...outlook(room, start)],
+      ...['target', name(target), 'at', name(start.at), 'box', ...boxAndTargetOffsets(room, start)],
     ],
     question: `Push the box from ${name(start.box)} to ${name(target)}.`,
-    // none once the box is stuck
-    best: () => DIRECTIONS.filter((direction) => distance(push(room, now, direction)) < distance(now)),
-    simple: () => pushTowards(size, now, target),
+    // empty once the box is stuck
+    bestMoves: () => DIRECTIONS.filter((direction) => distance(push(room, current, direction)) < distance(current)),
+    ruleMove: () => pushTowards(size, current, target),
     step(direction, turn, tools) {
-      const from = now;
+      const from = current;
       const { ok, content } = tools(move, [direction], { room, from });
-      if (ok) now = push(room, from, direction);
-      moves.push({ turn, direction, ...now, asMeant: now.at !== from.at });
-      const solved = now.box === target;
+      if (ok) current = push(room, from, direction);
+      moves.push({ turn, direction, ...current, asMeant: current.at !== from.at });
+      const solved = current.box === target;
       return {
         observation: content,
-        progress: (left(from) - left(now)) / whole,
+        progress: (distanceLeft(from) - distanceLeft(current)) / startDistance,
         stop: solved ? 'found' : null,
         success: solved,
       };

@@ -2,34 +2,40 @@ import { ERROR_WORD } from './vocab.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { ParsedTurn } from './turn.ts';
 
-/** How an agent speaks with an environment that a person wrote: in text, with a chat tokenizer, or in words, with or without thoughts. */
+/**
+ * How the agent communicates with an environment that a person wrote: in text through a chat tokenizer, or in words. In
+ * words, turns may begin with a thought.
+ */
 export interface Speaking {
   readonly chatTokenizer: ChatTokenizer | null; // null: each word is a token
-  readonly think: boolean; // in words only
+  readonly think: boolean; // whether turns may hold a thought; only used without a chat tokenizer
 }
 
-/** A turn that the environment cannot read, and the observation that says so. */
+/** A turn that the environment cannot read, with the observation that reports the mistake. */
 export interface Mistake {
   readonly kind: 'mistake';
-  readonly said: readonly string[]; // words, as an observation
+  readonly said: readonly string[]; // the observation, as words
 }
 
 /** The mistake without an explanation. */
 export const MISTAKE: Mistake = { kind: 'mistake', said: [ERROR_WORD] };
 
 /**
- * Translates between an environment, which uses words, and an agent, which uses token ids. Tasks use only words, so another way of
- * writing them needs no other environment.
+ * Translates between an environment, which uses words, and an agent, which uses token ids. Tasks only use words, so one
+ * environment works with any `Speech`.
  */
 export interface Speech {
-  /** The prompt of a task, as ids, from its words and its readable question. */
+  /** Returns the prompt of a task as ids, from its words and its readable question. */
   readonly prompt: (words: readonly string[], question: string) => readonly number[];
   /** Reads a turn that the agent drew. */
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
-  /** The observation after the turn `action`, as ids, up to where the agent draws again. */
+  /** Returns the observation after the turn `action` as ids, up to the point where the agent draws again. */
   readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
-  /** A turn of tags and words (`<call> w </call>`) as an agent would draw it. */
+  /** Returns the ids of a turn that is given as tags and words (`<call> w </call>`), as an agent would draw them. */
   readonly action: (words: readonly string[]) => readonly number[];
-  /** The name that each id stands for in an episode, from the names of words. Throws if a name belongs to no word of the vocabulary. */
+  /**
+   * Maps each slot's token id to the name that the slot stands for in the episode, given the names by word. Throws if a
+   * word is not in the vocabulary.
+   */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
 }

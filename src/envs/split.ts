@@ -1,19 +1,23 @@
 import { pcg4d } from '../base/rng.ts';
 
-/** The tasks to train on, or those kept from training. */
+/** A side of the split: the tasks to train on, or the tasks that training never uses. */
 export type Side = 'train' | 'held-out';
 
-/** Share of an environment's tasks that is kept from training. */
+/** Share of an environment's tasks that is held out. */
 export const HELD_OUT_SHARE = 0.2;
-/** The most draws to find a task on one side. At least a fifth of all tasks are on each side, so this many misses mean that there is none. */
-const MOST_DRAWS = 2000;
+/**
+ * Largest number of draws to find a task on one side. At least a fifth of all tasks are on each side, so this many
+ * misses mean that the side has no task.
+ */
+const MAX_DRAWS = 2000;
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * The side a task is on, by a hash of its `key` (FNV-1a over UTF-16 units, mixed by pcg4d). The seed that drew it does not matter, so
- * two equal tasks are on the same side in every run, and no task is both trained on and held out.
+ * Returns the side of the task with this `key`, by a hash of the key (FNV-1a over UTF-16 units, mixed by pcg4d). It
+ * does not depend on the seed that drew the task. So equal tasks are on the same side in every run, and no task is both
+ * trained on and held out.
  */
 export function sideOf(key: string): Side {
   let hash = FNV_OFFSET;
@@ -25,9 +29,9 @@ export function sideOf(key: string): Side {
 
 /** Calls `draw` until it returns a task on `side`. Throws after 2,000 tasks on the other side. */
 export function drawOn<T extends { readonly key: string }>(side: Side, draw: () => T): T {
-  for (let count = 0; count < MOST_DRAWS; count++) {
+  for (let count = 0; count < MAX_DRAWS; count++) {
     const task = draw();
     if (sideOf(task.key) === side) return task;
   }
-  throw new Error(`drawOn: none of ${MOST_DRAWS} tasks is on the side ${side}. The environment has too few tasks.`);
+  throw new Error(`drawOn: none of ${MAX_DRAWS} tasks is on the side ${side}. The environment has too few tasks.`);
 }

@@ -7,11 +7,11 @@ export interface EpisodeConditions {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
-  readonly room?: number; // most tokens in the episode; default: `env.maxTokens`
-  readonly timer?: EnvironmentTimer; // adds up the time that the environment takes
+  readonly room?: number; // largest number of tokens in the episode; default: `env.maxTokens`
+  readonly timer?: EnvironmentTimer; // adds up the environment's time
 }
 
-/** Adds up the time between a question to the environment and its answer. */
+/** Adds up the time between each question to the environment and its answer. */
 export interface EnvironmentTimer {
   readonly now: () => number; // ms
   spent: number; // ms so far
@@ -37,29 +37,29 @@ export interface Payment {
 export type TakenTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
 
 /**
- * An episode in progress. A policy, a script, a person or an expert plays the agent and gives one token at a time to `take`.
- * The environment's tokens (the prompt, an observation) are added to `written` as soon as they exist. A token's role depends
- * only on who wrote it: tokens given to `take` are actions, all others are prompt or observation.
+ * An episode in progress. A policy, a script, a person or an expert plays the agent and gives one token at a time to
+ * `take`. The environment's tokens (the prompt, an observation) are added to `written` as soon as they exist. A token's
+ * role depends only on who wrote it: tokens given to `take` are actions, all others are prompt or observation. /
  */
 export interface Stepper {
   readonly env: ToolEnv;
-  readonly timer: EnvironmentTimer | undefined; // of its conditions
+  readonly timer: EnvironmentTimer | undefined; // the timer of the episode's conditions
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
-  readonly written: readonly WrittenToken[]; // so far, prompt included
+  readonly written: readonly WrittenToken[]; // all tokens so far, including the prompt
   readonly payments: readonly Payment[];
   readonly taken: readonly TakenTurn[];
   readonly parts: Readonly<Record<RewardPart, number>>; // sum of rewards so far, by part
   readonly turn: number; // number of the current turn, from 1
-  readonly draft: number; // tokens the agent has drawn in the current turn
+  readonly turnTokens: number; // tokens the agent has drawn in the current turn
   readonly state: number; // grammar state of the next draw
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
-  /** The turn that waits for an environment that answers later (`ToolEnv.later`). Null in every other state. */
+  /** The turn that waits for an environment that answers later (`ToolEnv.later`). Null if no turn waits. */
   readonly asked: AskedTurn | null;
   /**
-   * How many more tokens the agent may draw before its turn is cut off or the episode is out of room. 0 when the episode
-   * is over, or while a turn waits for the environment.
+   * How many more tokens the agent may draw before its turn is cut off or the episode reaches its token limit. 0 when
+   * the episode is over, or while a turn waits for the environment.
    */
   readonly budget: number;
   /** Ids the agent may draw now. Empty when the episode is over, or while a turn waits for the environment. */
@@ -76,40 +76,42 @@ export interface Stepper {
 }
 
 /**
- * Begins an episode. `seeds.seed` chooses the task and `seeds.environmentSeed` the environment's random events; the same seeds and the
- * same tokens give the same episode.
+ * Begins an episode. `seeds.seed` chooses the task and `seeds.environmentSeed` the environment's random events. The
+ * same seeds and the same tokens give the same episode.
  *
- * A turn's reward goes on its last action token, and the reward for a thought on its `</think>`. With `rewardOnLastAction`
- * off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); a last turn without an
- * observation keeps it on its action. Nothing is written after the episode is over. If the episode runs out of room, it ends
- * with the stop reason 'tokens'. If that happens inside a turn, the turn gets the penalty of a malformed turn and no tool
- * runs. Throws RangeError if the prompt does not fit. Errors of `begin` are passed on: it throws if the environment answers later,
- * because `openAll` has to open such an episode.
+ * A turn's reward goes on its last action token, and the reward for a thought on its `</think>`. With
+ * `rewardOnLastAction` off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); the
+ * last turn has no observation, so its reward stays on its action. Nothing is written after the episode is over. If the
+ * episode reaches its token limit, it ends with the stop reason 'tokens'. If that happens inside a turn, the turn gets
+ * the penalty of a malformed turn and no tool runs.
+ *
+ * Throws RangeError if the prompt does not fit. Also throws the errors of `begin`: it fails if the environment answers
+ * later, because `openAll` has to open such an episode.
  */
 export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds): Stepper {
   const { env, settings, begin = env.reset, timer } = conditions;
   const episode = timed(timer, () => begin(seeds.seed, settings, seeds.environmentSeed));
-  return new Played(conditions, seeds, episode);
+  return new EpisodeStepper(conditions, seeds, episode);
 }
 
-/** What `ask` returns, with its time added to the timer. */
+/** Calls `ask` and adds the time it takes to the timer. Returns its result. */
 function timed<T>(timer: EnvironmentTimer | undefined, ask: () => T): T {
   if (!timer) return ask();
-  const began = timer.now();
+  const startTime = timer.now();
   const answer = ask();
-  timer.spent += timer.now() - began;
+  timer.spent += timer.now() - startTime;
   return answer;
 }
 
-/** What `ask` resolves to, with the time until then added to the timer. */
-async function timedLater<T>(timer: EnvironmentTimer | undefined, ask: () => Promise<T>): Promise<T> {
-  const began = timer?.now() ?? 0;
+/** Calls `ask` and adds the time until its promise resolves to the timer. Returns its result. */
+async function timedAsync<T>(timer: EnvironmentTimer | undefined, ask: () => Promise<T>): Promise<T> {
+  const startTime = timer?.now() ?? 0;
   const answer = await ask();
-  if (timer) timer.spent += timer.now() - began;
+  if (timer) timer.spent += timer.now() - startTime;
   return answer;
 }
 
-/** Begins an episode for each of the tasks, as `openEpisode` does. Waits for an environment that answers later. */
+/** Begins an episode for each task, as `openEpisode` does. Waits if the environment answers later. */
 export async function openAll(
   conditions: EpisodeConditions,
   tasks: readonly EpisodeSeeds[],
@@ -117,9 +119,9 @@ export async function openAll(
   const { env, settings, begin = env.reset, timer } = conditions;
   const { opening } = begin;
   if (!opening) return tasks.map((seeds) => openEpisode(conditions, seeds));
-  const episodes = await timedLater(timer, () => opening.open(tasks, settings));
+  const episodes = await timedAsync(timer, () => opening.open(tasks, settings));
   try {
-    return tasks.map((seeds, i) => new Played(conditions, seeds, given(episodes, i)));
+    return tasks.map((seeds, i) => new EpisodeStepper(conditions, seeds, itemAt(episodes, i)));
   } catch (error) {
     env.later?.leave(episodes);
     throw error;
@@ -129,18 +131,18 @@ export async function openAll(
 /** Asks the environment for the results of all waiting turns, in one call. Does nothing if no turn waits. */
 export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
   const waiting = steppers.filter(({ asked }) => asked !== null);
-  const later = waiting[0]?.env.later;
-  if (!later) return;
-  const results = await timedLater(waiting[0]?.timer, () => later.answer(waiting.flatMap(({ asked }) => asked ?? [])));
-  for (const [i, stepper] of waiting.entries()) stepper.receive(given(results, i));
+  const offset = waiting[0]?.env.later;
+  if (!offset) return;
+  const results = await timedAsync(waiting[0]?.timer, () => offset.answer(waiting.flatMap(({ asked }) => asked ?? [])));
+  for (const [i, stepper] of waiting.entries()) stepper.receive(itemAt(results, i));
 }
 
-/** Tells an environment that answers later that these episodes are not played on. */
+/** Tells an environment that answers later that these episodes will not be continued. */
 export function leaveAll(steppers: readonly Stepper[]): void {
   steppers[0]?.env.later?.leave(steppers.map(({ episode }) => episode));
 }
 
-function given<T>(list: readonly T[], i: number): T {
+function itemAt<T>(list: readonly T[], i: number): T {
   const item = list[i];
   if (item === undefined)
     throw new RangeError(`openAll: the environment gave ${list.length} answers, and at least ${i + 1} are needed.`);
@@ -151,7 +153,7 @@ const NO_REWARDS: Stepper['parts'] = {
   ...{ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
 };
 
-class Played implements Stepper {
+class EpisodeStepper implements Stepper {
   readonly env: ToolEnv;
   readonly timer: EnvironmentTimer | undefined;
   readonly seeds: EpisodeSeeds;
@@ -166,7 +168,7 @@ class Played implements Stepper {
   stop: StopReason | null = null;
   asked: AskedTurn | null = null;
   readonly #settings: EnvSettings;
-  readonly #room: number;
+  readonly #maxTokens: number;
   readonly #grammar: Grammar;
   #action: number[] = [];
 
@@ -180,22 +182,22 @@ class Played implements Stepper {
     this.seeds = seeds;
     this.episode = episode;
     this.#settings = settings;
-    this.#room = room;
+    this.#maxTokens = room;
     this.#grammar = env.grammar(settings.grammar);
     this.state = episode.state;
     const { length } = episode.prompt;
     if (length > room) throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${room} fit.`);
-    this.#force(episode.prompt, Role.prompt, 0);
+    this.#write(episode.prompt, Role.prompt, 0);
     if (length === room) this.stop = 'tokens';
   }
 
-  get draft(): number {
+  get turnTokens(): number {
     return this.#action.length;
   }
 
   get budget(): number {
     if (this.stop !== null || this.asked !== null) return 0;
-    return Math.min(this.env.maxTurnTokens - this.#action.length, this.#room - this.written.length);
+    return Math.min(this.env.maxTurnTokens - this.#action.length, this.#maxTokens - this.written.length);
   }
 
   allowed(): readonly number[] {
@@ -204,8 +206,8 @@ class Played implements Stepper {
 
   allows(token: number): boolean {
     const { next, vocabulary } = this.#grammar;
-    const known = Number.isInteger(token) && token >= 0 && token < vocabulary;
-    return this.stop === null && this.asked === null && known && next[this.state * vocabulary + token]! >= 0;
+    const isValidId = Number.isInteger(token) && token >= 0 && token < vocabulary;
+    return this.stop === null && this.asked === null && isValidId && next[this.state * vocabulary + token]! >= 0;
   }
 
   take(token: number): void {
@@ -219,58 +221,61 @@ class Played implements Stepper {
     this.#action.push(token);
     this.state = next[this.state * vocabulary + token]!;
     if (stop[this.state] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
-    else if (this.written.length >= this.#room) this.#cutTurn();
+    else if (this.written.length >= this.#maxTokens) this.#cutTurn();
   }
 
-  #force(tokens: readonly number[], role: Role, turn: number): void {
+  #write(tokens: readonly number[], role: Role, turn: number): void {
     for (const token of tokens) this.written.push({ token, role, turn, state: 0, single: false });
   }
 
   receive(result: TurnResult): void {
-    if (this.asked === null) throw new RangeError('Stepper.hear: no turn waits for a result.');
+    if (this.asked === null) throw new RangeError('Stepper.receive: no turn waits for a result.');
     this.asked = null;
-    this.#conclude(result);
+    this.#finishTurn(result);
   }
 
-  /** Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer (`asked`). */
+  /**
+   * Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer
+   * (`asked`).
+   */
   #endTurn(): void {
     if (this.env.later) this.asked = { episode: this.episode, action: this.#action, settings: this.#settings };
-    else this.#conclude(timed(this.timer, () => this.episode.step(this.#action, this.#settings)));
+    else this.#finishTurn(timed(this.timer, () => this.episode.step(this.#action, this.#settings)));
   }
 
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
-  #conclude(result: TurnResult): void {
+  #finishTurn(result: TurnResult): void {
     const { observation, parts, valid, toolCall, waited } = result;
-    const answered = result.stop === null && this.written.length + observation.length < this.#room;
-    this.#pay(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);
+    const answered = result.stop === null && this.written.length + observation.length < this.#maxTokens;
+    this.#recordRewards(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);
     this.taken.push({ turn: this.turn, parts, valid, toolCall, waited });
     this.success = result.success;
     if (!answered) {
-      this.stop = result.stop ?? 'tokens'; // without room for the observation and one more token, the episode ends here
+      this.stop = result.stop ?? 'tokens'; // the observation and one more token don't fit, so the episode ends here
       return;
     }
-    this.#force(observation, Role.observation, this.turn);
+    this.#write(observation, Role.observation, this.turn);
     this.turn++;
     this.#action = [];
     this.state = result.state;
   }
 
   /**
-   * Ends the episode inside a turn. The turn gets the penalty of a malformed turn, so that never finishing a turn does
-   * not pay better.
+   * Ends the episode inside a turn. The turn gets the penalty of a malformed turn, so never finishing a turn is not
+   * better than finishing it badly.
    */
   #cutTurn(): void {
     const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
-    this.#pay({ parts, thinkEnd: -1 }, 0);
+    this.#recordRewards({ parts, thinkEnd: -1 }, 0);
     this.taken.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
     this.stop = 'tokens';
   }
 
   /**
-   * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `later` places after the
-   * turn's last token.
+   * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `offset` places after
+   * the turn's last token.
    */
-  #pay({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, later: number): void {
+  #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, later: number): void {
     const end = this.written.length - 1;
     const start = end - this.#action.length + 1;
     for (const part of REWARD_PARTS) {
@@ -285,12 +290,12 @@ class Played implements Stepper {
 
 const allowedIds = new WeakMap<Grammar, Map<number, readonly number[]>>();
 
-/** Ids that may be written in a state of a grammar, in their order. */
+/** Returns the ids that are legal in a state of a grammar, in ascending order. */
 export function allowedIn(grammar: Grammar, state: number): readonly number[] {
   const states = allowedIds.get(grammar) ?? new Map<number, readonly number[]>();
   allowedIds.set(grammar, states);
-  const before = states.get(state);
-  if (before) return before;
+  const cached = states.get(state);
+  if (cached) return cached;
   const { next, vocabulary } = grammar;
   const row = Array.from(next.subarray(state * vocabulary, (state + 1) * vocabulary));
   const allowed = row.flatMap((to, id) => (to >= 0 ? [id] : []));

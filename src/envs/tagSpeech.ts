@@ -2,7 +2,10 @@ import { MISTAKE, type Speech } from './speech.ts';
 import { parseTurn } from './turn.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/** The `Speech` in which each word of the environment is one token. Tags mark a call, an answer and an observation. */
+/**
+ * Makes the `Speech` in which each word of the environment is one token. Tags mark a call, an answer and an
+ * observation.
+ */
 export function tagSpeech(vocabulary: Vocabulary, think: boolean): Speech {
   return {
     prompt: (words) => vocabulary.ids(words),

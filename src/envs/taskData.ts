@@ -1,8 +1,8 @@
 import type { EntitySlotWords } from './entitySlots.ts';
 
 /**
- * A task as plain JSON: what another program needs of it, beside its environment's rules, to play it the same way. Words are
- * those of the vocabulary, but in `documents`, whose texts are given slots as they are read.
+ * A task as plain JSON: what another program needs to play it the same way, in addition to the environment's rules.
+ * Words are those of the vocabulary, except in `documents`, where slots replace words only while they are read.
  */
 export type TaskData =
   | { readonly kind: 'number-hunt'; readonly target: number }
@@ -15,9 +15,10 @@ export type TaskData =
       readonly kind: 'graph';
       readonly entities: readonly string[];
       readonly relations: readonly string[];
-      readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: there is no such fact
-      readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[]; // the hops from the question's entity to its answer
-      readonly known: number; // hops that stand in the prompt
+      readonly edges: readonly (readonly (number | null)[])[]; // [relation][entity] → entity; null: no such fact
+      /** The hops from the question's entity to its answer. */
+      readonly gold: readonly { readonly entity: number; readonly relation: number; readonly to: number }[];
+      readonly known: number; // hops that are already in the prompt
     }
   | {
       readonly kind: 'documents';
@@ -25,17 +26,17 @@ export type TaskData =
       readonly answer: string;
       readonly answerWords: readonly string[];
       readonly passages: readonly string[]; // titles, in the order they are needed
-      readonly queries: readonly (readonly string[])[]; // for each of them one that finds it first
-      readonly slots: EntitySlotWords; // each kind in the order it is handed out, the last first
+      readonly queries: readonly (readonly string[])[]; // for each passage a query that returns it first
+      readonly slots: EntitySlotWords; // the slots of each type in the order of assignment, last first
     };
 
-/** What all tasks of an environment share, as plain JSON. */
+/** Data that all tasks of an environment share, as plain JSON. */
 export type RulesData = { readonly maxTurns: number } & (
   | { readonly kind: 'number-hunt'; readonly range: number; readonly distractors: number }
   | { readonly kind: 'calculator' }
   | {
       readonly kind: 'graph';
-      readonly entities: readonly string[]; // all that a turn can name; a task may hold fewer
+      readonly entities: readonly string[]; // all entities that a turn can name; a task may have fewer
       readonly relations: readonly string[];
       readonly distractors: number;
     }
@@ -44,10 +45,11 @@ export type RulesData = { readonly maxTurns: number } & (
       readonly passages: readonly {
         readonly title: string;
         readonly titleWords: readonly string[];
-        readonly textWords: readonly string[]; // all of them: the index reads on where the agent stops
+        /** All words of the text: the index also reads those after the agent's limit. */
+        readonly textWords: readonly string[];
       }[];
-      readonly own: readonly string[]; // words that stand for themselves
-      readonly spoken: readonly string[]; // words that a query or an answer may hold
+      readonly own: readonly string[]; // words that are tokens, without slots
+      readonly spoken: readonly string[]; // words that may be in a query or an answer
       readonly topPassages: number;
       readonly payoff: 'exact' | 'f1';
     }

@@ -2,8 +2,8 @@ import { ProblemError } from '../base/problem.ts';
 import type { AskForm } from '../domain/taskForm.ts';
 
 /**
- * The typed words, one for each blank, without spaces around them. A blank that is left empty gives ''. Throws ProblemError if a blank
- * needs a word and has none, if it doesn't accept its word, or if there are more words than blanks.
+ * Returns the words typed into a form, one for each blank, trimmed. An empty blank gives ''. Throws ProblemError if a
+ * required blank is empty, if a blank doesn't accept its word, or if there are more words than blanks.
  */
 export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: readonly string[]): readonly string[] {
   if (words.length > blanks.length) {
@@ -13,19 +13,19 @@ export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: reado
   }
   return blanks.map(({ label, words: known, optional }, at) => {
     const word = (words[at] ?? '').trim();
-    if (word === '' && !optional) throw new ProblemError(`${label} is empty. Use ${wanted(known)}.`);
+    if (word === '' && !optional) throw new ProblemError(`${label} is empty. Use ${expectedText(known)}.`);
     if (word === '' || known === null) return word;
     const found =
       known.find((each) => each === word) ?? known.find((each) => each.toLowerCase() === word.toLowerCase());
-    if (found === undefined) throw new ProblemError(`${label} can’t be “${word}”. Use ${wanted(known)}.`);
+    if (found === undefined) throw new ProblemError(`${label} can’t be “${word}”. Use ${expectedText(known)}.`);
     return found;
   });
 }
 
-const MOST_NAMED = 8;
+const MAX_NAMES_LISTED = 8;
 
-function wanted(known: readonly string[] | null): string {
+function expectedText(known: readonly string[] | null): string {
   if (known === null) return 'words of your own';
-  const named = known.slice(0, MOST_NAMED).join(', ');
-  return known.length > MOST_NAMED ? `one of ${known.length} words, such as ${named}` : `one of ${named}`;
+  const named = known.slice(0, MAX_NAMES_LISTED).join(', ');
+  return known.length > MAX_NAMES_LISTED ? `one of ${known.length} words, such as ${named}` : `one of ${named}`;
 }

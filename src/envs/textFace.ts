@@ -7,22 +7,28 @@ export interface Wrong {
 }
 
 /**
- * How an environment reads and writes text. Its tasks use only the words of its vocabulary. A face translates these words to text, and
- * the arguments and answers in a text back to words.
+ * How an environment reads and writes text. Its tasks use only the words of its vocabulary. A face translates these
+ * words to text, and the arguments and answers in a text back to words. /
  */
 export interface TextFace {
   readonly system: string; // the agent's job, in a sentence or two
   readonly tools: readonly ToolFace[]; // one or more
   /** The question of a task as text, made from its words and its readable question. */
   readonly question: (words: readonly string[], question: string) => string;
-  /** The words of a call of `tool` with these arguments, whose types are those of the tool. A `Wrong` repeats the agent's words only through `quote`. */
+  /**
+   * Returns the words of a call of `tool` with these arguments, which have the types that the tool declares. A `Wrong`
+   * repeats the agent's words only through `quote`.
+   */
   readonly callWords: (values: CallValues, quote: Quote, tool: string) => readonly string[] | Wrong;
-  /** The tool and the arguments of a call in words. */
+  /** Returns the tool and the arguments of a call that is given in words. */
   readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: CallValues };
   readonly answerWords: (text: string, quote: Quote) => readonly string[] | Wrong;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;
-  /** Texts among which the longest ones, in tokens, are found. The token limit of an episode is computed from them. */
+  /**
+   * Candidates for the longest question, turn and observation in tokens. The token limit of an episode is computed from
+   * them.
+   */
   readonly longest: (tokens: TokenCount) => {
     readonly questions: readonly string[];
     readonly turns: readonly WrittenTurn[];
@@ -33,7 +39,10 @@ export interface TextFace {
 /** Counts the tokens of a text. */
 export type TokenCount = (text: string) => number;
 
-/** The text with the most tokens, the first of several; '' if there is none. Each is counted with a blank before it, as within a sentence. */
+/**
+ * Returns the first text with the most tokens; '' if there is no text. Each text is counted with a space before it, as
+ * within a sentence.
+ */
 export function longestOf(texts: readonly string[], tokens: TokenCount): string {
   let [longest, most] = ['', -1];
   for (const text of texts) {

@@ -8,33 +8,37 @@ import type { TextFace, TokenCount } from './textFace.ts';
 import type { ParsedTurn } from './turn.ts';
 import { ERROR_WORD } from './vocab.ts';
 
-/** Tokens that an error repeats of the agent's words at most, and letters. */
-const QUOTED_TOKENS = 16;
-const QUOTED_LETTERS = 60;
+/** Limits on how much of the agent's own text an error message repeats. */
+const MAX_QUOTED_TOKENS = 16;
+const MAX_QUOTED_CHARACTERS = 60;
 const NOT_ENDED = 'a turn that is not ended; want a shorter one';
 
-/** Reads turns of text. What it says of a mistake has a bound, so that an episode has room for a mistake in each turn. */
+/**
+ * Reads turns of text. The length of its error messages is bounded, so that an episode's token limit can allow for an
+ * error in each turn.
+ */
 export interface TextReader {
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
-  /** Tokens of the observation that an error is, at most, with the end of a turn that had none before it. */
+  /** Largest number of tokens of an error observation, including the stop id for a turn that had none. */
   readonly longestError: number;
 }
 
 /**
- * The reader of a face's turns. A turn without a stop id was cut and is a mistake, whatever it says. The bound on errors is the longest of
- * the kinds of mistake that there are (`wrongTurns`), with `QUOTED_TOKENS` for what they repeat; an error beyond it repeats less, then is cut.
+ * Makes the reader of a face's turns. A turn without a stop id was cut off and counts as a mistake, whatever it says.
+ * The bound on errors is the longest message among all types of mistake (`wrongTurns`), plus `MAX_QUOTED_TOKENS` for
+ * the text that it repeats. A longer error repeats less, and is cut as a last resort.
  */
 export function textReader(format: TurnFormat, face: TextFace): TextReader {
   const tokens = tokenCount(format.codec);
-  const size = (text: string) => format.observationIds(text, false).length;
+  const observationTokens = (text: string) => format.observationIds(text, false).length;
   const quoteOf =
-    (most: number): Quote =>
+    (maxTokens: number): Quote =>
     (words) => {
-      const letters = Array.from(words);
-      if (letters.length <= QUOTED_LETTERS && tokens(words) <= most) return words;
-      let kept = Math.min(letters.length, QUOTED_LETTERS) - 1;
-      const shown = () => `${letters.slice(0, kept).join('')}…`;
-      while (kept > 0 && tokens(shown()) > most) kept--;
+      const characters = Array.from(words);
+      if (characters.length <= MAX_QUOTED_CHARACTERS && tokens(words) <= maxTokens) return words;
+      let kept = Math.min(characters.length, MAX_QUOTED_CHARACTERS) - 1;
+      const shown = () => `${characters.slice(0, kept).join('')}…`;
+      while (kept > 0 && tokens(shown()) > maxTokens) kept--;
       return shown();
     };
   const readAs = (turn: ReadTurn, quote: Quote): ParsedTurn | string => {
@@ -43,38 +47,42 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
       turn.kind === 'call' ? face.callWords(turn.values, quote, turn.tool) : face.answerWords(turn.answer, quote);
     return 'wrong' in words ? words.wrong : { kind: turn.kind, words, thought: [], thinkEnd: -1 };
   };
-  const gotText = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
-  const wrongs = probes(format, face).flatMap((ids) => {
+  const errorText = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
+  const messages = wrongTurnIds(format, face).flatMap((ids) => {
     const read = readAs(format.read(ids, quoteOf(0)), quoteOf(0));
     return typeof read === 'string' ? [read] : [];
   });
   const longestError =
-    [NOT_ENDED, ...wrongs].reduce((most, wrong) => Math.max(most, size(gotText(wrong))), 0) + QUOTED_TOKENS;
+    [NOT_ENDED, ...messages].reduce((most, wrong) => Math.max(most, observationTokens(errorText(wrong))), 0) +
+    MAX_QUOTED_TOKENS;
   const mistake = (text: string): Mistake => ({ kind: 'mistake', said: [text] });
   return {
     longestError,
     read: (action) => {
-      if (withoutStop(action, format.stops).length === action.length) return mistake(gotText(NOT_ENDED));
-      for (let most = QUOTED_TOKENS; ; most = Math.floor(most / 2)) {
+      if (withoutStop(action, format.stops).length === action.length) return mistake(errorText(NOT_ENDED));
+      for (let most = MAX_QUOTED_TOKENS; ; most = Math.floor(most / 2)) {
         const quote = quoteOf(most);
         const read = readAs(format.read(action, quote), quote);
         if (typeof read !== 'string') return read;
-        const text = gotText(read);
-        if (size(text) <= longestError) return mistake(text);
-        if (most === 0) return mistake(shortened(text, (cut) => size(cut) <= longestError));
+        const text = errorText(read);
+        if (observationTokens(text) <= longestError) return mistake(text);
+        if (most === 0) return mistake(shortened(text, (cut) => observationTokens(cut) <= longestError));
       }
     },
   };
 }
 
-/** How many tokens a text is in a question, a turn or an observation, where none of it is a special token. */
+/**
+ * Returns a function that counts the tokens of a text in a question, a turn or an observation, where no part of the
+ * text becomes a special token.
+ */
 export function tokenCount(codec: Codec): TokenCount {
   const { mark, encode } = outsideText(codec);
   return (text) => encode(mark(text)).length;
 }
 
-/** Turns that are wrong in each way there is, as ids. */
-function probes({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
+/** Returns turns with each type of mistake, as ids. */
+function wrongTurnIds({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
   const tools = face.tools.map(toolSchema);
   const { turns } = face.longest((text) => codec.encode(text).length);
   const calls = turns.flatMap((turn) => ('tool' in turn ? [turn] : []));
@@ -83,9 +91,9 @@ function probes({ codec }: TurnFormat, face: TextFace): readonly (readonly numbe
   );
 }
 
-/** The text without the letters at its end that are too many. */
+/** Removes characters from the end of a text until it fits. */
 function shortened(text: string, fits: (cut: string) => boolean): string {
-  const letters = Array.from(text);
-  while (letters.length > 0 && !fits(letters.join(''))) letters.pop();
-  return letters.join('');
+  const characters = Array.from(text);
+  while (characters.length > 0 && !fits(characters.join(''))) characters.pop();
+  return characters.join('');
 }

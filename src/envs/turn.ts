@@ -1,10 +1,10 @@
 import { readTags, type TaggedTurn } from '../text/tags.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/** What a turn of action tokens says. */
+/** The content of a turn. */
 export type ParsedTurn = TaggedTurn;
 
-/** Reads one turn of tags and words; malformed is null. */
+/** Reads one turn of tags and words. Returns null if it is malformed. */
 export function parseTurn(action: readonly number[], vocabulary: Vocabulary, think: boolean): ParsedTurn | null {
   return readTags(action.map(vocabulary.word), think);
 }

@@ -1,10 +1,10 @@
 import { TAGS } from '../text/tags.ts';
 
-/** What the environment says of a malformed turn, and of a tool that failed. */
+/** Observation after a malformed turn. */
 export const ERROR_WORD = 'error';
-export const FAILURE_WORD = 'none';
+export const FAILURE_WORD = 'none'; // observation after a failed tool call
 
-/** Words and their ids: ids are the record, text is a view. */
+/** The words of an environment and their token ids. */
 export interface Vocabulary {
   readonly words: readonly string[]; // id → word
   readonly id: (word: string) => number; // throws on an unknown word
@@ -13,13 +13,16 @@ export interface Vocabulary {
   readonly content: readonly number[]; // ids of all words that are not tags
 }
 
-/** The tags, the two fixed answers and the words of one environment. Throws on a word given twice. */
-export function vocabulary(own: readonly string[]): Vocabulary {
-  const words: readonly string[] = [...TAGS, ERROR_WORD, FAILURE_WORD, ...own];
+/**
+ * Builds the vocabulary of an environment: the tags, the error and failure words, and its own words. Throws if a word
+ * is given twice.
+ */
+export function vocabulary(ownWords: readonly string[]): Vocabulary {
+  const words: readonly string[] = [...TAGS, ERROR_WORD, FAILURE_WORD, ...ownWords];
   const byWord = new Map(words.map((word, id) => [word, id]));
   if (byWord.size !== words.length) {
-    const twice = words.filter((word, id) => byWord.get(word) !== id);
-    throw new Error(`vocabulary: ${twice.join(', ')} is in it twice.`);
+    const duplicates = words.filter((word, id) => byWord.get(word) !== id);
+    throw new Error(`vocabulary: ${duplicates.join(', ')} is given twice.`);
   }
   const id = (word: string): number => {
     const found = byWord.get(word);

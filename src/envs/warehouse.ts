@@ -1,32 +1,32 @@
 import type { Random } from '../base/rng.ts';
 import { type Direction, DIRECTIONS, neighbour } from './board.ts';
 
-/** Probability of a wall inside the room. */
-const WALLS = 0.15;
-/** Rooms tried for one that is large enough; then any will do. */
-const TRIES = 60;
+/** Probability that a cell inside the room is a wall. */
+const WALL_PROBABILITY = 0.15;
+/** Number of rooms tried to find one with a start at least `minMoves` away. After that any room is accepted. */
+const LARGE_ROOM_TRIES = 60;
 
-/** Where the agent and the box stand. */
+/** The cells of the agent and the box. */
 export interface Stance {
   readonly at: number;
   readonly box: number;
 }
 
-/** A room of Sokoban with one box: the cells inside its ring of walls, row by row. */
+/** A Sokoban room with one box. Cells are those inside the outer ring of walls, row by row. */
 export interface Warehouse {
   readonly size: number;
   readonly walls: readonly boolean[];
   readonly target: number;
   readonly start: Stance;
-  readonly distance: (stance: Stance) => number; // moves to the solution; Infinity if there is none
+  readonly distance: (stance: Stance) => number; // number of moves to the solution; Infinity if there is none
 }
 
-/** Walls a room has at most. */
-export function mostWalls(size: number): number {
+/** Returns the largest number of walls of a room. */
+export function maxWalls(size: number): number {
   return Math.floor((size * size) / 4);
 }
 
-/** What a move leads to: pushes the box where it can, else nothing moves. */
+/** Returns the state after a move. The box is pushed if it can move; if the move is blocked, nothing changes. */
 export function push({ size, walls }: Pick<Warehouse, 'size' | 'walls'>, from: Stance, direction: Direction): Stance {
   const to = neighbour(size, from.at, direction);
   if (to < 0 || walls[to]) return from;
@@ -36,56 +36,60 @@ export function push({ size, walls }: Pick<Warehouse, 'size' | 'walls'>, from: S
 }
 
 /**
- * A room with its box on the target, played backwards in every way; the start is one of the stances that come of it, `least` to
- * `most` moves from the solution, each number of moves as likely as any other. Where no room is that large, the furthest start.
+ * Draws a room. It starts with the box on the target and plays backwards in every possible way. The start is drawn from
+ * the states that this reaches, `minMoves` to `maxMoves` moves from the solution. Each number of moves is equally
+ * likely. If no room has a start that far away, the furthest one is used.
  */
-export function drawWarehouse(size: number, least: number, most: number, draw: Random): Warehouse {
+export function drawWarehouse(size: number, minMoves: number, maxMoves: number, draw: Random): Warehouse {
   for (let tries = 0; ; tries++) {
     const walls = drawWalls(size, draw);
     const target = draw.pick(walls.flatMap((wall, cell) => (wall ? [] : [cell])));
     const back = reversePlay(size, walls, target);
-    const furthest = Math.min(most, back.stances.length - 1);
-    if (furthest < (tries < TRIES ? least : 1)) continue;
-    const moves = Math.min(furthest, least) + draw.int(Math.max(1, furthest - least + 1));
+    const furthest = Math.min(maxMoves, back.stances.length - 1);
+    if (furthest < (tries < LARGE_ROOM_TRIES ? minMoves : 1)) continue;
+    const moves = Math.min(furthest, minMoves) + draw.int(Math.max(1, furthest - minMoves + 1));
     return { size, walls, target, start: draw.pick(back.stances[moves] ?? []), distance: back.distance };
   }
 }
 
 function drawWalls(size: number, draw: Random): boolean[] {
-  let left = mostWalls(size);
-  return Array.from({ length: size * size }, () => draw.next() < WALLS && left-- > 0);
+  let wallsLeft = maxWalls(size);
+  return Array.from({ length: size * size }, () => draw.next() < WALL_PROBABILITY && wallsLeft-- > 0);
 }
 
 interface ReversePlay {
-  readonly stances: readonly (readonly Stance[])[]; // by moves to the solution
+  readonly stances: readonly (readonly Stance[])[]; // [moves to the solution] → states
   readonly distance: Warehouse['distance'];
 }
 
-/** All that can be reached from the solved room by moves backwards, in which the agent may pull the box along, breadth first. */
+/**
+ * Finds all states that backward moves reach from the solved room, breadth first. In a backward move the agent may pull
+ * the box along.
+ */
 function reversePlay(size: number, walls: readonly boolean[], target: number): ReversePlay {
   const cells = walls.length;
   const moves = new Int16Array(cells * cells).fill(-1); // [box][agent]
   const queue: number[] = [];
   const stances: Stance[][] = [];
-  const reach = (at: number, box: number, after: number) => {
+  const visit = (at: number, box: number, after: number) => {
     if (moves[box * cells + at] !== -1) return;
     moves[box * cells + at] = after;
     queue.push(box * cells + at);
     (stances[after] ??= []).push({ at, box });
   };
   walls.forEach((wall, at) => {
-    if (!wall && at !== target) reach(at, target, 0);
+    if (!wall && at !== target) visit(at, target, 0);
   });
   for (const stance of queue) {
     const box = Math.floor(stance / cells);
     const at = stance % cells;
     const after = (moves[stance] ?? 0) + 1;
     for (const direction of DIRECTIONS) {
-      // the agent came from `from`, moving against `direction`; the box behind it may have come along
+      // before the forward move the agent was at `from`; the box behind it may have moved along
       const from = neighbour(size, at, direction);
       if (from < 0 || walls[from] || from === box) continue;
-      reach(from, box, after);
-      if (neighbour(size, box, direction) === at) reach(from, at, after);
+      visit(from, box, after);
+      if (neighbour(size, box, direction) === at) visit(from, at, after);
     }
   }
   const distance = ({ at, box }: Stance) => {

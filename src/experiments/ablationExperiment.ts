@@ -1,6 +1,6 @@
 import type { Experiment } from './experimentDefinition.ts';
 
-/** Which of the two masks matters, for an algorithm with a critic and for one without. */
+/** An ablation of the two masks, for an algorithm with a critic and for one without. */
 export const ablation: Experiment = {
   label: 'Mask ablation',
   question:
@@ -8,12 +8,12 @@ export const ablation: Experiment = {
   doc: 'Number hunt with six filler words in every observation: seven words and two tags that nobody could predict. Where the tool’s words are in the loss, they take a large part of every step. Everything but the masks is equal, including the starting weights of policy and critic.',
   shared: {
     env: 'number-hunt',
-    distractors: 6, // a one-word observation is too short to weigh anything
+    distractors: 6, // an observation of one word would be too short for the masks to matter
     processReward: 0.5,
     entropyCoef: 0.02,
-    lambda: 0.95, // at γ = λ = 1 GAE telescopes and the advantage mask only moves the whitening
+    lambda: 0.95, // at γ = λ = 1 GAE telescopes, and the advantage mask would only change the whitening
     gamma: 1,
-    critic: 'separate', // under GRPO it rests: all arms begin with the same weights
+    critic: 'separate', // in all arms, so that they begin with the same weights; GRPO doesn't use it
     prompts: 16,
     groupSize: 8,
     epochs: 2,
@@ -56,7 +56,8 @@ export const ablation: Experiment = {
     },
     {
       key: 'grpo-no-loss-mask',
-      label: 'GRPO, loss mask off', // advantages are still 0 on the tool's words: they dilute and feel the entropy bonus
+      // the tool's words still have advantage 0: they only dilute the means, and the entropy bonus acts on them
+      label: 'GRPO, loss mask off',
       group: 'GRPO',
       set: { estimator: 'grpo', lossMask: 'off' },
       against: 'grpo-loss-mask',

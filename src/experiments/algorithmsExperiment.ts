@@ -11,7 +11,8 @@ const arm = (key: AlgorithmName, published: readonly [number, number]): RunArm =
   ...(key === REFERENCE ? {} : { against: REFERENCE }),
 });
 const REFERENCE = 'grpo';
-// shipped weights imitate an agent that calls; who only reads imitates a reader for as many steps
+// The shipped weights imitate an agent that calls its tool. An arm without the tool imitates a player that only reads,
+// for as many steps.
 const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
   key: `rag-${retriever}`,
   label,
@@ -20,7 +21,10 @@ const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
   against: REFERENCE,
 });
 
-/** Five algorithms from the same weights on the same tasks, beside the weights themselves and one forced retrieval. */
+/**
+ * Five algorithms with the same starting weights and tasks, compared with the untrained weights and with a single
+ * retrieval in the prompt.
+ */
 export const algorithms: Experiment = {
   label: 'Algorithms',
   question:
@@ -28,8 +32,10 @@ export const algorithms: Experiment = {
   doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. “Base tool call” is the warm start. “Naive RAG, not trained” is the warm start with the first fact in its prompt, asked to answer. Both numbers come from the first evaluation of the GRPO runs, because equal seeds have equal weights before update 1. “Naive RAG, trained” has its facts in the prompt in training too. It imitates and is reinforced for as long, but cannot look anything up. With one fact it can solve at most the share of one-hop questions. The three facts most like the question are what a retriever over words would find.',
   shared: {
     ...PRESETS['multi-hop'].set,
-    turnCost: 0, // divided by a group's spread it teaches GRPO not to call (docs/journal/learning.md), so it would decide the order
-    critic: 'separate', // it rests where no values are asked for, so that all begin alike
+    // 0, because GRPO divides by the group's spread and would then learn from a turn cost not to call the tool
+    // (docs/journal/learning.md)
+    turnCost: 0,
+    critic: 'separate', // in all arms, so that they begin with the same weights; only some algorithms use it
     updates: 60,
     evalEvery: 20,
     evalTasks: 256,

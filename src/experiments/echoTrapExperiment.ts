@@ -1,7 +1,7 @@
 import { PRESETS } from '../config/presets.ts';
 import type { Experiment } from './experimentDefinition.ts';
 
-/** A preset that collapses, the same stress under StarPO-S, and a healthy run to compare with. */
+/** A preset that collapses, the same settings with StarPO-S, and a healthy run to compare with. */
 export const echoTrap: Experiment = {
   label: 'Echo Trap',
   question:

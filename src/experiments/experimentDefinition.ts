@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import type { MetricName } from '../domain/metrics.ts';
 
-/** Which of a metric's values in a run: its first, last, largest, or the mean of all. */
+/** How a metric's values in a run become one number: the first, the last, the largest (`best`), or the mean of all. */
 export type Take = 'first' | 'last' | 'best' | 'mean';
 /** One number of a run. */
 export interface Measure {
@@ -9,16 +9,19 @@ export interface Measure {
   readonly take: Take;
 }
 
-/** A column of the table: a measure, the update at which the monitor said TRAP, or how many rollouts were played. */
+/**
+ * A column of the table: a measure, the first update at which the monitor reported a trap, or the number of rollouts
+ * played.
+ */
 export interface Column {
   readonly key: string;
   readonly label: string;
   readonly of: Measure | 'trap' | 'rollouts';
-  readonly digits?: number; // after the point; 3
-  readonly none?: string; // what a cell says when no run has the number
+  readonly digits?: number; // digits after the decimal point; default: 3
+  readonly none?: string; // text of a cell if no run has the number
 }
 
-/** Numbers others printed, for another model and task: shown in words beside ours, never on our axis. */
+/** Results from a paper, for another model and task. They are shown as text beside ours, never in the same chart. */
 export interface Published {
   readonly source: string;
   readonly model: string;
@@ -30,36 +33,37 @@ export interface Published {
 interface AnyArm {
   readonly key: string;
   readonly label: string;
-  readonly group?: string; // arms of one group stand under one heading
-  readonly against?: string; // the arm that differences are taken to
+  readonly group?: string; // heading of the group that the arm belongs to
+  readonly against?: string; // key of the arm that it is compared with
   readonly published?: readonly (number | null)[]; // one for each of the published columns
 }
 /** A configuration that is run. */
 export interface RunArm extends AnyArm {
   readonly set: Partial<RunConfig>;
 }
-/** A row that needs no run of its own: another arm's run holds its numbers. */
+/** An arm without runs of its own. Its numbers come from another arm's runs. */
 export interface ReadArm extends AnyArm {
   readonly readFrom: string;
-  readonly cells?: Readonly<Record<string, Measure>>; // by column; absent: it is the same configuration as the other arm
+  /** Measures by column; absent: the other arm's columns, because the configuration is the same. */
+  readonly cells?: Readonly<Record<string, Measure>>;
 }
 export type Arm = RunArm | ReadArm;
 
-/** Settings to compare, and what to read off them. */
+/** Configurations to compare, and the numbers to compare them by. */
 export interface Experiment {
   readonly label: string;
   readonly question: string;
-  readonly doc: string; // what was held equal, and what to be careful with
-  readonly shared: Partial<RunConfig>; // of every arm
+  readonly doc: string; // what all arms have in common, and the caveats
+  readonly shared: Partial<RunConfig>; // knobs of all arms
   readonly arms: readonly Arm[];
   readonly columns: readonly Column[];
-  readonly headline: string; // the column that differences are taken of
+  readonly headline: string; // key of the column in which arms are compared
   readonly published?: Published;
   readonly defaultSeeds: number;
-  readonly secondsPerUpdate: number; // a guess on one CPU core, before anything was measured
+  readonly secondsPerUpdate: number; // an estimate for one CPU core, used until something was measured
 }
 
-/** True for arms that are run. */
+/** Whether an arm has runs of its own. */
 export function isRun(arm: Arm): arm is RunArm {
   return 'set' in arm;
 }

@@ -15,7 +15,7 @@ import { EXPERIMENTS } from './experimentList.ts';
 import type { Experiment } from './experimentDefinition.ts';
 import type { Plan } from './experimentPlan.ts';
 
-/** A table as GitHub's Markdown, with what was run and what the published columns are of. */
+/** A table in GitHub's Markdown, with the settings and the source of the published columns. */
 export function markdownOf(table: Table): string {
   const { experiment, rows, plan } = table;
   const published = experiment.published?.columns ?? [];
@@ -61,7 +61,9 @@ function difference(table: Table, row: Table['rows'][number]): string {
   return isReference(table, row) ? 'reference' : differenceText(null);
 }
 
-/** A table for a spreadsheet: one line for each arm, numbers unrounded, n, mean and spread apart. */
+/**
+ * A table as CSV: one line for each arm, unrounded numbers, with separate columns for n, mean and standard deviation.
+ */
 export function csvOf({ experiment, rows }: Table): string {
   const published = experiment.published;
   const head = [
@@ -95,7 +97,7 @@ export function csvOf({ experiment, rows }: Table): string {
   return csvText([head, ...body]);
 }
 
-/** The knobs all arms share that are not at their defaults, as `name value`. */
+/** The knobs of a plan that are common to all arms and not at their defaults, as `name value`. */
 export function knobsOf({ experiment: name, updates, backend }: Plan): string {
   const { shared }: Experiment = EXPERIMENTS[name];
   const set = { ...shared, ...(updates === null ? {} : { updates }), backend };

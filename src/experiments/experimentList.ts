@@ -6,7 +6,7 @@ import { learning } from './learningExperiment.ts';
 import { preferences } from './preferencesExperiment.ts';
 import { rolloutShaping } from './rolloutShapingExperiment.ts';
 
-/** Every experiment, by the name the command line and the address use. */
+/** All experiments, by their names on the command line and in the address. */
 export const EXPERIMENTS = {
   learning,
   ablation,
@@ -20,10 +20,13 @@ export type ExperimentName = keyof typeof EXPERIMENTS;
 /** All names, in the order in which they are shown. */
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
-/** Those whose raw results lie in public/experiments/, NAME.jsonl, and are shown before anybody has run anything. */
+/**
+ * The experiments whose results are shipped as public/experiments/NAME.jsonl. They are shown before the user has run
+ * anything.
+ */
 export const SHIPPED: readonly ExperimentName[] = ['learning', 'ablation', 'echo-trap', 'algorithms', 'preferences'];
 
-/** True for names of EXPERIMENTS. */
+/** Whether a text is the name of an experiment. */
 export function isExperiment(name: string): name is ExperimentName {
   return Object.hasOwn(EXPERIMENTS, name);
 }

@@ -4,12 +4,12 @@ import { isRun, type Experiment } from './experimentDefinition.ts';
 import type { RunIdentity } from './runIdentity.ts';
 import type { RunResult } from './runResult.ts';
 
-/** What to run of an experiment. */
+/** The part of an experiment to run, and how. */
 export interface Plan {
   readonly experiment: ExperimentName;
-  readonly seeds: number; // 1 … seeds
-  readonly arms: readonly string[]; // empty: all
-  readonly updates: number | null; // null: as the experiment says
+  readonly seeds: number; // number of seeds; they are 1 … seeds
+  readonly arms: readonly string[]; // keys of the arms; empty: all
+  readonly updates: number | null; // null: as many as the experiment sets
   readonly backend: RunConfig['backend'];
 }
 /** One run of a plan. */
@@ -17,7 +17,9 @@ export interface PlannedRun extends RunIdentity {
   readonly experiment: ExperimentName;
 }
 
-/** The arms of an experiment that a choice of names means, with those whose runs they are read from; empty means all. */
+/**
+ * The arms of an experiment with the chosen keys, and the arms whose runs they need. If `chosen` is empty, all arms.
+ */
 export function armsOf(experiment: Experiment, chosen: readonly string[]): Experiment['arms'] {
   if (chosen.length === 0) return experiment.arms;
   const needed = new Set(chosen);
@@ -25,7 +27,10 @@ export function armsOf(experiment: Experiment, chosen: readonly string[]): Exper
   return experiment.arms.filter((arm) => needed.has(arm.key));
 }
 
-/** The runs of a plan, seed by seed: an early look shows every arm. Throws ConfigError where a configuration is impossible. */
+/**
+ * The runs of a plan. All arms run with one seed before the next seed, so that early results show every arm. Throws
+ * ConfigError if a configuration is impossible.
+ */
 export function plannedRuns(plan: Plan): PlannedRun[] {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const arms = armsOf(experiment, plan.arms).filter(isRun);
@@ -46,8 +51,8 @@ export function plannedRuns(plan: Plan): PlannedRun[] {
 }
 
 /**
- * Knobs in which a finished run differs from a planned one, as sentences; empty: it can stand for it. A knob that is newer
- * than the result counts as having had its default.
+ * The knobs in which a finished run differs from a planned one, as text. If it is empty, the result can be used for the
+ * planned run. A knob that didn't exist when the result was saved counts as being at its default.
  */
 export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'config'>): string[] {
   return (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([name, field]) => {
@@ -56,12 +61,12 @@ export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'con
   });
 }
 
-/** The latest result that can stand for a planned run. */
+/** The latest result that can be used for a planned run. */
 export function resultFor(planned: PlannedRun, results: readonly RunResult[]): RunResult | undefined {
   return results.findLast((result) => isOf(result, planned) && differencesOf(result, planned).length === 0);
 }
 
-/** The shipped result that can stand for a planned run: the same knobs but for the backend, which its table names. */
+/** The shipped result that can be used for a planned run. Only the backend may differ; the table names it. */
 export function shippedFor(planned: PlannedRun, shipped: readonly RunResult[]): RunResult | undefined {
   return shipped.findLast(
     (result) =>

@@ -1,10 +1,10 @@
 import { DEFAULTS, type RunConfig } from '../config/fields.ts';
-import { stepsAlike } from '../config/imitationRecipe.ts';
+import { totalOptimizerSteps } from '../config/imitationRecipe.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import type { Arm, Experiment } from './experimentDefinition.ts';
 
-/** The presets whose learning is claimed anywhere. */
-const CLAIMED = [
+/** The presets for which the docs or the page claim that the agent learns. */
+const CLAIMED_PRESETS = [
   'number-hunt',
   'multi-hop',
   'world-facts',
@@ -17,12 +17,15 @@ const CLAIMED = [
   'bandit-reversed',
 ] as const satisfies readonly PresetName[];
 
-/** The arms of one preset: RL, and for comparison imitation of the same demonstrations, or of the expert's, for as many steps. */
-function besideImitation(name: (typeof CLAIMED)[number]): readonly Arm[] {
+/**
+ * The arms of one preset: RL, and for comparison imitation of the same player or of the expert, with as many optimizer
+ * steps.
+ */
+function armsOfPreset(name: (typeof CLAIMED_PRESETS)[number]): readonly Arm[] {
   const { label, set }: { readonly label: string; readonly set: Partial<RunConfig> } = PRESETS[name];
   const group = label;
-  // nothing is learned in the one update that a run takes at least
-  const imitation = { ...set, warmStart: 'train', imitationSteps: stepsAlike({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
+  // a run has at least one update; its learning rates are 0, so that nothing is learned in it
+  const imitation = { ...set, warmStart: 'train', imitationSteps: totalOptimizerSteps({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
   return [
     { key: name, label: 'RL', group, set, against: `${name}-imitation` },
     { key: `${name}-imitation`, label: 'Imitation alone: imperfect player', group, set: imitation },
@@ -36,7 +39,7 @@ export const learning: Experiment = {
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
   doc: 'Each preset is trained with its own settings. The rows: “RL” first copies the imperfect player, which makes mistakes on purpose, and then learns with RL. “Imitation alone” starts from random weights and only copies a scripted player on the training tasks: the expert, or the imperfect player. It gets as many optimizer steps as a whole run with RL; no RL follows, so its Before and After are the same number. The columns: Before and After are success before and after RL, when the agent always takes its likeliest words. For “After, words sampled” each word is drawn from its probabilities. For “One search result, before RL” the agent of before RL may not use the tool, and one search result stands in its prompt. Some presets start from weights that come with the page. Their runs with different seeds have the same starting weights, but other tasks, in another order, and other random numbers.',
   shared: { evalEvery: 20, evalTasks: 256 },
-  arms: CLAIMED.flatMap(besideImitation),
+  arms: CLAIMED_PRESETS.flatMap(armsOfPreset),
   columns: [
     { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
     { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },

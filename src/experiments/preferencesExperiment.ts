@@ -1,7 +1,10 @@
 import { PRESETS } from '../config/presets.ts';
 import type { Experiment } from './experimentDefinition.ts';
 
-/** A learned reward, with and without a KL that holds the policy near where the reward model was taught. */
+/**
+ * A learned reward, with and without a KL penalty that keeps the policy near the rollouts that the reward model was
+ * trained on.
+ */
 export const preferences: Experiment = {
   label: 'Preferences',
   question: 'Does the agent exploit a learned reward, and does a KL penalty prevent it?',

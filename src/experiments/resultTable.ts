@@ -7,26 +7,30 @@ import { correctedTogether, pairedDifference, summaryOf, type Paired, type Summa
 /** An arm's line in the table. */
 export interface Row {
   readonly arm: Arm;
-  readonly runs: number; // finished
-  readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm has no such number
-  readonly difference: Paired | null; // of the headline column, from the arm it is compared with, corrected for all rows that are
-  readonly curves: readonly (readonly number[])[]; // one for each seed
+  readonly runs: number; // number of finished runs
+  readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm doesn't have this number
+  /**
+   * Difference in the headline column to the arm that it is compared with, corrected for the number of comparisons in
+   * the table.
+   */
+  readonly difference: Paired | null;
+  readonly curves: readonly (readonly number[])[]; // training success by update, one curve for each seed
 }
 
-/** All that a plan's finished runs say. */
+/** The results of a plan's finished runs. */
 export interface Table {
   readonly plan: Plan;
   readonly experiment: Experiment;
   readonly rows: readonly Row[];
-  readonly done: number; // by whoever is asked, or shipped
-  readonly shipped: number; // of those done: shipped
+  readonly done: number; // number of finished runs, shipped ones included
+  readonly shipped: number; // number of finished runs that were shipped
   readonly planned: number;
   readonly backends: readonly string[];
 }
 
 /**
- * Aggregates finished runs; those whose knobs are not the plan's do not count. A `shipped` run stands in, whatever the plan's backend,
- * until there is one of the plan's own.
+ * Aggregates finished runs. Runs whose knobs differ from the plan's don't count. A shipped run, on any backend, is used
+ * for a planned run as long as `results` has none for it.
  */
 export function tableOf(plan: Plan, results: readonly RunResult[], shipped: readonly RunResult[] = []): Table {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
@@ -48,7 +52,7 @@ export function tableOf(plan: Plan, results: readonly RunResult[], shipped: read
   };
 }
 
-/** The table of the runs an experiment is shipped with. */
+/** The table of an experiment's shipped runs. */
 export function shippedTable(name: ExperimentName, results: readonly RunResult[]): Table {
   const { defaultSeeds: seeds } = EXPERIMENTS[name];
   return tableOf({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
@@ -62,13 +66,14 @@ function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]):
     arm,
     runs: runs.length,
     cells: experiment.columns.map((column) =>
-      measured(arm, column) ? summaryOf([...valuesOf(arm, column, runs).values()]) : null,
+      hasCell(arm, column) ? summaryOf([...valuesOf(arm, column, runs).values()]) : null,
     ),
     difference:
       headline && against
         ? pairedDifference(valuesOf(arm, headline, runs), valuesOf(against, headline, runsOf(against, results)))
         : null,
-    // an untrained row has no curve: the run it is read from has been trained since
+    // An arm with its own `cells` is untrained. It has no curve, because the curve of the other arm's run shows
+    // training.
     curves: isRun(arm) || !arm.cells ? runs.map(({ curve }) => curve) : [],
   };
 }
@@ -77,11 +82,11 @@ function runsOf(arm: Arm, results: readonly RunResult[]): RunResult[] {
   return results.filter((result) => result.arm === (isRun(arm) ? arm.key : arm.readFrom));
 }
 
-function measured(arm: Arm, { key }: Column): boolean {
+function hasCell(arm: Arm, { key }: Column): boolean {
   return isRun(arm) || !arm.cells || Object.hasOwn(arm.cells, key);
 }
 
-/** A column's number of each run that has it, by seed. */
+/** The values of a column by seed, for the runs that have one. */
 function valuesOf(arm: Arm, column: Column, runs: readonly RunResult[]): Map<number, number> {
   return new Map(
     runs.flatMap((run) => {

@@ -1,10 +1,10 @@
 import { PRESETS } from '../config/presets.ts';
 import type { Arm, Experiment } from './experimentDefinition.ts';
 
-const ROLLOUTS = 128; // in a batch, however they are dealt
+const ROLLOUTS = 128; // in each batch, for every group size
 const REFERENCE = 'responses-8';
 
-const responses = (groupSize: number, published: readonly number[]): Arm => ({
+const responsesArm = (groupSize: number, published: readonly number[]): Arm => ({
   key: `responses-${groupSize}`,
   label: `${groupSize} responses × ${ROLLOUTS / groupSize} prompts`,
   group: 'Responses per prompt',
@@ -12,27 +12,30 @@ const responses = (groupSize: number, published: readonly number[]): Arm => ({
   published,
   ...(groupSize === 8 ? {} : { against: REFERENCE }),
 });
-const turns = (maxTurns: number): Arm => ({
+const turnsArm = (maxTurns: number): Arm => ({
   key: `turns-${maxTurns}`,
   label: `${maxTurns} turns`,
   group: 'Turns',
   ...(maxTurns === 4 ? { readFrom: REFERENCE } : { set: { maxTurns }, against: REFERENCE }),
 });
-const passes = (epochs: number): Arm => ({
+const epochsArm = (epochs: number): Arm => ({
   key: `passes-${epochs}`,
   label: `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`,
   group: 'Epochs on each batch',
   ...(epochs === 2 ? { readFrom: REFERENCE } : { set: { epochs }, against: REFERENCE }),
 });
 
-/** How a batch of 128 rollouts is dealt, how long a rollout may be, and how often a batch is learned from. */
+/**
+ * Sweeps of three knobs: the group size in a batch of 128 rollouts, the turns of a rollout, and the epochs on each
+ * batch.
+ */
 export const rolloutShaping: Experiment = {
   label: 'Group size, turns, epochs',
   question: 'How many rollouts per prompt, how many turns and how many epochs on a batch work best?',
   doc: 'Number hunt under GRPO at twice the preset’s learning rate, changing one knob at a time. The three sweeps share the arm with 8 responses, 4 turns and 2 epochs, which is run once. Groups of one have nothing to compare, so they are left out. More turns make the task itself easier. An epoch is two optimizer steps.',
   shared: {
     ...PRESETS['number-hunt'].set,
-    learningRate: 2e-3, // more to see in 60 updates
+    learningRate: 2e-3, // higher than the preset's, so that 60 updates show more
     estimator: 'grpo',
     critic: 'none',
     prompts: 16,
@@ -45,19 +48,19 @@ export const rolloutShaping: Experiment = {
     evalTasks: 256,
   },
   arms: [
-    responses(32, [21.09, 20.22, 17.97]),
-    responses(16, [20.31, 21.48, 19.53]),
-    responses(8, [20.31, 19.53, 17.19]),
-    responses(4, [20.7, 25.39, 21.48]),
-    responses(2, [19.92, 25, 12.5]),
-    turns(2),
-    turns(3),
-    turns(4),
-    turns(6),
-    passes(1),
-    passes(2),
-    passes(5),
-    passes(10),
+    responsesArm(32, [21.09, 20.22, 17.97]),
+    responsesArm(16, [20.31, 21.48, 19.53]),
+    responsesArm(8, [20.31, 19.53, 17.19]),
+    responsesArm(4, [20.7, 25.39, 21.48]),
+    responsesArm(2, [19.92, 25, 12.5]),
+    turnsArm(2),
+    turnsArm(3),
+    turnsArm(4),
+    turnsArm(6),
+    epochsArm(1),
+    epochsArm(2),
+    epochsArm(5),
+    epochsArm(10),
   ],
   columns: [
     { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },

@@ -7,14 +7,15 @@ import type { RunFile } from '../runs/sentRun.ts';
 import { parseResult, parseResults, runOfResult } from './runResult.ts';
 
 /**
- * The run of a log of `npm run train`, of a sweep or of an experiment, of metrics.jsonl of a saved folder, or of a sweep's result of an
- * older version. All of the file is read: of a large one that takes seconds. Throws an Error with a sentence for people.
+ * Reads a run from a file: a log of `npm run train`, of a sweep or of an experiment, metrics.jsonl of a saved folder,
+ * or a result that an older version of a sweep wrote. It reads the whole file, which takes seconds if it's large.
+ * Throws an Error with a sentence for people.
  */
 export async function readRunFile({ path, written, file, manifest }: RunFile): Promise<Run> {
   try {
     const text = await file.text();
     if (/\.jsonl$/i.test(path)) {
-      if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new ProblemError(TABLE);
+      if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new ProblemError(IS_TABLE);
       const run: unknown = manifest && (JSON.parse(await manifest.text()) as { run?: unknown } | null)?.run;
       return readLog(text, { name: visible(path), written, run: run ?? undefined });
     }
@@ -26,8 +27,9 @@ export async function readRunFile({ path, written, file, manifest }: RunFile): P
   }
 }
 
-/** What NAME.jsonl of an experiment is. */
-const TABLE = 'These are the numbers of an experiment’s table. Its runs are in the folder of the same name. Open that.';
+/** The error for the file NAME.jsonl of an experiment, which holds results and no run. */
+const IS_TABLE =
+  'These are the numbers of an experiment’s table. Its runs are in the folder of the same name. Open that.';
 
 function sentenceOf(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map(problemText).join(' ');

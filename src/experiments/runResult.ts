@@ -8,33 +8,33 @@ import { bareRun, readNames, type Run } from '../runs/run.ts';
 import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experimentDefinition.ts';
 
-/** Of the form below; a file or a store of another version is not read. */
+/** The version of the format below. Files and stores of another version aren't read. */
 export const RESULT_VERSION = 1;
 
-/** What a finished run leaves behind. */
+/** The saved result of a finished run. */
 export interface RunResult {
   readonly version: typeof RESULT_VERSION;
   readonly experiment: string;
   readonly arm: string;
   readonly seed: number;
-  readonly config: Partial<RunConfig>; // complete when it was written; knobs may have come since
+  readonly config: Partial<RunConfig>; // complete when it was saved; knobs may have been added since
   readonly backend: string;
   readonly metrics: Readonly<Partial<Record<MetricName, Readonly<Record<Measure['take'], number>>>>>;
   readonly curve: readonly number[]; // success of the training rollouts, by update
   readonly heldOut: readonly (readonly [update: number, success: number])[];
-  readonly health: readonly (readonly [update: number, state: HealthState])[]; // where it changed
-  readonly skipped: number; // optimizer steps that would not have been finite
+  readonly health: readonly (readonly [update: number, state: HealthState])[]; // the updates at which the state changed
+  readonly skipped: number; // number of optimizer steps that were skipped because they weren't finite
   readonly seconds: number;
 }
 
-/** The numbers of a finished run that the tables of an experiment or a sweep are made of. */
+/** The result of a finished run: the numbers that the tables of experiments and sweeps need. */
 export function resultOf(run: Run, experiment: string): RunResult {
   const { arm = run.name, begun: config, skipped, seconds = 0 } = run;
   const measures = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
   const { x: heldAt, y: held } = pointsOf(run, 'eval/success');
   return {
-    ...{ version: RESULT_VERSION, experiment, arm, seed: config.seed, config, backend: named(run) },
-    metrics: Object.fromEntries(measures.map(([name, { points }]) => [name, takes(points.y)])),
+    ...{ version: RESULT_VERSION, experiment, arm, seed: config.seed, config, backend: backendName(run) },
+    metrics: Object.fromEntries(measures.map(([name, { points }]) => [name, allTakes(points.y)])),
     curve: Array.from(pointsOf(run, 'rollout/success').y, rounded),
     heldOut: Array.from(heldAt, (update, i) => [update, rounded(held[i] ?? NaN)] as const),
     health: run.health.map(({ update, health }) => [update, health.state] as const),
@@ -46,12 +46,12 @@ function pointsOf({ series }: Run, name: MetricName): Points {
   return series.get(name)?.points ?? { x: new Uint32Array(), y: new Float64Array() };
 }
 
-/** What a run computed on, with its kernels: others round otherwise. */
-function named({ backend: { kind, adapter }, kernels }: Run): string {
+/** The backend of a run, including its kernels, because other kernels round differently. */
+function backendName({ backend: { kind, adapter }, kernels }: Run): string {
   return `${kind}: ${adapter}${kernels ? `, ${kernels['set']}` : ''}`;
 }
 
-function takes(values: Float64Array): Record<Measure['take'], number> {
+function allTakes(values: Float64Array): Record<Measure['take'], number> {
   const [first = NaN, last = NaN] = [values[0], values.at(-1)];
   const best = values.reduce((most, value) => Math.max(most, value), -Infinity);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -59,26 +59,26 @@ function takes(values: Float64Array): Record<Measure['take'], number> {
 }
 
 /**
- * The run that a result of an older version of the commands tells of, as far as it does: its success by update, on evaluated tasks too.
- * Throws ConfigError for knobs that can't be read.
+ * Rebuilds a run from a result that an older version of the commands saved. It has only what the result contains:
+ * training success by update and the evaluations. Throws ConfigError for knobs that can't be read.
  */
 export function runOfResult(result: RunResult, started: string): Run {
   const { arm, seed, curve, heldOut, backend, health, skipped, seconds } = result;
   const begun = parseConfig(result.config);
   const [kind = '', ...adapter] = backend.split(': ');
-  const every = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
+  const trainingSuccess = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
   const heldOutPoints = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
   return bareRun({
     ...{ id: 0, started, begun, update: curve.length, arm, skipped, seconds, health: health.map(healthAt) },
     ...readNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
     series: new Map([
-      ['rollout/success', every],
+      ['rollout/success', trainingSuccess],
       ['eval/success', Series.of(heldOutPoints)],
     ]),
   });
 }
 
-/** Six digits are more than any table shows and half of what JSON would write. */
+/** Rounds to six digits. That is more than any table shows and half of what JSON would write. */
 function rounded(x: number): number {
   return Number(x.toPrecision(6));
 }
@@ -88,7 +88,7 @@ export function resultsText(results: Iterable<RunResult>): string {
   return Array.from(results, (result) => `${JSON.stringify(result)}\n`).join('');
 }
 
-/** The results of a file that holds one a line, and the numbers of the lines that are none. */
+/** The results in a file with one result on each line, and the numbers of the lines that aren't results. */
 export function parseResults(text: string): {
   readonly results: readonly RunResult[];
   readonly bad: readonly number[];
@@ -112,7 +112,7 @@ function parseLine(line: string): RunResult | null {
   }
 }
 
-/** A result read from text that anybody may have touched; null when it is not one. */
+/** Checks a parsed value, which may come from an edited file. Returns the result; null if it isn't one. */
 export function parseResult(value: unknown): RunResult | null {
   if (typeof value !== 'object' || value === null) return null;
   const r = value as Partial<Record<keyof RunResult, unknown>>;

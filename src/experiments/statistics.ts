@@ -10,7 +10,7 @@ import {
   type Signs,
 } from '../base/inference.ts';
 
-/** What several runs say together. */
+/** The mean and the spread of a number over several runs. */
 export interface Summary {
   readonly n: number;
   readonly mean: number; // NaN without values
@@ -25,18 +25,26 @@ export function summaryOf(values: readonly number[]): Summary {
   return { n, mean, sd: n < 2 ? NaN : Math.sqrt(squares / (n - 1)) };
 }
 
-/** Differences over the seeds that both sides have. What they claim is by the exact sign test alone. */
+/**
+ * A comparison of two arms, by the differences over the seeds that both have. Only the exact sign test decides the
+ * claim.
+ */
 export interface Paired extends Summary, Signs {
-  readonly low: number; // smallest of them; NaN without any
-  readonly high: number;
-  readonly interval: Interval | null; // paired t over the seeds, 95 %; null below two, or where all are alike
-  readonly p: number; // exact sign test; seeds that are tied do not count
-  readonly corrected: number; // the same for one of several comparisons, as `correctedTogether` has it
-  readonly claim: Claim; // what `corrected` allows to say
-  readonly needed: number | null; // seeds until `p` would be small enough, as things are; null: out of reach, or too few to say
+  readonly low: number; // smallest difference; NaN if there are none
+  readonly high: number; // largest difference; NaN if there are none
+  /** 95 %, paired t-test over the seeds; null with fewer than two seeds or if all differences are equal. */
+  readonly interval: Interval | null;
+  readonly p: number; // of the exact sign test; tied seeds don't count
+  readonly corrected: number; // `p` corrected for the number of comparisons, by `correctedTogether`
+  readonly claim: Claim; // the claim that `corrected` allows
+  /**
+   * Number of seeds for which `p` would be small enough, if further seeds turn out like these. Null: unattainable, or
+   * too few seeds to estimate it.
+   */
+  readonly needed: number | null;
 }
 
-/** `values` minus `reference`, seed by seed; seeds only one of them has do not count. */
+/** Compares `values` with `reference`, seed by seed. Seeds that only one of them has don't count. */
 export function pairedDifference(values: ReadonlyMap<number, number>, reference: ReadonlyMap<number, number>): Paired {
   const differences = Array.from(values).flatMap(([seed, value]) => {
     const other = reference.get(seed);
@@ -45,7 +53,7 @@ export function pairedDifference(values: ReadonlyMap<number, number>, reference:
   return pairedSummary(differences);
 }
 
-/** What paired differences, one a seed, say together, as the only comparison that is made. */
+/** Statistics of paired differences, one for each seed, as if this were the only comparison. */
 export function pairedSummary(differences: readonly number[]): Paired {
   const summary = summaryOf(differences);
   const signs = signsOf(differences);
@@ -63,17 +71,17 @@ export function pairedSummary(differences: readonly number[]): Paired {
   };
 }
 
-/** Several comparisons, each with what it may claim as one of them; places without a comparison stay empty. */
+/** Corrects the p values and claims of several comparisons for their number. Null entries stay null. */
 export function correctedTogether(all: readonly (Paired | null)[]): (Paired | null)[] {
-  const made = all.flatMap((paired) => (paired && paired.n > 0 ? [paired] : []));
-  const values = correctedForNumber(made.map(({ p }) => p));
+  const comparisons = all.flatMap((paired) => (paired && paired.n > 0 ? [paired] : []));
+  const values = correctedForNumber(comparisons.map(({ p }) => p));
   return all.map((paired) => {
-    const corrected = paired ? values[made.indexOf(paired)] : undefined;
+    const corrected = paired ? values[comparisons.indexOf(paired)] : undefined;
     return paired && corrected !== undefined ? { ...paired, corrected, claim: claimOf(paired, corrected) } : paired;
   });
 }
 
-/** The mean at each position over the curves that reach it. */
+/** The mean curve. At each position, it averages the curves that are long enough. */
 export function meanCurve(curves: readonly (readonly number[])[]): number[] {
   const length = curves.reduce((most, curve) => Math.max(most, curve.length), 0);
   return Array.from({ length }, (_, i) => summaryOf(curves.flatMap((curve) => curve[i] ?? [])).mean);

@@ -6,7 +6,7 @@ import type { Row, Table } from './resultTable.ts';
 const DIGITS = 3;
 const NONE = '–';
 
-/** Mean ± spread as people read it, with how many runs have the number where not all do. */
+/** A cell as text: mean ± standard deviation, and how many runs have the number, if not all do. */
 export function cellText(cell: Summary | null, column: Column, runs: number): string {
   if (!cell || runs === 0) return NONE;
   if (cell.n === 0) return column.none ?? NONE;
@@ -16,7 +16,10 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${few}`;
 }
 
-/** A difference with its sign, its spread, its interval, the seeds in which it is a gain, its p value, and whether it can be told from none. */
+/**
+ * A difference as text: mean, standard deviation, interval, the number of seeds with a gain, the p value, and whether
+ * it is significant.
+ */
 export function differenceText(difference: Paired | null): string {
   if (!difference || difference.n === 0) return NONE;
   const { mean, sd, n, better, tied, interval } = difference;
@@ -26,7 +29,7 @@ export function differenceText(difference: Paired | null): string {
   return `${withSign(mean)}${spread}${between}, better in ${better} of ${n} seeds${alike}${claimText(difference)}`;
 }
 
-/** The p value, and where it allows no claim that nothing can be told and how many seeds it would take. */
+/** The p value as text. If it allows no claim, the text says so, and how many seeds would be needed. */
 function claimText({ n, p, corrected, claim, needed }: Paired): string {
   if (n < 2) return ': cannot tell from one seed';
   const both = corrected > p ? `, corrected ${chanceText(corrected).replace('= ', '')}` : '';
@@ -40,7 +43,7 @@ function withSign(value: number): string {
   return `${value > 0 ? '+' : ''}${minus(value.toFixed(DIGITS))}`;
 }
 
-/** A published number with its own digits. */
+/** A published number, with the digits that were published. */
 export function publishedText(value: number | null | undefined): string {
   return value == null ? NONE : String(value);
 }
@@ -51,35 +54,35 @@ export function differenceHeading({ experiment }: Table): string {
   return `${headline}, minus that of the reference with the same seed`;
 }
 
-/** The label of the arm that a row is held against; '' when it is held against none. */
+/** The label of the arm that a row is compared with; '' if there is none. */
 export function againstText({ experiment }: Table, { arm }: Row): string {
   return experiment.arms.find(({ key }) => key === arm.against)?.label ?? '';
 }
 
-/** Whether other arms are held against this one. */
+/** Whether other arms are compared with this row's arm. */
 export function isReference({ experiment }: Table, { arm }: Row): boolean {
   return experiment.arms.some(({ against }) => against === arm.key);
 }
 
-/** What the published columns are of: another model, another task. */
+/** The source, model and task of the published columns, in sentences. */
 export function publishedNote({ experiment: { published } }: Table): string {
   if (!published) return '';
   const { source, model, task, note = '' } = published;
   return `${source}: ${model}, ${task}. Another model and another task: none of it belongs on our axis. ${note}`.trim();
 }
 
-/** What the numbers are, in sentences. */
+/** Explanations of the numbers of a table, in sentences. */
 export function notes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
   const own = table.rows.flatMap(({ arm }) => (isRun(arm) ? [arm.set.updates ?? experiment.shared.updates] : []));
   const all = new Set(plan.updates === null ? own : [plan.updates]);
   const [updates] = all;
-  const long =
+  const length =
     all.size === 1 && updates !== undefined ? `${updates} updates each` : 'each with as many updates as its preset has';
-  const made = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
+  const comparisons = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
   const compared =
-    made > 1
-      ? ` Of ${made} comparisons one may look good by chance, so p is corrected for their number (Benjamini–Hochberg). “Cannot tell” stands where the corrected p is .05 or more.`
+    comparisons > 1
+      ? ` Of ${comparisons} comparisons one may look good by chance, so p is corrected for their number (Benjamini–Hochberg). “Cannot tell” stands where the corrected p is .05 or more.`
       : ' “Cannot tell” stands where p is .05 or more. Fewer than six seeds never get below it.';
   return [
     ...(shipped > 0
@@ -87,7 +90,7 @@ export function notes(table: Table): string[] {
           `${shipped === done ? 'All' : shipped} of these runs come with the page and were not run here. Your own runs replace them.`,
         ]
       : []),
-    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${long}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
+    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${length}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
     `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
   ];
 }

@@ -1,18 +1,21 @@
 import { ProblemError } from '../base/problem.ts';
 
-/** Bytes a file may have. */
-export const MOST_BYTES = 1_000_000;
+/** Maximum size of a facts file. */
+export const MAX_FACTS_BYTES = 1_000_000;
 
-/** Throws ProblemError for a file that is too large; ask before reading it. */
+/** Throws ProblemError if a facts file is too large. Call it before reading the file. */
 export function checkSize(bytes: number): void {
-  if (bytes <= MOST_BYTES) return;
+  if (bytes <= MAX_FACTS_BYTES) return;
   const megabytes = (bytes / 1e6).toFixed(1);
   throw new ProblemError([
-    `The facts take ${megabytes} MB; at most ${MOST_BYTES / 1e6} MB fit. Keep those you want to ask about.`,
+    `The facts take ${megabytes} MB; at most ${MAX_FACTS_BYTES / 1e6} MB fit. Keep those you want to ask about.`,
   ]);
 }
 
-/** Text of UTF-8 bytes, without a byte-order mark. Throws ProblemError for anything else, with the line. */
+/**
+ * Decodes UTF-8 and drops a byte-order mark. Throws ProblemError if the bytes are not UTF-8, with the line, or too
+ * many.
+ */
 export function decode(content: Uint8Array | string): string {
   if (typeof content === 'string') {
     checkSize(new TextEncoder().encode(content).length);

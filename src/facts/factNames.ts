@@ -1,14 +1,18 @@
 import { firstHidden, visible } from '../base/visible.ts';
 
-/** Letters a name may have. */
+/** Maximum length of a name, in characters. */
 export const LONGEST_NAME = 60;
-const EXCERPT = 24;
+const EXCERPT_LENGTH = 24; // characters
 
-const NUMBER = /^[+-]\d[\d ., ]*$/;
+const SIGNED_NUMBER = /^[+-]\d[\d ., ]*$/;
 
+/** ASCII text that `tidy` leaves as it is. */
 const TIDY = /^(?:[!-~]+(?: [!-~]+)*)?$/;
 
-/** A cell as it is kept: composed letters (NFC), no space around it, one space within, whichever of Unicode's spaces it was. */
+/**
+ * Normalizes a cell: composed characters (NFC), no spaces at its ends, and one ASCII space for any run of Unicode's
+ * spaces.
+ */
 export function tidy(cell: string): string {
   return TIDY.test(cell)
     ? cell
@@ -18,7 +22,10 @@ export function tidy(cell: string): string {
         .trim();
 }
 
-/** What is wrong with a name, and what to do; null where nothing is. Names are shown as text, so markup in them is harmless. */
+/**
+ * What is wrong with a name, and what to do; null if it is fine. Names are shown as text, so markup in them is
+ * harmless.
+ */
 export function nameProblem(name: string): string | null {
   if (name === '') return 'is empty. Fill it in, or remove the line.';
   const hidden = firstHidden(name);
@@ -28,16 +35,17 @@ export function nameProblem(name: string): string | null {
   if (name.includes('\ufffd')) return 'holds U+FFFD, which stands for a letter that was lost. Save the file as UTF-8.';
   const length = Array.from(name).length;
   if (length > LONGEST_NAME) {
-    return `has ${length} letters (${excerpt(name)}); at most ${LONGEST_NAME} fit. Shorten it.`;
+    return `has ${length} characters (${excerpt(name)}); at most ${LONGEST_NAME} fit. Shorten it.`;
   }
-  if (/^[=@+\uff1d\uff20\uff0b\uff0d-]/.test(name) && !NUMBER.test(name)) {
+  if (/^[=@+\uff1d\uff20\uff0b\uff0d-]/.test(name) && !SIGNED_NUMBER.test(name)) {
     return `begins with ${name.charAt(0)} (${excerpt(name)}): a spreadsheet would run it as a formula. Put a word before it, or remove the sign.`;
   }
   return null;
 }
 
-/** The beginning of a text, for a message. */
+/** The beginning of a text, for a message; `…` marks a cut. */
 export function excerpt(text: string): string {
-  const letters = Array.from(text.slice(0, 2 * EXCERPT + 2)); // as many, even if all are pairs
-  return visible(letters.length > EXCERPT ? `${letters.slice(0, EXCERPT - 1).join('')}…` : text);
+  // enough characters even if all are surrogate pairs
+  const characters = Array.from(text.slice(0, 2 * EXCERPT_LENGTH + 2));
+  return visible(characters.length > EXCERPT_LENGTH ? `${characters.slice(0, EXCERPT_LENGTH - 1).join('')}…` : text);
 }

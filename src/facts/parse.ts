@@ -6,41 +6,41 @@ import { ProblemError } from '../base/problem.ts';
 import { excerpt, nameProblem, tidy } from './factNames.ts';
 import { visible } from '../base/visible.ts';
 
-/** Rows a file may have. */
+/** Maximum number of rows in a file. */
 export const MOST_ROWS = 20_000;
-/** Problems told at once; the rest would not be read. */
-const MOST_PROBLEMS = 5;
+/** Maximum number of problems reported at once; nobody would read more. */
+const MAX_PROBLEMS = 5;
 
-/** What the separator is guessed from. */
-const GUESSED_FROM = { rows: 10, letters: 20_000 };
+/** The part of the file from which the separator is guessed. */
+const SEPARATOR_SAMPLE = { rows: 10, characters: 20_000 };
 
 const COLUMNS = ['subject', 'relation', 'object'] as const;
-const WANT = 'a fact needs three: subject, relation, object';
+const EXPECTED_COLUMNS = 'a fact needs three: subject, relation, object';
 
-/** Facts, and what was done to them that a person may want to know. */
+/** Facts, and notes for the person about how the file was read. */
 export interface ParsedFacts {
   readonly facts: Facts;
   readonly notes: readonly string[];
 }
 
 /**
- * Reads facts from CSV: comma, semicolon or tab, with or without a first line that names the columns (in any order; head, relation, tail and the like too), UTF-8 with
- * or without a byte-order mark, line ends of
- * any kind, mixed too; blank lines are skipped and rows that repeat are read once. Chains of facts may
- * lead in circles, for no question meets an entity twice; a fact may not lead to its own subject. Throws ProblemError with a
- * sentence for each problem: the line, what was got, what is wanted, what to do.
+ * Reads facts from CSV. The separator may be comma, semicolon or tab. A first line may name the columns, in any order
+ * and also by other usual names, such as head, relation and tail. The file is UTF-8 with or without a byte-order mark,
+ * and its line ends may be mixed. Skips blank lines and repeated rows. Chains of facts may form a cycle, because no
+ * question visits an entity twice, but a fact may not lead to its own subject. Throws ProblemError with a sentence for
+ * each problem: the line, what was found and expected, what to do.
  */
 export function parseFacts(source: string, content: Uint8Array | string): ParsedFacts {
-  const text = decode(content).replaceAll(/\r\n?/g, '\n'); // files that were put together have several line ends
+  const text = decode(content).replaceAll(/\r\n?/g, '\n'); // a file made of several files may have mixed line ends
   const name = visible(source);
   if (text.trim() === '') {
     throw new ProblemError([`${name} is empty. Write one fact per line: subject, relation, object.`]);
   }
-  const head = text.trimStart().slice(0, GUESSED_FROM.letters);
-  const { delimiter } = Papa.parse<string[]>(head, {
+  const sample = text.trimStart().slice(0, SEPARATOR_SAMPLE.characters);
+  const { delimiter } = Papa.parse<string[]>(sample, {
     newline: '\n',
     delimitersToGuess: [',', ';', '\t'],
-    preview: GUESSED_FROM.rows,
+    preview: SEPARATOR_SAMPLE.rows,
   }).meta;
   const { data, errors } = Papa.parse<string[]>(text, { newline: '\n', delimiter });
   const quote = errors.find(({ type }) => type === 'Quotes');
@@ -50,7 +50,7 @@ export function parseFacts(source: string, content: Uint8Array | string): Parsed
       `Line ${line}: a quotation mark opens and does not close, or closes within a cell. Double it ("") or remove it.`,
     ]);
   }
-  return read(name, data);
+  return factsFrom(name, data);
 }
 
 interface Row {
@@ -58,7 +58,7 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-function read(source: string, data: readonly (readonly string[])[]): ParsedFacts {
+function factsFrom(source: string, data: readonly (readonly string[])[]): ParsedFacts {
   const rows: Row[] = [];
   let line = 1;
   for (const raw of data) {
@@ -76,17 +76,18 @@ function read(source: string, data: readonly (readonly string[])[]): ParsedFacts
       `${source} has ${rows.length.toLocaleString('en')} facts; at most ${MOST_ROWS.toLocaleString('en')} fit. Keep those you want to ask about.`,
     ]);
   }
-  const { facts, notes } = check(source, rows, order ?? [0, 1, 2]);
+  const { facts, notes } = checkedFacts(source, rows, order ?? [0, 1, 2]);
   return { facts, notes: [...notes, ...(order ? ['The first line names the columns.'] : [])] };
 }
 
+/** Number of lines of a text. */
 function linesIn(text: string): number {
   let lines = 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
   return lines;
 }
 
-/** Words that name a column in a first line. */
+/** Names that a column may have in the first line. */
 const COLUMN_NAMES: Readonly<Record<(typeof COLUMNS)[number], readonly string[]>> = {
   subject: [
     'subject',
@@ -122,7 +123,10 @@ const COLUMN_NAMES: Readonly<Record<(typeof COLUMNS)[number], readonly string[]>
   object: ['object', 'obj', 'o', 'tail', 't', 'target', 'dst', 'to', 'value', 'answer', 'entity2', 'entity 2'],
 };
 
-/** Which column is which, where the first line names two of them in words, or all three in words or letters; null where it is a fact. */
+/**
+ * The indices of subject, relation and object if the first line is a header; null if it is a fact. A header names two
+ * columns by words, or all three by words or single letters.
+ */
 function headerOrder(cells: readonly string[]): readonly number[] | null {
   if (cells.length !== COLUMNS.length) return null;
   const names = cells.map((cell) => tidy(cell).toLowerCase().replaceAll('_', ' '));
@@ -130,16 +134,16 @@ function headerOrder(cells: readonly string[]): readonly number[] | null {
   const named = order.filter((at) => at >= 0);
   const inWords = named.filter((at) => (names[at] ?? '').length > 1);
   if (named.length < 3 && inWords.length < 2) return null;
-  const rest = [0, 1, 2].find((at) => !order.includes(at)) ?? -1;
-  return order.map((at) => (at < 0 ? rest : at));
+  const unnamed = [0, 1, 2].find((at) => !order.includes(at)) ?? -1;
+  return order.map((at) => (at < 0 ? unnamed : at));
 }
 
-function check(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {
+function checkedFacts(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {
   const problems: string[] = [];
   const factsByKey = new Map<string, { readonly line: number; readonly triple: Triple }>();
   let repeated = 0;
   for (const { line, cells: raw } of rows) {
-    if (problems.length >= MOST_PROBLEMS) break;
+    if (problems.length >= MAX_PROBLEMS) break;
     const cells = raw.length === COLUMNS.length ? raw.map(tidy) : raw;
     const found = rowProblems(cells, order);
     if (found.length > 0) {
@@ -157,10 +161,11 @@ function check(source: string, rows: readonly Row[], order: readonly number[]): 
       );
     }
   }
-  if (problems.length > 0) throw new ProblemError(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw new ProblemError(problems.slice(0, MAX_PROBLEMS));
   const triples = Array.from(factsByKey.values(), ({ triple }) => triple);
   return {
-    facts: { source: baseName(source), triples }, // it goes into files that leave this machine
+    // without the folder, because saved and exported files contain the name
+    facts: { source: baseName(source), triples },
     notes: repeated > 0 ? [`${repeated} repeated ${repeated === 1 ? 'line' : 'lines'} read once.`] : [],
   };
 }
@@ -169,7 +174,7 @@ function rowProblems(cells: readonly string[], order: readonly number[]): readon
   if (cells.length !== COLUMNS.length) {
     const all = excerpt(cells.slice(0, 30).map(tidy).join(' | '));
     return [
-      `${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${WANT}. Quote a cell that contains the separator.`,
+      `${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${EXPECTED_COLUMNS}. Quote a cell that contains the separator.`,
     ];
   }
   const found = COLUMNS.flatMap((name, i) => {

@@ -1,4 +1,7 @@
-/** A cyclic redundancy check of 32 bits by its reversed polynomial, beginning and ending with all bits turned; `before` is that of the bytes that these follow. */
+/**
+ * Makes a 32-bit cyclic redundancy check from its reversed polynomial; all bits are inverted at the beginning and the
+ * end. To continue a check over more bytes, pass the result for the earlier bytes as `before`.
+ */
 export function crcBy(polynomial: number): (bytes: Uint8Array, before?: number) => number {
   const table = Uint32Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;

@@ -5,17 +5,17 @@ import { type GgufPart, readParts } from './ggufParts.ts';
 import type { PackedTensor } from './packedTensor.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
 
-/** A GGUF file, or all parts of one, whose headers have been read. */
+/** A GGUF file, or all parts of a split one, with its headers read. */
 export interface Gguf {
-  readonly source: ByteSource; // of the header
-  readonly header: GgufHeader; // of the first part, which has the keys
-  readonly tensors: ReadonlyMap<string, PackedTensor>; // by the file's names, in its order
+  readonly source: ByteSource; // the file that `header` is from
+  readonly header: GgufHeader; // of the first part, which has the metadata
+  readonly tensors: ReadonlyMap<string, PackedTensor>; // by GGUF name, in the file's order
 }
 
 const REMEDY = 'Choose a file in one of these types, or convert it with llama-quantize.';
 
-/** What ggml calls the types that are not read, as far as they are met. */
-const OTHERS: Readonly<Record<number, string>> = {
+/** ggml's names of common types that can't be read here, by number. */
+const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = {
   ...{
     9: 'Q8_1',
     10: 'Q2_K',
@@ -32,8 +32,9 @@ const OTHERS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Opens a GGUF file by its header; of a model in parts all of them, the `others` being those beside `source`. Throws ProblemError as `readParts`
- * does, and with all tensors that are of a type that is not read, have rows that are no whole number of blocks, overlap, or end outside the file.
+ * Opens a GGUF file by reading its header. If the model is split, `others` are the parts besides `source`. Throws
+ * ProblemError as `readParts` does. It also throws ProblemError, with a list of all bad tensors, if tensors have an
+ * unsupported type, have rows that are not whole blocks, overlap, or end outside the file.
  */
 export async function openGguf(source: ByteSource, others: readonly ByteSource[] = []): Promise<Gguf> {
   const parts = await readParts(source, others);
@@ -45,9 +46,9 @@ export async function openGguf(source: ByteSource, others: readonly ByteSource[]
   return { ...first, tensors };
 }
 
-/** The tensors of one file; what is wrong with them is noted. */
+/** The tensors of one file. Adds what is wrong with them to `problems`. */
 function tensorsOf({ source, header }: GgufPart, problems: Problem[]): ReadonlyMap<string, PackedTensor> {
-  const wrong = (place: string, got: string, want: string, remedy = REMEDY) => {
+  const report = (place: string, got: string, want: string, remedy = REMEDY) => {
     problems.push({ file: source.name, place, got, want, remedy });
   };
   const tensors = new Map<string, PackedTensor>();
@@ -55,39 +56,35 @@ function tensorsOf({ source, header }: GgufPart, problems: Problem[]): ReadonlyM
     const format = GGML_FORMATS.get(info.type);
     const [row = 1] = info.shape; // the fastest dimension
     if (!format) {
-      const type = OTHERS[info.type] ?? `number ${info.type}`;
-      wrong(info.name, `type ${type}`, [...GGML_FORMATS.values()].map(({ name }) => name).join(', '));
+      const type = UNSUPPORTED_TYPES[info.type] ?? `number ${info.type}`;
+      report(info.name, `type ${type}`, [...GGML_FORMATS.values()].map(({ name }) => name).join(', '));
     } else if (row % format.weights !== 0) {
-      wrong(
-        info.name,
-        `rows of ${row} weights`,
-        `a multiple of ${format.weights}, for ${format.name} packs so many in a block`,
-      );
+      report(info.name, `rows of ${row} weights`, `a multiple of ${format.weights}, the block size of ${format.name}`);
     } else {
       const bytes = (info.shape.reduce((a, b) => a * b, 1) / format.weights) * format.bytes;
       const begin = header.dataStart + info.offset;
       tensors.set(info.name, { name: info.name, shape: info.shape.toReversed(), format, source, begin, bytes });
     }
   }
-  checkPlaces(tensors, source.size, (place, got, want) => wrong(place, got, want, 'Fetch or export the file anew.'));
+  checkPlaces(tensors, source.size, (place, got, want) => report(place, got, want, 'Fetch or export the file anew.'));
   return tensors;
 }
 
-/** Notes tensors that overlap or end outside the file. */
+/** Reports tensors that overlap or end outside the file. */
 function checkPlaces(
   tensors: ReadonlyMap<string, PackedTensor>,
   size: number,
-  wrong: (place: string, got: string, want: string) => void,
+  report: (place: string, got: string, want: string) => void,
 ): void {
   let before: PackedTensor | null = null;
   for (const tensor of [...tensors.values()].sort((a, b) => a.begin - b.begin)) {
     const end = tensor.begin + tensor.bytes;
     if (end > size) {
       const got = `bytes ${tensor.begin} to ${end} of a file of ${size}`;
-      wrong(tensor.name, got, 'a tensor inside the file; it may have been cut off');
+      report(tensor.name, got, 'a tensor inside the file; it may have been cut off');
     } else if (before && tensor.begin < before.begin + before.bytes) {
       const last = before.begin + before.bytes;
-      wrong(tensor.name, `its first byte at ${tensor.begin}`, `it after ${before.name}, which ends at byte ${last}`);
+      report(tensor.name, `its first byte at ${tensor.begin}`, `it after ${before.name}, which ends at byte ${last}`);
     }
     before = tensor;
   }

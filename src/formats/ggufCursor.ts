@@ -12,7 +12,10 @@ export class EndOfBytes extends Error {
   }
 }
 
-/** Reads little-endian values one after the other. Throws ProblemError past the file's end, and EndOfBytes past the loaded bytes. */
+/**
+ * Reads little-endian values one after the other. Throws ProblemError past the file's end, and EndOfBytes past the
+ * loaded bytes.
+ */
 export class Cursor {
   at = 0;
   place = ''; // what is being read, for messages
@@ -30,12 +33,12 @@ export class Cursor {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** The error for a problem at this place. The caller throws it. */
+  /** Makes the error for a problem at this place; the caller throws it. */
   problem(got: string, want: string): ProblemError {
     return new ProblemError([{ file: this.file, place: this.place, got, want, remedy: REMEDY }]);
   }
 
-  /** The offset of the next `length` bytes. Moves past them. */
+  /** Moves past the next `length` bytes and returns their offset. */
   private take(length: number): number {
     const start = this.at;
     const end = start + length;
@@ -87,14 +90,14 @@ export class Cursor {
     return byte === 1;
   }
 
-  /** A count of 64 bits that is at most `most`. */
+  /** Reads a 64-bit count. Throws if it is larger than `most`. */
   count(most: number): number {
     const value = this.u64();
     if (typeof value === 'bigint' || value > most) throw this.problem(`the count ${value}`, `at most ${most}`);
     return value;
   }
 
-  /** UTF-8 text after its length in bytes. */
+  /** Reads UTF-8 text, which follows its length in bytes. */
   string(mostBytes: number): string {
     const length = this.u64();
     if (typeof length === 'bigint' || length > mostBytes) {
@@ -109,7 +112,7 @@ export class Cursor {
   }
 }
 
-/** As a number if it fits exactly, else as a bigint. */
+/** Converts to a number if that is exact; otherwise the bigint stays. */
 function narrowed(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

@@ -1,4 +1,4 @@
-import { announced, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
+import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
 
 /** A tensor of a GGUF file, with ggml's number of its type. */
 export interface GgufStreamedTensor extends StreamedTensor {
@@ -7,11 +7,12 @@ export interface GgufStreamedTensor extends StreamedTensor {
 
 const MAGIC = 'GGUF';
 const VERSION = 3;
-const U32 = 4; // the number of the type of whole numbers of 32 bits
+const U32_TYPE = 4; // GGUF's number of the value type uint32
 
 /**
- * A GGUF file of version 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) whose tensors are read one after the other as it is written.
- * `keys` are keys with their values as a GGUF file has them: `u32Key` makes one, a header's `places` say where another file has its own.
+ * A GGUF file of version 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Its tensors are read one after
+ * the other while it is written. Each of `keys` is a key with its value, in the bytes of the format. `u32Key` makes
+ * one; to copy one from another GGUF file, read the bytes that its header's `places` give.
  */
 export function ggufStream(
   name: string,
@@ -20,7 +21,7 @@ export function ggufStream(
   alignment: number,
 ): StreamedFile {
   const padded = (bytes: number) => Math.ceil(bytes / alignment) * alignment;
-  const header = new Bytes();
+  const header = new LittleEndianWriter();
   header.add(new TextEncoder().encode(MAGIC));
   header.u32(VERSION);
   header.u64(tensors.length);
@@ -39,24 +40,24 @@ export function ggufStream(
   const pieces = async function* () {
     yield head;
     for (const tensor of tensors) {
-      yield await announced(tensor);
+      yield await checkedBytes(tensor);
       yield new Uint8Array(padded(tensor.bytes) - tensor.bytes);
     }
   };
   return { name, bytes: head.length + offset, pieces };
 }
 
-/** A key whose value is a whole number of 32 bits. */
+/** Encodes a key with a uint32 value. */
 export function u32Key(name: string, value: number): Uint8Array {
-  const key = new Bytes();
+  const key = new LittleEndianWriter();
   key.text(name);
-  key.u32(U32);
+  key.u32(U32_TYPE);
   key.u32(value);
   return key.joined(key.length);
 }
 
-/** Little-endian values one after the other. */
-class Bytes {
+/** Collects little-endian values one after the other. */
+class LittleEndianWriter {
   length = 0;
   private readonly parts: Uint8Array[] = [];
   add(bytes: Uint8Array): void {
@@ -78,7 +79,7 @@ class Bytes {
     this.u64(bytes.length);
     this.add(bytes);
   }
-  /** All of it, followed by zeros up to `size` bytes. */
+  /** All collected bytes, followed by zeros up to `size` bytes. */
   joined(size: number): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(size);
     let at = 0;

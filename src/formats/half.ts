@@ -1,7 +1,7 @@
-/** float32 of every half precision number, by its bits; made when the first is asked for. */
+/** The float32 value of every half precision number, by its bits. Computed on first use. */
 let halves: Float32Array | null = null;
 
-/** The IEEE half precision number at a byte, little-endian, as float32: exact, for each half is one. */
+/** Reads the little-endian IEEE half precision number at a byte. Exact, because every half is a float32. */
 export function halfAt(bytes: Uint8Array, at: number): number {
   halves ??= Float32Array.from({ length: 65_536 }, (_, bits) => halfOf(bits));
   return halves[bytes[at]! | (bytes[at + 1]! << 8)]!;
@@ -15,9 +15,12 @@ function halfOf(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
-/** float32 as the bits of the nearest half precision numbers, ties to even; what is too large is infinite (IEEE 754). */
+/**
+ * Rounds float32 to the bits of the nearest half precision numbers, ties to even. Numbers that are too large become
+ * infinite (IEEE 754).
+ */
 export function narrowedHalves(values: Float32Array): Uint16Array<ArrayBuffer> {
-  const halves = new Uint16Array(values.length); // `from` would hold all of them as a list first
+  const halves = new Uint16Array(values.length); // `Uint16Array.from` would first build a list of all numbers
   for (let i = 0; i < values.length; i++) halves[i] = halfBits(values[i]!);
   return halves;
 }
@@ -32,7 +35,8 @@ function halfBits(value: number): number {
   if (magnitude >= 0x7f800000) return sign | 0x7c00 | (magnitude > 0x7f800000 ? 0x200 : 0);
   if (magnitude >= 0x477ff000) return sign | 0x7c00;
   if (magnitude < 0x38800000) {
-    // a half below 2^-14 counts in steps of 2^-24; adding 0.5 rounds there
+    // halves below 2^-14 are multiples of 2^-24; float32 numbers from 0.5 to 1 are too, so adding 0.5 rounds to a
+    // multiple
     scratch.setFloat32(0, Math.fround(Math.abs(value) + 0.5));
     return sign | (scratch.getUint32(0) - 0x3f000000);
   }

@@ -2,9 +2,9 @@ import type { BlockFormat } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** A tensor as a file holds it; nothing of it has been read. */
+/** A tensor in a file. Its bytes have not been read. */
 export interface PackedTensor {
-  readonly name: string; // the file's
+  readonly name: string; // in the file
   readonly shape: readonly number[]; // slowest dimension first, so [out, in] for a matrix
   readonly format: BlockFormat;
   readonly source: ByteSource;
@@ -12,12 +12,13 @@ export interface PackedTensor {
   readonly bytes: number;
 }
 
-/** Most bytes of a tensor that are held twice while it is read. */
-const PIECE = 1 << 22;
+/** Size of the pieces in which a tensor is read. A piece is in memory twice, as read and in the output. */
+const PIECE_BYTES = 1 << 22;
 
 /**
- * Reads a tensor's bytes in pieces of whole rows, at most 4 MiB or one row, into `out`, which has its size. `rowOf` says where each row goes, where rows
- * change places. Throws ProblemError, by file and tensor, on a source that gives fewer bytes, and on weights that are not finite.
+ * Reads a tensor's bytes into `out`, which must have the tensor's size. Reads pieces of whole rows, of at most 4 MiB or
+ * one row. `rowOf` maps each row to its row in `out`, if rows change their order. Throws ProblemError, with file and
+ * tensor, if the source gives fewer bytes or a weight is not finite.
  */
 export async function readPacked(
   tensor: PackedTensor,
@@ -25,39 +26,41 @@ export async function readPacked(
   rowOf?: (row: number) => number,
 ): Promise<void> {
   const { name, shape, format, source, begin, bytes } = tensor;
-  if (out.length !== bytes)
-    throw new Error(`readPacked: there is room for ${out.length} bytes, and ${name} has ${bytes}.`);
+  if (out.length !== bytes) throw new Error(`readPacked: out has ${out.length} bytes, but ${name} has ${bytes}.`);
   const rowBytes = ((shape.at(-1) ?? 1) / format.weights) * format.bytes;
-  const step = Math.max(1, Math.floor(PIECE / rowBytes)) * rowBytes;
+  const step = Math.max(1, Math.floor(PIECE_BYTES / rowBytes)) * rowBytes;
   for (let at = 0; at < bytes; at += step) {
     const length = Math.min(step, bytes - at);
     const piece = await source.read(begin + at, begin + at + length);
     if (piece.length !== length) {
-      throw wrong(
+      throw problemWith(
         tensor,
         `${piece.length} bytes from byte ${begin + at} on`,
         `${length}; the file may have been cut off`,
       );
     }
-    if (!format.finite(piece)) throw wrong(tensor, 'a weight that is not finite', 'finite weights');
+    if (!format.finite(piece)) throw problemWith(tensor, 'a weight that is not finite', 'finite weights');
     if (!rowOf) out.set(piece, at);
     else {
       for (let row = 0; row * rowBytes < length; row++) {
-        const to = rowOf(at / rowBytes + row) * rowBytes;
-        out.set(piece.subarray(row * rowBytes, (row + 1) * rowBytes), to);
+        const target = rowOf(at / rowBytes + row) * rowBytes;
+        out.set(piece.subarray(row * rowBytes, (row + 1) * rowBytes), target);
       }
     }
   }
 }
 
-/** Weights that are compared at once: a multiple of every format's block. */
-const COMPARED = 1 << 20;
+/** Number of weights that are compared at a time. It is a multiple of every format's block size. */
+const COMPARED_WEIGHTS = 1 << 20;
 
-/** Whether two tensors of one shape have the same weights, however they are packed. Reads both in pieces, up to the first that differs. */
+/**
+ * Whether two tensors of the same shape have equal weights, in any packing. Reads both in pieces, up to the first
+ * difference.
+ */
 export async function equalPacked(a: PackedTensor, b: PackedTensor): Promise<boolean> {
   const size = a.shape.reduce((product, n) => product * n, 1);
-  for (let at = 0; at < size; at += COMPARED) {
-    const [left, right] = await Promise.all([a, b].map((tensor) => widenedPiece(tensor, at, Math.min(size, at + COMPARED)))); // prettier-ignore
+  for (let at = 0; at < size; at += COMPARED_WEIGHTS) {
+    const [left, right] = await Promise.all([a, b].map((tensor) => widenedPiece(tensor, at, Math.min(size, at + COMPARED_WEIGHTS)))); // prettier-ignore
     if (left!.some((x, i) => x !== right![i])) return false;
   }
   return true;
@@ -68,11 +71,11 @@ async function widenedPiece(tensor: PackedTensor, begin: number, end: number): P
   const place = (weight: number) => tensor.begin + (weight / format.weights) * format.bytes;
   const piece = await source.read(place(begin), place(end));
   const length = place(end) - place(begin);
-  if (piece.length !== length) throw wrong(tensor, `${piece.length} bytes from byte ${place(begin)} on`, `${length}; the file may have been cut off`); // prettier-ignore
+  if (piece.length !== length) throw problemWith(tensor, `${piece.length} bytes from byte ${place(begin)} on`, `${length}; the file may have been cut off`); // prettier-ignore
   const out = new Float32Array(end - begin);
   format.widen(out, piece);
   return out;
 }
 
-const wrong = ({ source, name }: PackedTensor, got: string, want: string) =>
+const problemWith = ({ source, name }: PackedTensor, got: string, want: string) =>
   new ProblemError([{ file: source.name, place: name, got, want, remedy: 'Fetch or export the file anew.' }]);

@@ -2,7 +2,7 @@ import type { BlockFormat } from './blocks/blockFormat.ts';
 import { BF16, F16 } from './blocks/floats.ts';
 import { field, isRecord, type JsonRecord, readJson } from './jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
-import { announced, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
+import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
 
 /** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
 export interface SafeTensor {
@@ -20,7 +20,8 @@ export interface HalfTensor {
 export interface Safetensors {
   readonly tensors: ReadonlyMap<string, SafeTensor>;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly dtypes: ReadonlyMap<string, string>; // number types in the file; in `tensors`, F16 and BF16 have become float32, and I64 int32
+  /** Number types in the file. In `tensors`, F16 and BF16 have become float32, and I64 int32. */
+  readonly dtypes: ReadonlyMap<string, string>;
 }
 
 /**
@@ -32,7 +33,7 @@ export const LENGTH_BYTES = 8;
  * Largest header that is read. A hundred thousand tensors need about 12 MB. The format allows 100 MB, but reading that
  * takes a minute and gigabytes of memory.
  */
-const MOST_HEADER_BYTES = 1 << 24;
+const MAX_HEADER_BYTES = 1 << 24;
 
 const REMEDY = 'Choose a file that was saved as safetensors.';
 
@@ -40,8 +41,8 @@ const REMEDY = 'Choose a file that was saved as safetensors.';
 const WIDTHS: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, U8: 1 };
 
 /**
- * Writes a safetensors file (https://huggingface.co/docs/safetensors): the header's length in eight bytes, a JSON header, then
- * the numbers, little-endian, in the order of `tensors`. Throws if a tensor's shape and size disagree.
+ * Writes a safetensors file (https://huggingface.co/docs/safetensors): the header's length in eight bytes, a JSON
+ * header, then the numbers, little-endian, in the order of `tensors`. Throws if a tensor's shape and size disagree.
  */
 export function encodeSafetensors(
   tensors: ReadonlyMap<string, SafeTensor | HalfTensor>,
@@ -69,7 +70,7 @@ export function encodeSafetensors(
 }
 
 /** A tensor's entry in a header that will be written. */
-export interface Announced {
+export interface TensorEntry {
   readonly name: string;
   readonly dtype: string; // F32, F16, …
   readonly shape: readonly number[];
@@ -81,7 +82,7 @@ export interface Announced {
  * without gaps.
  */
 export function safetensorsHeader(
-  tensors: readonly Announced[],
+  tensors: readonly TensorEntry[],
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array<ArrayBuffer> {
   const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [['__metadata__', metadata]] : [];
@@ -106,9 +107,10 @@ function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {
 }
 
 /**
- * Reads a safetensors file with tensors of type F32, F16, BF16, I32, I64 and U8. F16 and BF16 become float32 exactly; I64
- * becomes int32, and every number must fit. Throws ProblemError, which calls the file `name`, if the file is anything else: if
- * the header is cut off or has a name twice, if tensors overlap or leave bytes unused, or if a size does not match its shape.
+ * Reads a safetensors file with tensors of type F32, F16, BF16, I32, I64 and U8. F16 and BF16 become float32 exactly;
+ * I64 becomes int32, and every number must fit. Throws ProblemError, which calls the file `name`, if the file is
+ * anything else: if the header is cut off or has a name twice, if tensors overlap or leave bytes unused, or if a size
+ * does not match its shape.
  */
 export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
   const bytes = file instanceof Uint8Array ? file : new Uint8Array(file);
@@ -122,8 +124,8 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
 }
 
 /**
- * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws ProblemError if
- * that is past the end of the file, or the header is too long.
+ * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws ProblemError
+ * if that is past the end of the file, or the header is too long.
  */
 export function dataStart(name: string, first: Uint8Array, size: number): number {
   if (first.length < LENGTH_BYTES) {
@@ -131,16 +133,16 @@ export function dataStart(name: string, first: Uint8Array, size: number): number
   }
   const length = Number(new DataView(first.buffer, first.byteOffset).getBigUint64(0, true));
   const start = LENGTH_BYTES + length;
-  if (length > MOST_HEADER_BYTES || start > size) {
-    const want = start > size ? 'a header that fits in the file' : `at most ${MOST_HEADER_BYTES} bytes`;
+  if (length > MAX_HEADER_BYTES || start > size) {
+    const want = start > size ? 'a header that fits in the file' : `at most ${MAX_HEADER_BYTES} bytes`;
     throw malformed(name, '', `a header of ${length} bytes in a file of ${size}`, want);
   }
   return start;
 }
 
 /**
- * Reads the header of a file with `dataSize` bytes after the header. Throws ProblemError unless the tensors fill exactly
- * these bytes, without gaps or overlaps.
+ * Reads the header of a file with `dataSize` bytes after the header. Throws ProblemError unless the tensors fill
+ * exactly these bytes, without gaps or overlaps.
  */
 export function readHeader(
   name: string,
@@ -257,7 +259,10 @@ function widened(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
   return out;
 }
 
-/** A safetensors file of tensors that are read one after the other as it is written; `metadata` as Transformers asks for it. */
+/**
+ * A safetensors file whose tensors are read one after the other while it is written. It has the metadata that
+ * Transformers requires.
+ */
 export function safetensorsStream(
   name: string,
   tensors: readonly (StreamedTensor & { readonly dtype: string })[],
@@ -266,7 +271,7 @@ export function safetensorsStream(
   const bytes = tensors.reduce((sum, tensor) => sum + tensor.bytes, header.length);
   const pieces = async function* () {
     yield header;
-    for (const tensor of tensors) yield await announced(tensor);
+    for (const tensor of tensors) yield await checkedBytes(tensor);
   };
   return { name, bytes, pieces };
 }

@@ -8,8 +8,8 @@ import { dataStart, LENGTH_BYTES, readHeader } from './safetensors.ts';
 const REMEDY = 'Save the model with save_pretrained(folder).';
 
 /**
- * The tensors of a safetensors file by its header, which alone is read. Throws ProblemError as `decodeSafetensors` does, and on tensors that
- * are no F32, F16 or BF16.
+ * Opens a safetensors file. Reads only its header, not the tensors. Throws ProblemError as `decodeSafetensors` does for
+ * a bad header, and if a tensor is not F32, F16 or BF16.
  */
 export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<string, PackedTensor>> {
   const first = await source.read(0, Math.min(LENGTH_BYTES, source.size));
@@ -25,36 +25,39 @@ export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<s
 }
 
 /**
- * The tensors of a model in several files, by its index (`model.safetensors.index.json`). `sourceOf` gives a file of the folder by name, null where there is
- * none. Throws ProblemError on an index that names a file or tensor that is not there, or leaves a tensor of a file out.
+ * Opens a model in several files, by its index (`model.safetensors.index.json`). `sourceOf` gives a file of the folder
+ * by name, or null if there is none. Throws ProblemError if the index names a missing file or tensor, or does not list
+ * a tensor of a file.
  */
 export async function openShards(
   index: string,
   json: Uint8Array,
   sourceOf: (name: string) => ByteSource | null,
 ): Promise<ReadonlyMap<string, PackedTensor>> {
-  const wrong = (place: string, got: string, want: string) =>
+  const problem = (place: string, got: string, want: string) =>
     new ProblemError([
       { file: index, place, got, want, remedy: 'Choose the whole folder, with every file its index names.' },
     ]);
   const read = readJson(index, json);
   const map = isRecord(read) ? field(read, 'weight_map') : undefined;
-  if (!isRecord(map)) throw wrong('weight_map', 'none', 'a file name for each tensor');
+  if (!isRecord(map)) throw problem('weight_map', 'none', 'a file name for each tensor');
   const tensors = new Map<string, PackedTensor>();
   for (const file of new Set(Object.values(map))) {
     const source = typeof file === 'string' ? sourceOf(file) : null;
     if (!source)
-      throw wrong(
+      throw problem(
         'weight_map',
         typeof file === 'string' ? `${file}, no such file` : 'something that isn’t a file name',
         'a file of the folder',
       );
     for (const [name, tensor] of await openSafetensors(source)) {
-      if (field(map, name) !== file) throw wrong(name, `it in ${source.name}`, 'every tensor where the index has it');
+      if (field(map, name) !== file)
+        throw problem(name, `this tensor in ${source.name}`, 'every tensor in the file that the index names for it');
       tensors.set(name, tensor);
     }
   }
   const missing = Object.keys(map).find((name) => !tensors.has(name));
-  if (missing !== undefined) throw wrong(missing, 'no such tensor in its file', 'it there');
+  if (missing !== undefined)
+    throw problem(missing, 'no such tensor in the file that the index names', 'every tensor of the index in its file');
   return tensors;
 }

@@ -1,22 +1,22 @@
-/** A file that is made piece by piece as it is written, so that it need not fit in memory. */
+/** A file that is made piece by piece while it is written, so that it does not have to fit in memory. */
 export interface StreamedFile {
   readonly name: string;
-  readonly bytes: number; // of all pieces together
+  readonly bytes: number; // total of all pieces
   readonly pieces: () => AsyncIterable<Uint8Array>;
 }
 
-/** A tensor of such a file. */
+/** A tensor of a streamed file. */
 export interface StreamedTensor {
-  readonly name: string; // the file's
+  readonly name: string; // in the file
   readonly shape: readonly number[]; // slowest dimension first
   readonly bytes: number;
-  /** Its bytes as the file has them, exactly so many. */
+  /** Reads its bytes as they go into the file, exactly `bytes` of them. */
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** A tensor's bytes; throws where they are not as many as were announced. */
-export async function announced({ name, bytes, read }: StreamedTensor): Promise<Uint8Array> {
+/** Reads a tensor's bytes. Throws if their number is not `bytes`. */
+export async function checkedBytes({ name, bytes, read }: StreamedTensor): Promise<Uint8Array> {
   const found = await read();
   if (found.length === bytes) return found;
-  throw new Error(`${name}: found ${found.length} bytes, expected ${bytes}, as its header says.`);
+  throw new Error(`${name}: found ${found.length} bytes, but its header says ${bytes}.`);
 }

@@ -1,49 +1,56 @@
 import { crcBy } from './crc.ts';
 
 /**
- * TensorBoard's event files: records with masked checksums around protocol buffers of a few fields, written by hand
- * (tensorboard/summary/writer/record_writer.py, compat/proto/event.proto and summary.proto). A file begins with `fileVersion`.
+ * Writes TensorBoard's event files: records with masked checksums around small protocol buffers, which are encoded by
+ * hand (tensorboard/summary/writer/record_writer.py, compat/proto/event.proto and summary.proto). A file begins with
+ * `fileVersion`.
  */
 
-/** A number of one step under its name. */
+/** A named number of one step. */
 export type Scalar = readonly [tag: string, value: number];
 
-const MASK_DELTA = 0xa282ead8; // a checksum of data that holds checksums would be weak
-/** CRC-32C of bytes: Castagnoli's polynomial. */
+const MASK_DELTA = 0xa282ead8; // masks checksums, because a checksum of data that contains checksums would be weak
+/** CRC-32C of bytes (Castagnoli's polynomial). */
 export const crc32c = crcBy(0x82f63b78);
 
-/** The record that a file begins with; `wallTime` in seconds since 1970, as everywhere below. */
+/** The first record of a file. `wallTime` is in seconds since 1970, here and below. */
 export function fileVersion(wallTime: number): Uint8Array {
   return record(event(wallTime, 0, field(3, text('brain.Event:2'))));
 }
 
-/** The record of a writer that goes on at `step`: a reader that had seen more forgets it (SessionLog.START). */
+/**
+ * The record with which a writer continues at `step`: readers forget later steps that they have seen
+ * (SessionLog.START).
+ */
 export function goesOn(wallTime: number, step: number): Uint8Array {
   return record(event(wallTime, step, field(7, [...varint(1 << 3), ...varint(1)])));
 }
 
-/** The record of a step's numbers, each kept as float32. Throws RangeError unless `step` is a whole number. */
+/** The record of a step's numbers, stored as float32. Throws RangeError unless `step` is a whole number from 0. */
 export function scalars(wallTime: number, step: number, values: readonly Scalar[]): Uint8Array {
   const summary = values.flatMap(([tag, value]) => field(1, [...field(1, text(tag)), (2 << 3) | 5, ...float(value)]));
   return record(event(wallTime, step, field(5, summary)));
 }
 
-/** How many bytes of a file are whole records of steps up to `last`, from its beginning; 0: it is no event file. */
+/**
+ * The number of bytes, from the beginning of a file, that are intact records of steps up to `last`. 0 if it is not an
+ * event file.
+ */
 export function bytesUpTo(file: Uint8Array, last: number): number {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  let at = 0;
-  while (at + 16 <= file.length) {
-    const length = Number(view.getBigUint64(at, true));
-    const data = file.subarray(at + 12, at + 12 + length);
-    const end = at + 12 + length + 4;
-    const whole = end <= file.length && view.getUint32(end - 4, true) === masked(crc32c(data));
-    if (!whole || stepOf(data) > last) break;
-    at = end;
+  let stepBytes = 0;
+  while (stepBytes + 16 <= file.length) {
+    const length = Number(view.getBigUint64(stepBytes, true));
+    const data = file.subarray(stepBytes + 12, stepBytes + 12 + length);
+    const end = stepBytes + 12 + length + 4;
+    const intact = end <= file.length && view.getUint32(end - 4, true) === masked(crc32c(data));
+    if (!intact || stepOf(data) > last) break;
+    stepBytes = end;
   }
-  return at;
+  return stepBytes;
 }
 
-/** The step of an event as it is written below: after the wall time, or 0. */
+/** Reads the step of an event that `event` wrote: it comes after the wall time, or is missing, which means 0. */
 function stepOf(data: Uint8Array): number {
   const [tag, ...bytes] = data.subarray(9);
   if (tag !== 2 << 3) return 0;
@@ -51,13 +58,20 @@ function stepOf(data: Uint8Array): number {
   return bytes.slice(0, end + 1).reduceRight((step, byte) => step * 128 + (byte & 127), 0);
 }
 
-/** Event: 1 wall_time (double), 2 step (int64; 0 is not written), and one of what may happen. */
-function event(wallTime: number, step: number, what: readonly number[]): Uint8Array {
-  const at = varint(step);
-  return Uint8Array.from([(1 << 3) | 1, ...double(wallTime), ...(step === 0 ? [] : [2 << 3, ...at]), ...what]);
+/**
+ * An Event message: field 1 wall_time (double), field 2 step (int64; 0 is not written), and one field with the content.
+ */
+function event(wallTime: number, step: number, content: readonly number[]): Uint8Array {
+  const stepBytes = varint(step);
+  return Uint8Array.from([
+    (1 << 3) | 1,
+    ...double(wallTime),
+    ...(step === 0 ? [] : [2 << 3, ...stepBytes]),
+    ...content,
+  ]);
 }
 
-/** Length, its checksum, the data, its checksum; all little-endian. */
+/** A record: length, checksum of the length, data, checksum of the data; all little-endian. */
 function record(data: Uint8Array): Uint8Array {
   const out = new Uint8Array(8 + 4 + data.length + 4);
   const view = new DataView(out.buffer);
@@ -68,11 +82,11 @@ function record(data: Uint8Array): Uint8Array {
   return out;
 }
 
-function masked(sum: number): number {
-  return (((sum >>> 15) | (sum << 17)) + MASK_DELTA) >>> 0;
+function masked(checksum: number): number {
+  return (((checksum >>> 15) | (checksum << 17)) + MASK_DELTA) >>> 0;
 }
 
-/** A field with a length: text, or a message within a message. */
+/** A length-delimited field: text, or a nested message. */
 function field(number: number, bytes: readonly number[]): number[] {
   return [(number << 3) | 2, ...varint(bytes.length), ...bytes];
 }

@@ -4,18 +4,19 @@ import type { StreamedFile } from './streamedFile.ts';
 
 const SIGNATURE = { entry: 0x04034b50, descriptor: 0x08074b50, directory: 0x02014b50, end: 0x06054b50 };
 const SIZE = { entry: 30, descriptor: 16, directory: 46, end: 22 };
-const VERSION = 20; // 2.0: descriptors
-/** Sizes and checksum stand behind the file (bit 3), and names are UTF-8 (bit 11). */
-const FLAGS = 0x0808;
-const DAY_1 = 0x0021; // the first day of 1980: the same files always make the same bytes
-/** Sizes and places have 32 bits. */
-const MOST_BYTES = 0xffffffff;
+const VERSION = 20; // 2.0, the first with data descriptors
+/** Flags: sizes and checksum come after the file (bit 3), and names are UTF-8 (bit 11). */
+const DESCRIPTOR_AND_UTF8 = 0x0808;
+const FIRST_DAY = 0x0021; // 1 January 1980 for every file, so that the same files always give the same bytes
+/** Sizes and offsets have 32 bits. */
+const MAX_BYTES = 0xffffffff;
 
 const crc32 = crcBy(0xedb88320); // IEEE's, reversed
 
 /**
- * A zip archive of files that are made as it is written, stored as they are: no file need fit in memory, for its checksum follows it (PKWARE's APPNOTE 6.3, data descriptors).
- * Throws ProblemError where it would be 4 GB or more; its pieces throw where a file is not as long as it says.
+ * A zip archive of files that are made while it is written, stored uncompressed. No file has to fit in memory, because
+ * each file's checksum comes after its bytes (PKWARE's APPNOTE 6.3, data descriptors). Throws ProblemError if the
+ * archive would have 4 GB or more. Its `pieces` throw if a file does not have the size that it declares.
  */
 export function zipStream(name: string, files: readonly StreamedFile[]): StreamedFile {
   const entries = files.map((file) => ({ file, name: new TextEncoder().encode(file.name) }));
@@ -23,15 +24,15 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
     (sum, entry) => sum + SIZE.entry + SIZE.descriptor + SIZE.directory + 2 * entry.name.length + entry.file.bytes,
     SIZE.end,
   );
-  if (bytes >= MOST_BYTES) {
+  if (bytes >= MAX_BYTES) {
     const remedy = 'Write it with smaller numbers, or file by file.';
-    throw new ProblemError([{ file: name, place: '', got: `${bytes} bytes`, want: `less than ${MOST_BYTES}`, remedy }]);
+    throw new ProblemError([{ file: name, place: '', got: `${bytes} bytes`, want: `less than ${MAX_BYTES}`, remedy }]);
   }
   const pieces = async function* () {
     const directory: Uint8Array[] = [];
     let at = 0;
     for (const { file, name } of entries) {
-      yield record(SIZE.entry, [SIGNATURE.entry, 4], [VERSION, 2], [FLAGS, 2], [0, 2], [0, 2], [DAY_1, 2], [0, 12], [name.length, 2], [0, 2]); // prettier-ignore
+      yield record(SIZE.entry, [SIGNATURE.entry, 4], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FIRST_DAY, 2], [0, 12], [name.length, 2], [0, 2]); // prettier-ignore
       yield name;
       let [crc, size] = [0, 0];
       for await (const piece of file.pieces()) {
@@ -39,10 +40,10 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
         size += piece.length;
         yield piece;
       }
-      if (size !== file.bytes) throw new Error(`${file.name}: it gave ${size} bytes, and announced ${file.bytes}.`);
+      if (size !== file.bytes) throw new Error(`${file.name}: it gave ${size} bytes, but declared ${file.bytes}.`);
       yield record(SIZE.descriptor, [SIGNATURE.descriptor, 4], [crc, 4], [size, 4], [size, 4]);
       directory.push(
-        record(SIZE.directory, [SIGNATURE.directory, 4], [VERSION, 2], [VERSION, 2], [FLAGS, 2], [0, 2], [0, 2], [DAY_1, 2], [crc, 4], [size, 4], [size, 4], [name.length, 2], [0, 12], [at, 4]), // prettier-ignore
+        record(SIZE.directory, [SIGNATURE.directory, 4], [VERSION, 2], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FIRST_DAY, 2], [crc, 4], [size, 4], [size, 4], [name.length, 2], [0, 12], [at, 4]), // prettier-ignore
         name,
       );
       at += SIZE.entry + name.length + size + SIZE.descriptor;
@@ -54,7 +55,7 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
   return { name, bytes, pieces };
 }
 
-/** Numbers of so many bytes each, little-endian, side by side; those of more than four are 0. */
+/** Writes [number, width in bytes] fields one after the other, little-endian. A field wider than four bytes stays 0. */
 function record(size: number, ...fields: readonly (readonly [number, number])[]): Uint8Array {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);

@@ -2,11 +2,14 @@ import { FirstUse } from './firstUse.ts';
 import type { Gpu } from './device.ts';
 import { type PipelineEntry, Pipelines } from './pipelines.ts';
 
-/** Software adapters with so many lanes compile at first use, in one thread a device (Mesa's; SwiftShader, with fewer, when a pipeline is made). */
+/**
+ * Software adapters with at least this many lanes (Mesa's) compile at the first use of a pipeline, in one thread per
+ * device. SwiftShader, with fewer lanes, compiles when a pipeline is created.
+ */
 const LAZY_LANES = 8;
 
-/** Part of the pipelines that two devices make there. */
-const SHARED = 0.6;
+/** Share of the pipelines that a second device may compile for those adapters. */
+const SECOND_DEVICE_SHARE = 0.6;
 
 /** A device and its pipelines. */
 interface Compiler {
@@ -14,11 +17,12 @@ interface Compiler {
   readonly pipelines: Pipelines;
 }
 
-/** Hears how many of the pipelines are done. */
+/** Called with the number of compiled pipelines. */
 export type CompileProgress = (done: number, total: number) => void;
 
 /**
- * Compiles whatever of `wanted` is not there yet, in parallel, on a software adapter down to what its processor runs. Throws NoGpuError.
+ * Compiles the wanted pipelines that are not compiled yet, in parallel. On a software adapter it also uses each once,
+ * so that the driver compiles it to machine code. Throws NoGpuError.
  */
 export async function compile(
   { gpu, pipelines }: Compiler,
@@ -38,66 +42,69 @@ export async function compile(
 }
 
 /**
- * Makes pipelines and uses each once, which is when some drivers compile. Where they do, a companion uses some of them at the same time;
- * what it has used the device need not compile again.
+ * Creates pipelines and uses each once, because some drivers compile only then. With such a driver, a second device
+ * uses some of them at the same time, and the first device finds these in the driver's cache.
  */
 async function useOnce(
   { gpu, pipelines }: Compiler,
   entries: readonly PipelineEntry[],
   finish: (entry: PipelineEntry, pipeline: GPUComputePipeline) => void,
 ): Promise<void> {
-  // longest sources first, a fair guess of what takes longest
+  // longest sources first, because they probably take longest
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
   const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
-  const made = Promise.allSettled(making.values()); // a device whose queue compiles makes no pipelines meanwhile
-  // the longest, but not all: to make them takes its time, too
-  const shared = new Set(gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SHARED)) : []);
+  const allCreated = Promise.allSettled(making.values()); // a device whose queue compiles can create no pipelines meanwhile
+  // only the longest, because the second device must create them, which takes time, too
+  const shared = new Set(
+    gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SECOND_DEVICE_SHARE)) : [],
+  );
   const opening = shared.size > 0 ? SecondDevice.open(gpu, [...shared]) : null;
   const firstUse = new FirstUse(gpu);
   const use = async (entry: PipelineEntry) => {
-    await made;
+    await allCreated;
     const pipeline = await making.get(entry)!;
     await firstUse.run(entry, pipeline);
     finish(entry, pipeline);
   };
-  const each = async (next: () => PipelineEntry | undefined, run: (entry: PipelineEntry) => Promise<void>) => {
+  const runAll = async (next: () => PipelineEntry | undefined, run: (entry: PipelineEntry) => Promise<void>) => {
     for (let entry = next(); entry; entry = next()) {
       waiting.splice(waiting.indexOf(entry), 1);
       await run(entry);
     }
   };
-  const own = async () => {
-    await made;
-    await each(() => waiting.find((entry) => !shared.has(entry)) ?? waiting[0], use);
+  const onThisDevice = async () => {
+    await allCreated;
+    await runAll(() => waiting.find((entry) => !shared.has(entry)) ?? waiting[0], use);
   };
-  const beside = async () => {
+  const onSecondDevice = async () => {
     const companion = await opening;
     if (!companion) return;
-    const cached: Promise<void>[] = []; // uses of what the driver then has
-    await each(
+    const cached: Promise<void>[] = []; // uses of pipelines that are in the driver's cache by then
+    await runAll(
       () => waiting.find((entry) => shared.has(entry)),
       async (entry) => {
         await companion.use(entry);
         const using = use(entry);
-        using.catch(() => undefined); // heard below
+        using.catch(() => undefined); // `settled` below reports a failure
         cached.push(using);
       },
     );
     companion.close();
     await settled(cached);
   };
-  await settled([own(), beside()]).finally(() => firstUse.destroy());
+  await settled([onThisDevice(), onSecondDevice()]).finally(() => firstUse.destroy());
 }
 
-/** Resolves or rejects when all have: what fails must not take from others what they still run with. */
+/** Waits for all promises, then rejects if one has. A failure must not destroy buffers that others still use. */
 async function settled(all: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(all);
   await Promise.all(all);
 }
 
 /**
- * A second device that uses pipelines once, for the first one's good. Where a driver compiles at first use, in one thread a device,
- * and devices share what it caches, two threads compile. Where they share nothing, nothing is lost but a thread's time.
+ * A second device that uses pipelines once, so that the first device finds them compiled. Some drivers compile at first
+ * use, in one thread per device, and share their cache between devices; then two threads compile. With a driver that
+ * shares nothing, only a thread's time is lost.
  */
 export class SecondDevice {
   private readonly gpu: Gpu;
@@ -110,26 +117,27 @@ export class SecondDevice {
     this.twins = twins;
   }
 
-  /** Opens a device beside `gpu` and makes pipelines of its entries there; null where there is no second device. */
+  /** Opens another device and creates the pipelines of `entries` on it; null if there is no second device. */
   static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<SecondDevice | null> {
     const other = await gpu.another().catch(() => null);
     if (!other) return null;
     const pipelines = new Pipelines(other);
     const making = entries.map(async (entry) => {
       const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
-      twin.pipeline = await pipelines.make(twin).catch(() => null); // the first device fails in the same way and reports it
+      // a failure is ignored here, because the first device fails in the same way and reports it
+      twin.pipeline = await pipelines.make(twin).catch(() => null);
       return [entry, twin] as const;
     });
     return new SecondDevice(other, new Map(await Promise.all(making)));
   }
 
-  /** Resolves when a pipeline was used, or cannot be. */
+  /** Uses the pipeline of an entry. Also resolves if that fails. */
   async use(entry: PipelineEntry): Promise<void> {
     const twin = this.twins.get(entry);
     if (twin?.pipeline) await this.firstUse.run(twin, twin.pipeline).catch(() => undefined);
   }
 
-  /** Gives the device back. */
+  /** Closes the device. */
   close(): void {
     this.gpu.close();
   }

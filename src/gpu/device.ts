@@ -9,50 +9,52 @@ export interface GpuCounters {
   creations: number; // buffers, bind groups, pipelines
 }
 
-/** An open device with what the engine must know of it. */
+/** An open device, with the facts that the engine needs about it. */
 export interface Gpu {
   readonly device: GPUDevice;
-  readonly adapter: string; // as a person would name it
-  readonly identity: string; // all that the browser tells apart adapters by
+  readonly adapter: string; // in words for a person
+  readonly identity: string; // everything by which the browser distinguishes adapters
   readonly lanes: number; // threads of the smallest subgroup; 0 without subgroups
   readonly software: boolean; // a CPU behind a GPU's interface: barriers cost 14–36 times more
   readonly counters: GpuCounters;
-  /** Messages of errors no scope caught; empty on a healthy device. */
+  /** Messages of errors that no error scope caught; empty on a healthy device. */
   readonly problems: string[];
   /** Opens another device of the same kind of adapter. Throws NoGpuError. */
   readonly another: () => Promise<Gpu>;
-  /** Resolves with the reason when the device is gone. */
+  /** Resolves with the reason when the device is lost. */
   readonly lost: Promise<string>;
-  /** Made by `createBuffer` and not given back yet. */
+  /** Buffers made by `createBuffer` and not destroyed yet. */
   readonly buffers: Set<GPUBuffer>;
-  /** Gives back what was taken through it. Nothing more can be uploaded or submitted then. */
+  /** Closes the device, or this share of it, and destroys its buffers. Later uploads and submits throw. */
   readonly close: () => void;
   closed: boolean;
 }
 
-/** The device was taken away while it was at work; the message is the browser's reason. */
+/** Thrown if the device was lost during work. The message is the browser's reason. */
 export class DeviceLostError extends Error {
   override readonly name = 'DeviceLostError';
 }
 
-/** What fails of a lost device fails before the loss is told; it is told within so many ms. */
-const TOLD_MS = 2000;
+/** Work on a lost device fails before the browser reports the loss. It reports the loss within this many ms. */
+const LOSS_REPORT_MS = 2000;
 
-/** Why work on a device failed: DeviceLostError where the device is gone, or is within two seconds; else `error` itself. */
+/**
+ * The cause of failed work: DeviceLostError if the device is lost now or within two seconds, otherwise `error` itself.
+ */
 export async function causeOf(error: unknown, lost: Promise<string> | undefined): Promise<unknown> {
-  const loss = lost && (await within(TOLD_MS, lost));
+  const loss = lost && (await within(LOSS_REPORT_MS, lost));
   return loss ? new DeviceLostError(loss.result) : error;
 }
 
-/** Whether a device is gone already. */
+/** Whether a device is lost already. */
 export async function isLost(lost: Promise<string>): Promise<boolean> {
   return (await Promise.race([lost, Promise.resolve(null)])) !== null;
 }
 
 /** Opens a device with the adapter's own limits. Throws NoGpuError. */
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
-  const { device, words } = await openDevice(gpu);
-  const { name, identity, lanes, software } = words;
+  const { device, description } = await openDevice(gpu);
+  const { name, identity, lanes, software } = description;
   const problems: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
     problems.push(event.error.message);
@@ -86,7 +88,7 @@ export function createBuffer(gpu: Gpu, label: string, size: number, usage: numbe
   return buffer;
 }
 
-/** Gives a buffer back. */
+/** Destroys a buffer. */
 export function destroyBuffer(gpu: Gpu, buffer: GPUBuffer): void {
   gpu.buffers.delete(buffer);
   buffer.destroy();
@@ -117,11 +119,11 @@ export function submit(gpu: Gpu, record: (encoder: GPUCommandEncoder) => void): 
   gpu.counters.submits++;
 }
 
-/** What `work` comes to. Throws where WebGPU refuses a part of it, and whatever `work` throws. */
+/** Runs `work` and returns its result. Throws what `work` throws, or an Error if WebGPU refuses a part of it. */
 export async function validated<T>(gpu: Gpu, what: string, work: () => Promise<T>): Promise<T> {
   gpu.device.pushErrorScope('validation');
   const [outcome] = await Promise.allSettled([work()]);
-  const refusal = await gpu.device.popErrorScope(); // of a shared device: whatever happens it is not left behind
+  const refusal = await gpu.device.popErrorScope(); // popped in any case, because the device may be shared
   if (outcome.status === 'rejected') throw outcome.reason;
   if (refusal) throw new Error(`WebGPU refused ${what}: ${refusal.message}`);
   return outcome.value;

@@ -1,19 +1,19 @@
 import { createBuffer, destroyBuffer, submit, type Gpu } from './device.ts';
 import type { Kernel } from './kernel.ts';
 
-const PLACE = 1024; // bytes for each binding, more than any struct takes
-const PLACES = 16; // bindings of one kernel at most
+const BINDING_BYTES = 1024; // per binding, more than any struct takes
+const MAX_BINDINGS = 16; // of one kernel
 
-/** What a pipeline is run with. */
+/** The kernel of a pipeline, and its layout. */
 interface Runnable {
   readonly kernel: Kernel;
   readonly layout: GPUBindGroupLayout;
 }
 
 /**
- * Runs pipelines once, on nothing. Drivers of software adapters may leave compiling to the first use, one pipeline after
- * another in their queue. What is used at once is compiled while others are still being made, and a page can say how far that
- * is; left to the first update, it would stand still there. With every size 0 a kernel has nothing to loop over.
+ * Runs pipelines once, on empty data. Drivers of software adapters may compile a pipeline only at its first use, one
+ * after another in their queue. If each is used right away, a page can show how many are compiled; otherwise the first
+ * update would seem to hang. With all sizes 0 a kernel has nothing to loop over.
  */
 export class FirstUse {
   private readonly gpu: Gpu;
@@ -23,24 +23,24 @@ export class FirstUse {
   constructor(gpu: Gpu) {
     this.gpu = gpu;
     const { STORAGE, UNIFORM } = GPUBufferUsage;
-    this.read = createBuffer(gpu, 'first use, read', PLACE, STORAGE | UNIFORM);
-    this.written = createBuffer(gpu, 'first use, written', PLACE * PLACES, STORAGE);
+    this.read = createBuffer(gpu, 'first use, read', BINDING_BYTES, STORAGE | UNIFORM);
+    this.written = createBuffer(gpu, 'first use, written', BINDING_BYTES * MAX_BINDINGS, STORAGE);
   }
 
-  /** Runs one workgroup; resolves when that is done. */
+  /** Runs one workgroup. Resolves when it is done. */
   async run({ kernel, layout }: Runnable, pipeline: GPUComputePipeline): Promise<void> {
     const { device, counters } = this.gpu;
-    const kinds = [...kernel.bindings.map(({ access }) => access), 'uniform'];
+    const accesses = [...kernel.bindings.map(({ access }) => access), 'uniform'];
     counters.creations++;
     const group = device.createBindGroup({
       label: 'first use',
       layout,
-      entries: kinds.map((kind, binding) => ({
+      entries: accesses.map((access, binding) => ({
         binding,
         resource:
-          kind === 'read_write'
-            ? { buffer: this.written, offset: PLACE * binding, size: PLACE }
-            : { buffer: this.read, size: PLACE },
+          access === 'read_write'
+            ? { buffer: this.written, offset: BINDING_BYTES * binding, size: BINDING_BYTES }
+            : { buffer: this.read, size: BINDING_BYTES },
       })),
     });
     submit(this.gpu, (encoder) => {

@@ -1,61 +1,70 @@
-/** There is no usable GPU: no WebGPU, no adapter, no device, or none that takes the kernels. The message says which. */
+/**
+ * Thrown if there is no usable GPU: no WebGPU, no adapter, no device, or a device that can't compile the kernels. The
+ * message says which.
+ */
 export class NoGpuError extends Error {
   override readonly name: string = 'NoGpuError';
 }
 
-/** A browser gives an adapter or a device within so many ms, or it counts as one without a GPU. */
+/** Time limit, in ms, for a browser to return an adapter or a device. A slower browser counts as having no GPU. */
 const ANSWER_MS = 5000;
 
-/** What is asked for where an adapter has it; none is needed. */
-const WANTED: readonly GPUFeatureName[] = ['subgroups', 'shader-f16', 'timestamp-query'];
+/** Features to request if the adapter has them. None is required. */
+const OPTIONAL_FEATURES: readonly GPUFeatureName[] = ['subgroups', 'shader-f16', 'timestamp-query'];
 
-const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
+const SOFTWARE_ADAPTER = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
-/** Browsers that have not answered, and why they count as without a GPU: nobody waits for them a second time. */
+/** Browsers that have not answered in time, and the error for that. Later calls throw it instead of waiting again. */
 const unanswered = new WeakMap<GPU, NoGpuError>();
 
-/** An adapter as its browser describes it. */
-interface AdapterWords {
-  readonly name: string; // as a person would name it
-  readonly identity: string; // all that the browser tells apart adapters by
-  readonly lanes: number; // threads of its smallest subgroup; 0 where it does not say
+/** Description of an adapter by its browser. */
+interface AdapterDescription {
+  readonly name: string; // in words for a person
+  readonly identity: string; // everything by which the browser distinguishes adapters
+  readonly lanes: number; // threads of its smallest subgroup; 0 if unknown
   readonly software: boolean; // a CPU behind a GPU's interface
 }
 
-/** Result of `ms` or less of `work`, else null. */
+/** Waits for `work` for at most `ms` ms. Returns its result, or null if it takes longer. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<{ readonly result: T } | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
+  const timeout = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), ms);
   });
   try {
-    return await Promise.race([work.then((result) => ({ result })), late]);
+    return await Promise.race([work.then((result) => ({ result })), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Opens a device with the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not answer. */
+/**
+ * Opens a device with the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not
+ * answer.
+ */
 export async function openDevice(
   gpu: GPU | undefined,
-): Promise<{ readonly device: GPUDevice; readonly words: AdapterWords }> {
-  const here = webGpu(gpu);
-  const adapter = await findAdapter(here);
+): Promise<{ readonly device: GPUDevice; readonly description: AdapterDescription }> {
+  const offered = webGpu(gpu);
+  const adapter = await findAdapter(offered);
   const ask = () =>
     adapter.requestDevice({
-      requiredFeatures: WANTED.filter((feature) => adapter.features.has(feature)),
+      requiredFeatures: OPTIONAL_FEATURES.filter((feature) => adapter.features.has(feature)),
       requiredLimits: {
         maxBufferSize: adapter.limits.maxBufferSize,
         maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
       },
     });
-  const device = await answered(here, 'device', ask, (late) => late.destroy());
-  return { device, words: adapterWords(adapter) };
+  const device = await answerOf(offered, 'device', ask, (late) => late.destroy());
+  return { device, description: describe(adapter) };
 }
 
-/** Whether the adapter that a device is opened on is a CPU behind a GPU's interface. Opens no device. Throws NoGpuError. */
+/**
+ * Whether the adapter that `openDevice` would use is a CPU behind a GPU's interface. Opens no device. Throws
+ * NoGpuError.
+ */
 export async function offersSoftwareOnly(gpu: GPU | undefined): Promise<boolean> {
-  return adapterWords(await findAdapter(webGpu(gpu))).software;
+  return describe(await findAdapter(webGpu(gpu))).software;
 }
 
 function webGpu(gpu: GPU | undefined): GPU {
@@ -64,42 +73,45 @@ function webGpu(gpu: GPU | undefined): GPU {
 }
 
 async function findAdapter(gpu: GPU): Promise<GPUAdapter> {
-  const adapter = await answered(gpu, 'adapter', () => gpu.requestAdapter({ powerPreference: 'high-performance' }));
+  const adapter = await answerOf(gpu, 'adapter', () => gpu.requestAdapter({ powerPreference: 'high-performance' }));
   if (!adapter) throw new NoGpuError('WebGPU found no adapter.');
   return adapter;
 }
 
-/** What a browser answers in time. Throws NoGpuError where it fails or is late; `tooLate` takes what comes after all. */
-async function answered<T>(
+/**
+ * Asks a browser for something and returns the answer. Throws NoGpuError if it fails or takes too long. A late answer
+ * goes to `onLate`.
+ */
+async function answerOf<T>(
   gpu: GPU,
   what: string,
   ask: () => Promise<T>,
-  tooLate: (answer: T) => void = () => undefined,
+  onLate: (answer: T) => void = () => undefined,
 ): Promise<T> {
-  const known = unanswered.get(gpu);
-  if (known) throw known;
-  const asking = (async () => ask())(); // what throws at once rejects
-  const found = await within(ANSWER_MS, asking).catch((error: unknown) => {
+  const earlierError = unanswered.get(gpu);
+  if (earlierError) throw earlierError;
+  const asking = (async () => ask())(); // turns an immediate throw into a rejection
+  const answer = await within(ANSWER_MS, asking).catch((error: unknown) => {
     throw new NoGpuError(`WebGPU refused the ${what}: ${sentence(error)}`);
   });
-  if (found) return found.result;
-  const silent = new NoGpuError(`WebGPU gave no ${what} within ${ANSWER_MS / 1000} seconds.`);
-  unanswered.set(gpu, silent);
+  if (answer) return answer.result;
+  const timeout = new NoGpuError(`WebGPU gave no ${what} within ${ANSWER_MS / 1000} seconds.`);
+  unanswered.set(gpu, timeout);
   void asking
-    .then(tooLate)
+    .then(onLate)
     .catch(() => undefined)
     .finally(() => unanswered.delete(gpu));
-  throw silent;
+  throw timeout;
 }
 
-/** What an error says, with a full stop. */
+/** An error's message, ending with a full stop. */
 function sentence(error: unknown): string {
-  const words = (error instanceof Error && error.message ? error.message : String(error)).trim();
-  return /[.!?]$/.test(words) ? words : `${words}.`;
+  const message = (error instanceof Error && error.message ? error.message : String(error)).trim();
+  return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-/** Describes an adapter; older browsers tell nothing of theirs. */
-function adapterWords(adapter: GPUAdapter): AdapterWords {
+/** Describes an adapter. Older browsers give no information about it. */
+function describe(adapter: GPUAdapter): AdapterDescription {
   const info = (adapter as Partial<GPUAdapter>).info;
   const { vendor = '', architecture = '', device = '', description = '', subgroupMinSize = 0 } = info ?? {};
   const fallback = [info, adapter].some(
@@ -109,6 +121,6 @@ function adapterWords(adapter: GPUAdapter): AdapterWords {
     name: description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter',
     identity: [vendor, architecture, device, description].join('|'),
     lanes: subgroupMinSize,
-    software: fallback || SOFTWARE.test(`${vendor} ${architecture} ${description}`),
+    software: fallback || SOFTWARE_ADAPTER.test(`${vendor} ${architecture} ${description}`),
   };
 }

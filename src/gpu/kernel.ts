@@ -1,12 +1,16 @@
 import { uniformStruct, type UniformStruct } from './uniform.ts';
 
-/** How a binding is used, parsed from the WGSL. */
+/** How a kernel uses a binding, parsed from the WGSL. */
 export type Access = 'read' | 'read_write' | 'uniform';
 
+/** A binding of a kernel, parsed from the WGSL. */
 export interface Binding {
   readonly name: string;
   readonly access: Access;
-  /** The WGSL alias for the type of its elements, which `sourceWith` can change from f32 to f16. Null if its elements always take 4 bytes. */
+  /**
+   * The WGSL alias for the type of its elements, which `sourceWith` can change from f32 to f16. Null if its elements
+   * always take 4 bytes.
+   */
   readonly alias: string | null;
   /** The struct that a uniform binding holds. Null if the binding is storage. */
   readonly struct: UniformStruct | null;
@@ -21,8 +25,9 @@ export type Constants = Readonly<Record<string, number>>;
 export type Halves = readonly string[];
 
 /**
- * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias (`alias Kept = f32;`) can hold
- * float16 instead: `sourceWith` changes the alias. Such a kernel converts loaded values to f32, computes in f32 and rounds what it stores.
+ * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias
+ * (`alias Kept = f32;`) can hold float16 instead: `sourceWith` changes the alias. Such a kernel converts loaded values
+ * to f32, computes in f32 and rounds what it stores.
  */
 export interface Kernel {
   readonly name: string;
@@ -31,9 +36,10 @@ export interface Kernel {
   readonly dims: readonly string[]; // fields of `Shape`, in order
   readonly grid: (dims: Dims) => readonly [number, number?, number?]; // workgroups
   readonly flops: (dims: Dims) => number;
-  readonly bytes: (dims: Dims, halves?: Halves) => number; // least memory traffic: every operand is read or written once
+  readonly bytes: (dims: Dims, halves?: Halves) => number; // least memory traffic: each operand moves once
 }
 
+/** The parts of a kernel that its WGSL does not say. */
 interface Declaration {
   /** Binding names in order, to be checked against the WGSL. */
   readonly bind: readonly string[];
@@ -47,7 +53,7 @@ const BINDING =
   /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(storage|uniform)\s*(?:,\s*(read|read_write)\s*)?>\s*(\w+)\s*:([^;]*);/g;
 const ALIAS = /^alias (\w+) = f32;/gm;
 
-/** Declares a kernel. Throws when the names differ from the WGSL's bindings, or the file has no `Shape`. */
+/** Declares a kernel. Throws if the names differ from the WGSL's bindings, or the file has no `Shape`. */
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
   const aliases = Array.from(wgsl.matchAll(ALIAS), ([, alias]) => alias);
   // a shared WGSL part (`//! piece NAME`) may declare bindings between the file's own, so sort by number
@@ -69,9 +75,9 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
   const fields = /struct Shape \{([^}]*)\}/.exec(wgsl)?.[1];
   if (fields === undefined || !hasShape)
     throw new Error(`${name}: it must bind a \`struct Shape\` last, as \`shape\`.`);
-  const got = bindings.map((b) => b.name).join(' ');
-  const want = declaration.bind.join(' ');
-  if (got !== want) throw new Error(`${name}: the WGSL binds "${got}", the declaration says "${want}".`);
+  const bound = bindings.map((b) => b.name).join(' ');
+  const declared = declaration.bind.join(' ');
+  if (bound !== declared) throw new Error(`${name}: the WGSL binds "${bound}", the declaration says "${declared}".`);
   return {
     name,
     wgsl,
@@ -86,7 +92,7 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
   };
 }
 
-/** The struct that a kernel reads from a uniform. Throws when it binds no uniform of that name. */
+/** The struct that a kernel reads from a uniform. Throws if it binds no uniform of that name. */
 export function uniformOf({ name, bindings }: Kernel, binding: string): UniformStruct {
   const struct = bindings.find((one) => one.name === binding)?.struct;
   if (!struct) throw new Error(`${name}: there is no uniform ${binding}.`);
@@ -96,24 +102,27 @@ export function uniformOf({ name, bindings }: Kernel, binding: string): UniformS
 /** A kernel's WGSL with these aliases changed to f16. Line numbers stay the same. */
 export function sourceWith({ wgsl }: Kernel, halves: Halves): string {
   if (halves.length === 0) return wgsl;
-  const turned = wgsl.replaceAll(ALIAS, (line, alias: string) =>
+  const changed = wgsl.replaceAll(ALIAS, (line, alias: string) =>
     halves.includes(alias) ? `alias ${alias} = f16;` : line,
   );
-  return `enable f16; ${turned}`;
+  return `enable f16; ${changed}`;
 }
 
-/** Workgroups of a dispatch. */
+/** Number of workgroups of a dispatch. */
 export function workgroups({ grid }: Kernel, dims: Dims): number {
   const [x, y = 1, z = 1] = grid(dims);
   return x * y * z;
 }
 
-/** Workgroups of `size` that cover `n`. */
+/** Number of workgroups of `size` that cover `n`. */
 export function ceilDiv(n: number, size: number): number {
   return Math.ceil(n / size);
 }
 
-/** A grid of `groups` workgroups. WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL computes its index from both. */
+/**
+ * A grid of `groups` workgroups. WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL
+ * computes its index from both.
+ */
 export function folded(groups: number): [number, number] {
   return groups <= 65535 ? [groups, 1] : [65535, ceilDiv(groups, 65535)];
 }

@@ -3,35 +3,38 @@ import type { Dispatch } from './plan.ts';
 import { Readback } from './readback.ts';
 import { Arena } from './tensor.ts';
 
-/** Timestamps and clocks are coarse, browsers quantise both to 0.1 ms: what is timed takes at least so long. */
-const LEAST_MS = 3;
-const MOST_REPEATS = 512;
+/** Minimum ms of a timed run. Timestamps and clocks are coarse: browsers quantise both to 0.1 ms. */
+const MIN_TIMED_MS = 3;
+const MAX_REPEATS = 512;
 
-/** Times recorded dispatches by repeating them. What they write they write again, so call it where nothing matters but the time. */
+/**
+ * Times recorded dispatches by repeating them. Repeating overwrites their outputs, so call it only if these no longer
+ * matter.
+ */
 export interface OpTimer {
   readonly clock: 'timestamps' | 'queue';
-  /** ms of one dispatch. */
+  /** Time of one dispatch, in ms. */
   time(op: Dispatch): Promise<number>;
   close(): void;
 }
 
-/** By timestamps of the device where it has them, else by the queue's clock around a submit of its own. */
+/** Opens a timer. It uses the device's timestamps if there are any, otherwise the clock around a submit per run. */
 export async function openOpTimer(gpu: Gpu, now: () => number): Promise<OpTimer> {
   const stamps = gpu.device.features.has('timestamp-query') ? await stampedRun(gpu) : null;
   const run = stamps?.run ?? clockedRun(gpu, now);
-  // of an empty run, which the clock counts and timestamps do not
+  // time of an empty run, which the clock includes and timestamps do not
   const overhead = stamps ? 0 : Math.min(await run(null, 0), await run(null, 0), await run(null, 0));
   return {
     clock: stamps ? 'timestamps' : 'queue',
     close: stamps?.close ?? (() => undefined),
     async time(op) {
-      // the lesser of two, as other work only ever adds to a time
-      const least = async (repeats: number) =>
+      // the shorter of two, because other work can only add time
+      const shortest = async (repeats: number) =>
         Math.max(0, Math.min(await run(op, repeats), await run(op, repeats)) - overhead) / repeats;
       await run(op, 1); // warms up
-      const once = await least(1);
-      if (once >= LEAST_MS) return once;
-      return least(Math.min(MOST_REPEATS, Math.ceil(LEAST_MS / Math.max(once, LEAST_MS / MOST_REPEATS))));
+      const single = await shortest(1);
+      if (single >= MIN_TIMED_MS) return single;
+      return shortest(Math.min(MAX_REPEATS, Math.ceil(MIN_TIMED_MS / Math.max(single, MIN_TIMED_MS / MAX_REPEATS))));
     },
   };
 }

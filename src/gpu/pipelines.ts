@@ -2,7 +2,7 @@ import { NoGpuError } from './gpuAdapter.ts';
 import type { Gpu } from './device.ts';
 import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
 
-/** A kernel with its constants and what it stores in halves; its pipeline is there once it is compiled. */
+/** A kernel with its constants and its f16 aliases, and its pipeline once that is compiled. */
 export interface PipelineEntry {
   readonly layout: GPUBindGroupLayout;
   readonly constants: Constants;
@@ -15,12 +15,12 @@ export interface PipelineEntry {
 const byDevice = new WeakMap<GPUDevice, Pipelines>();
 
 /**
- * Pipelines of a device by kernel, constants and what is stored in halves, with explicit layouts. They are asked for while
- * plans are recorded; `compile` makes them, together.
+ * The pipelines of a device by kernel, constants and f16 aliases, with explicit layouts. Plans request them while they
+ * are recorded; `compile` then creates them all together.
  */
 export class Pipelines {
   private readonly gpu: Pick<Gpu, 'device' | 'counters'>;
-  private readonly known = new Map<string, PipelineEntry>();
+  private readonly entriesByKey = new Map<string, PipelineEntry>();
   private readonly layouts = new Map<string, GPUBindGroupLayout>();
   private readonly modules = new Map<string, GPUShaderModule>();
 
@@ -28,7 +28,7 @@ export class Pipelines {
     this.gpu = gpu;
   }
 
-  /** Those of a device: what one run has compiled there the next finds compiled. */
+  /** The pipelines of a device. What one run has compiled, later runs on the device find compiled. */
   static of(gpu: Gpu): Pipelines {
     let pipelines = byDevice.get(gpu.device);
     if (!pipelines) {
@@ -38,34 +38,34 @@ export class Pipelines {
     return pipelines;
   }
 
-  /** All that were asked for, in that order. */
+  /** All requested entries, in the order of their first request. */
   get entries(): readonly PipelineEntry[] {
-    return [...this.known.values()];
+    return [...this.entriesByKey.values()];
   }
 
-  /** The entry of a kernel with these constants. */
+  /** The entry of a kernel with these constants and f16 aliases. Adds it at the first request. */
   want(kernel: Kernel, constants: Constants, halves: Halves = []): PipelineEntry {
     const name = halves.length > 0 ? `${kernel.name} (f16 ${halves.join(', ')})` : kernel.name;
     const key = `${name} ${JSON.stringify(constants)}`;
-    let entry = this.known.get(key);
+    let entry = this.entriesByKey.get(key);
     if (!entry) {
       entry = { kernel, constants, halves, name, layout: this.layout(kernel), pipeline: null };
-      this.known.set(key, entry);
+      this.entriesByKey.set(key, entry);
     }
     return entry;
   }
 
   private layout(kernel: Kernel): GPUBindGroupLayout {
-    const kinds = [...kernel.bindings.map((b) => b.access), 'uniform' as const];
-    const key = kinds.join(' ');
+    const accesses = [...kernel.bindings.map((b) => b.access), 'uniform' as const];
+    const key = accesses.join(' ');
     let layout = this.layouts.get(key);
     if (!layout) {
       const types = { read: 'read-only-storage', read_write: 'storage', uniform: 'uniform' } as const;
       layout = this.gpu.device.createBindGroupLayout({
-        entries: kinds.map((kind, binding) => ({
+        entries: accesses.map((access, binding) => ({
           binding,
           visibility: GPUShaderStage.COMPUTE,
-          buffer: { type: types[kind] },
+          buffer: { type: types[access] },
         })),
       });
       this.layouts.set(key, layout);
@@ -73,7 +73,7 @@ export class Pipelines {
     return layout;
   }
 
-  /** A pipeline for one of the entries. Throws NoGpuError. */
+  /** Creates the pipeline of an entry. Throws NoGpuError. */
   async make({ kernel, layout, constants, halves, name }: PipelineEntry): Promise<GPUComputePipeline> {
     const device = this.gpu.device;
     let module = this.modules.get(name);

@@ -23,16 +23,16 @@ type Op =
     }
   | { readonly kind: 'clear'; readonly tensor: Tensor };
 
-const SLOT = 256; // uniform offsets are multiples of this many bytes
-const SLOTS = 256; // slots in one uniform buffer, one per shape
+const SLOT_BYTES = 256; // uniform offsets are multiples of this many bytes
+const BUFFER_SLOTS = 256; // slots in one uniform buffer, one per shape
 
 /**
- * Uniform buffers with the shapes of dispatches. Each different shape is written once, into a slot of its own; dispatches
- * with equal shapes use the same slot.
+ * Uniform buffers with the shapes of dispatches. Each different shape is written once, into a slot of its own;
+ * dispatches with equal shapes use the same slot.
  */
 export class ShapePool {
   private readonly gpu: Gpu;
-  private readonly known = new Map<string, GPUBufferBinding>();
+  private readonly bindingsByShape = new Map<string, GPUBufferBinding>();
   private readonly buffers: GPUBuffer[] = [];
 
   constructor(gpu: Gpu) {
@@ -42,18 +42,18 @@ export class ShapePool {
   /** The slot with this shape, given as 32-bit words. Writes it if no slot has it yet. */
   slot(words: readonly number[]): GPUBufferBinding {
     const key = words.join(' ');
-    let binding = this.known.get(key);
+    let binding = this.bindingsByShape.get(key);
     if (!binding) {
-      const index = this.known.size % SLOTS;
+      const index = this.bindingsByShape.size % BUFFER_SLOTS;
       if (index === 0) {
         this.buffers.push(
-          createBuffer(this.gpu, 'shapes', SLOT * SLOTS, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST),
+          createBuffer(this.gpu, 'shapes', SLOT_BYTES * BUFFER_SLOTS, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST),
         );
       }
       const buffer = this.buffers.at(-1)!;
-      this.gpu.device.queue.writeBuffer(buffer, index * SLOT, new Uint32Array(words));
-      binding = { buffer, offset: index * SLOT, size: Math.ceil((words.length * 4) / 16) * 16 };
-      this.known.set(key, binding);
+      this.gpu.device.queue.writeBuffer(buffer, index * SLOT_BYTES, new Uint32Array(words));
+      binding = { buffer, offset: index * SLOT_BYTES, size: Math.ceil((words.length * 4) / 16) * 16 };
+      this.bindingsByShape.set(key, binding);
     }
     return binding;
   }
@@ -71,8 +71,8 @@ export interface Recorder {
 }
 
 /**
- * A list of dispatches, copies and clears, recorded once and then replayed. All bind groups are built while recording, so a
- * replay creates no bind group, buffer or pipeline.
+ * A list of dispatches, copies and clears, recorded once and then replayed. All bind groups are built while recording,
+ * so a replay creates no bind group, buffer or pipeline.
  */
 export class Plan {
   readonly label: string;
@@ -93,10 +93,10 @@ export class Plan {
   dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
     const { gpu, pipelines, shapes } = this.recorder;
     const place = `${this.label} / ${kernel.name}`;
-    const stray = Object.keys(tensors).find((name) => !kernel.bindings.some((b) => b.name === name));
-    if (stray)
+    const unknown = Object.keys(tensors).find((name) => !kernel.bindings.some((b) => b.name === name));
+    if (unknown)
       throw new Error(
-        `${place}: there is a tensor for ${stray}, but the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
+        `${place}: there is a tensor for ${unknown}, but the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
       );
     const bound = kernel.bindings.map((binding) => {
       const tensor = tensors[binding.name];

@@ -1,7 +1,7 @@
 import { createBuffer, destroyBuffer, submit, type Gpu } from './device.ts';
 import type { Tensor } from './tensor.ts';
 
-/** A fixed set of tensors read together through one staging buffer made once. One read at a time. */
+/** Reads a fixed set of tensors together, through a staging buffer that is created once. One read at a time. */
 export class Readback {
   private readonly gpu: Gpu;
   private readonly tensors: readonly Tensor[];
@@ -27,7 +27,7 @@ export class Readback {
     }
   }
 
-  /** Waits for the copies of the first `count` tensors and returns each one's bytes as words of its own. */
+  /** Waits for the copies of the first `count` tensors. Returns the words of each tensor. */
   async read(count = this.tensors.length): Promise<Uint32Array<ArrayBuffer>[]> {
     this.gpu.counters.readbacks++;
     const tensors = this.tensors.slice(0, count);
@@ -46,7 +46,7 @@ export class Readback {
   }
 }
 
-/** Reads tensors once, with a staging buffer of the moment: for snapshots and tests, not for the training loop. */
+/** Reads tensors once, with a temporary staging buffer: for snapshots and tests, not for the training loop. */
 export async function readOnce(gpu: Gpu, tensors: readonly Tensor[]): Promise<Uint32Array<ArrayBuffer>[]> {
   const readback = new Readback(gpu, 'read once', tensors);
   submit(gpu, (encoder) => readback.encode(encoder));

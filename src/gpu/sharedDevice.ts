@@ -1,6 +1,6 @@
 import { openGpu, type Gpu } from './device.ts';
 
-/** A device and who has a part in it. */
+/** The shared device, and what to call for each of its shares when it is lost. */
 interface Shared {
   readonly gpu: Gpu;
   readonly whenLost: Set<(reason: string) => void>;
@@ -9,9 +9,10 @@ interface Shared {
 const devices = new WeakMap<GPU, Promise<Shared>>();
 
 /**
- * A part in the one device that all runs of a page share, opened at the first call, and again once it was lost. Its pipelines stay
- * compiled from run to run (`Pipelines.of`); counters and problems are those of the device; buffers are the part's own, and closing
- * gives them back and leaves the device to others. Throws NoGpuError.
+ * A share of the one device that all runs of a page use. The device is opened at the first call, and again after a
+ * loss. Its pipelines stay compiled from run to run (`Pipelines.of`). Counters and problems are those of the device.
+ * Each share has its own buffers: closing the share destroys them and leaves the device open for others. Throws
+ * NoGpuError.
  */
 export async function shareGpu(offered: GPU | undefined): Promise<Gpu> {
   if (!offered) return openGpu(offered);
@@ -22,10 +23,10 @@ export async function shareGpu(offered: GPU | undefined): Promise<Gpu> {
     const forget = () => devices.delete(offered);
     opening.then(({ gpu }) => gpu.lost.then(forget), forget);
   }
-  return partOf(await opening);
+  return shareOf(await opening);
 }
 
-/** Takes the shared device away, as a browser may; nothing where none was opened. For tests and teachers. */
+/** Destroys the shared device, as a browser may do. Does nothing if none was opened. For tests and teachers. */
 export async function loseSharedDevice(offered: GPU | undefined): Promise<void> {
   const shared = await (offered && devices.get(offered));
   shared?.gpu.device.destroy();
@@ -34,26 +35,28 @@ export async function loseSharedDevice(offered: GPU | undefined): Promise<void> 
 async function open(offered: GPU): Promise<Shared> {
   const gpu = await openGpu(offered);
   const whenLost: Shared['whenLost'] = new Set();
-  void gpu.lost.then((reason) => whenLost.forEach((tell) => tell(reason)));
+  void gpu.lost.then((reason) => whenLost.forEach((reportLoss) => reportLoss(reason)));
   return { gpu, whenLost };
 }
 
-/** What outlives a part must not hold it: its promise is its own. */
-function partOf({ gpu, whenLost }: Shared): Gpu {
-  if (whenLost.size === 0) gpu.problems.length = 0; // of those that are gone
-  let tell: (reason: string) => void = () => undefined;
-  const part: Gpu = {
+/**
+ * Creates a share. It has its own promise of the loss, because the device outlives it and must not keep it in memory.
+ */
+function shareOf({ gpu, whenLost }: Shared): Gpu {
+  if (whenLost.size === 0) gpu.problems.length = 0; // problems of closed shares
+  let reportLoss: (reason: string) => void = () => undefined;
+  const share: Gpu = {
     ...gpu,
-    lost: new Promise((resolve) => (tell = resolve)),
+    lost: new Promise((resolve) => (reportLoss = resolve)),
     buffers: new Set(),
     closed: false,
     close: () => {
-      part.closed = true;
-      whenLost.delete(tell);
-      for (const buffer of part.buffers) buffer.destroy();
-      part.buffers.clear();
+      share.closed = true;
+      whenLost.delete(reportLoss);
+      for (const buffer of share.buffers) buffer.destroy();
+      share.buffers.clear();
     },
   };
-  whenLost.add(tell);
-  return part;
+  whenLost.add(reportLoss);
+  return share;
 }

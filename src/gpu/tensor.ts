@@ -1,6 +1,6 @@
 import { createBuffer, destroyBuffer, submit, upload, type Gpu } from './device.ts';
 
-/** What a scalar takes: halves 2 bytes; floats, and integers as well, 4. */
+/** Type of a scalar. f16 (a half) takes 2 bytes, f32 takes 4. Integers take 4 and also count as f32. */
 export type Scalar = 'f32' | 'f16';
 
 /** Bytes of a scalar. */
@@ -13,16 +13,16 @@ export interface Tensor {
   readonly name: string;
   readonly shape: readonly number[];
   readonly scalar: Scalar;
-  readonly bytes: number; // a multiple of 4, as bindings and copies want
+  readonly bytes: number; // a multiple of 4, as bindings and copies require
   readonly offset: number; // bytes, a multiple of 256
   readonly buffer: GPUBuffer; // throws before the arena has allocated
 }
 
-/** A tensor the adapter cannot hold; nothing was allocated. */
+/** Thrown if the adapter cannot hold a tensor. Nothing stays allocated. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
   readonly tensor: string;
-  readonly knobs: readonly string[]; // what to turn down
+  readonly knobs: readonly string[]; // settings to reduce
   constructor(tensor: string, message: string, knobs: readonly string[]) {
     super(message);
     this.tensor = tensor;
@@ -31,16 +31,16 @@ export class LimitError extends Error {
 }
 
 /** Slices of a buffer start at multiples of this many bytes. */
-const OFFSET = 256;
-/** And of this many scalars in what may hold halves. */
-const ALIGNMENT = OFFSET / 2;
+const OFFSET_BYTES = 256;
+/** Slices that start at multiples of this many scalars are aligned, even if the scalars are halves. */
+const ALIGNED_SCALARS = OFFSET_BYTES / 2;
 
-/** The next multiple of ALIGNMENT. */
+/** Rounds up to a multiple of ALIGNED_SCALARS. */
 export function aligned(scalars: number): number {
-  return Math.ceil(scalars / ALIGNMENT) * ALIGNMENT;
+  return Math.ceil(scalars / ALIGNED_SCALARS) * ALIGNED_SCALARS;
 }
 
-/** Bytes of a shape's scalars, in whole words. */
+/** Bytes of a shape's scalars, rounded up to whole words. */
 function bytesIn(shape: readonly number[], scalar: Scalar): number {
   const count = shape.reduce((a, b) => a * b, 1);
   return Math.ceil((count * bytesOf(scalar)) / 4) * 4;
@@ -55,8 +55,8 @@ interface Declared {
 }
 
 /**
- * The one owner of buffers. Everything is declared first, then checked against the adapter's limits as a whole, then
- * allocated at once: an impossible model is refused before a byte is taken.
+ * Owns the buffers of tensors. All tensors are declared first, then checked against the adapter's limits, then
+ * allocated at once, so that a model that does not fit is refused before anything is allocated.
  */
 export class Arena {
   private readonly gpu: Gpu;
@@ -66,7 +66,10 @@ export class Arena {
     this.gpu = gpu;
   }
 
-  /** Declares a zeroed tensor with a buffer of its own. `knobs` are named when it does not fit. */
+  /**
+   * Declares a zeroed tensor with a buffer of its own. `knobs` are the settings that the error names if it does not
+   * fit.
+   */
   declare(
     name: string,
     shape: readonly number[],
@@ -99,7 +102,10 @@ export class Arena {
     return this.declared.reduce((sum, d) => sum + d.bytes, 0);
   }
 
-  /** Checks every declaration, then allocates. Throws LimitError, or an out-of-memory one after giving everything back. */
+  /**
+   * Checks all declarations, then allocates. Throws LimitError if a tensor is too large, or if memory runs out; then
+   * all buffers are destroyed.
+   */
   async allocate(): Promise<void> {
     const limits = this.gpu.device.limits;
     const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
@@ -122,17 +128,20 @@ export class Arena {
         knobs,
       );
     }
-    if (this.gpu.software) this.touch();
+    if (this.gpu.software) this.clearAll();
   }
 
-  /** Zeroes everything, as WebGPU promises but leaves to first use: in software that is pages to be found, one by one, in a first step. */
-  private touch(): void {
+  /**
+   * Clears all buffers now. WebGPU would zero each at its first use, and on software adapters the first step would then
+   * wait for every memory page.
+   */
+  private clearAll(): void {
     submit(this.gpu, (encoder) => {
       for (const { buffer } of this.declared) if (buffer) encoder.clearBuffer(buffer);
     });
   }
 
-  /** Gives every buffer back. */
+  /** Destroys all buffers. */
   destroy(): void {
     for (const d of this.declared) {
       if (d.buffer) destroyBuffer(this.gpu, d.buffer);
@@ -145,11 +154,15 @@ export class Arena {
 export function slice(whole: Tensor, name: string, start: number, shape: readonly number[]): Tensor {
   const { scalar } = whole;
   const offset = whole.offset + start * bytesOf(scalar);
-  if (offset % OFFSET !== 0)
-    throw new RangeError(`${name}: starts at scalar ${start}, which is not a multiple of ${OFFSET / bytesOf(scalar)}.`);
+  if (offset % OFFSET_BYTES !== 0)
+    throw new RangeError(
+      `${name}: starts at scalar ${start}, which is not a multiple of ${OFFSET_BYTES / bytesOf(scalar)}.`,
+    );
   const bytes = bytesIn(shape, scalar);
   if (offset + bytes > whole.offset + whole.bytes) {
-    throw new RangeError(`${name}: ${shape.join('×')} from ${start} leaves ${whole.name} (${whole.shape.join('×')}).`);
+    throw new RangeError(
+      `${name}: ${shape.join('×')} from ${start} goes past the end of ${whole.name} (${whole.shape.join('×')}).`,
+    );
   }
   return {
     name,
@@ -163,7 +176,7 @@ export function slice(whole: Tensor, name: string, start: number, shape: readonl
   };
 }
 
-/** Writes words into a tensor. Throws when they do not fit. */
+/** Writes 32-bit words into a tensor, from word `start` on. Throws RangeError if they do not fit. */
 export function write(gpu: Gpu, tensor: Tensor, data: Uint32Array | Int32Array | Float32Array, start = 0): void {
   if (start * 4 + data.byteLength > tensor.bytes) {
     throw new RangeError(`${tensor.name}: ${data.length} words at ${start} don’t fit: it holds ${tensor.bytes / 4}.`);

@@ -12,7 +12,7 @@ export interface UniformStruct {
   readonly fields: readonly UniformField[];
 }
 
-/** Reads a struct of scalars from WGSL. Throws when it is missing, or when a field is something else than a scalar. */
+/** Reads a struct of scalars from WGSL. Throws if it is missing, or if a field is not a scalar. */
 export function uniformStruct(wgsl: string, name: string): UniformStruct {
   const body = new RegExp(`struct ${name} \\{([^}]*)\\}`).exec(wgsl)?.[1];
   if (body === undefined) throw new Error(`The WGSL has no \`struct ${name}\`. Declare it, or name its piece.`);
@@ -31,11 +31,11 @@ export function uniformStruct(wgsl: string, name: string): UniformStruct {
   return { name, fields };
 }
 
-/** The words of a uniform, each value in the place of its field. Throws when a field has no value, or a value no field. */
+/** The 32-bit words of a uniform with these values. Throws if a field has no value, or if a value has no field. */
 export function uniformWords({ name, fields }: UniformStruct, values: Readonly<Record<string, number>>): Uint32Array {
-  const stray = Object.keys(values).find((key) => !fields.some((field) => field.name === key));
-  if (stray !== undefined)
-    throw new Error(`struct ${name} has no field ${stray}. It has ${fields.map((field) => field.name).join(', ')}.`);
+  const unknown = Object.keys(values).find((key) => !fields.some((field) => field.name === key));
+  if (unknown !== undefined)
+    throw new Error(`struct ${name} has no field ${unknown}. It has ${fields.map((field) => field.name).join(', ')}.`);
   const words = new Uint32Array(fields.length);
   const floats = new Float32Array(words.buffer);
   for (const [at, { name: field, type }] of fields.entries()) {
@@ -46,21 +46,24 @@ export function uniformWords({ name, fields }: UniformStruct, values: Readonly<R
   return words;
 }
 
-/** Where a field begins, in bytes. Throws when the struct has no such field. */
+/** Byte offset of a field. Throws if the struct has no such field. */
 export function offsetOf({ name, fields }: UniformStruct, field: string): number {
   const at = fields.findIndex((one) => one.name === field);
   if (at < 0) throw new Error(`struct ${name} has no field ${field}.`);
   return 4 * at;
 }
 
-/** Bytes a uniform takes. */
+/** Size of a uniform in bytes. */
 export function uniformBytes({ fields }: UniformStruct): number {
   return 4 * fields.length;
 }
 
 const CONSTANT = /\bconst (\w+) = ([\d.]+)u?;/g;
 
-/** The number by which WGSL knows a choice: `codeIn(wgsl, 'KL', 'k1')` is that of `const KL_K1`. Throws when there is no such constant. */
+/**
+ * The number of a choice in WGSL: `codeIn(wgsl, 'KL', 'k1')` is the value of `const KL_K1`. Throws if there is no such
+ * constant.
+ */
 export function codeIn(wgsl: string, prefix: string, choice: string): number {
   const name = `${prefix}_${choice.replaceAll('-', '_').toUpperCase()}`;
   const value = Array.from(wgsl.matchAll(CONSTANT)).find(([, constant]) => constant === name)?.[2];

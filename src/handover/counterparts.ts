@@ -6,7 +6,7 @@ export type Overrides = Readonly<
   Record<string, string | number | boolean | null | readonly number[] | Readonly<Record<string, number>>>
 >;
 
-/** verl's names of the estimators; the nearest where it has none (bi-level-gae, reinforce). */
+/** verl's name of each estimator. verl has no bi-level-gae and no reinforce, so these get the nearest one. */
 export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   gae: 'gae',
   'bi-level-gae': 'gae',
@@ -25,19 +25,22 @@ export const LOSS_TYPES: Readonly<Record<RunConfig['aggregation'], string>> = {
   'seq-mean-token-sum-norm': 'dr_grpo',
 };
 
-/** The smallest divisor of `count` from `least` on; both at least 1, `least` at most `count`. */
+/** The smallest divisor of `count` that is at least `least`. Requires 1 ≤ `least` ≤ `count`. */
 export function divisorFrom(count: number, least: number): number {
   let divisor = Math.ceil(least);
   while (count % divisor !== 0) divisor++;
   return divisor;
 }
 
-/** Rollouts of each task where at least two are compared. */
+/** Rollouts per task for an engine that needs at least two to compare. */
 export function generations({ groupSize }: RunConfig): number {
   return Math.max(2, groupSize);
 }
 
-/** verl's `critic_warmup`: its policy learns from that step on, counted from 1, whether there is a critic or not. */
-export function criticOnly({ criticWarmup, estimator }: RunConfig): number {
+/**
+ * The value of verl's `critic_warmup`: the step, counted from 1, from which the policy learns. verl applies it even
+ * without a critic.
+ */
+export function policyStartStep({ criticWarmup, estimator }: RunConfig): number {
   return criticWarmup > 0 && usesCritic(estimator) ? criticWarmup + 1 : 0;
 }

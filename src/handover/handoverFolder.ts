@@ -9,7 +9,7 @@ import type { PackedRun } from '../runs/packed.ts';
 import environmentModule from './python/playground_env.py?raw';
 import { type Rules, rulesOf, type TaskRow, taskRows } from './taskRows.ts';
 
-/** What is handed over: a run with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
+/** A run to hand over: with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
 export interface HandedOver {
   readonly run: PackedRun;
   readonly env: ToolEnv;
@@ -17,19 +17,22 @@ export interface HandedOver {
   readonly val: { readonly begin: Reset; readonly seeds: readonly EpisodeSeeds[] };
 }
 
-/** What the files of both engines are written from. */
+/** The contents of a handed-over folder, from which the files of both engines are written. */
 export interface Folder {
   readonly config: RunConfig;
   readonly rules: Rules;
   readonly train: readonly TaskRow[];
   readonly val: readonly TaskRow[];
-  readonly longestPrompt: number; // in tokens, <bos> included
+  readonly longestPrompt: number; // in tokens, including <bos>
   readonly name: string; // of the run
   readonly update: number; // of the checkpoint
-  readonly example: string; // a first turn of the first task, by the expert
+  readonly example: string; // the expert's first turn in the first task
 }
 
-/** Why a run can’t be handed over: a run beside a checkpoint, one in text, or an environment whose rules only the page knows. */
+/**
+ * The error for a run that can’t be handed over, because it trains adapters, uses text, or has an environment without
+ * rules in Python.
+ */
 export function handoverProblem(
   { name }: Pick<ToolEnv, 'name'>,
   { language, model }: Pick<RunConfig, 'language' | 'model'>,
@@ -45,14 +48,14 @@ export function handoverProblem(
   );
 }
 
-/** Throws ProblemError unless the folder's own rules play the run's tasks as the page does. */
+/** Throws ProblemError unless the folder's rules in Python can play the run's tasks exactly like the page. */
 export function checkHandover(env: ToolEnv, config: RunConfig): void {
   if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw handoverProblem(env, config);
 }
 
-/** The tasks and rules of a run as data. Throws ProblemError where only the page knows its environment's rules. */
+/** The tasks and rules of a run as data. Throws ProblemError if its environment has no rules in Python. */
 export function folderOf({ run, env, train, val }: HandedOver): Folder {
-  const { config } = run; // a knob that was turned since its last update is none of it yet
+  const { config } = run; // of the last update; knobs that were changed since then don't count
   const rules = rulesOf(env, config);
   if (!rules) throw handoverProblem(env, config);
   const rows = {
@@ -60,14 +63,14 @@ export function folderOf({ run, env, train, val }: HandedOver): Folder {
     val: taskRows({ env, config, begin: val.begin }, 'val', val.seeds),
   };
   const lengths = [...rows.train, ...rows.val].map(({ prompt }) => (prompt[0]?.content.split(' ').length ?? 0) + 1);
-  const longestPrompt = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const longestPrompt = lengths.reduce((longest, length) => Math.max(longest, length), 0);
   const [first = { seed: 0, environmentSeed: 0 }] = train;
-  const turn = env.reset(first.seed, envSettings(config), first.environmentSeed).expert();
-  const example = turn.map((id) => env.vocabulary[id] ?? '').join(' ');
+  const firstTurn = env.reset(first.seed, envSettings(config), first.environmentSeed).expert();
+  const example = firstTurn.map((id) => env.vocabulary[id] ?? '').join(' ');
   return { config, rules, ...rows, longestPrompt, name: run.name, update: run.checkpoint.progress.update, example };
 }
 
-/** The files that both engines have: rules, tasks, and the checkpoint with its tokenizer in model/. */
+/** The files for both engines: rules, tasks, and in model/ the checkpoint with its tokenizer. */
 export function sharedFiles({ rules, train, val }: Folder, run: PackedRun): Files {
   const lines = (rows: readonly TaskRow[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   return new Map([

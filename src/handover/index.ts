@@ -5,9 +5,12 @@ import { readmeFile } from './readme.ts';
 import { trlFiles } from './trlFiles.ts';
 import { verlFiles } from './verlFiles.ts';
 
-/** A run as a folder that trains the same task on an engine. Throws ProblemError where only the page knows its environment's rules. */
-export function handoverFiles(engine: Engine, handed: HandedOver): Files {
-  const folder = folderOf(handed);
-  const own = engine === 'verl' ? verlFiles(folder) : trlFiles(folder);
-  return new Map([['README.md', readmeFile(engine, folder)], ...own, ...sharedFiles(folder, handed.run)]);
+/**
+ * Writes a run as a folder that trains the same task with an engine. Throws ProblemError if its environment has no
+ * rules in Python.
+ */
+export function handoverFiles(engine: Engine, source: HandedOver): Files {
+  const folder = folderOf(source);
+  const engineFiles = engine === 'verl' ? verlFiles(folder) : trlFiles(folder);
+  return new Map([['README.md', readmeFile(engine, folder)], ...engineFiles, ...sharedFiles(folder, source.run)]);
 }

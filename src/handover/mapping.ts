@@ -5,16 +5,16 @@ import { idle } from '../config/idle.ts';
 import {
   ESTIMATOR_COUNTERPARTS,
   LOSS_TYPES,
-  criticOnly,
+  policyStartStep,
   divisorFrom,
   generations,
   type Overrides,
 } from './counterparts.ts';
 
-/** What becomes of a knob in an engine. */
+/** The counterpart of a knob in an engine. */
 export type Counterpart =
-  | { readonly keys: readonly string[]; readonly set: (c: RunConfig) => Overrides; readonly note?: string } // its own settings
-  | { readonly folder: string } // what of the folder has it
+  | { readonly keys: readonly string[]; readonly set: (c: RunConfig) => Overrides; readonly note?: string } // settings
+  | { readonly folder: string } // the part of the folder that has the knob's effect
   | { readonly none: string }; // why there is no counterpart
 
 type Row = Readonly<Record<Engine, Counterpart>>;
@@ -23,7 +23,7 @@ const task: Row = { verl: { folder: 'the tasks' }, trl: { folder: 'the tasks' } 
 const rules: Row = { verl: { folder: 'environment.json' }, trl: { folder: 'environment.json' } };
 const model: Row = { verl: { folder: 'model/' }, trl: { folder: 'model/' } };
 const none = (why: string): Row => ({ verl: { none: why }, trl: { none: why } });
-const key = (name: string, value: (c: RunConfig) => Overrides[string], note?: string): Counterpart => ({
+const setting = (name: string, value: (c: RunConfig) => Overrides[string], note?: string): Counterpart => ({
   keys: [name],
   set: (c) => ({ [name]: value(c) }),
   ...(note !== undefined && { note }),
@@ -31,21 +31,24 @@ const key = (name: string, value: (c: RunConfig) => Overrides[string], note?: st
 
 const ACTOR = 'actor_rollout_ref.actor';
 const ROLLOUT = 'actor_rollout_ref.rollout';
-const NOT_HANDED = none('its environment isn’t handed over');
+const NOT_HANDED_OVER = none('its environment isn’t handed over');
 const REWARD_MODEL = none('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
-const MASKED = none('there only the agent’s tokens are in the loss, never observations');
+const ONLY_AGENT_TOKENS = none('there only the agent’s tokens are in the loss, never observations');
 const NO_ADAPTER = none('runs with model=checkpoint aren’t handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
 const NO_FILTER: Counterpart = { none: 'every group is kept; a group whose scores are equal gets advantage 0' };
 const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
 
-/** What becomes of every knob: the README of a folder, its run script, docs/hand-over.md and the page's table derive from it. */
-// A knob a line or few reads best as a table.
+/**
+ * The counterparts of every knob. The README of a folder, its run script, docs/hand-over.md and the page's table are
+ * made from it.
+ */
+// One knob per line reads best as a table.
 // prettier-ignore
 export const MAPPING: Readonly<Record<FieldName, Row>> = {
   env: task, range: rules, entities: task, relations: task, hops: task, oneHopShare: task, topPassages: rules, names: task, retriever: task,
-  size: NOT_HANDED, slip: NOT_HANDED, ends: NOT_HANDED, sight: NOT_HANDED,
+  size: NOT_HANDED_OVER, slip: NOT_HANDED_OVER, ends: NOT_HANDED_OVER, sight: NOT_HANDED_OVER,
   failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
   grammar: none('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
   think: rules, language: none('only tasks with language=words are handed over'),
@@ -54,113 +57,113 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: key('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, reinforce becomes reinforce_plus_plus, which whitens'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
-    verl: key('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
-    trl: key('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
+    verl: setting('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
+    trl: setting('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
   },
   whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'GRPOTrainer scales advantages by scale_rewards, see divideByStd' } },
-  gamma: { verl: key('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
-  lambda: { verl: key('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
+  gamma: { verl: setting('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
+  lambda: { verl: setting('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: none('no estimator over turns'),
   surrogate: {
-    verl: key(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
+    verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
     trl: { none: 'the ratio is always clipped; on a batch’s first step the gradients are the same' },
   },
   clipLow: {
     verl: { keys: [`${ACTOR}.clip_ratio`, `${ACTOR}.clip_ratio_low`], set: ({ clipLow }) => ({ [`${ACTOR}.clip_ratio`]: clipLow, [`${ACTOR}.clip_ratio_low`]: clipLow }) },
-    trl: key('epsilon', ({ clipLow }) => clipLow),
+    trl: setting('epsilon', ({ clipLow }) => clipLow),
   },
-  clipHigh: { verl: key(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: key('epsilon_high', ({ clipHigh }) => clipHigh) },
+  clipHigh: { verl: setting(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: setting('epsilon_high', ({ clipHigh }) => clipHigh) },
   dualClip: {
-    verl: key(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'it must be above 1; if the knob is off or at most 1, it’s set to 1e9, which has no effect'),
-    trl: key('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'only if the knob is above 1 + clipHigh; otherwise off'),
+    verl: setting(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'it must be above 1; if the knob is off or at most 1, it’s set to 1e9, which has no effect'),
+    trl: setting('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'only if the knob is above 1 + clipHigh; otherwise off'),
   },
   klCoef: {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
-    trl: key('beta', ({ klCoef }) => klCoef),
+    trl: setting('beta', ({ klCoef }) => klCoef),
   },
-  klEstimator: { verl: key(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
+  klEstimator: { verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
   klRewardCoef: {
     verl: { keys: ['algorithm.use_kl_in_reward', 'algorithm.kl_ctrl.kl_coef'], set: ({ klRewardCoef }) => ({ 'algorithm.use_kl_in_reward': klRewardCoef > 0, 'algorithm.kl_ctrl.kl_coef': klRewardCoef }) },
     trl: NO_KL_REWARD,
   },
-  klRewardEstimator: { verl: key('algorithm.kl_penalty', ({ klRewardEstimator }) => klRewardEstimator), trl: NO_KL_REWARD },
+  klRewardEstimator: { verl: setting('algorithm.kl_penalty', ({ klRewardEstimator }) => klRewardEstimator), trl: NO_KL_REWARD },
   klTarget: {
     verl: { keys: ['algorithm.kl_ctrl.type', 'algorithm.kl_ctrl.target_kl'], set: ({ klTarget }) => ({ 'algorithm.kl_ctrl.type': klTarget > 0 ? 'adaptive' : 'fixed', 'algorithm.kl_ctrl.target_kl': klTarget > 0 ? klTarget : 0.1 }) },
     trl: NO_KL_REWARD,
   },
-  klHorizon: { verl: key('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
-  entropyCoef: { verl: key(`${ACTOR}.entropy_coeff`, ({ entropyCoef }) => entropyCoef), trl: key('entropy_coef', ({ entropyCoef }) => entropyCoef) },
+  klHorizon: { verl: setting('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
+  entropyCoef: { verl: setting(`${ACTOR}.entropy_coeff`, ({ entropyCoef }) => entropyCoef), trl: setting('entropy_coef', ({ entropyCoef }) => entropyCoef) },
   aggregation: {
-    verl: key(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
-    trl: key('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
+    verl: setting(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
+    trl: setting('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
   },
-  critic: { verl: key('critic.enable', ({ estimator }) => usesCritic(estimator), 'shared and separate both become a separate network that starts from the policy’s trunk'), trl: NO_CRITIC },
-  criticWarmup: { verl: key('trainer.critic_warmup', criticOnly, 'criticWarmup + 1, the step at which the policy begins to learn; 0 without a separate critic'), trl: NO_CRITIC },
+  critic: { verl: setting('critic.enable', ({ estimator }) => usesCritic(estimator), 'shared and separate both become a separate network that starts from the policy’s trunk'), trl: NO_CRITIC },
+  criticWarmup: { verl: setting('trainer.critic_warmup', policyStartStep, 'criticWarmup + 1, the step at which the policy begins to learn; 0 without a separate critic'), trl: NO_CRITIC },
   valueCoef: { verl: { none: 'the critic has its own optimizer' }, trl: NO_CRITIC },
-  valueClip: { verl: key('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
+  valueClip: { verl: setting('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
 
-  lossMask: MASKED, advantageMask: MASKED, advantageTokens: MASKED, whitenTokens: MASKED, valueTokens: MASKED, klRewardTokens: MASKED,
-  policyTokens: MASKED, regularizerTokens: MASKED,
+  lossMask: ONLY_AGENT_TOKENS, advantageMask: ONLY_AGENT_TOKENS, advantageTokens: ONLY_AGENT_TOKENS, whitenTokens: ONLY_AGENT_TOKENS, valueTokens: ONLY_AGENT_TOKENS, klRewardTokens: ONLY_AGENT_TOKENS,
+  policyTokens: ONLY_AGENT_TOKENS, regularizerTokens: ONLY_AGENT_TOKENS,
   choiceMask: none('without a grammar there is always more than one choice'),
-  remask: MASKED,
+  remask: ONLY_AGENT_TOKENS,
   rewardOnLastAction: none('a rollout’s whole score is paid at its last token'),
 
   filter: {
-    verl: key('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws new groups for those it drops, as in DAPO; with top-fraction or top-p every group is kept'),
+    verl: setting('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws new groups for those it drops, as in DAPO; with top-fraction or top-p every group is kept'),
     trl: NO_FILTER,
   },
   filterShare: none('no filter keeps a share of the groups'),
   filterTopP: none('no filter keeps a share of the groups'),
-  filterScore: { verl: key('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
+  filterScore: { verl: setting('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
   filterScaling: none('advantages aren’t rescaled after filtering'),
-  prompts: { verl: key('data.train_batch_size', ({ prompts }) => prompts), trl: key('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
-  groupSize: { verl: key(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: key('num_generations', generations, 'at least 2, because one rollout is no group; 1 becomes 2') },
+  prompts: { verl: setting('data.train_batch_size', ({ prompts }) => prompts), trl: setting('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
+  groupSize: { verl: setting(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: setting('num_generations', generations, 'at least 2, because one rollout is no group; 1 becomes 2') },
   randomness: rules,
-  temperature: { verl: key(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: key('temperature', ({ temperature }) => temperature) },
-  topK: { verl: key(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: key('top_k', ({ topK }) => topK) },
-  topP: { verl: key(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: key('top_p', ({ topP }) => topP) },
+  temperature: { verl: setting(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: setting('temperature', ({ temperature }) => temperature) },
+  topK: { verl: setting(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: setting('top_k', ({ topK }) => topK) },
+  topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
   decodeChunk: none('only changes the page’s speed'),
 
   learningRate: {
-    verl: key(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, except during rateWarmup'),
+    verl: setting(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, except during rateWarmup'),
     trl: { keys: ['learning_rate', 'lr_scheduler_type'], set: ({ learningRate, rateWarmup }) => ({ learning_rate: learningRate, lr_scheduler_type: rateWarmup > 0 ? 'constant_with_warmup' : 'constant' }) },
   },
   rateWarmup: {
     verl: { keys: [`${ACTOR}.optim.lr_warmup_steps`, 'critic.optim.lr_warmup_steps'], set: ({ rateWarmup }) => ({ [`${ACTOR}.optim.lr_warmup_steps`]: rateWarmup, 'critic.optim.lr_warmup_steps': rateWarmup }), note: 'in updates' },
-    trl: key('warmup_steps', (c) => c.rateWarmup * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs'),
+    trl: setting('warmup_steps', (c) => c.rateWarmup * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs'),
   },
-  criticLearningRate: { verl: key('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
-  epochs: { verl: key(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: key('num_iterations', ({ epochs }) => epochs) },
+  criticLearningRate: { verl: setting('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
+  epochs: { verl: setting(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: setting('num_iterations', ({ epochs }) => epochs) },
   minibatches: {
-    verl: key(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts; it must divide their number, so the next divisor is taken and there may be fewer minibatches'),
-    trl: key('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
+    verl: setting(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts; it must divide their number, so the next divisor is taken and there may be fewer minibatches'),
+    trl: setting('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
   },
   maxGradNorm: {
     verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'optim.clip_grad of both networks gets the same value' },
-    trl: key('max_grad_norm', ({ maxGradNorm }) => maxGradNorm),
+    trl: setting('max_grad_norm', ({ maxGradNorm }) => maxGradNorm),
   },
-  beta1: { verl: key(`${ACTOR}.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'a pair: beta1, beta2'), trl: key('adam_beta1', ({ beta1 }) => beta1) },
-  beta2: { verl: key(`critic.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'the same pair for the critic'), trl: key('adam_beta2', ({ beta2 }) => beta2) },
+  beta1: { verl: setting(`${ACTOR}.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'a pair: beta1, beta2'), trl: setting('adam_beta1', ({ beta1 }) => beta1) },
+  beta2: { verl: setting(`critic.optim.betas`, ({ beta1, beta2 }) => [beta1, beta2], 'the same pair for the critic'), trl: setting('adam_beta2', ({ beta2 }) => beta2) },
   adamEps: {
     verl: { keys: [`${ACTOR}.optim.override_optimizer_config`, 'critic.optim.override_optimizer_config'], set: ({ adamEps }) => ({ [`${ACTOR}.optim.override_optimizer_config`]: { eps: adamEps }, 'critic.optim.override_optimizer_config': { eps: adamEps } }) },
-    trl: key('adam_epsilon', ({ adamEps }) => adamEps),
+    trl: setting('adam_epsilon', ({ adamEps }) => adamEps),
   },
   weightDecay: {
     verl: { keys: [`${ACTOR}.optim.weight_decay`, 'critic.optim.weight_decay'], set: ({ weightDecay }) => ({ [`${ACTOR}.optim.weight_decay`]: weightDecay, 'critic.optim.weight_decay': weightDecay }), note: 'applied to norms too' },
-    trl: key('weight_decay', ({ weightDecay }) => weightDecay),
+    trl: setting('weight_decay', ({ weightDecay }) => weightDecay),
   },
 
   model: none('only runs with model=sizes are handed over'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
   layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
 
   warmStart: model, demonstrator: model, imitationSteps: model,
-  updates: { verl: key('trainer.total_training_steps', ({ updates }) => updates), trl: key('max_steps', (c) => c.updates * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs') },
+  updates: { verl: setting('trainer.total_training_steps', ({ updates }) => updates), trl: setting('max_steps', (c) => c.updates * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs') },
   evalEvery: {
-    verl: key('trainer.test_freq', ({ evalEvery }) => (evalEvery > 0 ? evalEvery : -1)),
+    verl: setting('trainer.test_freq', ({ evalEvery }) => (evalEvery > 0 ? evalEvery : -1)),
     trl: { keys: ['eval_strategy', 'eval_steps'], set: (c) => (c.evalEvery > 0 ? { eval_strategy: 'steps', eval_steps: c.evalEvery * c.minibatches * c.epochs } : { eval_strategy: 'no' }), note: 'in optimizer steps' },
   },
   evalTasks: { verl: { folder: 'val.jsonl' }, trl: { folder: 'val.jsonl' } },
@@ -169,25 +172,28 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   backend: none('verl and TRL have their own'),
   kernels: none('verl and TRL have their own'),
   storage: {
-    verl: key(`${ROLLOUT}.dtype`, ({ storage }) => (storage === 'f16' ? 'float16' : 'float32')),
-    trl: key('fp16', ({ storage }) => storage === 'f16', 'on a GPU'),
+    verl: setting(`${ROLLOUT}.dtype`, ({ storage }) => (storage === 'f16' ? 'float16' : 'float32')),
+    trl: setting('fp16', ({ storage }) => storage === 'f16', 'on a GPU'),
   },
-  seed: { verl: key('data.seed', ({ seed }) => seed), trl: key('seed', ({ seed }) => seed) },
+  seed: { verl: setting('data.seed', ({ seed }) => seed), trl: setting('seed', ({ seed }) => seed) },
 };
 
-/** What became of each knob that acts in a configuration: those that became settings first, those that lie in the folder last. */
+/**
+ * The counterparts of each knob that has an effect in a configuration. Knobs that became settings come first, knobs in
+ * the folder last.
+ */
 export function mappedKnobs(config: RunConfig): readonly MappedKnob[] {
   const names = (Object.keys(MAPPING) as FieldName[]).filter((knob) => idle(knob, config) === null);
-  const place = (knob: FieldName) => ENGINES.filter((engine) => 'folder' in MAPPING[knob][engine]).length;
+  const folderCount = (knob: FieldName) => ENGINES.filter((engine) => 'folder' in MAPPING[knob][engine]).length;
   return names
-    .toSorted((a, b) => place(a) - place(b))
+    .toSorted((a, b) => folderCount(a) - folderCount(b))
     .map((knob) => {
       const { verl, trl } = MAPPING[knob];
       return { knob, value: config[knob], verl: inWords(verl, config), trl: inWords(trl, config) };
     });
 }
 
-/** What becomes of a knob, in words: its settings, with their values where a configuration is given. */
+/** Describes a counterpart in words. With a configuration, settings have their values. */
 export function inWords(counterpart: Counterpart, config?: RunConfig): string {
   if ('none' in counterpart) return `no counterpart: ${counterpart.none}`;
   if ('folder' in counterpart) return `in ${counterpart.folder}`;
@@ -196,12 +202,12 @@ export function inWords(counterpart: Counterpart, config?: RunConfig): string {
   return [settings.join(', '), ...(note === undefined ? [] : [`(${note})`])].join(' ');
 }
 
-/** A value as a configuration file writes it. */
+/** Writes a value for a configuration file. */
 export function written(value: Overrides[string]): string {
   return typeof value === 'string' ? value : value === null ? 'null' : JSON.stringify(value);
 }
 
-/** The settings of an engine that knobs become, in the order of the knobs. */
+/** All settings of an engine that come from knobs, in the order of the knobs. */
 export function overridesOf(engine: Engine, config: RunConfig): Overrides {
   const rows = Object.values(MAPPING).flatMap((row) => ('set' in row[engine] ? [row[engine].set(config)] : []));
   return Object.assign({}, ...rows) as Overrides;

@@ -7,19 +7,22 @@ import { envSettings } from '../envs/index.ts';
 /** The name of the agent loop that plays the rows. */
 export const AGENT = 'rollout_playground';
 
-/** What `environment.json` holds: the rules' data, the settings and the sizes; `playground_env.py` knows the rest. */
+/**
+ * The contents of `environment.json`: the data of the rules, settings and sizes. The rules themselves are in
+ * `playground_env.py`.
+ */
 export type Rules = RulesData & {
   readonly name: string;
   readonly description: string;
   readonly tool: { readonly name: string; readonly description: string };
   readonly think: boolean;
   readonly randomness: RunConfig['randomness'];
-  readonly maxTokens: number; // of an episode, prompt included
+  readonly maxTokens: number; // of an episode, including its prompt
   readonly maxTurnTokens: number; // a turn without its closing tag is cut here and counts as malformed
   readonly settings: Pick<RunConfig, (typeof ENV_KNOBS)[number]>;
 };
 
-/** What all rows share, as plain JSON; null where only the page knows the environment's rules. */
+/** The data that all rows share, as plain JSON. Null if the environment has no rules in Python. */
 export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
   const { data, name, description, tools, maxTokens, maxTurnTokens } = env;
   const [tool] = tools;
@@ -34,7 +37,7 @@ export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
   };
 }
 
-/** A row in verl's columns; TRL reads `prompt` and `extra_info` of it. */
+/** A row with verl's columns. TRL reads only `prompt` and `extra_info`. */
 export interface TaskRow {
   readonly data_source: string;
   readonly prompt: readonly { readonly role: 'user'; readonly content: string }[];
@@ -44,14 +47,15 @@ export interface TaskRow {
   readonly extra_info: {
     readonly split: 'train' | 'val';
     readonly index: number;
-    readonly seed: number; // the page draws the same task from it
-    readonly environment_seed: number; // the dice of an evaluation, and of a group where `randomness` is `group`
-    readonly task: string; // TaskData as JSON: columns of one type, whatever a task holds
+    readonly seed: number; // gives the same task on the page
+    /** Seeds the environment's randomness in evaluation, and in training if `randomness` is `group`. */
+    readonly environment_seed: number;
+    readonly task: string; // TaskData as JSON, so that the column has one type for every task
     readonly need_tools_kwargs: false;
   };
 }
 
-/** The tasks of some seeds as rows; `begin` draws them. Throws where only the page knows the environment's rules. */
+/** The tasks of some seeds as rows; `begin` draws them. Throws if the environment has no rules in Python. */
 export function taskRows(
   { env, begin, config }: { readonly env: ToolEnv; readonly begin: Reset; readonly config: RunConfig },
   split: 'train' | 'val',
@@ -81,7 +85,7 @@ export function taskRows(
   });
 }
 
-/** The answer a task asks for, in words. */
+/** The right answer to a task, in words. */
 function groundTruth(data: TaskData): string {
   switch (data.kind) {
     case 'number-hunt':

@@ -8,7 +8,7 @@ import { overridesOf } from './mapping.ts';
 /** The version of TRL that the folder is tested with. */
 export const TRL = '1.16.0';
 
-/** The files that only TRL reads: the training program, and its settings. */
+/** The files for TRL only: the training program and its settings. */
 export function trlFiles(folder: Folder): Files {
   const settings: Overrides = { ...overridesOf('trl', folder.config), ...folderSettings(folder) };
   return new Map([
@@ -17,17 +17,17 @@ export function trlFiles(folder: Folder): Files {
   ]);
 }
 
-/** Fields of GRPOConfig that follow from the folder, not from knobs. */
+/** The fields of GRPOConfig that depend on the folder, not on knobs. */
 function folderSettings({ config, rules, longestPrompt }: Folder): Overrides {
   const { prompts, groupSize, minibatches, epochs } = config;
   return {
     max_completion_length: rules.maxTokens - longestPrompt,
-    max_tool_calling_iterations: rules.maxTurns, // an environment that is over ends the rollout before
+    max_tool_calling_iterations: rules.maxTurns, // a rollout ends earlier if its episode is over
     gradient_accumulation_steps: 1, // a minibatch is an optimizer step
     per_device_eval_batch_size: prompts * groupSize,
     num_generations_eval: 1,
-    reward_weights: [0], // success is shown; the environment's own reward counts
-    shuffle_dataset: false, // rows stand as the page draws them, update after update
+    reward_weights: [0], // success is only shown; the reward comes from the environment
+    shuffle_dataset: false, // rows are in the order in which the page draws them
     bf16: false,
     report_to: 'none',
     logging_steps: minibatches * epochs,

@@ -8,7 +8,7 @@ import { AGENT } from './taskRows.ts';
 /** The version of verl that the folder is tested with. */
 export const VERL = '0.9.1';
 
-/** The files that only verl reads: agent loop, tool, run script. */
+/** The files for verl only: agent loop, tool and run script. */
 export function verlFiles(folder: Folder): Files {
   return new Map([
     ['playground_verl.py', bytesOf(agentModule)],
@@ -18,7 +18,7 @@ export function verlFiles(folder: Folder): Files {
   ]);
 }
 
-/** tools.yaml: the environment's tool in OpenAI's schema. JSON strings are YAML strings. */
+/** tools.yaml: the environment's tool in OpenAI's schema. Every JSON string is a valid YAML string. */
 function toolsFile({ rules: { tool } }: Folder): string {
   return `tools:
   - class_name: playground_verl.PlaygroundTool
@@ -36,10 +36,10 @@ function toolsFile({ rules: { tool } }: Folder): string {
 `;
 }
 
-// In these, the shell puts the folder and the machine's sizes.
+/** The folder, as a variable of the shell. */
 const HERE = '$HERE';
 
-/** Settings that follow from the folder, not from knobs. */
+/** The settings that depend on the folder, not on knobs. `${…}` are variables of the shell. */
 function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overrides {
   const { updates, prompts } = config;
   return {
@@ -48,10 +48,10 @@ function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overr
     'data.max_prompt_length': longestPrompt,
     'data.max_response_length': rules.maxTokens - longestPrompt,
     'data.return_raw_chat': true,
-    'data.shuffle': false, // rows stand as the page draws them, update after update
+    'data.shuffle': false, // rows are in the order in which the page draws them
     'actor_rollout_ref.model.path': `${HERE}/model`,
     '+actor_rollout_ref.model.override_config.attn_implementation': 'sdpa',
-    'actor_rollout_ref.model.use_remove_padding': false, // needs flash attention, and larger heads
+    'actor_rollout_ref.model.use_remove_padding': false, // it would need flash attention, and larger heads
     'actor_rollout_ref.actor.use_dynamic_bsz': true,
     'actor_rollout_ref.actor.ppo_max_token_len_per_gpu': Math.max(16384, rules.maxTokens),
     'actor_rollout_ref.rollout.name': 'vllm',
@@ -82,13 +82,13 @@ function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overr
   };
 }
 
-/** run.sh: every override, a line each, those of knobs first. */
+/** run.sh: one line for every override, with those from knobs first. */
 function runScript(folder: Folder): string {
   const lines = [...Object.entries(overridesOf('verl', folder.config)), ...Object.entries(folderOverrides(folder))];
   const overrides = lines.map(([name, value]) => `  "${name}=${hydra(value)}" \\\n`).join('');
   return `#!/usr/bin/env bash
 # Trains ${folder.rules.name} with verl ${VERL}, on one GPU: bash run.sh
-# On more: N_GPUS=8 bash run.sh. Other settings go behind, and win: bash run.sh trainer.total_training_steps=10
+# With more GPUs: N_GPUS=8 bash run.sh. To change settings, append them: bash run.sh trainer.total_training_steps=10
 set -euo pipefail
 HERE="$(cd "$(dirname "\${BASH_SOURCE[0]}")" && pwd)"
 export PYTHONPATH="$HERE\${PYTHONPATH:+:$PYTHONPATH}"
@@ -97,7 +97,7 @@ ${overrides}  "$@"
 `;
 }
 
-/** A value as Hydra reads it. */
+/** Writes a value for Hydra. */
 function hydra(value: Overrides[string]): string {
   if (value === null || typeof value !== 'object') return written(value);
   if (Array.isArray(value)) return `[${value.join(',')}]`;

@@ -4,11 +4,11 @@ import type { Listing } from './listing.ts';
 /** A model in the browser's storage. */
 export interface KeptModel {
   readonly listing: Listing;
-  readonly bytes: number; // that are there
-  readonly complete: boolean; // all of them, and their sums are right
+  readonly bytes: number; // downloaded so far
+  readonly complete: boolean; // true: all files are there and their checksums match
 }
 
-/** Opens a file for writing at once, in workers only; lib.dom does not know it. */
+/** A file of OPFS with synchronous access, which only workers have. lib.dom lacks the type. */
 interface SyncFile {
   readonly getSize: () => number;
   readonly write: (bytes: Uint8Array, options: { readonly at: number }) => number;
@@ -19,21 +19,21 @@ interface SyncFile {
 type SyncHandle = FileSystemFileHandle & { readonly createSyncAccessHandle: () => Promise<SyncFile> };
 
 const FOLDER = 'models';
-/** What is known of a download beside its files; no file of a model is called so. */
+/** Name of the file that describes a download. No file of a model has this name. */
 const RECORD = 'download.json';
-/** The browser's storage has no names with a slash. */
+/** The name of a file or folder in the browser's storage, which allows no slashes in names. */
 const nameOf = (id: string) => id.replaceAll('/', '--');
 
 async function modelsFolder(): Promise<FileSystemDirectoryHandle> {
   return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
 }
 
-/** The folder of a kept model in the browser's storage (OPFS). */
+/** The folder of a stored model in the browser's storage (OPFS). */
 async function folderOf(id: string): Promise<FileSystemDirectoryHandle> {
   return (await modelsFolder()).getDirectoryHandle(nameOf(id), { create: true });
 }
 
-/** Where a model's files are written, in a worker. `close` lets them go. */
+/** Opens a model's stored files for reading and writing, in a worker. `close` closes the file that is open. */
 export async function shelfOf(id: string): Promise<Shelf & { readonly close: () => void }> {
   const folder = await folderOf(id);
   let openFile: { readonly name: string; readonly file: SyncFile } | null = null;
@@ -68,7 +68,10 @@ export async function shelfOf(id: string): Promise<Shelf & { readonly close: () 
   };
 }
 
-/** Notes what is being fetched, or that it is complete; in a worker. */
+/**
+ * Records in the model's folder which files are downloaded, and whether the download is complete. Works only in a
+ * worker.
+ */
 export async function noteDownload(listing: Listing, complete: boolean): Promise<void> {
   const folder = await folderOf(listing.id);
   const handle = (await folder.getFileHandle(RECORD, { create: true })) as SyncHandle;
@@ -79,7 +82,7 @@ export async function noteDownload(listing: Listing, complete: boolean): Promise
   file.close();
 }
 
-/** All models that are kept, whole or in part. */
+/** All stored models, complete or in part. */
 export async function keptModels(): Promise<readonly KeptModel[]> {
   const models: KeptModel[] = [];
   const folders = await modelsFolder();
@@ -99,13 +102,13 @@ export async function keptModels(): Promise<readonly KeptModel[]> {
       );
       models.push({ listing, complete, bytes: sizes.reduce((sum, size) => sum + size, 0) });
     } catch {
-      // a folder that was left before anything was noted in it
+      // the download ended before its record was written
     }
   }
   return models;
 }
 
-/** The files of a kept model by their names on the hub, to be read by slices. */
+/** The files of a stored model, with their names on the hub. They can be read in slices. */
 export async function keptFiles({
   id,
   files,
@@ -116,7 +119,7 @@ export async function keptFiles({
   );
 }
 
-/** Removes a model and all that was fetched of it. */
+/** Deletes a model and all of its downloaded files. */
 export async function removeModel(id: string): Promise<void> {
   await (await modelsFolder()).removeEntry(nameOf(id), { recursive: true });
 }

@@ -1,37 +1,37 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** A file of a model on its hub. */
+/** A file of a model on the hub. */
 export interface HubFile {
   readonly name: string;
   readonly bytes: number;
-  readonly sha256: string | null; // of its bytes; null: the hub says another sum
-  readonly gitSha1: string | null; // of `blob <bytes>\0` and its bytes, as git has it; null where sha256 is there
+  readonly sha256: string | null; // of the content; null if the hub doesn't state it
+  readonly gitSha1: string | null; // git's SHA-1 of `blob <bytes>\0` and the content; null if there is a sha256
 }
 
-/** What is to be fetched of a model. */
+/** A model's files to download. */
 export interface Listing {
   readonly id: string;
-  readonly address: string; // of its page
+  readonly address: string; // of the model's page
   readonly revision: string; // commit
   readonly license: string | null;
   readonly files: readonly HubFile[];
 }
 
-/** How the page talks to a hub; its address is an argument. */
+/** The address of a hub, and the function for requests to it. */
 export interface HubAccess {
-  readonly hub: string; // its address, without a slash at the end
+  readonly hub: string; // address without a slash at the end
   readonly fetch: typeof fetch;
 }
 
-/** The files a model is opened from. */
-const WANTED =
+/** Names of the files that are needed to open a model. */
+const NEEDED_FILES =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|model\.safetensors\.index)\.json$|^(chat_template|additional_chat_templates\/[\w.-]+)\.jinja$|^README\.md$|^model(-\d+-of-\d+)?\.safetensors$/;
-const MOST_BYTES = 8 * 2 ** 30;
+const MAX_FILE_BYTES = 8 * 2 ** 30;
 
 /**
- * Asks a hub what a model's files are, of its newest commit: a few kB. Throws ProblemError where it cannot be reached, does not know the
- * model or keeps it behind a login, or says what cannot be understood.
+ * Asks the hub for the list of a model's files in its newest commit, a few kB. Throws ProblemError if the hub cannot be
+ * reached, does not know the model, requires a login or sends something else.
  */
 export async function listModel(id: string, { hub, fetch: ask }: HubAccess, signal?: AbortSignal): Promise<Listing> {
   const address = `${hub}/api/models/${id}/revision/main?blobs=true`;
@@ -42,8 +42,8 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
     throw unreachable(hub, error);
   }
   if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
-  const errorBody: unknown = await response.json().catch(() => null);
-  const listing = readListing(id, hub, errorBody);
+  const answer: unknown = await response.json().catch(() => null);
+  const listing = readListing(id, hub, answer);
   if (!listing) throw new ProblemError(`${address} did not answer with a list of files. Try again later.`);
   if (!listing.files.some(({ name }) => name.endsWith('.safetensors'))) {
     throw new ProblemError(`${hub}/${id} has no safetensors files. Choose another model.`);
@@ -51,13 +51,13 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
   return listing;
 }
 
-/** What a failed request means. */
+/** The error for a request that failed. */
 export function unreachable(hub: string, error: unknown): ProblemError {
   const why = error instanceof Error ? error.message : String(error);
   return new ProblemError(`${hub} could not be reached (${why}). Check that you are online, and try again.`);
 }
 
-/** What a refused request means. */
+/** The error for a request that the hub refused. */
 export function refusedBy(status: number, address: string): ProblemError {
   const why =
     status === 401 || status === 403
@@ -70,16 +70,16 @@ export function refusedBy(status: number, address: string): ProblemError {
   return new ProblemError(`${address} answered ${status}: ${why}`);
 }
 
-function readListing(id: string, hub: string, said: unknown): Listing | null {
-  if (!isRecord(said) || typeof said['sha'] !== 'string' || !/^[0-9a-f]{40}$/.test(said['sha'])) return null;
-  const { siblings, cardData } = said;
+function readListing(id: string, hub: string, answer: unknown): Listing | null {
+  if (!isRecord(answer) || typeof answer['sha'] !== 'string' || !/^[0-9a-f]{40}$/.test(answer['sha'])) return null;
+  const { siblings, cardData } = answer;
   if (!Array.isArray(siblings)) return null;
   const files: HubFile[] = [];
   for (const entry of siblings as readonly unknown[]) {
-    if (!isRecord(entry) || typeof entry['rfilename'] !== 'string' || !WANTED.test(entry['rfilename'])) continue;
+    if (!isRecord(entry) || typeof entry['rfilename'] !== 'string' || !NEEDED_FILES.test(entry['rfilename'])) continue;
     const lfs = isRecord(entry['lfs']) ? entry['lfs'] : {};
     const bytes = lfs['size'] ?? entry['size'];
-    if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0 || bytes > MOST_BYTES) return null;
+    if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0 || bytes > MAX_FILE_BYTES) return null;
     const sha256 = digest(lfs['sha256'], 64);
     files.push({
       name: entry['rfilename'],
@@ -89,8 +89,8 @@ function readListing(id: string, hub: string, said: unknown): Listing | null {
     });
   }
   const license = isRecord(cardData) && typeof cardData['license'] === 'string' ? cardData['license'] : null;
-  files.sort((a, b) => a.bytes - b.bytes); // small ones first: what is wrong with a model shows early
-  return { id, address: `${hub}/${id}`, revision: said['sha'], license, files };
+  files.sort((a, b) => a.bytes - b.bytes); // small files first, so that problems with a model show early
+  return { id, address: `${hub}/${id}`, revision: answer['sha'], license, files };
 }
 
 const digest = (value: unknown, length: number) =>

@@ -1,17 +1,19 @@
-/** Where models are fetched from: their hub's address. The page's policy lets it talk to these hosts and to no other. */
+/**
+ * Address of the hub from which models are downloaded. The page's security policy allows requests to its hosts only.
+ */
 export const HUB = 'https://huggingface.co';
 
-/** A model that the page offers to fetch; nothing is fetched before somebody asks for it. */
+/** A model that the page offers for download. Nothing is downloaded before somebody asks for it. */
 export interface OfferedModel {
   readonly id: string; // on the hub
   readonly label: string;
   readonly parameters: number;
-  readonly bytes: number; // about; the hub says exactly before anything large is fetched
-  readonly license: string; // as of 2026-11; the hub's own word is shown before fetching
+  readonly bytes: number; // approximate; the hub states the exact size before anything large is downloaded
+  readonly license: string; // as of 2026-11; the page shows what the hub states before the download
   readonly note: string;
 }
 
-/** Small instruct models whose architecture this page runs, the smallest first. */
+/** Small instruct models whose architecture this page can run, from the smallest. */
 export const CATALOGUE: readonly OfferedModel[] = [
   {
     id: 'PleIAs/Monad',

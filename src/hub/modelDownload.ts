@@ -4,38 +4,39 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { type HubAccess, type HubFile, type Listing, refusedBy, unreachable } from './listing.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** Where a model's files are kept. */
+/** Storage for a model's files. */
 export interface Shelf {
-  /** Bytes of a file that are there; 0 if there is none. */
+  /** The number of a file's bytes that are stored; 0 if there is no such file. */
   readonly size: (name: string) => Promise<number>;
   readonly read: (name: string, begin: number, end: number) => Promise<Uint8Array>;
-  /** Puts bytes at a file's end. */
+  /** Appends bytes to a file. */
   readonly append: (name: string, bytes: Uint8Array) => Promise<void>;
-  /** Leaves nothing of a file. */
+  /** Deletes a file. */
   readonly drop: (name: string) => Promise<void>;
 }
 
-/** How a download goes on. */
+/** Options of a download. */
 export interface Downloading extends HubAccess {
   readonly shelf: Shelf;
-  readonly signal: AbortSignal; // pauses it: what is there stays
-  readonly onProgress: (bytes: number, of: number, name: string) => void;
+  readonly signal: AbortSignal; // pauses the download; stored bytes stay
+  readonly onProgress: (bytes: number, total: number, name: string) => void;
 }
 
-/** What is read of a kept file at once. */
-const PIECE = 1 << 22;
+/** Number of bytes of a stored file that are read at once. */
+const READ_BYTES = 1 << 22;
 
 /**
- * Fetches what is not there yet of a model's files and checks each against the hub's sum. Throws ProblemError where a file cannot be had or is
- * another than the hub said, then nothing of that file is kept; an AbortError where it was paused.
+ * Downloads the missing bytes of a model's files and checks each file against the hub's checksum. Throws ProblemError
+ * if a file cannot be downloaded or differs from what the hub stated; a file that differs is deleted. Throws AbortError
+ * if the download was paused.
  */
 export async function download(listing: Listing, downloading: Downloading): Promise<void> {
-  const of = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  let before = 0;
+  const total = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  let finished = 0;
   for (const file of listing.files) {
-    const begun = before;
-    await fetchFile(listing, file, downloading, (bytes) => downloading.onProgress(begun + bytes, of, file.name));
-    before += file.bytes;
+    const before = finished;
+    await fetchFile(listing, file, downloading, (bytes) => downloading.onProgress(before + bytes, total, file.name));
+    finished += file.bytes;
   }
 }
 
@@ -47,22 +48,22 @@ async function fetchFile(
 ): Promise<void> {
   const { shelf, fetch: ask, signal, hub } = downloading;
   if ((await shelf.size(file.name)) > file.bytes) await shelf.drop(file.name);
-  let { sum, have } = await summed(file, shelf, signal);
-  onBytes(have);
-  if (have < file.bytes || (file.bytes === 0 && have === 0)) {
+  let { hasher, stored } = await hashStored(file, shelf, signal);
+  onBytes(stored);
+  if (stored < file.bytes || (file.bytes === 0 && stored === 0)) {
     const at = `${address}/resolve/${revision}/${file.name}`;
     const response = await ask(at, {
-      ...(have > 0 && { headers: { range: `bytes=${have}-` } }),
+      ...(stored > 0 && { headers: { range: `bytes=${stored}-` } }),
       ...{ signal, credentials: 'omit' },
     }).catch((error: unknown) => {
       signal.throwIfAborted();
       throw unreachable(hub, error);
     });
     if (!response.ok || !response.body) throw refusedBy(response.status, at);
-    if (have > 0 && !goesOn(response, have)) {
-      // the whole file came: it begins again
+    if (stored > 0 && !continuesAt(response, stored)) {
+      // the server sends the whole file, so the download of this file restarts
       await shelf.drop(file.name);
-      ({ sum, have } = { sum: summing(file), have: 0 });
+      ({ hasher, stored } = { hasher: hasherFor(file), stored: 0 });
     }
     const reader = response.body.getReader();
     for (;;) {
@@ -71,23 +72,23 @@ async function fetchFile(
         throw unreachable(hub, error);
       });
       if (done) break;
-      if (have + value.length > file.bytes) {
+      if (stored + value.length > file.bytes) {
         await reader.cancel();
         await shelf.drop(file.name);
         throw new ProblemError(`${at} sent more than the announced ${file.bytes} bytes. Try again.`);
       }
-      sum?.update(value);
+      hasher?.update(value);
       await shelf.append(file.name, value);
-      have += value.length;
-      onBytes(have);
+      stored += value.length;
+      onBytes(stored);
     }
   }
-  if (have < file.bytes) {
+  if (stored < file.bytes) {
     throw new ProblemError(
-      `${file.name}: the connection ended after ${have} of ${file.bytes} bytes. Press Resume to continue.`,
+      `${file.name}: the connection ended after ${stored} of ${file.bytes} bytes. Press Resume to continue.`,
     );
   }
-  const got = sum && bytesToHex(sum.digest());
+  const got = hasher && bytesToHex(hasher.digest());
   const want = file.sha256 ?? file.gitSha1;
   if (got !== null && got !== want) {
     await shelf.drop(file.name);
@@ -97,33 +98,33 @@ async function fetchFile(
   }
 }
 
-/** Whether an answer goes on at byte `have`. */
-function goesOn(response: Response, have: number): boolean {
+/** Whether a response continues the file at byte `stored`. */
+function continuesAt(response: Response, stored: number): boolean {
   if (response.status !== 206) return false;
   const range = response.headers.get('content-range');
-  return range === null || range.startsWith(`bytes ${have}-`); // not every server lets a page see it
+  return range === null || range.startsWith(`bytes ${stored}-`); // not every server lets a page read the header
 }
 
-type Summing = ReturnType<typeof sha256.create> | ReturnType<typeof sha1.create>;
+type Hasher = ReturnType<typeof sha256.create> | ReturnType<typeof sha1.create>;
 
-/** What a file's bytes are to be put in; null where the hub says no sum. */
-function summing({ sha256: strong, gitSha1, bytes }: HubFile): Summing | null {
-  if (strong !== null) return sha256.create();
+/** The hash function for a file's bytes; null if the hub states no checksum. */
+function hasherFor({ sha256: statedSha256, gitSha1, bytes }: HubFile): Hasher | null {
+  if (statedSha256 !== null) return sha256.create();
   if (gitSha1 === null) return null;
   return sha1.create().update(new TextEncoder().encode(`blob ${bytes}\0`));
 }
 
-/** The sum of what is there. */
-async function summed(
+/** Hashes the bytes of a file that are already stored. Returns the hash function, to be continued, and their number. */
+async function hashStored(
   file: HubFile,
   shelf: Shelf,
   signal: AbortSignal,
-): Promise<{ readonly sum: Summing | null; readonly have: number }> {
-  const sum = summing(file);
-  const have = await shelf.size(file.name);
-  for (let at = 0; sum && at < have; at += PIECE) {
+): Promise<{ readonly hasher: Hasher | null; readonly stored: number }> {
+  const hasher = hasherFor(file);
+  const stored = await shelf.size(file.name);
+  for (let at = 0; hasher && at < stored; at += READ_BYTES) {
     signal.throwIfAborted();
-    sum.update(await shelf.read(file.name, at, Math.min(have, at + PIECE)));
+    hasher.update(await shelf.read(file.name, at, Math.min(stored, at + READ_BYTES)));
   }
-  return { sum, have };
+  return { hasher, stored };
 }

@@ -1,7 +1,9 @@
 import type { RunConfig } from '../config/config.ts';
 import { Purpose, random } from '../base/rng.ts';
 
-/** Sizes of a `LlamaForCausalLM`, `Qwen2ForCausalLM` or `Qwen3ForCausalLM`, in Hugging Face's names where it has them. */
+/**
+ * Sizes of a `LlamaForCausalLM`, `Qwen2ForCausalLM` or `Qwen3ForCausalLM`, in Hugging Face's names where it has them.
+ */
 export interface ModelConfig {
   readonly vocab_size: number; // V
   readonly hidden_size: number; // d
@@ -12,9 +14,9 @@ export interface ModelConfig {
   readonly head_dim: number;
   readonly rms_norm_eps: number;
   readonly rope_theta: number;
-  readonly rope_factors?: readonly number[]; // (head_dim/2) what each rotary frequency is divided by, where it is scaled for long texts
-  readonly qk_norm?: boolean; // RMSNorm of each head of q and k before they are rotated, as Qwen3; absent: none
-  readonly attention_bias: boolean; // on q, k and v, as Qwen2
+  readonly rope_factors?: readonly number[]; // (head_dim/2) divisors of rotary frequencies, if scaled for long texts
+  readonly qk_norm?: boolean; // RMSNorm on each head of q and k before rotation, as in Qwen3; absent: no norm
+  readonly attention_bias: boolean; // on q, k and v, as in Qwen2
   readonly tie_word_embeddings: boolean;
   readonly value_head: boolean; // value_head.{weight,bias} on the final norm
 }
@@ -42,13 +44,13 @@ export interface Parameter {
   readonly name: string; // Hugging Face's
   readonly shape: readonly number[]; // [out, in] for matrices
   readonly size: number;
-  readonly std: number; // of the initial normal draw; 0 with `one` false is zeros
+  readonly std: number; // of the initial normal draw; 0: the tensor starts at zero, unless `one` is true
   readonly one: boolean; // starts at one (norm weights)
   readonly decay: boolean; // takes weight decay: two or more dimensions
   readonly group: string; // tensors of one group lie next to each other, so that one matmul can read them as one matrix
 }
 
-/** Every tensor of the model, in a fixed order: decayed ones first, members of a group adjacent. */
+/** Every tensor of the model, in a fixed order: tensors with weight decay first, members of a group adjacent. */
 export function parameters(m: ModelConfig): readonly Parameter[] {
   const d = m.hidden_size;
   const q = m.num_attention_heads * m.head_dim;
@@ -103,7 +105,10 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
   return list;
 }
 
-/** How far coordinates i and i + D/2 of a head turn from one position to the next, in radians: theta^(−2i/D) (Su et al. 2021), scaled where the model is. */
+/**
+ * Angle, in radians, by which rotary embeddings turn coordinates i and i + D/2 of a head from one position to the next:
+ * theta^(−2i/D) (Su et al. 2021), divided by `rope_factors[i]` if the model has them.
+ */
 export function rotaryFrequency({ rope_theta, head_dim, rope_factors }: ModelConfig, i: number): number {
   return rope_theta ** ((-2 * i) / head_dim) / (rope_factors?.[i] ?? 1);
 }
@@ -129,12 +134,15 @@ export function initialWeights(m: ModelConfig, seed: number): Weights {
   return weights;
 }
 
-/** FNV-1a over names and bytes of all weights in layout order, as eight hex digits: equal iff the weights are equal. */
+/**
+ * FNV-1a hash over names and bytes of all weights in layout order, as eight hex digits. Equal weights have equal
+ * hashes.
+ */
 export function weightsHash(m: ModelConfig, weights: Weights): string {
   return tensorsHash(parameters(m), weights);
 }
 
-/** `weightsHash` of these tensors. */
+/** FNV-1a hash of the given tensors, computed as in `weightsHash`. */
 export function tensorsHash(tensors: readonly Pick<Parameter, 'name'>[], weights: Weights): string {
   let hash = 0x811c9dc5;
   const mix = (byte: number) => {

@@ -11,31 +11,39 @@ import { defaultSet, partsOf } from './gpu/kernelSets.ts';
 import { linear } from './gpu/layers.ts';
 import type { PolicySpec } from './policy.ts';
 
-/** Which backend `auto` takes, and why, in a sentence; '' where nothing had to be decided. */
+/** The backend that `auto` chose. `reason` says why in one sentence; '' if there was nothing to decide. */
 export interface BackendChoice {
   readonly kind: 'gpu' | 'cpu';
   readonly reason: string;
 }
 
-/** The clock of the place it runs in. */
+/** A clock and a timer. */
 export interface Clock {
   readonly now: () => number; // ms
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** A software adapter that has not multiplied its first matrices by then is no help to a run that begins in tens of ms on the CPU. */
+/**
+ * Time limit, in ms, for the measurement on a software adapter. A slower adapter is not worth waiting for, because a
+ * run on the CPU starts within tens of ms.
+ */
 const PROBE_MS = 1500;
-/** Products are what software adapters do best; everything around them, and starting, is slower there. */
+/**
+ * How many times faster than the CPU backend a software adapter must be at products to be chosen. Products are what
+ * software adapters do best; everything else, and starting, is slower there.
+ */
 const GPU_ADVANTAGE = 2;
-const ROUNDS = 3;
-/** Least multiply-adds of a measured product, so that one dispatch is no large part of it; and most rows, so that it takes no second. */
-const LEAST_PRODUCT = 2 ** 23;
-const MOST_ROWS = 2048;
+const TIMED_ROUNDS = 3;
+/** Minimum multiply-adds of the measured product, so that the cost of the dispatch hardly counts. */
+const MIN_MULTIPLY_ADDS = 2 ** 23;
+/** Maximum rows of the measured product, so that it takes less than a second. */
+const MAX_ROWS = 2048;
 
 /**
- * The faster backend for `spec`. A GPU is taken as it is; behind a software adapter is a CPU, on which the product of the
- * run's own MLP is timed through WebGPU, on the device the run would take, and in WebAssembly SIMD, in `threads`; in at most about two seconds.
- * Throws NoGpuError as `openGpu` does, and where the software adapter fails at the product.
+ * Chooses the faster backend for `spec`. A hardware GPU is chosen without measuring. A software adapter (a CPU behind
+ * WebGPU) is compared with the CPU backend: the first product of the run's own MLP is timed through WebGPU, on the
+ * device the run would use, and in WebAssembly SIMD with `threads`. That takes at most about two seconds. Throws
+ * NoGpuError as `openGpu` does, and if the software adapter fails at the product.
  */
 export async function chooseBackend(
   gpu: GPU,
@@ -46,10 +54,10 @@ export async function chooseBackend(
   if (!(await offersSoftwareOnly(gpu))) return { kind: 'gpu', reason: '' };
   const opened = await shareGpu(gpu);
   try {
-    const late = clock.wait(PROBE_MS).then(() => null);
-    const there = productOnGpu(opened, spec, clock);
-    there.catch(() => undefined); // a failure after the time limit does not matter
-    const rate = await Promise.race([there, late]).catch((error: unknown) => {
+    const timeout = clock.wait(PROBE_MS).then(() => null);
+    const measuring = productOnGpu(opened, spec, clock);
+    measuring.catch(() => undefined); // a failure after the time limit does not matter
+    const rate = await Promise.race([measuring, timeout]).catch((error: unknown) => {
       throw new NoGpuError(`${opened.adapter} could not multiply two matrices: ${String(error)}`);
     });
     return decide(opened.adapter, rate, await productOnCpu(spec, clock, threads));
@@ -58,28 +66,32 @@ export async function chooseBackend(
   }
 }
 
-/** @param there GFLOP/s of the adapter, null where it took too long @param here GFLOP/s of the CPU backend, null without SIMD */
-export function decide(adapter: string, there: number | null, here: number | null): BackendChoice {
+/**
+ * Compares the two measured rates.
+ * @param gpuRate GFLOP/s of the software adapter, null if it took too long
+ * @param cpuRate GFLOP/s of the CPU backend, null without WebAssembly SIMD
+ */
+export function decide(adapter: string, gpuRate: number | null, cpuRate: number | null): BackendChoice {
   const rate = (gflops: number) => `${gflops.toPrecision(2)} GFLOP/s`;
   const is = `${adapter} is a CPU behind WebGPU`;
-  if (here === null) return { kind: 'gpu', reason: `${is}, and there is no WebAssembly SIMD to take its place.` };
-  if (there === null) {
+  if (cpuRate === null) return { kind: 'gpu', reason: `${is}, and there is no WebAssembly SIMD to take its place.` };
+  if (gpuRate === null) {
     return { kind: 'cpu', reason: `${is} and was not ready within ${PROBE_MS / 1000} s: the CPU directly is faster.` };
   }
-  const measured = `measured on this model's products, ${rate(there)} there and ${rate(here)} in WebAssembly SIMD`;
-  return there >= GPU_ADVANTAGE * here
+  const measured = `measured on this model's products, ${rate(gpuRate)} there and ${rate(cpuRate)} in WebAssembly SIMD`;
+  return gpuRate >= GPU_ADVANTAGE * cpuRate
     ? { kind: 'gpu', reason: `${is}, but the faster one: ${measured}.` }
     : { kind: 'cpu', reason: `${is}: ${measured}.` };
 }
 
-/** Sizes of the MLP's first product over the tokens of a minibatch. */
+/** Sizes of the MLP's first product over the tokens of a minibatch, within the limits above. */
 function sizes({ model, minibatchRows, length }: PolicySpec) {
   const [K, M] = [model.hidden_size, 2 * model.intermediate_size];
-  const N = Math.min(MOST_ROWS, Math.max(minibatchRows * length, Math.ceil(LEAST_PRODUCT / (K * M))));
+  const N = Math.min(MAX_ROWS, Math.max(minibatchRows * length, Math.ceil(MIN_MULTIPLY_ADDS / (K * M))));
   return { N, K, M };
 }
 
-/** GFLOP/s of the product on a device, in the best of a few rounds; compiling its kernel is not counted. */
+/** GFLOP/s of the product on a device, in the fastest of a few rounds. Compiling its kernel is not counted. */
 async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise<number> {
   const { N, K, M } = sizes(spec);
   const arena = new Arena(gpu);
@@ -91,7 +103,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   const wanted = plan.list.map(({ entry }) => entry);
   await compile({ gpu, pipelines }, undefined, wanted);
   let best = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= TIMED_ROUNDS; round++) {
     const began = now();
     submit(gpu, (encoder) => plan.encode(encoder));
     await gpu.device.queue.onSubmittedWorkDone();
@@ -100,7 +112,7 @@ async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise
   return plan.flops / best / 1e6;
 }
 
-/** GFLOP/s of the product in WebAssembly SIMD; null if there is none. */
+/** GFLOP/s of the product in WebAssembly SIMD, in the fastest of a few rounds; null without SIMD. */
 async function productOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads): Promise<number | null> {
   const { N, K, M } = sizes(spec);
   const arithmetic = simdArithmetic(spec.model, 4 * (N * K + M * K + N * M), { threads });
@@ -108,7 +120,7 @@ async function productOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads)
   await arithmetic.team?.begun();
   const [x, weight, y] = [arithmetic.reals(N * K), arithmetic.reals(M * K), arithmetic.reals(N * M)];
   let best = Infinity;
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round <= TIMED_ROUNDS; round++) {
     const began = now();
     arithmetic.matmulNT(y, x, weight, N, M, K);
     if (round > 0) best = Math.min(best, now() - began);

@@ -1,4 +1,4 @@
-/** How tokens are drawn, and the first counters of the draws: uniform(streamKey(seed, purpose), update, rollout, position). */
+/** How tokens are drawn. Each draw uses the random number uniform(key, update, rollout, position). */
 export interface Sampling {
   readonly key: number; // streamKey(seed, purpose)
   readonly update: number;
@@ -8,20 +8,20 @@ export interface Sampling {
   readonly topP: number; // 1: off
 }
 
-/** Whether draws come from less than the whole distribution. */
+/** Whether top-k or top-p removes tokens from the distribution before a draw. */
 export function cuts({ greedy, topK, topP }: Sampling): boolean {
   return !greedy && (topK > 0 || topP < 1);
 }
 
-/** Counters of a row's draws; the third is the position. */
+/** Random-number counters of a row's draws. A third counter is the position of the drawn token. */
 export interface DrawCounters {
   readonly update: number;
   readonly rollout: number;
 }
 
 /**
- * What each row does in one submit. A row first takes its forced tokens, then draws until its grammar stops it, its
- * budget is spent, or the chunk's `steps` are over.
+ * Work of each row in one submit. A row first takes its forced tokens, then draws until its grammar stops it, its
+ * budget is spent, or it has advanced by `steps` tokens.
  */
 export interface DecodeChunk {
   readonly steps: number; // tokens each row may advance, forced ones included
@@ -32,10 +32,10 @@ export interface DecodeChunk {
   readonly budgets: Int32Array; // (B) tokens the row may draw in this chunk
 }
 
-/** What came of a chunk: drawn tokens of each row, in order. */
+/** Result of a chunk: the tokens that each row drew, in order. */
 export interface DecodedChunk {
   readonly counts: Int32Array; // (B) tokens drawn
   readonly tokens: Int32Array; // (B, steps)
   readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
-  readonly logMass?: Float32Array; // (B, steps) log of the probability that top-k and top-p left; absent where they cut nothing
+  readonly logMass?: Float32Array; // (B, steps) log of the total probability that top-k and top-p keep; absent if off
 }

@@ -36,8 +36,8 @@ import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
 /**
- * Makes a policy on the page's device, or on one of its own. Throws NoGpuError without an adapter, BackendError where the model cannot
- * fit, DeviceLostError where the device is taken away meanwhile.
+ * Opens a policy on the GPU device that a page's runs share or, with `alone`, on a device of its own. Throws NoGpuError
+ * without an adapter, BackendError if the model cannot fit, and DeviceLostError if the device is lost meanwhile.
  */
 export async function openGpuPolicy(
   gpu: GPU | undefined,
@@ -49,7 +49,7 @@ export async function openGpuPolicy(
   const opened = await (options.alone ? openGpu : shareGpu)(gpu);
   try {
     const deviceLost = opened.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
-    deviceLost.catch(() => undefined); // heard below, or later by `onLost`
+    deviceLost.catch(() => undefined); // handled in the race below, and later by `onLost`
     const { parts, weights } = await Promise.race([makeParts(opened, spec, options), deviceLost]);
     const policy = new GpuPolicy(parts);
     policy.setGrammar(freeGrammar(spec.model.vocab_size));
@@ -69,7 +69,10 @@ export async function openGpuPolicy(
   }
 }
 
-/** The Policy on WebGPU. Everything it does is recorded when it is made; an update makes no buffer, bind group or pipeline. */
+/**
+ * A Policy on WebGPU. All its GPU work is recorded when it is created; an update creates no buffer, bind group or
+ * pipeline.
+ */
 export class GpuPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
@@ -84,12 +87,12 @@ export class GpuPolicy implements Policy {
   private readonly reporter: Reporter;
   private readonly stateReader: StateReader;
   private grammar: Grammar | null = null;
-  private criticTargets = false; // of the batch: without, a separate critic has nothing to learn
+  private criticTargets = false; // whether the batch has any; without them a separate critic does not learn
   private readonly profiler: Profiler;
   readonly lost: Promise<string>;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
-  /** For `openGpuPolicy`, which fills it. */
+  /** Use `openGpuPolicy` instead: it also writes grammar and weights. */
   constructor({ gpu, spec, tensors, plans, profiler, backend }: PolicyParts) {
     this.gpu = gpu;
     this.lost = gpu.lost;
@@ -150,7 +153,7 @@ export class GpuPolicy implements Policy {
     this.reporter.beginBatch();
     const choicesOnly = settings.choicesOnly && singles !== undefined;
     write(this.gpu, this.tensors.creditSettings, creditKnobs({ ...settings, choicesOnly }));
-    // where the kernel that makes the masks finds what to leave out, before it writes them
+    // credit_masks reads the tokens to leave out from the first mask before it overwrites the masks
     if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
     write(this.gpu, this.tensors.batch.rewards, rewards);
     write(this.gpu, this.tensors.batch.groups, groups);
@@ -178,7 +181,10 @@ export class GpuPolicy implements Policy {
     this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null });
   }
 
-  /** Gradients of one step by name, before clipping, without taking it; stats of the step as well. For tests and goldens. */
+  /**
+   * Computes the gradients of one step, by tensor name and before clipping, and its statistics. The weights don't
+   * change. For tests and goldens.
+   */
   async gradients(
     rows: Int32Array,
     objective: ObjectiveSettings,
@@ -194,7 +200,10 @@ export class GpuPolicy implements Policy {
     return { gradients: unpack(layout, slabSum(grads, slabs!)), stats };
   }
 
-  /** Logits (B,T,V) of the loaded batch, all legal, index t those that follow token t. Only batches of one micro-batch. For tests. */
+  /**
+   * Logits (B,T,V) of the loaded batch, illegal tokens included. Index t has the logits of the token after token t. The
+   * batch must fit one micro-batch. For tests.
+   */
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
       throw new RangeError(
@@ -272,7 +281,7 @@ export class GpuPolicy implements Policy {
   }
 
   async profile(now: () => number): Promise<WorkProfile> {
-    const state = await this.readState(); // timing repeats what writes weights
+    const state = await this.readState(); // timing repeats dispatches, and some of them write weights
     try {
       return await this.profiler.measure(now);
     } finally {
@@ -280,7 +289,9 @@ export class GpuPolicy implements Policy {
     }
   }
 
-  /** Dispatches and FLOPs of one learning micro-step and of one decoded token for all rows, as recorded. */
+  /**
+   * Recorded dispatches and FLOPs of an optimizer step with one micro-batch, and of decoding one token in every row.
+   */
   get recorded() {
     return { step: stepCost(this.plans), token: this.plans.decoder.recorded };
   }

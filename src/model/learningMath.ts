@@ -3,19 +3,20 @@ import type { StepStats } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings } from './learningSettings.ts';
 
 /**
- * The plain-TypeScript RL math the CPU backend runs (`src/rl/advantages.ts`, `src/rl/objective.ts`), handed in by the
- * composition root so that `model` need not import `rl`. The WGSL kernels compute the same.
+ * The RL math that the CPU backend runs, in plain TypeScript (`src/rl/advantages.ts`, `src/rl/objective.ts`). The
+ * composition root passes it in, so that `model` need not import `rl`. The WGSL kernels compute the same values.
  */
 export interface LearningMath {
-  /** Masks, rewards after KL, advantages and returns, all (B,T). `values` are ignored by estimators without a critic. */
+  /** Masks, rewards after KL, advantages and returns, all (B,T). Estimators without a critic ignore `values`. */
   credit(batch: CreditBatch, input: CreditInput, settings: CreditSettings): Credit;
   /**
-   * The objective over the given rows: sums and, per token, d(total)/d(logprob), d(total)/d(entropy), d(total)/d(value),
-   * written at the token's (B,T) index. Returns the measured parts; `tokens` 0 means there is nothing to learn.
+   * Computes the objective over the given rows and returns its parts; `tokens` 0 means there is nothing to learn.
+   * Writes d(total)/d(logprob), d(total)/d(entropy) and d(total)/d(value) of each token to `out`, at the token's (B,T)
+   * index.
    */
   objective(batch: ObjectiveBatch, rows: Int32Array, settings: ObjectiveSettings, out: TokenGradients): ObjectiveParts;
 }
-/** What credit reads of a batch, all (B,T). */
+/** The parts of a batch that `credit` reads, (B,T) each. */
 export interface CreditBatch {
   readonly rows: number;
   readonly length: number;
@@ -24,14 +25,14 @@ export interface CreditBatch {
   readonly oldLogprobs: ArrayLike<number>;
   readonly refLogprobs: ArrayLike<number>;
 }
-/** What credit makes of it, all (B,T); 0 in rows that are out of the batch. */
+/** Result of `credit`, (B,T) each. Rows out of the batch have 0, except in `rewards`. */
 export interface Credit {
   readonly masks: CreditMasks;
-  readonly rewards: Float64Array; // KL taken off; as paid in rows that are out
+  readonly rewards: Float64Array; // minus the KL penalty; unchanged in rows out of the batch
   readonly advantages: Float64Array;
   readonly returns: Float64Array;
 }
-/** 1 where a token counts, (B,T) each. */
+/** Masks, (B,T) each: 1 where a token counts. */
 export interface CreditMasks {
   readonly policy: Float32Array;
   readonly regularizer: Float32Array;
@@ -54,12 +55,12 @@ export interface ObjectiveBatch {
   readonly regularizerMask: ArrayLike<number>; // of entropy and KL loss
   readonly valueMask: ArrayLike<number>;
 }
-/** (B,T) gradients of the total with respect to what the network said of each token. */
+/** Gradients of the total with respect to the network's outputs for each token, (B,T) each. */
 export interface TokenGradients {
   readonly dlogprobs: Float64Array;
   readonly policyWeights: Float64Array; // the policy loss's part of dlogprobs
   readonly dentropies: Float64Array;
-  readonly dvalues: Float64Array; // with valueCoef inside
+  readonly dvalues: Float64Array; // valueCoef included
 }
 export type ObjectiveParts = Pick<
   StepStats,

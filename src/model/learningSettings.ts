@@ -7,7 +7,7 @@ export type KlEstimator = RunConfig['klEstimator'];
 /** The six places a mask acts. true: agent tokens only (role 2); false: every response token (roles 2 and 3). */
 export interface MaskSwitches {
   readonly advantage: boolean; // the recursion, group scores, and the tokens that carry an advantage
-  readonly whiten: boolean; // tokens that make the mean and variance of whitening
+  readonly whiten: boolean; // tokens that give the mean and variance of whitening
   readonly value: boolean; // critic targets
   readonly klReward: boolean; // tokens whose reward has the KL penalty
   readonly policy: boolean; // policy loss
@@ -16,23 +16,23 @@ export interface MaskSwitches {
 
 /** How rewards become advantages and returns; `gamma` is per token of the advantage mask, `turnGamma` per turn. */
 export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> {
-  readonly divideByStd: boolean; // grpo
-  readonly whiten: boolean; // gae, bi-level-gae, reinforce++ and reinforce++-baseline
-  readonly remask: boolean; // after whitening, 0 outside the advantage mask; off leaves −mean/std there
+  readonly divideByStd: boolean; // for grpo
+  readonly whiten: boolean; // for gae, bi-level-gae, reinforce++ and reinforce++-baseline
+  readonly remask: boolean; // sets advantages outside the advantage mask to 0 after whitening; off: they are −mean/std
   readonly klCoef: number; // KL in the reward: r − klCoef·k(old, reference); 0: off
   readonly klEstimator: KlEstimator;
-  readonly scale: number; // multiplies the advantages last
+  readonly scale: number; // factor of the final advantages
   readonly masks: MaskSwitches;
-  readonly choicesOnly: boolean; // tokens without a choice are in no mask; their reward goes to the last choice before them
+  readonly choicesOnly: boolean; // masks leave out single-choice tokens; the choice before them gets their reward
 }
 
-/** How numbers of tokens become one; `src/rl/objective.ts` has the weights. */
+/** How the losses of tokens are combined into one; `src/rl/objective.ts` has the weights. */
 export type Aggregation = RunConfig['aggregation'];
 
 /** The loss of one optimizer step; see `src/rl/objective.ts` for the equations. */
 export interface ObjectiveSettings extends Pick<RunConfig, (typeof OBJECTIVE_KNOBS)[number]> {
-  readonly entropyAggregation?: Aggregation; // where entropy has one of its own, as in some fixtures
-  readonly valueAggregation?: Aggregation; // likewise
+  readonly entropyAggregation?: Aggregation; // of the entropy, if it differs from `aggregation`, as in some fixtures
+  readonly valueAggregation?: Aggregation; // of the value loss, likewise
 }
 
 /** AdamW with global-norm clipping; weights decay in tensors of two or more dimensions only. */

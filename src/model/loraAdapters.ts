@@ -1,13 +1,13 @@
 import { Purpose, random } from '../base/rng.ts';
 import { parameters, type ModelConfig, type Parameter, type Weights } from './architecture.ts';
 
-/** The linear layers of a block that an adapter can be put beside, by Hugging Face's names. */
+/** Linear layers of a block that can have an adapter, by Hugging Face name. */
 export const LINEARS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Linear = (typeof LINEARS)[number];
 
 /**
- * Low-rank adapters (LoRA, Hu et al. 2021; PEFT's names): beside each target W (out, in) two matrices A (rank, in) and B (out, rank), so that
- * y = x·(W + alpha/rank · B·A)ᵀ. W stays as it is.
+ * Low-rank adapters (LoRA, Hu et al. 2021; names as in PEFT). Each target W (out, in) gets two matrices A (rank, in)
+ * and B (out, rank), so that y = x·(W + alpha/rank · B·A)ᵀ. W is not trained.
  */
 export interface AdapterConfig {
   readonly rank: number; // 1–64
@@ -15,10 +15,10 @@ export interface AdapterConfig {
   readonly targets: readonly Linear[];
 }
 
-/** What B·A is multiplied by. */
+/** The factor of B·A. */
 export const adapterScale = ({ rank, alpha }: AdapterConfig) => alpha / rank;
 
-/** A linear layer with the adapter beside it, by its place in the model. */
+/** A linear layer with an adapter. */
 export interface Adapted {
   readonly layer: number;
   readonly linear: Linear;
@@ -29,33 +29,36 @@ export interface Adapted {
   readonly b: Parameter; // (out, rank)
 }
 
-const END = '.weight';
+const WEIGHT_SUFFIX = '.weight';
 
-/** Every adapter of the model, layer by layer. */
+/** The linear layers with an adapter, layer by layer. */
 export function adapted(model: ModelConfig, { rank, targets }: AdapterConfig): readonly Adapted[] {
   return parameters(model).flatMap(({ name, shape }): Adapted[] => {
     const found = /^model\.layers\.(\d+)\..*\.(\w+)\.weight$/.exec(name);
     const linear = LINEARS.find((each) => each === found?.[2]);
     if (!found || !linear || !targets.includes(linear)) return [];
     const [out, fanIn] = shape as readonly [number, number];
-    const stem = name.slice(0, -END.length);
+    const stem = name.slice(0, -WEIGHT_SUFFIX.length);
     const part = (letter: 'A' | 'B', shape: readonly [number, number], std: number): Parameter => {
-      const own = `${stem}.lora_${letter}.weight`;
-      return { name: own, shape, size: shape[0] * shape[1], std, one: false, decay: true, group: own };
+      const tensorName = `${stem}.lora_${letter}.weight`;
+      return { name: tensorName, shape, size: shape[0] * shape[1], std, one: false, decay: true, group: tensorName };
     };
     const a = part('A', [rank, fanIn], 1 / Math.sqrt(3 * fanIn));
     return [{ layer: Number(found[1]), linear, weight: name, out, in: fanIn, a, b: part('B', [out, rank], 0) }];
   });
 }
 
-/** Every tensor that is learned beside a frozen model: A and B of each adapter, then the value head where the model has one. */
+/**
+ * All trained tensors if the model itself is frozen: A and B of each adapter, then the value head if the model has one.
+ */
 export function adapterParameters(model: ModelConfig, adapters: AdapterConfig): readonly Parameter[] {
   const head = parameters(model).filter(({ name }) => name.startsWith('value_head.'));
   return [...adapted(model, adapters).flatMap(({ a, b }) => [a, b]), ...head];
 }
 
 /**
- * Fresh adapters, which change nothing yet: A uniform within ±1/√in, as PEFT draws it (Kaiming, a = √5), B zero; the value head zero.
+ * Initial adapters. A is uniform within ±1/√in, as in PEFT (Kaiming, a = √5). B is zero, so the model does not change
+ * yet. The value head is zero.
  */
 export function initialAdapters(model: ModelConfig, adapters: AdapterConfig, seed: number): Weights {
   return new Map(

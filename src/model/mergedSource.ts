@@ -4,9 +4,9 @@ import type { ModelConfig, Weights } from './architecture.ts';
 import { type StoredTensor, storedTensor, type WeightSource } from './weightSource.ts';
 
 /**
- * A checkpoint with its adapters merged into it: each W that has one reads as float32 of W + alpha/rank·B·A, rounded once; all other tensors are
- * those of `source`. Nothing is computed before it is read, a tensor at a time. `weights` has A and B of every adapter; throws where one is missing or of
- * another size.
+ * A checkpoint with its adapters merged in. Each W with an adapter reads as float32 W + alpha/rank·B·A, rounded once;
+ * all other tensors are those of `source`. A merged tensor is computed only when it is read. `weights` has A and B of
+ * every adapter; throws if one is missing or has another size.
  */
 export function mergedSource(
   source: WeightSource,

@@ -8,21 +8,23 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decodi
 import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
-/** What a backend is asked to hold. */
+/** The model, critic and batch size that a backend must hold. */
 export interface PolicySpec {
   readonly model: ModelConfig; // value_head is true iff critic is 'shared'
   readonly critic: RunConfig['critic'];
   readonly rows: number; // B
   readonly length: number; // T
-  readonly minibatchRows: number; // rows of the usual learn() call: a micro-batch holds no more, so a smaller one wastes nothing
+  readonly minibatchRows: number; // rows of a usual learn() call; a micro-batch never has more, which would be wasted
 }
 
-/** A backend that can’t do what was asked; nothing was allocated or changed. A class of its own: another backend is then tried. */
+/**
+ * Thrown if a backend can’t do what was asked. Nothing was allocated or changed, so the caller can try another backend.
+ */
 export class BackendError extends ProblemError {
   override readonly name = 'BackendError';
   readonly what: string;
   readonly remedy: string;
-  readonly fields: readonly FieldName[]; // knobs to turn
+  readonly fields: readonly FieldName[]; // settings to change
   constructor(what: string, remedy: string, fields: readonly FieldName[] = []) {
     super({ what, remedy });
     [this.what, this.remedy, this.fields] = [what, remedy, fields];
@@ -37,19 +39,19 @@ export function checkTrainable({ qk_norm }: ModelConfig): void {
   throw new BackendError(message, 'Train a Llama or Qwen2; this model can be read and run.');
 }
 
-/** A separate critic: the same trunk with a value head; its language head is not used. */
+/** The model of a separate critic: the same trunk with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
 }
 
-/** Rewards and who belongs together. */
+/** Rewards of a batch, and the group of each row. */
 export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
-  readonly groups: Int32Array; // (B); −1: the row is out of the batch, all its masks and advantages are 0
-  readonly singles?: Uint8Array; // (B,T) 1 at choices of one: drawn by the agent where only one token was legal; none without
+  readonly groups: Int32Array; // (B) group of each row; −1: out of the batch, all masks and advantages are 0
+  readonly singles?: Uint8Array; // (B,T) 1 where the agent drew the only legal token; absent: nowhere
 }
 
-/** (B,T) tensors that `score` and `credit` would write, given from outside (golden fixtures, warm start). */
+/** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */
 export interface GivenCredit {
   readonly oldLogprobs: Float32Array;
   readonly refLogprobs: Float32Array;
@@ -69,7 +71,7 @@ export interface EngineCounters {
   readonly creations: number; // buffers, bind groups, pipelines
 }
 
-/** Weights, Adam moments and step counts of policy and critic: enough to continue training with the same bits. */
+/** Weights, Adam moments and step counts of policy and critic: enough to continue training bit for bit. */
 export interface PolicyState {
   readonly policy: NetworkState;
   readonly critic: NetworkState | null;
@@ -82,36 +84,43 @@ export interface NetworkState {
 }
 
 /**
- * All that `src/rl` knows of a network. One batch of B rows and T tokens lives inside the backend, written by `decode`
- * or `load`, and every stage works on it where it lies. A per-token array at index t is about token t: its
- * log-probability given tokens < t, the entropy it was drawn from, the value of the state before it. Index 0 is 0. Stages that take
- * seconds let the event loop run and resolve when they are over; nothing else may be asked of the policy until then.
+ * The interface through which `src/rl` uses a network. The backend holds one batch of B rows and T tokens. `decode` or
+ * `load` writes the batch, and every stage works on it in place. A per-token array at index t describes token t: its
+ * log-probability given tokens < t, the entropy of the distribution it was drawn from, the value of the state before
+ * it. Index 0 is 0. Stages that take seconds let the event loop run and resolve when they are done; call nothing else
+ * on the policy until then.
  */
 export interface Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
-  readonly parameters: readonly Parameter[]; // what it trains, in the order of its state: the whole model, or adapters
+  readonly parameters: readonly Parameter[]; // trained tensors (whole model or adapters), in saved order
   readonly rows: number; // B
   readonly length: number; // T
   readonly memoryBytes: number;
-  /** Legal tokens for sampling and scoring alike. */
+  /** Sets the legal tokens, for both sampling and scoring. */
   setGrammar(grammar: Grammar): void;
   /** Empties the batch and the caches; row b draws with the counters (sampling.update, b). */
   begin(sampling: Sampling): void;
   /**
-   * Begins one row again between two chunks: its next token is its first, and it draws with these counters. Such a batch is for
-   * playing only: what the row held before is overwritten as it grows, not emptied.
+   * Restarts one row between two chunks: its next token is its first, and it draws with these counters. The row's old
+   * tokens are not cleared, only overwritten as it grows, so such a batch is for playing, not for learning.
    */
   beginRow(row: number, counters: DrawCounters): void;
-  /** Advances all rows; one submit, one awaited read-back. */
+  /** Advances all rows by a chunk, with one submit and one awaited read-back. */
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
-  /** Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of score and credit. */
+  /**
+   * Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of `score` and
+   * `credit`.
+   */
   load(record: TokenRecord, given?: GivenCredit): void;
-  /** Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the reference's log-probabilities (else these are the old ones). */
+  /**
+   * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
+   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
+   */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
-  /** Masks, advantages and returns of the batch. */
+  /** Computes masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
-  /** One optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
+  /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(
     rows: Int32Array,
     objective: ObjectiveSettings,
@@ -119,28 +128,31 @@ export interface Policy {
     temperature: number,
   ): void | Promise<void>;
   /**
-   * Call it at the end of each epoch but the last: keeps the epoch's gradient weights for `report`, if there is room for another
-   * epoch. Reads nothing back.
+   * Call it at the end of each epoch except the last. Keeps the epoch's gradient weights for `report`, as long as fewer
+   * than KEPT_PASSES − 1 epochs are kept. Reads nothing back.
    */
   endPass(): void;
-  /** One awaited read-back of what the stages wrote. */
+  /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
-  /** The current weights become the reference policy. */
+  /** Makes the current weights the reference policy. */
   freezeReference(): void;
   readState(): Promise<PolicyState>;
   writeState(state: PolicyState): void;
   /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
   writeWeights(weights: Weights): void;
   counters(): EngineCounters;
-  /** Resolves with the reason when the device is gone; absent if there is none to lose. */
+  /** Resolves with the reason when the device is lost; absent if the backend has no device. */
   readonly lost?: Promise<string>;
-  /** Loses the device as a browser may take it away; absent if there is none to lose. For tests. */
+  /** Destroys the device, as a browser may do. For tests; absent if the backend has no device. */
   loseDevice?(): void;
   /** Resolves when the device has finished all submitted work. */
   settled(): Promise<void>;
-  /** From now on counts kernels for `profile`, and times those that run on the CPU by this clock. */
+  /** Starts counting kernel calls for `profile`. Kernels that run on the CPU are also timed, by this clock. */
   tally(now: () => number): void;
-  /** What kernels did since `tally`, against the device's best. May take seconds and overwrites the batch: between updates only. */
+  /**
+   * Work of the kernels since `tally`, and the device's best rates. May take seconds and overwrites the batch, so call
+   * it only between updates.
+   */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }

@@ -1,31 +1,31 @@
 import type { Appended } from './textModel.ts';
 
-/** The texts of rows, and what may be asked of them. Every check throws RangeError and changes nothing. */
+/** The text of each row, as token ids, with checks for the calls that change it. A failed check throws RangeError. */
 export class RowTexts {
   readonly #texts: number[][];
   readonly #length: number;
   readonly #vocabulary: number;
 
-  /** Rows without text, of up to `length` tokens each. */
+  /** Creates empty rows of up to `length` tokens each. */
   constructor(rows: number, length: number, vocabulary: number) {
     this.#texts = Array.from({ length: rows }, () => []);
     this.#length = length;
     this.#vocabulary = vocabulary;
   }
 
-  /** The text of a row; empty if there is none yet. Throws RangeError where there is no such row. */
+  /** The text of a row; empty if it has not begun. Throws RangeError if there is no such row. */
   of(row: number): readonly number[] {
     const text = this.#texts[row];
     if (text) return text;
     throw new RangeError(`Row ${row} is out of range: rows go from 0 to ${this.#texts.length - 1}.`);
   }
 
-  /** Tokens a row's text has room for. */
+  /** Number of tokens that still fit into a row. */
   room(row: number): number {
     return this.#length - this.#texts[row]!.length;
   }
 
-  /** Replaces all texts; rows beyond them become empty. */
+  /** Replaces all texts; rows without a new text become empty. */
   begin(texts: readonly (readonly number[])[]): void {
     for (const row of this.#texts.keys()) this.#texts[row] = [...(texts[row] ?? [])];
   }
@@ -35,7 +35,7 @@ export class RowTexts {
     this.#texts[row]!.push(...ids);
   }
 
-  /** Forgets a row's text from token `count` on. */
+  /** Keeps only the first `count` tokens of a row. */
   keep(row: number, count: number): void {
     const text = this.of(row);
     if (!Number.isInteger(count) || count < 1 || count > text.length) {
@@ -44,7 +44,7 @@ export class RowTexts {
     this.#texts[row]!.length = count;
   }
 
-  /** Rows to be read from: there, once each, with a text. */
+  /** Checks that each of these rows exists, has a text and is named once. */
   checkRows(rows: readonly number[]): void {
     for (const row of rows) {
       if (this.of(row).length === 0) throw new RangeError(`row ${row} has no text; begin it first.`);
@@ -52,7 +52,7 @@ export class RowTexts {
     if (new Set(rows).size < rows.length) throw new RangeError(`Rows ${rows.join(', ')} name a row twice.`);
   }
 
-  /** Texts to begin with: a row for each, none empty. */
+  /** Checks texts for `begin`: there is a row for each, none is empty, and all fit. */
   checkBegin(texts: readonly (readonly number[])[]): void {
     if (texts.length > this.#texts.length) {
       throw new RangeError(`begin: ${texts.length} texts are too many for ${this.#texts.length} rows.`);
@@ -64,7 +64,7 @@ export class RowTexts {
     }
   }
 
-  /** Ids to add: to rows that have a text, with room for all of a row's together. */
+  /** Checks ids for `append`: each row has a text, and all ids of a row fit together. */
   checkAppend(appended: readonly Appended[]): void {
     const lengths = new Map<number, number>();
     for (const { row, ids } of appended) {
@@ -76,25 +76,25 @@ export class RowTexts {
     }
   }
 
-  /** Ids to be read after a row's text and forgotten again. */
+  /** Checks ids for `score`, which reads them after a row's text and then drops them. */
   checkScore(row: number, ids: readonly number[]): void {
     this.checkRows([row]);
     this.#checkFits('score', row, this.of(row).length + ids.length);
     this.#checkIds('score', row, ids);
   }
 
-  #checkFits(what: string, row: number, length: number): void {
+  #checkFits(method: string, row: number, length: number): void {
     if (length <= this.#length) return;
     throw new RangeError(
-      `${what}: row ${row} would have ${length} tokens, and at most ${this.#length} fit. Keep less of it, or open the model for longer texts.`,
+      `${method}: row ${row} would have ${length} tokens, and at most ${this.#length} fit. Keep less of it, or open the model for longer texts.`,
     );
   }
 
-  #checkIds(what: string, row: number, ids: readonly number[]): void {
+  #checkIds(method: string, row: number, ids: readonly number[]): void {
     for (const id of ids) {
       if (!Number.isInteger(id) || id < 0 || id >= this.#vocabulary) {
         throw new RangeError(
-          `${what}: token ${id} of row ${row} is out of range: ids go from 0 to ${this.#vocabulary - 1}.`,
+          `${method}: token ${id} of row ${row} is out of range: ids go from 0 to ${this.#vocabulary - 1}.`,
         );
       }
     }

@@ -1,7 +1,10 @@
 import { parameters, type Parameter } from './architecture.ts';
 import { criticConfig, type NetworkState, type Policy, type PolicyState } from './policy.ts';
 
-/** Throws RangeError, naming the tensor, unless `state` has every tensor that the policy learns, moments too, and a critic where there is one. */
+/**
+ * Checks that a saved state fits the policy: every trained tensor with its moments, and a separate critic if and only
+ * if the run has one. Throws RangeError that names the tensor.
+ */
 export function checkState(policy: Pick<Policy, 'model' | 'parameters'>, critic: boolean, state: PolicyState): void {
   if (critic !== (state.critic !== null)) {
     throw new RangeError(

@@ -1,29 +1,29 @@
 import type { ModelConfig } from './architecture.ts';
 import type { Sampling } from './decoding.ts';
 
-/** A part of the memory, by purpose. */
+/** Memory used for one purpose. */
 export interface MemoryPart {
-  readonly purpose: string; // as a person reads it: weights, key-value cache, …
+  readonly purpose: string; // in words for a person: weights, key-value cache, …
   readonly bytes: number;
 }
 
-/** Ids that a row is to read: what its environment says. */
+/** Token ids to append to a row, such as its environment's answer. */
 export interface Appended {
   readonly row: number;
   readonly ids: readonly number[];
 }
 
-/** How far rows may draw. */
+/** When rows stop drawing. */
 export interface DrawLimits {
-  readonly steps: number; // tokens a row at most
+  readonly steps: number; // maximum tokens per row
   readonly stops: readonly number[]; // ids that end a row's turn; the stop id is drawn and counts
 }
 
-/** What a row drew. */
+/** The tokens that a row drew. */
 export interface DrawnText {
   readonly row: number;
-  readonly ids: readonly number[]; // in order, its stop id at the end where it has one
-  readonly logprobs: readonly number[]; // of each id: tempered, before top-k and top-p, as in DecodedChunk
+  readonly ids: readonly number[]; // in order; the stop id, if drawn, is the last
+  readonly logprobs: readonly number[]; // of each id, tempered, before top-k and top-p, as in DecodedChunk
   readonly stopped: boolean; // by a stop id
 }
 
@@ -34,30 +34,33 @@ export interface Likeliest {
 }
 
 /**
- * A language model that is not trained. It holds B rows of text, with their keys and values, and draws tokens after them. What rows
- * have in common at their beginning is computed and kept once; this changes only rounding. Draws take the counters (update, row, position) of
- * `Sampling`, so equal counters give equal text. Every method throws RangeError on ids outside the vocabulary, rows that are not there, and
- * texts longer than `length`; then no row has changed.
+ * A language model for drawing and scoring text, not for training. It holds B rows of text with their keys and values
+ * and draws tokens after them. A beginning that rows share is computed and stored once; this changes results only by
+ * rounding. Draws use the counters (update, row, position) of `Sampling`, so equal counters give equal text. Every
+ * method throws RangeError on ids outside the vocabulary, rows that don't exist, and texts longer than `length`; then
+ * no row has changed.
  */
 export interface TextModel {
   readonly model: ModelConfig;
-  readonly backend: string; // as a person would name it
+  readonly backend: string; // in words for a person
   readonly rows: number; // B
-  readonly length: number; // most tokens of a row's text
+  readonly length: number; // maximum tokens per row
   readonly memory: readonly MemoryPart[]; // what was allocated
-  /** Rows 0 … n − 1 begin again with these texts; the others are empty. */
+  /** Restarts rows 0 … n − 1 with these texts and empties the others. */
   begin(texts: readonly (readonly number[])[]): Promise<void>;
-  /** Tokens of a row's text. */
+  /** Number of tokens in a row's text. */
   filled(row: number): number;
-  /** Forgets a row's text from token `count` on; at least one token stays. */
+  /** Keeps only the first `count` tokens of a row, at least one. */
   keep(row: number, count: number): void;
   /** Appends ids to rows. */
   append(appended: readonly Appended[]): Promise<void>;
-  /** Draws on in these rows, each until a stop id, its steps are over or its text is full. */
+  /** Draws tokens in each row until it draws a stop id, has drawn `limits.steps` tokens, or is full. */
   draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]>;
   /** The likeliest tokens after each row's text. */
   likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]>;
-  /** log p of `ids` each after the row's text and those before, at temperature 1; the row's text stays as it was. */
+  /**
+   * Log-probability of each id after the row's text and the ids before it, at temperature 1. The text does not change.
+   */
   score(row: number, ids: readonly number[]): Promise<readonly number[]>;
   destroy(): void;
 }

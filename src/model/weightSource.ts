@@ -5,7 +5,10 @@ export interface StoredTensor {
   readonly shape: readonly number[]; // [out, in] for matrices
   readonly format: BlockFormat;
   readonly bytes: number;
-  /** Reads the whole tensor, still packed, into `out`, which is `bytes` long. Throws ProblemError with file and tensor. */
+  /**
+   * Reads the whole tensor, still packed, into `out`, which is `bytes` long. Throws ProblemError that names file and
+   * tensor.
+   */
   readonly read: (out: Uint8Array) => Promise<void>;
 }
 
@@ -21,7 +24,7 @@ export function storedTensor(source: WeightSource, name: string): StoredTensor {
   );
 }
 
-/** Reads a tensor's weights as float32. Until it resolves, memory holds the packed weights as well. */
+/** Reads a tensor's weights as float32. Until this resolves, memory holds the packed weights as well. */
 export async function widened({ format, bytes, read }: StoredTensor): Promise<Float32Array> {
   const packed = new Uint8Array(bytes);
   await read(packed);

@@ -3,10 +3,12 @@ import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../format
 
 export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor } from '../formats/safetensors.ts';
 
-/** Most tensors an error names. */
-const MOST_NAMED = 3;
+/** Maximum number of problems that an error lists. */
+const MAX_LISTED = 3;
 
-/** A `model.safetensors` of the model's weights, in layout order; `format: pt` is what Transformers asks for. */
+/**
+ * A `model.safetensors` file of the model's weights, in layout order. Transformers needs `format: pt` in the metadata.
+ */
 export function weightsFileOf(
   model: ModelConfig,
   weights: Weights,
@@ -22,9 +24,9 @@ export function weightsFileOf(
 }
 
 /**
- * The weights of `model` in a safetensors file. A missing value head is zero, and tensors that a model of this kind can have but
- * this one does not use (a tied `lm_head.weight`, a value head) are left out. Throws, naming each side, when the file is
- * malformed, or a tensor is missing, unknown, of another shape, or not float32.
+ * Reads the weights of `model` from a safetensors file. A missing value head is zero. A `lm_head.weight` or value head
+ * that this model does not use is ignored. Throws if the file is malformed, or if a tensor is missing, unknown, of
+ * another shape or not float32; the error says what the file has and what the model needs.
  */
 export function readWeightsFile(model: ModelConfig, file: ArrayBuffer): Weights {
   const { tensors } = decodeSafetensors(file);
@@ -44,15 +46,15 @@ export function readWeightsFile(model: ModelConfig, file: ArrayBuffer): Weights 
     }
   }
   for (const name of tensors.keys()) {
-    const spare = name === 'lm_head.weight' || name.startsWith('value_head.');
-    if (!weights.has(name) && !spare && !problems.some((p) => p.startsWith(`${name} `))) {
+    const ignored = name === 'lm_head.weight' || name.startsWith('value_head.');
+    if (!weights.has(name) && !ignored && !problems.some((p) => p.startsWith(`${name} `))) {
       problems.push(`${name} is there, this model has no such tensor`);
     }
   }
   if (problems.length > 0) {
-    const more = problems.length - MOST_NAMED;
+    const more = problems.length - MAX_LISTED;
     throw new Error(
-      `checkpoint: ${problems.slice(0, MOST_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Set width, layers, heads, kvHeads, ffn and the environment to those the checkpoint was saved with.`,
+      `checkpoint: ${problems.slice(0, MAX_LISTED).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Set width, layers, heads, kvHeads, ffn and the environment to those the checkpoint was saved with.`,
     );
   }
   return weights;

@@ -5,23 +5,23 @@ import { readReply, type ServerMessage, type ServerReply } from './serverMessage
 export interface OpenSocket {
   send(text: string): void;
   close(): void;
-  addEventListener(type: 'open' | 'close' | 'error', hear: () => void): void;
-  addEventListener(type: 'message', hear: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'open' | 'close' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
 }
 
-/** Where sockets come from, and the clock of their time limits. */
+/** The functions of the host that make sockets and timers. */
 export interface SocketPlace {
   readonly connect: (url: string) => OpenSocket;
   /** Calls `ring` once, after this many milliseconds. Returns a function that cancels it. */
   readonly after: (ms: number, ring: () => void) => () => void;
 }
 
-/** The connection was lost or could not be made. A class of its own: a later try may succeed. */
+/** Thrown if the connection was lost or could not be made. It has its own class, because a later try may succeed. */
 export class ConnectionLostError extends EnvironmentServerError {}
 
 /**
- * One session of an OpenEnv server, for one episode at a time. The server has to answer each message within a time limit before the next is
- * sent. After an error the connection is closed.
+ * One session of an OpenEnv server, for one episode at a time. The server has to answer each message within a time
+ * limit before the next is sent. After an error the connection is closed.
  */
 export class ServerConnection {
   readonly #socket: OpenSocket;
@@ -60,11 +60,14 @@ export class ServerConnection {
     return this.#ended === null;
   }
 
-  /** Sends a message and waits for its answer. Throws EnvironmentServerError, ConnectionLostError if there is no connection. */
+  /**
+   * Sends a message and waits for its answer. Throws EnvironmentServerError, ConnectionLostError if there is no
+   * connection.
+   */
   async ask(message: Exclude<ServerMessage, { type: 'close' }>): Promise<ServerReply> {
-    if (this.#waiting) throw new Error('ServerConnection.ask: a message waits for its answer already.');
+    if (this.#waiting) throw new Error('ServerConnection.ask: another message is still waiting for its answer.');
     const reply = new Promise<ServerReply>((resolve, reject) => (this.#waiting = { resolve, reject }));
-    const late = this.#after(1000 * this.#seconds, () =>
+    const cancelTimeout = this.#after(1000 * this.#seconds, () =>
       this.#end(
         new EnvironmentServerError(
           `The server didn’t answer within ${this.#seconds} s. If it’s slow, allow more: add ?seconds=${Math.min(600, 4 * this.#seconds)} to its address.`,
@@ -78,7 +81,7 @@ export class ServerConnection {
     try {
       return await reply;
     } finally {
-      late();
+      cancelTimeout();
     }
   }
 

@@ -17,23 +17,26 @@ import { serverTask } from './serverTask.ts';
 import { readTools, type ServerTools } from './serverTools.ts';
 import { SessionPool } from './sessionPool.ts';
 
-/** Most tokens in an episode. More would take too much memory and time. */
-const MOST_TOKENS = 4096;
+/** Limit on the tokens of an episode. More would take too much memory and time. */
+const MAX_EPISODE_TOKENS = 4096;
 /** Number of tasks in each split whose prompts are read, to estimate how long prompts are. */
-const SAMPLED = 4;
-/** Factor for the room of a prompt, because other prompts may be longer than those that were read. */
-const SPARE_PROMPT = 1.25;
+const TASKS_READ = 4;
+/** Reserve: the longest prompt that was read is multiplied by this, because other prompts may be longer. */
+const PROMPT_RESERVE = 1.25;
 const SYSTEM = 'Solve the task with the tools.';
-/** Room for a text, in words: in an argument of a call, and in an answer. */
+/** Words that are allowed for a text argument of a call. */
 const CALL_WORDS = 8;
+/** Words that are allowed for an answer. */
 const ANSWER_WORDS = 16;
-const SEEDS = 2 ** 30;
+/** Number of seeds in each split. Test seeds come after the training seeds. */
+const SEEDS_PER_SPLIT = 2 ** 30;
 
 type SplitName = 'train' | 'test';
 
 /**
- * An OpenEnv server as an environment, for an agent that reads and writes text. Tools, tasks, answers and rewards come from the server. Each row of a
- * batch has its own session. Throws EnvironmentServerError if the server can't be reached or used.
+ * An OpenEnv server as an environment, for an agent that reads and writes text. Tools, tasks, answers and rewards come
+ * from the server. Each row of a batch has its own session. Throws EnvironmentServerError if the server can't be
+ * reached or used.
  */
 export async function serverEnvironment(
   address: ServerAddress,
@@ -47,14 +50,14 @@ export async function serverEnvironment(
   }
   const { host, options } = address;
   const pool = new SessionPool(address, place);
-  const { listed, prompts } = await look(pool, address).finally(() => pool.close());
-  const plain = withoutControls(listed.tools, chatTokenizer);
+  const { serverTools, prompts } = await readServer(pool, address).finally(() => pool.close());
+  const checkedTools = withoutSpecialTokens(serverTools.tools, chatTokenizer);
   const tokens = tokenCount(chatTokenizer.codec);
-  const longestPrompt = Math.ceil(SPARE_PROMPT * prompts.reduce((most, text) => Math.max(most, tokens(text)), 8));
-  const turns = turnsOf(chatTokenizer, plain, { ...options, prompt: longestPrompt });
-  if (turns.maxTokens > MOST_TOKENS) {
+  const longestPrompt = Math.ceil(PROMPT_RESERVE * prompts.reduce((most, text) => Math.max(most, tokens(text)), 8));
+  const turns = turnsOf(chatTokenizer, checkedTools, { ...options, prompt: longestPrompt });
+  if (turns.maxTokens > MAX_EPISODE_TOKENS) {
     throw new EnvironmentServerError(
-      `An episode can have ${turns.maxTokens} tokens, and the limit is ${MOST_TOKENS}. It has up to ${options.turns} turns, a prompt of ${longestPrompt} tokens, and answers of up to ${options.observation} tokens. Lower turns or observation in the address: ?turns=3&observation=32.`,
+      `An episode can have ${turns.maxTokens} tokens, and the limit is ${MAX_EPISODE_TOKENS}. It has up to ${options.turns} turns, a prompt of ${longestPrompt} tokens, and answers of up to ${options.observation} tokens. Lower turns or observation in the address: ?turns=3&observation=32.`,
     );
   }
   const rules = {
@@ -84,8 +87,8 @@ export async function serverEnvironment(
   const answer = async (asked: readonly AskedTurn[]): Promise<readonly TurnResult[]> => {
     const replies = asked.map(async ({ episode, action }) => {
       const session = sessions.get(episode);
-      const step = stepOf(turns, listed, action);
-      if (!session?.connection) throw new Error('serverEnvironment: a turn of an episode that was left.');
+      const step = stepOf(turns, serverTools, action);
+      if (!session?.connection) throw new Error('serverEnvironment: a turn of an episode that has already been left.');
       session.reply = step && (await session.connection.ask({ type: 'step', data: step }));
     });
     try {
@@ -101,7 +104,7 @@ export async function serverEnvironment(
     name: YOUR_ENVIRONMENT,
     description: `The environment of the server at ${host}.`,
     vocabulary: turns.vocabulary,
-    tools: plain.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
+    tools: checkedTools.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
     maxTokens: turns.maxTokens,
     maxTurnTokens: turns.maxTurnTokens,
     grammar: () => turns.grammar,
@@ -128,36 +131,39 @@ interface Session {
 }
 
 /** Reads a server's tools, and the prompts of a few tasks. */
-async function look(pool: SessionPool, address: ServerAddress) {
+async function readServer(pool: SessionPool, address: ServerAddress) {
   const prompts: string[] = [];
   for (const split of ['train', 'test'] as const) {
-    for (let seed = 0; seed < SAMPLED; seed++) {
+    for (let seed = 0; seed < TASKS_READ; seed++) {
       const [begun] = await pool.begin([resetOf(address, split, { seed, environmentSeed: seed })]);
       if (!begun) continue;
       prompts.push(promptIn(begun.reply));
       pool.giveBack(begun.connection);
     }
   }
-  const listed = readTools(await pool.connection().ask({ type: 'step', data: { type: 'list_tools' } }));
-  return { listed, prompts };
+  const serverTools = readTools(await pool.connection().ask({ type: 'step', data: { type: 'list_tools' } }));
+  return { serverTools, prompts };
 }
 
 /** The fields of a `reset` message. A server ignores those that it has no use for. */
 function resetOf({ options }: ServerAddress, split: SplitName, { seed }: EpisodeSeeds): JsonRecord {
   const count = options[split];
-  const apart = (seed % SEEDS) + (split === 'test' ? SEEDS : 0);
-  return { seed: apart, split, ...(count !== null && { index: seed % count }) };
+  const splitSeed = (seed % SEEDS_PER_SPLIT) + (split === 'test' ? SEEDS_PER_SPLIT : 0);
+  return { seed: splitSeed, split, ...(count !== null && { index: seed % count }) };
 }
 
 function keyOf({ options }: ServerAddress, split: SplitName, seed: number): string {
-  return `${split} ${seed % (options[split] ?? SEEDS)}`;
+  return `${split} ${seed % (options[split] ?? SEEDS_PER_SPLIT)}`;
 }
 
 function promptIn({ observation }: Extract<ServerReply, { kind: 'observation' }>): string {
   return observationText(observation).text || 'Begin.';
 }
 
-/** The action to send to the server for a turn. Null if there is nothing to send: the turn is malformed, or it is an answer and the server has no tool `answer`. */
+/**
+ * The action to send to the server for a turn. Null if there is nothing to send, because the turn is malformed, or it
+ * is an answer and the server has no tool `answer`.
+ */
 function stepOf({ speech }: TextTurns, { answer }: ServerTools, action: readonly number[]): JsonRecord | null {
   const turn = speech.read(action);
   if (turn.kind === 'mistake') return null;
@@ -166,8 +172,11 @@ function stepOf({ speech }: TextTurns, { answer }: ServerTools, action: readonly
   return answer === null ? null : { type: 'call_tool', tool_name: 'answer', arguments: { [answer]: first } };
 }
 
-/** Throws EnvironmentServerError if a tool is described with special tokens: they would end the system prompt. */
-function withoutControls(tools: readonly ToolFace[], { codec }: ChatTokenizer): readonly ToolFace[] {
+/**
+ * Returns the tools unchanged. Throws EnvironmentServerError if a description has special tokens, which would end the
+ * system prompt.
+ */
+function withoutSpecialTokens(tools: readonly ToolFace[], { codec }: ChatTokenizer): readonly ToolFace[] {
   for (const tool of tools) {
     const text = JSON.stringify(tool);
     const found = controlTexts(codec).find((control) => text.includes(control));

@@ -3,20 +3,23 @@ import { visible } from '../base/visible.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { jsonLine } from '../text/toolSchema.ts';
 
-/** Most characters in a message. A longer one ends the connection. */
+/** Limit on the characters of a message. A longer message ends the connection. */
 export const MOST_MESSAGE = 1_000_000;
-/** Most characters that are read of a text, such as a prompt or a tool's answer. The limit in tokens is applied later. */
-const MOST_TEXT = 20_000;
-const MOST_REASON = 200;
-const MOST_REWARD = 1e6;
+/**
+ * Number of characters that are read of a text, such as a prompt or a tool's answer. The limit in tokens is applied
+ * later.
+ */
+const MAX_TEXT_LENGTH = 20_000;
+const MAX_ERROR_LENGTH = 200;
+const MAX_REWARD = 1e6;
 
-/** What is sent to an OpenEnv server. */
+/** A message to an OpenEnv server. */
 export type ServerMessage =
   | { readonly type: 'reset'; readonly data: JsonRecord }
   | { readonly type: 'step'; readonly data: JsonRecord }
   | { readonly type: 'close' };
 
-/** What an OpenEnv server says. */
+/** A message from an OpenEnv server. */
 export type ServerReply =
   | {
       readonly kind: 'observation';
@@ -27,11 +30,11 @@ export type ServerReply =
   | {
       readonly kind: 'error';
       readonly code: string;
-      readonly says: string; // one line
+      readonly says: string; // the error message, as one line
       readonly sessions: number | null; // the server's limit of sessions, if it sent one
     };
 
-/** Reads a message of a server. Throws EnvironmentServerError if it isn't one of OpenEnv. */
+/** Reads a message of a server. Throws EnvironmentServerError if it isn't a message of OpenEnv. */
 export function readReply(data: unknown): ServerReply {
   if (typeof data !== 'string') throw unreadable('it sent bytes, not text');
   if (data.length > MOST_MESSAGE) {
@@ -56,39 +59,45 @@ export function readReply(data: unknown): ServerReply {
   }
   const { observation, reward = null, done } = content;
   if (message['type'] !== 'observation' || !isRecord(observation)) throw unreadable(`it said ${visible(data, 60)}`);
-  if (reward !== null && (typeof reward !== 'number' || Math.abs(reward) > MOST_REWARD)) {
+  if (reward !== null && (typeof reward !== 'number' || Math.abs(reward) > MAX_REWARD)) {
     throw unreadable(`its reward is ${visible(JSON.stringify(reward), 60)}, which isn’t a number up to a million`);
   }
   return { kind: 'observation', observation, reward: reward ?? 0, done: done === true };
 }
 
-function unreadable(what: string): EnvironmentServerError {
+function unreadable(detail: string): EnvironmentServerError {
   return new EnvironmentServerError(
-    `The server can’t be understood: ${what}. Check that an OpenEnv server listens at this address.`,
+    `The server can’t be understood: ${detail}. Check that an OpenEnv server listens at this address.`,
   );
 }
 
-/** The line of an error that says what is wrong. A stack trace is left out: Python puts this line last. */
+/**
+ * The line of an error text that says what is wrong: the last one if the text is a Python stack trace, otherwise the
+ * first.
+ */
 function oneLine(text: string): string {
   const lines = text
-    .slice(0, MOST_TEXT)
+    .slice(0, MAX_TEXT_LENGTH)
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '');
   const trace = lines.some((line) => line.startsWith('Traceback (most recent call last)'));
-  return visible((trace ? lines.at(-1) : lines[0])?.trim() ?? '', MOST_REASON);
+  return visible((trace ? lines.at(-1) : lines[0])?.trim() ?? '', MAX_ERROR_LENGTH);
 }
 
 /** The text of an observation, for the agent. */
 export interface ObservationText {
   readonly text: string;
-  readonly refused: boolean; // a call was turned down
+  readonly refused: boolean; // a call was rejected
 }
 
-// Where environments put their text, the likeliest place first.
+/** Fields in which environments put their text, the most likely first. */
 const TEXT_FIELDS = ['text', 'prompt', 'question', 'message', 'content', 'output', 'observation', 'response'] as const;
 const NOT_TEXT: readonly string[] = ['metadata', 'tool_name', 'refused', 'turn_reward', 'rewards', 'error', 'result'];
 
-/** Reads the text of an observation. OpenEnv's environments write it in two ways: as the result of a tool (MCP), or in a field of text. */
+/**
+ * Reads the text of an observation. OpenEnv's environments have it in one of two places: the result of a tool (MCP), or
+ * a text field.
+ */
 export function observationText(observation: JsonRecord): ObservationText {
   const { error, result, refused } = observation;
   if (error !== null && error !== undefined) {
@@ -104,7 +113,9 @@ export function observationText(observation: JsonRecord): ObservationText {
   return { text: rest.length === 0 ? '' : cut(jsonLine(Object.fromEntries(rest))), refused: refused === true };
 }
 
-/** What a tool returned: a text, the texts of an MCP result, or any other value as JSON. */
+/**
+ * The text of a tool's result: the result itself if it is text, the texts of an MCP result, or any other value as JSON.
+ */
 function resultText(result: unknown): string {
   if (typeof result === 'string') return result;
   if (!isRecord(result)) return jsonLine(result);
@@ -120,5 +131,5 @@ function resultText(result: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.slice(0, MOST_TEXT);
+  return text.slice(0, MAX_TEXT_LENGTH);
 }

@@ -12,38 +12,36 @@ export interface ServerEpisode {
   readonly lastReply: () => ServerReply | null;
 }
 
-/** What the tasks of a server have in common. */
+/** The rules that all tasks of a server share. */
 export interface ServerRules {
   readonly host: string;
   readonly solved: number; // sum of rewards from which an episode counts as solved
-  readonly shortened: (text: string) => string; // as much of a tool's answer as there is room for
+  readonly shortened: (text: string) => string; // cuts a tool's answer to the allowed length
 }
 
 /**
- * A task on a server. The server's answer to a turn has arrived before the turn is taken here. The rewards are added up and paid with the
- * last turn. The reward of an earlier turn counts as its progress, which only the process reward pays.
+ * A task on a server. The server's answer to a turn has already arrived when the turn is taken here. The rewards of all
+ * turns are added up; the sum is the payoff of the last turn. The reward of an earlier turn is also its progress, which
+ * only the process reward uses.
  */
-export function serverTask(
-  { key, prompt, lastReply: heard }: ServerEpisode,
-  { host, solved, shortened }: ServerRules,
-): Task {
+export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, solved, shortened }: ServerRules): Task {
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
-  let sum = 0;
+  let rewardSum = 0;
   let over = false;
-  const worth = (): Unfinished => {
+  const currentResult = (): Unfinished => {
     over = true;
-    return { success: sum >= solved, payoff: sum };
+    return { success: rewardSum >= solved, payoff: rewardSum };
   };
   const outcome = (reply: ServerReply, stop: 'found' | 'answered', ends: boolean): Outcome => {
     if (reply.kind === 'error') {
-      // the environment threw: the agent reads the error and pays the format penalty, as when a tool throws
+      // the environment threw: the agent reads the error and gets the format penalty, as when a tool throws
       const result = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
-      return ends ? { ...result, stop, ...worth() } : { ...result, stop: null, success: false };
+      return ends ? { ...result, stop, ...currentResult() } : { ...result, stop: null, success: false };
     }
     const { text, refused } = observationText(reply.observation);
-    sum += reply.reward;
+    rewardSum += reply.reward;
     const result = { observation: [shortened(text)], ...(refused && { refused }) };
-    if (reply.done || ends) return { ...result, progress: 0, stop, ...worth() };
+    if (reply.done || ends) return { ...result, progress: 0, stop, ...currentResult() };
     return { ...result, progress: reply.reward, stop: null, success: false };
   };
   const resultOf = (reply: ServerReply | null) =>
@@ -53,21 +51,21 @@ export function serverTask(
     prompt: [],
     question: prompt,
     call([tool = '', json = '{}'], turn) {
-      const reply = heard();
+      const reply = lastReply();
       if (reply === null) return null;
       const values = Object.values(JSON.parse(json) as CallValues).map((value) => JSON.stringify(value));
       steps.push({ turn, text: `${tool}(${values.join(', ')})`, result: resultOf(reply), shown: null });
       return outcome(reply, 'found', false);
     },
     answer([text = ''], turn) {
-      const reply = heard();
+      const reply = lastReply();
       steps.push({ turn, text, result: resultOf(reply), shown: null });
       return reply === null
-        ? { observation: [''], progress: 0, stop: 'answered', ...worth() }
+        ? { observation: [''], progress: 0, stop: 'answered', ...currentResult() }
         : outcome(reply, 'answered', true);
     },
     needs: () => [],
-    outOfTurns: worth,
+    outOfTurns: currentResult,
     expert: noPlayer,
     demonstrate: noPlayer,
     view: () => ({
@@ -76,7 +74,7 @@ export function serverTask(
       prompt,
       shown: null,
       steps: [...steps],
-      earned: over ? { reward: sum } : null,
+      earned: over ? { reward: rewardSum } : null,
     }),
   };
 }

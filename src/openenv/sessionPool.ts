@@ -3,10 +3,13 @@ import type { JsonRecord } from '../base/jsonRecord.ts';
 import { ConnectionLostError, ServerConnection, type SocketPlace } from './serverConnection.ts';
 import type { ServerReply } from './serverMessages.ts';
 
-/** Waits before each further try to begin an episode, in ms. Their sum is about the time that a small server takes to restart. */
-const WAITS: readonly number[] = [250, 500, 1000, 2000, 4000];
+/**
+ * Waiting times before each retry to begin an episode, in ms. Their sum is about the time that a small server takes to
+ * restart.
+ */
+const RETRY_WAITS_MS: readonly number[] = [250, 500, 1000, 2000, 4000];
 /** Browsers allow about 200 sockets to one host. */
-const MOST_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 
 /** An episode that a server has begun, and the connection it is played on. */
 export interface BegunSession {
@@ -14,7 +17,10 @@ export interface BegunSession {
   readonly reply: Extract<ServerReply, { kind: 'observation' }>;
 }
 
-/** The sessions of a server: one connection for each episode under way. A connection whose episode is over begins the next one. */
+/**
+ * The sessions of a server: one connection for each episode in progress. A connection is reused when its episode is
+ * over.
+ */
 export class SessionPool {
   readonly #address: ServerAddress;
   readonly #place: SocketPlace;
@@ -27,44 +33,44 @@ export class SessionPool {
     this.#place = place;
   }
 
-  /** An open connection that no episode uses. */
+  /** Takes an idle connection, or opens a new one. */
   connection(): ServerConnection {
     const [idle] = this.#idle;
     if (idle) this.#idle.delete(idle);
     if (idle?.isOpen) return idle;
     const { url, options } = this.#address;
-    const made = new ServerConnection(this.#place, { url, seconds: options.seconds }, (ended) => {
+    const created = new ServerConnection(this.#place, { url, seconds: options.seconds }, (ended) => {
       this.#open.delete(ended);
       this.#idle.delete(ended);
     });
-    this.#open.add(made);
-    return made;
+    this.#open.add(created);
+    return created;
   }
 
   /**
-   * Begins one episode for each item of `resets`, the data of a `reset` message. If the server can't be reached or is full, tries again
-   * after growing waits. Throws EnvironmentServerError if that fails; then no episode is kept.
+   * Begins one episode for each item of `resets`, the data of a `reset` message. If the server can't be reached or is
+   * full, tries again after growing waits. Throws EnvironmentServerError if that fails; then no episode is kept.
    */
   async begin(resets: readonly JsonRecord[]): Promise<readonly BegunSession[]> {
-    if (resets.length > MOST_SESSIONS) {
+    if (resets.length > MAX_SESSIONS) {
       throw new EnvironmentServerError(
-        `This run plays ${resets.length} episodes at once, and at most ${MOST_SESSIONS} connections can be open. Lower Prompts per update or Group size.`,
+        `This run plays ${resets.length} episodes at once, and at most ${MAX_SESSIONS} connections can be open. Lower Prompts per update or Group size.`,
       );
     }
-    const begun = await Promise.allSettled(resets.map((data) => this.#begin(data, resets.length)));
-    const sessions = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const failed = begun.find((each) => each.status === 'rejected');
+    const results = await Promise.allSettled(resets.map((data) => this.#begin(data, resets.length)));
+    const sessions = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const failed = results.find((each) => each.status === 'rejected');
     if (!failed) return sessions;
     for (const { connection } of sessions) this.giveBack(connection);
     throw failed.reason;
   }
 
-  /** This connection's episode is over or given up. */
+  /** Marks a connection as idle, because its episode is over or was given up. */
   giveBack(connection: ServerConnection): void {
     if (connection.isOpen) this.#idle.add(connection);
   }
 
-  /** Closes all connections, and ends the tries to open one. */
+  /** Closes all connections and stops all retries. */
   close(): void {
     this.#closings++;
     for (const connection of this.#open) connection.close();
@@ -83,9 +89,9 @@ export class SessionPool {
         if (reply.code !== 'CAPACITY_REACHED') {
           throw new EnvironmentServerError(`The server’s reset failed: ${reply.says}`);
         }
-        const most = reply.sessions === null ? '' : ` (its limit is ${reply.sessions})`;
+        const limit = reply.sessions === null ? '' : ` (its limit is ${reply.sessions})`;
         lost = new EnvironmentServerError(
-          `The server can’t play enough episodes at once${most}. This run needs ${together}. Start the server with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
+          `The server can’t play enough episodes at once${limit}. This run needs ${together}. Start the server with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
         );
       } catch (error) {
         connection.close();
@@ -93,7 +99,7 @@ export class SessionPool {
         lost = error;
       }
       connection.close();
-      const wait = WAITS[tries];
+      const wait = RETRY_WAITS_MS[tries];
       if (wait === undefined || closings !== this.#closings) throw lost;
       await new Promise<void>((resolve) => this.#place.after(wait, resolve));
       if (closings !== this.#closings) throw lost;

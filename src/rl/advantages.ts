@@ -4,7 +4,10 @@ import type { GroupBaseline } from '../config/estimators.ts';
 const GROUP_EPS = 1e-6;
 /** Added to the variance before whitening (verl `masked_whiten`). */
 const WHITEN_EPS = 1e-8;
-/** Scores closer than this count as equal: sums of rewards differ by rounding errors, and dividing by their std would make these large. */
+/**
+ * Scores closer than this count as equal: sums of rewards differ by rounding errors, and dividing by their std would
+ * make these large.
+ */
 export const EQUAL_SCORES = 1e-6;
 
 /** Sizes of a batch: B rows of T tokens. */
@@ -20,11 +23,11 @@ export interface Estimate {
 }
 
 /**
- * Generalized advantage estimation (Schulman et al. 2016, eq. 16) from masked-in token to masked-in token:
- * δ_k = r_k + γ·V_{k+1} − V_k, A_k = δ_k + γλ·A_{k+1}, return_k = A_k + V_k, where k+1 is the row's next token inside the
+ * Computes generalized advantage estimation (Schulman et al. 2016, eq. 16) from masked-in token to masked-in token: δ_k
+ * = r_k + γ·V_{k+1} − V_k, A_k = δ_k + γλ·A_{k+1}, return_k = A_k + V_k, where k+1 is the row's next token inside the
  * mask and V after the last is 0. The backward scan carries next value and advantage over masked-out tokens unchanged,
- * so observations cost no decay. Rewards at masked-out tokens are dropped. Results are (B,T), 0 outside the mask,
- * not whitened.
+ * so observations cost no decay. Rewards at masked-out tokens are dropped. Results are (B,T), 0 outside the mask, not
+ * whitened.
  */
 export function gae(
   shape: Shape,
@@ -53,20 +56,21 @@ export function gae(
 }
 
 /**
- * Bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`), in two steps. First GAE over turns. Let e_i be the
- * last token of turn i, r_{e_i} its reward, and m_i the undiscounted sum of the rewards of all other tokens of turn i:
- * δ_i = r_{e_i} + γ_turn·(m_{i+1} + V_{e_{i+1}}) − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}. Then GAE over tokens (γ, λ) inside each
- * turn. It starts anew at the turn's last token, whose reward is replaced by A_i + V_{e_i}.
+ * Computes bi-level GAE (RAGEN, Wang et al. 2025, `compute_bi_level_gae_advantage_return`), in two steps. First GAE
+ * over turns. Let e_i be the last token of turn i, r_{e_i} its reward, and m_i the undiscounted sum of the rewards of
+ * all other tokens of turn i: δ_i = r_{e_i} + γ_turn·(m_{i+1} + V_{e_{i+1}}) − V_{e_i}, A_i = δ_i + γ_turn·λ·A_{i+1}.
+ * Then GAE over tokens (γ, λ) inside each turn. It starts again at each turn's last token, whose reward is replaced by
+ * A_i + V_{e_i}.
  *
- * RAGEN has no m_i. It takes every token with a reward for the end of a turn, so a reward inside a turn (a thinking reward, or KL
- * in the reward) splits the turn. Here `turnEnds` says where turns end. A turn without a reward is still a turn. A reward inside
- * a turn counts for earlier turns like a reward at the turn's end: it is discounted once per turn, not per token. For earlier
- * tokens of its own turn it is discounted by γ and λ. The formula adds m_{i+1} to V_{e_{i+1}}, because that value is taken after
- * these rewards and does not contain them. So with an exact critic A_i has mean 0 for every λ. If only turn ends have rewards, the
- * result equals RAGEN's.
+ * RAGEN has no m_i. It takes every token with a reward for the end of a turn, so a reward inside a turn (a thinking
+ * reward, or KL in the reward) splits the turn. Here `turnEnds` marks the ends of turns. A turn without a reward is
+ * still a turn. A reward inside a turn counts for earlier turns like a reward at the turn's end: it is discounted once
+ * per turn, not per token. For earlier tokens of its own turn it is discounted by γ and λ. The formula adds m_{i+1} to
+ * V_{e_{i+1}}, because that value is taken after these rewards and does not contain them. So with an exact critic A_i
+ * has mean 0 for every λ. If only turn ends have rewards, the result equals RAGEN's.
  *
- * Masked-in tokens after a row's last turn end belong to no turn and get plain GAE. For the turns before, their rewards count like
- * the m of one more turn. Results are (B,T), 0 outside the mask, not whitened.
+ * Masked-in tokens after a row's last turn end belong to no turn and get plain GAE. For the turns before, their rewards
+ * count like the m of one more turn. Results are (B,T), 0 outside the mask, not whitened.
  */
 export function biLevelGae(
   shape: Shape,
@@ -110,8 +114,9 @@ export function biLevelGae(
 }
 
 /**
- * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025): GAE with
- * λ = 1 and a critic whose value is always 0. The running return passes over masked-out tokens unchanged; they don't reset it to 0.
+ * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025):
+ * GAE with λ = 1 and a critic whose value is always 0. The running return passes over masked-out tokens unchanged; they
+ * don't reset it to 0. /
  */
 export function rewardToGo(
   shape: Shape,
@@ -134,11 +139,11 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
 }
 
 /**
- * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance (GRPO, Shao et
- * al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline). `leave-one-out`: S − mean of
- * the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
- * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly 0 if it has only
- * one row, or if its scores lie within 1e-6 of each other.
+ * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance
+ * (GRPO, Shao et al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline).
+ * `leave-one-out`: S − mean of the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
+ * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly
+ * 0 if it has only one row, or if its scores lie within 1e-6 of each other. /
  */
 export function groupRelative(
   scores: ArrayLike<number>,
@@ -154,12 +159,12 @@ export function groupRelative(
   }
   const advantages = new Float64Array(scores.length);
   for (const rows of members.values()) {
-    const own = rows.map((b) => scores[b]!);
-    const n = own.length;
+    const groupScores = rows.map((b) => scores[b]!);
+    const n = groupScores.length;
     // This also holds for a group of one.
-    if (Math.max(...own) - Math.min(...own) < EQUAL_SCORES) continue;
-    const mean = own.reduce((a, s) => a + s, 0) / n;
-    const variance = own.reduce((a, s) => a + (s - mean) ** 2, 0) / (n - 1);
+    if (Math.max(...groupScores) - Math.min(...groupScores) < EQUAL_SCORES) continue;
+    const mean = groupScores.reduce((a, s) => a + s, 0) / n;
+    const variance = groupScores.reduce((a, s) => a + (s - mean) ** 2, 0) / (n - 1);
     const scale = { 'mean-over-std': 1 / (Math.sqrt(variance) + GROUP_EPS), mean: 1, 'leave-one-out': n / (n - 1) };
     for (const b of rows) advantages[b] = (scores[b]! - mean) * scale[baseline];
   }
@@ -167,9 +172,9 @@ export function groupRelative(
 }
 
 /**
- * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`), 0 outside
- * `keep`. If `statistics` has one token or none, there is no variance, and all advantages become 0. Equal
- * advantages become 0.
+ * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`),
+ * 0 outside `keep`. If `statistics` has one token or none, there is no variance, and all advantages become 0. Equal
+ * advantages become 0. /
  */
 export function whiten(advantages: Float64Array, statistics: ArrayLike<number>, keep: ArrayLike<number>): void {
   let count = 0;

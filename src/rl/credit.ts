@@ -6,32 +6,33 @@ import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo
 import { klEstimate } from './objective.ts';
 
 /**
- * Masks, rewards, advantages and returns of a batch; see `LearningMath.credit`. The steps, in order:
+ * Computes masks, rewards, advantages and returns of a batch; see `LearningMath.credit`. The steps, in order:
  * 1. Build the masks from token roles and the mask switches.
  * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
  * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
- *    advantages outside the advantage mask to 0 again, unless `remask` is off.
+ * advantages outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Multiply by `scale`.
  *
- * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`, single-choice
- * tokens are left out of every mask: they count for no loss, entropy, KL or clip fraction, no value target and no whitening
- * statistic, and GAE skips them without applying γ, λ or a value. The reward of a single-choice token moves to the last
- * token before it in the advantage mask, because that token decided what followed; the row's score includes the reward too.
- * Observations have no single-choice tokens, so in a mask that includes observations they count as before.
+ * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`,
+ * single-choice tokens are left out of every mask: they count for no loss, entropy, KL or clip fraction, no value
+ * target and no whitening statistic, and GAE skips them without applying γ, λ or a value. The reward of a single-choice
+ * token moves to the last token before it in the advantage mask, because that token decided what followed; the row's
+ * score includes the reward too. Observations have no single-choice tokens, so masks that include observations keep all
+ * observation tokens.
  */
-export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups, singles }, settings) => {
+export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, groups, singles }, settings) => {
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const { estimator, masks: on } = settings;
   const masks: CreditMasks = {
     policy: mask(on.policy),
     regularizer: mask(on.regularizer),
-    value: usesCritic(estimator) ? mask(on.value) : new Float32Array(paid.length),
+    value: usesCritic(estimator) ? mask(on.value) : new Float32Array(envRewards.length),
     advantage: mask(on.advantage),
     whiten: mask(on.whiten),
   };
-  const rewards = payForKl(batch, paid, mask(on.klReward), settings);
+  const rewards = subtractKl(batch, envRewards, mask(on.klReward), settings);
   const scored = responseMask(batch, groups, on.advantage);
   const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scored }, settings);
   if (settings.whiten && canWhiten(estimator)) {
@@ -40,7 +41,7 @@ export const credit: LearningMath['credit'] = (batch, { rewards: paid, groups, s
   return { masks, rewards, advantages: advantages.map((a) => a * settings.scale), returns } satisfies Credit;
 };
 
-function payForKl(
+function subtractKl(
   { oldLogprobs, refLogprobs }: CreditBatch,
   rewards: Float32Array,
   mask: Float32Array,
@@ -54,27 +55,27 @@ function payForKl(
 }
 
 /**
- * The rewards, moved off tokens that are in `scored` but not in `mask`: each goes to the last token before it, in its
+ * Moves rewards off tokens that are in `scored` but not in `mask`. Each reward goes to the last token before it, in its
  * row, that is in `mask`.
  */
-function carriedBack(
+function moveRewardsBack(
   { rows, length }: CreditBatch,
   rewards: Float64Array,
   { mask, scored }: { readonly mask: Float32Array; readonly scored: Float32Array },
 ): Float64Array {
-  const carried = rewards.slice();
+  const moved = rewards.slice();
   for (let b = 0; b < rows; b++) {
     let pending = 0;
     for (let at = (b + 1) * length - 1; at >= b * length; at--) {
       if (mask[at] !== 0) {
-        carried[at] = rewards[at]! + pending;
+        moved[at] = rewards[at]! + pending;
         pending = 0;
       } else if (scored[at] !== 0) {
         pending += rewards[at]!;
       }
     }
   }
-  return carried;
+  return moved;
 }
 
 function estimate(
@@ -85,8 +86,8 @@ function estimate(
   settings: CreditSettings,
 ): Estimate {
   const none = () => new Float64Array(mask.length);
-  const rewards = carriedBack(batch, paid, { mask, scored });
-  const spread = (baseline: GroupBaseline): Estimate => {
+  const rewards = moveRewardsBack(batch, paid, { mask, scored });
+  const spreadOverTokens = (baseline: GroupBaseline): Estimate => {
     const perRow = groupRelative(maskedScores(batch, paid, scored), groups, baseline);
     return {
       advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
@@ -94,7 +95,7 @@ function estimate(
     };
   };
   const { core, critic } = ESTIMATORS[settings.estimator];
-  if (core === 'group') return spread(baselineOf(settings.estimator, settings.divideByStd));
+  if (core === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
   if (core === 'turns') return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch, mask), settings);
   if (critic) return gae(batch, rewards, batch.values, mask, settings);
   const advantages = rewardToGo(batch, rewards, mask, settings.gamma);

@@ -3,9 +3,9 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
- * How much a batch repeats itself. `rollout/repeated_actions`: share of turns that say word for word what an earlier turn of the same
- * rollout said. `rollout/echo_share`: share of a prompt's rollouts that took the most common sequence of actions, mean
- * over prompts with more than one rollout. `groups` (B).
+ * Measures how much a batch repeats itself. `rollout/repeated_actions` is the share of turns that repeat an earlier
+ * turn of the same rollout word for word. `rollout/echo_share` is the share of a prompt's rollouts that took the most
+ * common sequence of actions, as the mean over prompts with more than one rollout. `groups` (B).
  */
 export function echoes(record: EpisodeRecord, groups: Int32Array): Metrics {
   let turns = 0;
@@ -26,7 +26,7 @@ export function echoes(record: EpisodeRecord, groups: Int32Array): Metrics {
   };
 }
 
-/** The action tokens of each turn of a row, as text. */
+/** Returns the action tokens of each turn of a row, as text. */
 function turnTexts(record: EpisodeRecord, row: number): string[] {
   const texts = new Map<number, string>();
   for (let at = row * record.length; at < row * record.length + record.lengths[row]!; at++) {

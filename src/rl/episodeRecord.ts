@@ -1,32 +1,33 @@
 import { REWARD_PARTS, type RewardPart } from '../domain/episode.ts';
 import { Role, type TokenRecord } from '../domain/tokens.ts';
 
-/** Where and by whom one token was written. */
+/** How one token was written. */
 export interface TokenOrigin {
   readonly role: Role;
   readonly turn: number; // from 1; 0 in the prompt
   readonly state: number; // grammar state it was drawn in; 0 for forced tokens
-  readonly logprob: number; // as drawn; 0 for forced tokens
-  readonly drawnLogprob?: number; // of the distribution it was drawn from, where top-k or top-p cut it; else `logprob`
-  readonly single?: boolean; // drawn where only one token was legal
+  readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens
+  readonly drawnLogprob?: number; // log-probability under the distribution after top-k and top-p; default: `logprob`
+  readonly single?: boolean; // the agent drew it where only one token was legal
 }
 
-/** The record of B episodes of at most T tokens, written token by token; ids are the record. All arrays (B,T). */
+/** The record of B episodes of at most T tokens, written token by token. All arrays are (B,T). */
 export interface EpisodeRecord extends TokenRecord {
   readonly rows: number;
   readonly length: number;
   readonly turns: Uint8Array;
   readonly lengths: Int32Array; // (B) tokens written
-  readonly logprobs: Float32Array; // the policy's, as it drew
-  readonly drawnLogprobs: Float32Array; // of what was drawn from: higher where top-k or top-p cut the rest away
-  readonly singles: Uint8Array; // 1 at choices of one: drawn by the agent where only one token was legal
-  readonly rewards: Float32Array; // at each token the sum of its parts, added in double precision and rounded once
+  readonly logprobs: Float32Array; // the policy's log-probabilities when it drew the tokens
+  /** log-probabilities after top-k and top-p: higher than `logprobs` where these removed other tokens. */
+  readonly drawnLogprobs: Float32Array;
+  readonly singles: Uint8Array; // 1 where the agent drew the only legal token
+  readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
-  /** Appends one token to a row. Throws when the row is full. */
+  /** Appends one token to a row. Throws if the row is full. */
   readonly push: (row: number, token: number, origin: TokenOrigin) => void;
   /** Empties a row. */
   readonly clear: (row: number) => void;
-  /** Adds to one part of the reward of a row's token `at`. */
+  /** Adds a reward to one part at the row's token `at`. */
   readonly pay: (row: number, at: number, part: RewardPart, reward: number) => void;
 }
 
@@ -34,8 +35,8 @@ export interface EpisodeRecord extends TokenRecord {
 export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const cells = rows * length;
   const lengths = new Int32Array(rows);
-  const each = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
-  const parts = Object.fromEntries(each) as Record<RewardPart, Float32Array>;
+  const partArrays = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
+  const parts = Object.fromEntries(partArrays) as Record<RewardPart, Float32Array>;
   const written = {
     tokens: new Int32Array(cells),
     roles: new Uint8Array(cells),
@@ -66,23 +67,23 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     },
     clear(row) {
       lengths[row] = 0;
-      const all = [...Object.values(written), ...each.map(([, paid]) => paid)];
+      const all = [...Object.values(written), ...partArrays.map(([, paid]) => paid)];
       for (const array of all) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {
       const i = row * length + at;
       parts[part][i] = (parts[part][i] ?? 0) + reward;
-      written.rewards[i] = each.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
+      written.rewards[i] = partArrays.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
     },
   };
 }
 
-/** Adds a reward to the last action token of a row. Throws when the row has none. */
+/** Adds a reward to the last action token of a row. Throws if the row has none. */
 export function payLastAction(record: EpisodeRecord, row: number, part: RewardPart, reward: number): void {
   record.pay(row, lastAction(record, row), part, reward);
 }
 
-/** Index in its row of the last token the agent wrote. Throws when there is none. */
+/** Returns the index of the last action token in a row. Throws if there is none. */
 function lastAction({ roles, length, lengths }: EpisodeRecord, row: number): number {
   for (let t = (lengths[row] ?? 0) - 1; t >= 0; t--) if (roles[row * length + t] === Role.action) return t;
   throw new Error(`lastAction: row ${row} has no action token that a reward could be paid for.`);

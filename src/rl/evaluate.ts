@@ -12,16 +12,18 @@ import { evalCounters, evalSampling } from './settings.ts';
 /** The result of an evaluation. */
 export interface Evaluation {
   readonly values: Metrics;
-  readonly solved: ReadonlyMap<string, boolean>; // by task, with greedy decoding; two runs with the same tasks can be compared task by task
+  /** Task key → solved with greedy decoding. Two runs with the same tasks can be compared task by task. */
+  readonly solved: ReadonlyMap<string, boolean>;
 }
 
 /**
- * Evaluates the policy on the held-out tasks, or on all tasks if none are held out. Measures success with greedy decoding (each task once)
- * and with sampling at the training temperature (as many whole rounds as `evalTasks` allows), greedy reward and calls an episode, the
- * share of malformed turns for both, and the number of tasks. The first evaluation also measures naive RAG if the environment has it.
- * With `evaluation` set to full, the first and last evaluations also play the environment's other splits, with greedy decoding. Random
- * draws come from a stream that training never uses. `played` gets the number of finished greedy and sampled episodes. Overwrites the
- * policy's batch.
+ * Evaluates the policy on the held-out tasks, or on all tasks if none are held out. Measures success with greedy
+ * decoding (each task once) and with sampling at the training temperature (as many whole rounds as `evalTasks` allows),
+ * greedy reward and calls an episode, the share of malformed turns for both, and the number of tasks. The first
+ * evaluation also measures naive RAG if the environment has it. With `evaluation` set to full, the first and last
+ * evaluations also play the environment's other splits, with greedy decoding. Random draws come from a stream that
+ * training never uses. `played` gets the number of finished greedy and sampled episodes. Overwrites the policy's batch.
+ * /
  */
 export async function evaluate(
   policy: Policy,
@@ -31,7 +33,7 @@ export async function evaluate(
   yieldToEvents: () => Promise<void>,
   played?: (done: number, total: number) => void,
 ): Promise<Evaluation> {
-  const playing = (begin: Reset) => {
+  const playerOn = (begin: Reset) => {
     const seeds = distinctSeeds(env, begin, config);
     const tasksOf = (greedy: boolean) => evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
     return (greedy: boolean) => {
@@ -48,9 +50,9 @@ export async function evaluate(
     };
   };
   const begin = evaluatedReset(env);
-  const usual = playing(begin);
-  const greedy = await usual(true);
-  const sampled = await usual(false);
+  const playHeldOut = playerOn(begin);
+  const greedy = await playHeldOut(true);
+  const sampled = await playHeldOut(false);
   const values: Metrics = {
     'eval/tasks': greedy.length,
     'eval/success': successRate(greedy),
@@ -61,13 +63,13 @@ export async function evaluate(
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };
-  const also = (begin: Reset) => playing(begin)(true);
-  // one turn: a small part of the evaluation
-  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await also(env.retrieved));
+  const playGreedy = (begin: Reset) => playerOn(begin)(true);
+  // costs little, because each task has one turn
+  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await playGreedy(env.retrieved));
   if (config.evaluation === 'full' && (update === 0 || update === config.updates)) {
     const { entities, shifted } = env.splits;
-    if (entities) values['eval/success_entities'] = successRate(await also(entities.reset));
-    values['eval/success_shifted'] = successRate(await also(shifted.reset));
+    if (entities) values['eval/success_entities'] = successRate(await playGreedy(entities.reset));
+    values['eval/success_shifted'] = successRate(await playGreedy(shifted.reset));
   }
   const settings = envSettings(config);
   const solved = new Map(greedy.map(({ seed, success }) => [taskKey(begin, seed, settings), success]));
@@ -79,7 +81,7 @@ function play(
   policy: Policy,
   env: ToolEnv,
   config: RunConfig,
-  how: {
+  options: {
     readonly update: number;
     readonly greedy: boolean;
     readonly begin: Reset;
@@ -89,11 +91,11 @@ function play(
   played: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const request = {
-    tasks: how.tasks.map((task) => ({ ...task, counters: evalCounters(how.update, task.index, policy.rows) })),
+    tasks: options.tasks.map((task) => ({ ...task, counters: evalCounters(options.update, task.index, policy.rows) })),
     settings: envSettings(config),
-    sampling: evalSampling(config, how.update, how.greedy),
+    sampling: evalSampling(config, options.update, options.greedy),
     chunk: config.decodeChunk,
-    begin: how.begin,
+    begin: options.begin,
   };
   return playQueue(policy, env, request, yieldToEvents, played);
 }

@@ -6,41 +6,45 @@ import { evalTaskSeed } from './settings.ts';
 /** A task to play in an evaluation. */
 export interface EvaluatedTask {
   readonly seed: number;
-  readonly environmentSeed: number; // seed of the environment's random draws; the same in every evaluation, so only the policy differs between two
+  /**
+   * Seed of the environment's random draws; the same in every evaluation, so that evaluations only differ by their
+   * policy.
+   */
+  readonly environmentSeed: number;
   readonly index: number; // of this episode in the evaluation, from 0
 }
 
-// When n tasks were found, more than 5·(n + 4) draws in a row without a new task end the search. If exactly one of n tasks
-// is still missing, 5n random draws fail to find it about once in e⁵ ≈ 150 times.
-const PATIENCE = 5;
+// When n tasks were found, more than 5·(n + 4) draws in a row without a new task end the search. If exactly one of n
+// tasks is still missing, 5n random draws fail to find it about once in e⁵ ≈ 150 times.
+const MISSES_PER_TASK = 5;
 
 /** Begins an evaluation task: a held-out one, or any task if the environment holds none out. */
 export function evaluatedReset(env: ToolEnv): Reset {
   return env.splits.heldOut?.reset ?? env.reset;
 }
 
-/** What tells a task from others, whatever its seed: the `key` of its episode. */
+/** Returns the task's key (the `key` of its episode), which is equal for equal tasks with different seeds. */
 export function taskKey(begin: Reset, seed: number, settings: EnvSettings): string {
   return begin.opening?.keyOf(seed, settings) ?? begin(seed, settings).key;
 }
 
 /**
- * Seeds of the tasks in an evaluation, all of them different tasks. `begin` draws tasks until `evalTasks` different ones are
- * found, or until it seems to have no more. If the environment holds no tasks out, the result covers all of its tasks and
- * ignores `evalTasks`, because success is then a share of all tasks.
+ * Seeds of the tasks in an evaluation, all of them different tasks. `begin` draws tasks until `evalTasks` different
+ * ones are found, or until it seems to have no more. If the environment holds no tasks out, the result covers all of
+ * its tasks and ignores `evalTasks`, because success is then a share of all tasks. /
  */
 export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): readonly number[] {
   const { seed, evalTasks } = config;
   if (env.allTasks !== undefined) return Array.from({ length: env.allTasks }, (_, i) => evalTaskSeed(seed, i));
   const settings = envSettings(config);
-  const met = new Set<string>();
+  const knownKeys = new Set<string>();
   const seeds: number[] = [];
-  for (let i = 0, misses = 0; seeds.length < evalTasks && misses <= PATIENCE * (seeds.length + 4); i++) {
+  for (let i = 0, misses = 0; seeds.length < evalTasks && misses <= MISSES_PER_TASK * (seeds.length + 4); i++) {
     const task = evalTaskSeed(seed, i);
     const key = taskKey(begin, task, settings);
-    misses = met.has(key) ? misses + 1 : 0;
+    misses = knownKeys.has(key) ? misses + 1 : 0;
     if (misses > 0) continue;
-    met.add(key);
+    knownKeys.add(key);
     seeds.push(task);
   }
   return seeds;

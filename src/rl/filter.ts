@@ -1,7 +1,10 @@
 import type { RunConfig } from '../config/fields.ts';
 import { EQUAL_SCORES } from './advantages.ts';
 
-/** The spread that `top-p` keeps may be this much below the wanted share of the total. If the total spread is less than this, no group is kept (RAGEN-2 `selection_eps`). */
+/**
+ * Slack of `top-p`: the kept spread may be this much below the wanted share of the total. If the total spread is less
+ * than this, no group is kept (RAGEN-2 `selection_eps`).
+ */
 const TOP_P_SLACK = 0.01;
 
 /** Which groups of rollouts an update learns from. */
@@ -9,28 +12,31 @@ export interface FilterSettings {
   readonly kind: RunConfig['filter'];
   readonly share: number; // top-fraction: share of the groups that is kept, 0 … 1
   readonly topP: number; // top-p: share of the summed spread that is kept, 0 … 1
-  readonly scaling: RunConfig['filterScaling']; // advantages times 1, the kept share of groups, or its square root
+  /** Advantages are multiplied by 1, the kept share of groups, or its square root. */
+  readonly scaling: RunConfig['filterScaling'];
 }
 
-/** What a filter kept. */
+/** The result of a filter. */
 export interface FilteredGroups {
   readonly groups: Int32Array; // (B); the group of each row, −1 if the row was dropped
   readonly keptGroups: number;
   readonly totalGroups: number; // before the filter
-  readonly uniformGroups: number; // before the filter; all rollouts scored the same
+  readonly uniformGroups: number; // before the filter: groups in which all rollouts scored the same
   readonly spread: ReadonlyMap<number, number>; // group → n − 1 standard deviation of its scores, 0 when uniform
-  readonly scale: number; // of advantages
+  readonly scale: number; // factor for the advantages
 }
 
 /**
- * Keeps the groups that are worth learning from. `scores` (B) must be raw: sums of the environment's rewards before KL, normalisation
- * or any other shaping, because the filter compares their spread. A group is uniform, with spread 0, if its scores lie within 1e-6 of
- * each other; so is a group of one.
+ * Keeps the groups that are worth learning from. `scores` (B) must be raw: sums of the environment's rewards before KL,
+ * normalization or any other shaping, because the filter compares their spread. A group is uniform, with spread 0, if
+ * its scores lie within 1e-6 of each other; so is a group of one.
  *
- * `top-fraction` (StarPO-S, Wang et al. 2025, §4): the max(1, ⌊share·G⌋) groups of largest spread, ties to the lower id; a share of 1
- * keeps all. `top-p` (RAGEN-2's linear variant without uniform groups): groups with a spread above 0, the largest first, until their spreads
- * add up to topP times the total minus 0.01; topP ≥ 1 keeps every group that is not uniform. `drop-uniform` (DAPO, Yu et al. 2025, §3.2): all but uniform
- * ones. All modes but `none` and `top-fraction` may keep no group. Rows whose group is −1 stay out and are not counted.
+ * `top-fraction` (StarPO-S, Wang et al. 2025, §4) keeps the max(1, ⌊share·G⌋) groups of largest spread, ties to the
+ * lower id; a share of 1 keeps all.
+ * `top-p` (RAGEN-2's linear variant without uniform groups) keeps groups with a spread above 0, the largest first,
+ * until their spreads add up to topP times the total minus 0.01; topP ≥ 1 keeps every group that is not uniform.
+ * `drop-uniform` (DAPO, Yu et al. 2025, §3.2) keeps all groups that are not uniform.
+ * All modes except `none` and `top-fraction` may keep no group. Rows whose group is −1 stay out and are not counted.
  */
 export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {
   const spread = spreads(scores, groups);
@@ -46,33 +52,33 @@ export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, sett
   };
 }
 
-/** Group → n − 1 standard deviation of its rows' scores, by rising id. */
+/** Returns the n − 1 standard deviation of each group's scores, by ascending group id. */
 function spreads(scores: ArrayLike<number>, groups: Int32Array): Map<number, number> {
   const members = new Map<number, number[]>();
   for (const [row, group] of groups.entries()) {
-    const own = members.get(group);
-    if (own) own.push(scores[row]!);
+    const groupScores = members.get(group);
+    if (groupScores) groupScores.push(scores[row]!);
     else if (group >= 0) members.set(group, [scores[row]!]);
   }
-  return new Map([...members].sort(([a], [b]) => a - b).map(([group, own]) => [group, deviation(own)]));
+  return new Map([...members].sort(([a], [b]) => a - b).map(([group, groupScores]) => [group, deviation(groupScores)]));
 }
 
-function deviation(own: readonly number[]): number {
-  if (Math.max(...own) - Math.min(...own) < EQUAL_SCORES) return 0;
-  const mean = own.reduce((a, s) => a + s, 0) / own.length;
-  return Math.sqrt(own.reduce((a, s) => a + (s - mean) ** 2, 0) / (own.length - 1));
+function deviation(groupScores: readonly number[]): number {
+  if (Math.max(...groupScores) - Math.min(...groupScores) < EQUAL_SCORES) return 0;
+  const mean = groupScores.reduce((a, s) => a + s, 0) / groupScores.length;
+  return Math.sqrt(groupScores.reduce((a, s) => a + (s - mean) ** 2, 0) / (groupScores.length - 1));
 }
 
 function select(spread: ReadonlyMap<number, number>, { kind, share, topP }: FilterSettings): number[] {
-  // The map runs by id and the sort is stable, so ties go to the lower id.
-  const falling = [...spread].sort(([, a], [, b]) => b - a);
-  const ids = (some: typeof falling) => some.map(([group]) => group);
-  const varied = falling.filter(([, s]) => s > 0);
+  // the map is ordered by id and the sort is stable, so ties go to the lower id
+  const bySpread = [...spread].sort(([, a], [, b]) => b - a);
+  const ids = (some: typeof bySpread) => some.map(([group]) => group);
+  const varied = bySpread.filter(([, s]) => s > 0);
   switch (kind) {
     case 'none':
-      return ids(falling);
+      return ids(bySpread);
     case 'top-fraction':
-      return ids(falling.slice(0, Math.max(1, Math.floor(share * falling.length))));
+      return ids(bySpread.slice(0, Math.max(1, Math.floor(share * bySpread.length))));
     case 'drop-uniform':
       return ids(varied);
     case 'top-p': {

@@ -4,14 +4,14 @@ import { Purpose, random } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
-/** One turn and all that stood before it: indices into a row of a record. */
+/** A turn and everything before it, as indices into a row of a record. */
 interface Turn {
   readonly row: number;
   readonly start: number; // first token the agent drew
-  readonly end: number; // one past its last
+  readonly end: number; // one past the last of them
 }
 
-/** How much turns depend on what was read before them. */
+/** A measure of how much turns depend on what the agent read before them. */
 export interface InputDependence {
   readonly mutualInformation: number; // nats, at most log N
   readonly retrievalAccuracy: number;
@@ -19,10 +19,10 @@ export interface InputDependence {
 }
 
 /**
- * RAGEN-2's proxy for the mutual information between context and turn (Wang et al. 2026, §3; its `collapse_metrics.py`).
- * `likelihood[i][j]` is the log-probability of turn i under context j, N × N. Î = mean_i (ℓ_ii − log mean_j e^{ℓ_ij}) ≤ log N; retrieval
- * accuracy is the share of turns whose own context gives the largest ℓ, ties shared out. Turns that ignore what was
- * read have Î = 0 and retrieval at chance, however varied they are.
+ * Computes RAGEN-2's proxy for the mutual information between context and turn (Wang et al. 2026, §3; its
+ * `collapse_metrics.py`). `likelihood[i][j]` is the log-probability of turn i under context j, N × N. Î = mean_i (ℓ_ii
+ * − log mean_j e^{ℓ_ij}) ≤ log N. Retrieval accuracy is the share of turns whose own context gives the largest ℓ; ties
+ * count in part. Turns that ignore what was read have Î = 0 and retrieval at chance, however varied they are.
  */
 export function inputDependence(likelihood: readonly (readonly number[])[]): InputDependence {
   const n = likelihood.length;
@@ -39,9 +39,10 @@ export function inputDependence(likelihood: readonly (readonly number[])[]): Inp
 }
 
 /**
- * Measures it on a batch of rollouts: N different contexts, one turn of the agent's after each, drawn evenly over turns; every
- * turn is scored under every context. N is at most the root of the policy's rows, so it takes one scoring pass and one
- * read-back. Contexts that read the same are one. Empty when there are fewer than two. Overwrites the policy's batch.
+ * Measures input dependence on a batch of rollouts. It draws N turns with different contexts, uniformly over turns, and
+ * scores every turn under every context. N is at most the square root of the policy's rows, so this takes one scoring
+ * pass and one read-back. Contexts with the same tokens count once. Returns nothing if there are fewer than two.
+ * Overwrites the policy's batch.
  */
 export async function measureInputDependence(
   policy: Policy,
@@ -54,7 +55,7 @@ export async function measureInputDependence(
   const spans: { readonly start: number; readonly end: number }[] = [];
   for (const [i, turn] of turns.entries()) {
     for (const [j, context] of turns.entries()) {
-      spans.push(cross(record, crossed, i * turns.length + j, turn, context));
+      spans.push(writeCrossed(record, crossed, i * turns.length + j, turn, context));
     }
   }
   const { tokens, roles, states } = crossed;
@@ -76,14 +77,14 @@ export async function measureInputDependence(
   };
 }
 
-/** Up to `most` turns of the agent's, no two after the same context. */
-function chooseTurns(record: EpisodeRecord, most: number, seed: number, update: number): Turn[] {
+/** Draws up to `maxTurns` turns of the agent, no two with the same context. */
+function chooseTurns(record: EpisodeRecord, maxTurns: number, seed: number, update: number): Turn[] {
   const turns = Array.from({ length: record.rows }, (_, row) => turnsOf(record, row)).flat();
   random(seed, Purpose.inputDependence, update).shuffle(turns);
   const seen = new Set<string>();
   const chosen: Turn[] = [];
   for (const turn of turns) {
-    if (chosen.length === most) break;
+    if (chosen.length === maxTurns) break;
     const from = turn.row * record.length;
     const context = record.tokens.subarray(from, from + turn.start).join(' ');
     if (seen.has(context)) continue;
@@ -105,8 +106,11 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
   return turns;
 }
 
-/** Writes `turn` after `context` into a row of `to`; where the turn then lies. Tokens that do not fit are left out. */
-function cross(from: EpisodeRecord, to: EpisodeRecord, row: number, turn: Turn, context: Turn) {
+/**
+ * Writes `turn` after `context` into a row of `to`. Returns the turn's indices in that row. Tokens that do not fit are
+ * left out.
+ */
+function writeCrossed(from: EpisodeRecord, to: EpisodeRecord, row: number, turn: Turn, context: Turn) {
   const copy = (source: number, first: number, last: number, role: Role) => {
     for (let t = first; t < last && (to.lengths[row] ?? 0) < to.length; t++) {
       const at = source * from.length + t;

@@ -4,11 +4,13 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
- * Checks on an update, measured on the tensors that it used: how many observation tokens have a gradient in the policy loss, and their
- * share of all |d(loss)/d(log-probability)|; reward per rollout at tokens that no estimator reads; rollouts whose masks don't fit their
- * tokens. Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly` tokens
- * without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was filtered out (`kept` 0) are
- * not counted.
+ * Checks an update on the tensors that it used. Measures the number of observation tokens with a gradient in the policy
+ * loss, and their share of all |d(loss)/d(log-probability)|; the reward per rollout at tokens that no estimator reads;
+ * and the number of rollouts whose masks don't fit their tokens.
+ *
+ * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
+ * tokens without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was
+ * filtered out (`kept` 0) are not counted.
  */
 export function invariants(
   record: EpisodeRecord,
@@ -18,10 +20,10 @@ export function invariants(
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
   const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
-  let graded = 0;
-  let onObservations = 0;
-  let onAll = 0;
-  let outside = 0;
+  let gradedObservations = 0;
+  let weightOnObservations = 0;
+  let totalWeight = 0;
+  let rewardOutside = 0;
   let misfits = 0;
   let counted = 0;
   for (let row = 0; row < rows; row++) {
@@ -31,13 +33,13 @@ export function invariants(
     for (let at = row * length; at < (row + 1) * length; at++) {
       const role = roles[at];
       const weight = Math.abs(report.gradWeights[at]!);
-      onAll += weight;
+      totalWeight += weight;
       if (role === Role.observation) {
-        onObservations += weight;
-        if (report.policyWeights[at] !== 0) graded++;
+        weightOnObservations += weight;
+        if (report.policyWeights[at] !== 0) gradedObservations++;
       }
       const leftOut = choicesOnly && singles[at] !== 0;
-      if (report.advantageMask[at] === 0 && !leftOut) outside += Math.abs(rewards[at]!);
+      if (report.advantageMask[at] === 0 && !leftOut) rewardOutside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
       for (const mask of masks) {
         if (mask[at] !== 0 ? !response || leftOut : role === Role.action && !leftOut) fits = false;
@@ -46,9 +48,9 @@ export function invariants(
     if (!fits) misfits++;
   }
   return {
-    'mask/observation_weights': graded,
-    'mask/observation_share': onAll > 0 ? onObservations / onAll : 0,
-    'mask/reward_outside': counted > 0 ? outside / counted : 0,
+    'mask/observation_weights': gradedObservations,
+    'mask/observation_share': totalWeight > 0 ? weightOnObservations / totalWeight : 0,
+    'mask/reward_outside': counted > 0 ? rewardOutside / counted : 0,
     'mask/length_mismatch': misfits,
   };
 }

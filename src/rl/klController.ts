@@ -5,14 +5,15 @@ import type { Progress } from '../domain/progress.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { Metrics } from '../domain/metrics.ts';
 
-/** Largest relative error the controller acts on, so that one odd batch cannot throw the coefficient about. */
+/** Largest relative error that the controller reacts to, so that one odd batch cannot change the coefficient much. */
 const MAX_ERROR = 0.2;
 
 /**
- * The next coefficient of KL in the reward (Ziegler et al. 2019, §2.2; verl `AdaptiveKLController`): coef·(1 + e·rows/horizon)
- * with e = clamp(measured/target − 1, ±0.2). `measured` and `target` are in nats per token, `rows` is the batch's B, `horizon`
- * the number of rows in which a lasting error of 1 would double it. A coefficient of 0 stays 0. Throws on a target or a
- * horizon that is not positive, and on a measurement that is not finite.
+ * Returns the next coefficient of KL in the reward (Ziegler et al. 2019, §2.2; verl `AdaptiveKLController`): coef·(1 +
+ * e·rows/horizon) with e = clamp(measured/target − 1, ±0.2). `measured` and `target` are in nats per token, `rows` is
+ * the batch's B, and `horizon` is the number of rows in which a lasting error of 1 would double the coefficient. A
+ * coefficient of 0 stays 0. Throws on a target or a horizon that is not positive, and on a measurement that is not
+ * finite.
  */
 export function nextKlCoef(coef: number, measured: number, target: number, horizon: number, rows: number): number {
   if (!(target > 0) || !(horizon > 0) || !Number.isFinite(measured)) {
@@ -25,8 +26,8 @@ export function nextKlCoef(coef: number, measured: number, target: number, horiz
 }
 
 /**
- * The KL the controller looks at, in nats per token: of every row the mean of k(old, reference) over its masked tokens, then
- * the mean over rows (verl `apply_kl_penalty`). Rows without a masked token are left out of both; 0 when all are.
+ * Returns the KL that the controller uses, in nats per token: the mean of k(old, reference) over each row's masked
+ * tokens, then the mean over rows (verl `apply_kl_penalty`). Rows without a masked token are left out; 0 if all are.
  */
 export function meanRowKl(
   { rows, length, oldLogprobs, refLogprobs }: Omit<CreditBatch, 'roles' | 'values'>,
@@ -36,29 +37,35 @@ export function meanRowKl(
   let sum = 0;
   let counted = 0;
   for (let b = 0; b < rows; b++) {
-    let own = 0;
+    let rowKl = 0;
     let tokens = 0;
     for (let at = b * length; at < (b + 1) * length; at++) {
       if (mask[at] === 0) continue;
-      own += klEstimate(oldLogprobs[at]!, refLogprobs[at]!, estimator).kl;
+      rowKl += klEstimate(oldLogprobs[at]!, refLogprobs[at]!, estimator).kl;
       tokens++;
     }
     if (tokens === 0) continue;
-    sum += own / tokens;
+    sum += rowKl / tokens;
     counted++;
   }
   return counted === 0 ? 0 : sum / counted;
 }
 
-/** The coefficient of KL in the reward from batch to batch. */
+/** The coefficient of KL in the reward, which changes from batch to batch. */
 interface Penalty {
-  /** What multiplies the KL in this batch: the knob, or what the controller has made of it since the knob last moved. */
+  /**
+   * Returns the KL coefficient of this batch: the knob's value, or what the controller has made of it since the knob
+   * last changed.
+   */
   coefficient(config: RunConfig): number;
   /** Adjusts the coefficient by the measured KL, if there is a target. */
   observe(measured: Metrics, config: RunConfig, rows: number): void;
 }
 
-/** The coefficient starts at the value of the knob, and starts again there when the knob changes. Its state is kept in `memory`. */
+/**
+ * The coefficient starts at the value of the knob, and starts again there when the knob changes. Its state is kept in
+ * `memory`.
+ */
 export function createPenalty(memory: Progress['penalty'] = { knob: 0, current: 0 }): Penalty {
   return {
     coefficient({ klRewardCoef }) {

@@ -5,36 +5,41 @@ import { Purpose, random } from '../base/rng.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
-/** Who liked which of two rollouts of one prompt better. */
+/** A preference between two rollouts of one prompt. */
 export interface Pair {
   readonly better: Attempt;
   readonly worse: Attempt;
 }
 
-/** How the simulated labeller judges. */
+/** Settings of the simulated labeller. */
 export type Labeller = Pick<RunConfig, 'labellerNoise' | 'labellerTaste'>;
 
-/** What a rollout is worth to the labeller: 1 for a right answer, and `labellerTaste` for every tool call, useful or not. */
+/**
+ * Returns the labeller's value of a rollout: 1 for a right answer, plus `labellerTaste` for every tool call, useful or
+ * not.
+ */
 export function utility({ success, toolCalls }: EpisodeView, { labellerTaste }: Labeller): number {
   return (success ? 1 : 0) + labellerTaste * toolCalls;
 }
 
-/** What the labeller said of one prompt's rollouts. */
+/** The labeller's choices for one prompt's rollouts. */
 export interface Labelled {
   readonly pairs: readonly Pair[];
-  readonly heldOut: boolean; // for measuring only
+  readonly heldOut: boolean; // true: only used to measure agreement
 }
 
-/** Utilities closer than this are the same: sums of the same numbers in another order. */
-const SAME = 1e-9;
+/** Utilities closer than this are equal: they may be sums of the same numbers in another order. */
+const UTILITY_NOISE = 1e-9;
 
 /** One prompt in this many is held out. */
 const HELD_OUT_EVERY = 5;
 
 /**
- * Shows the labeller every rollout of each prompt once, in pairs drawn at random, and returns the choices: the one of
- * greater utility, a coin where both have the same, turned round with probability `labellerNoise`. Two that read the same
- * are not shown, and a coin's choice is not held out: there is nothing in it to agree with. What is said of a prompt, and whether it is held out, follows from `seed`, `round` and its group alone.
+ * Shows the labeller the rollouts of each prompt in random pairs, each rollout at most once, and returns its choices.
+ * It prefers the rollout of greater utility, or flips a coin if both are equal. With probability `labellerNoise` it
+ * then chooses the other one. Pairs with the same tokens are not shown. In held-out prompts, coin choices are dropped,
+ * because nothing can agree with them. The choices for a prompt, and whether it is held out, depend only on `seed`,
+ * `round` and its group.
  */
 export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Labelled[] {
   const byGroup = new Map<number, EpisodeView[]>();
@@ -52,17 +57,17 @@ export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, rou
       const [first, second] = [attemptOf(rolled.record, a.row), attemptOf(rolled.record, b.row)];
       if (first.tokens.join() === second.tokens.join()) continue;
       const difference = utility(a, labeller) - utility(b, labeller);
-      const tie = Math.abs(difference) < SAME;
-      // both are drawn for every pair, so that one pair's tie moves no other pair's draws
-      const [coin, turned] = [draw.next() < 0.5, draw.next() < labeller.labellerNoise];
-      const [better, worse] = (tie ? coin : difference > 0 !== turned) ? [first, second] : [second, first];
+      const tie = Math.abs(difference) < UTILITY_NOISE;
+      // draw both for every pair, so that one pair's tie does not change the draws of other pairs
+      const [coin, flipped] = [draw.next() < 0.5, draw.next() < labeller.labellerNoise];
+      const [better, worse] = (tie ? coin : difference > 0 !== flipped) ? [first, second] : [second, first];
       if (!tie || !heldOut) pairs.push({ better, worse });
     }
     return { pairs, heldOut };
   });
 }
 
-/** The tokens of one row of a record, without padding. */
+/** Returns the tokens of one row of a record, without padding. */
 export function attemptOf({ tokens, roles, length, lengths }: EpisodeRecord, row: number): Attempt {
   const start = row * length;
   const end = start + (lengths[row] ?? 0);

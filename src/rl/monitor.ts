@@ -5,40 +5,52 @@ import type { Evidence, Health, HealthState, TrapKind, Remedy } from '../domain/
 import { contradictions } from '../config/contradictions.ts';
 
 /**
- * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for a state that looks like it. Rollouts that have become alike are
- * not a trap by themselves: a run that has learned all it can looks the same. They are a trap if success has fallen from its best
- * (`collapse`), or if turns no longer depend on what the agent reads although success has not yet risen half the way from its first
- * value to 1 (`blind`). `blind` needs RAGEN-2's measure of input dependence. If that is switched off, such a run gets WATCH at most.
+ * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for a state that looks like it. Rollouts that have
+ * become alike are not a trap by themselves: a run that has learned all it can looks the same. They are a trap if
+ * success has fallen from its best (`collapse`), or if turns no longer depend on what the agent reads although success
+ * has not yet risen half the way from its first value to 1 (`blind`). `blind` needs RAGEN-2's measure of input
+ * dependence. If that is switched off, such a run gets WATCH at most. /
  */
 export interface Monitor {
   /** The verdict after an update, given its metrics and its configuration. */
   observe(update: number, values: Metrics, config: RunConfig): Health;
 }
 
-/** Updates that make the base the signs are compared with (RAGEN-2 takes ten), updates a sign looks back over, and updates it must hold. */
-const BASE = 10;
-const RECENT = 5;
-const HOLD = 3;
-/** What is left of the base spread: half is RAGEN’s early sign, a tenth for ten updates is where RAGEN-2 stops a run. */
-const SPREAD = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
-/** Entropy that is left of the base. */
-const ENTROPY = 0.5;
-/** Share of prompts whose rollouts all score the same: many, most, and nearly all. */
-const FLAT = { many: 0.6, most: 0.7, all: 0.9 };
-/** Share of a prompt's rollouts that are the same word for word; of turns that repeat an earlier one. */
-const ECHO = { rollouts: 0.6, turns: 0.25 };
-/** Gradient norm over its mean of the last updates. */
-const SPIKE = 5;
-/** A fall: half of what was won at best is lost again, and at least a tenth of all tasks. */
-const FALL = { share: 0.5, least: 0.1 };
-/** If turns are matched to their own context less than this many times as often as by chance, they ignore it. */
-const BLIND = 3;
-/** Share of what there was to win: a run that has won half may have nothing left to compare, one that has won a fifth is learning. */
-const WON = { enough: 0.5, some: 0.2 };
+/** Number of updates in the base period that later values are compared with (as in RAGEN-2). */
+const BASE_UPDATES = 10;
+/** Number of updates over which current values are averaged. */
+const RECENT_UPDATES = 5;
+/** Number of updates in a row before the state becomes `trap`, or leaves it. */
+const HOLD_UPDATES = 3;
+/**
+ * Thresholds for the reward spread, as a share of the base: half is RAGEN’s early sign; RAGEN-2 stops a run after ten
+ * updates below a tenth.
+ */
+const SPREAD_LEFT = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
+/** Threshold for entropy, as a share of the base. */
+const ENTROPY_LEFT = 0.5;
+/** Thresholds for the share of prompts whose rollouts all score the same. */
+const FLAT_GROUPS = { many: 0.6, most: 0.7, all: 0.9 };
+/**
+ * Thresholds for the share of a prompt's rollouts that are identical word for word, and the share of turns that repeat
+ * an earlier turn.
+ */
+const REPEATED = { rollouts: 0.6, turns: 0.25 };
+/** Threshold for the gradient norm divided by its mean over the last updates. */
+const GRADIENT_SPIKE = 5;
+/** Success has collapsed if it lost this share of its best value, and at least this share of all tasks. */
+const SUCCESS_FALL = { share: 0.5, least: 0.1 };
+/** Turns ignore their context if they are matched to it less than this many times as often as by chance. */
+const BLIND_RATIO = 3;
+/**
+ * Gain in success since the start, as a share of the possible gain. A run with `enough` may have nothing left to
+ * compare; a run with `some` is learning.
+ */
+const SUCCESS_GAIN = { enough: 0.5, some: 0.2 };
 
 /**
- * Keeps the history it needs in `memory`; call `observe` for every update, in order. The signs are computed from means over
- * the last five updates.
+ * Keeps the history it needs in `memory`; call `observe` for every update, in order. The signs are computed from means
+ * over the last five updates. /
  */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;
@@ -49,13 +61,20 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   const flat = track(tracks.flat);
   const echo = track(tracks.echo);
   const repeats = track(tracks.repeats);
-  /** Signs that rollouts have become more alike. */
-  const faded = (trapped: boolean) => [
-    fallen('spread', 'The spread of rewards within a prompt', spread, SPREAD.half, `its best ${BASE}`, trapped),
-    fallen('entropy', 'Entropy', entropy, ENTROPY, `the first ${BASE}`, trapped),
-    share('flat', flat.recent(), FLAT.many, 'of the prompts have rollouts that all score the same', trapped),
-    share('echo', echo.recent(), ECHO.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
-    share('echo', repeats.recent(), ECHO.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
+  /** Evidence that rollouts have become more alike. */
+  const signsOfAlikeness = (trapped: boolean) => [
+    fallen(
+      'spread',
+      'The spread of rewards within a prompt',
+      spread,
+      SPREAD_LEFT.half,
+      `its best ${BASE_UPDATES}`,
+      trapped,
+    ),
+    fallen('entropy', 'Entropy', entropy, ENTROPY_LEFT, `the first ${BASE_UPDATES}`, trapped),
+    share('flat', flat.recent(), FLAT_GROUPS.many, 'of the prompts have rollouts that all score the same', trapped),
+    share('echo', echo.recent(), REPEATED.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
+    share('echo', repeats.recent(), REPEATED.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
   ];
   return {
     observe(update, values, config) {
@@ -66,49 +85,51 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       flat.push(values['rollout/zero_std_groups']);
       echo.push(values['rollout/echo_share']);
       repeats.push(values['rollout/repeated_actions']);
-      const usual = gradient.recent();
+      const usualNorm = gradient.recent();
       gradient.push(values['actor/grad_norm']);
       const left = spread.left();
-      const spreadVanished = (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD.gone * (spread.base() ?? 0);
+      const spreadVanished =
+        (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD_LEFT.gone * (spread.base() ?? 0);
       memory.vanished = spreadVanished ? memory.vanished + 1 : 0;
 
       const accuracy = values['collapse/retrieval_accuracy'];
       const chance = values['collapse/retrieval_chance_level'];
       if (accuracy !== undefined && chance !== undefined) memory.heard = accuracy / chance;
 
-      const won = wonShare(success);
-      const same = (share: number) => (flat.recent() ?? 0) >= share;
-      const fell = (share: number) => left !== null && left <= share;
-      const settled = (entropy.left() ?? 1) <= ENTROPY;
+      const gained = gainedShare(success);
+      const flatAtLeast = (share: number) => (flat.recent() ?? 0) >= share;
+      const spreadAtMost = (share: number) => left !== null && left <= share;
+      const entropyFell = (entropy.left() ?? 1) <= ENTROPY_LEFT;
       const nothingToCompare =
-        (fell(SPREAD.half) && same(FLAT.most) && settled) ||
-        (fell(SPREAD.quarter) && same(FLAT.all)) ||
-        memory.vanished >= SPREAD.updates;
-      memory.best = Math.max(memory.best ?? -Infinity, success.whole() ?? -Infinity);
+        (spreadAtMost(SPREAD_LEFT.half) && flatAtLeast(FLAT_GROUPS.most) && entropyFell) ||
+        (spreadAtMost(SPREAD_LEFT.quarter) && flatAtLeast(FLAT_GROUPS.all)) ||
+        memory.vanished >= SPREAD_LEFT.updates;
+      memory.best = Math.max(memory.best ?? -Infinity, success.lastTen() ?? -Infinity);
       if (memory.best === -Infinity) memory.best = null;
-      const lost = lostShare(success, memory.best);
-      const alike = nothingToCompare || same(FLAT.most) || (echo.recent() ?? 0) >= ECHO.rollouts;
-      const now = kindOf({
-        collapsed: lost && alike,
-        stuck: won < WON.enough && nothingToCompare,
+      const lostSuccess = hasLostSuccess(success, memory.best);
+      const alike = nothingToCompare || flatAtLeast(FLAT_GROUPS.most) || (echo.recent() ?? 0) >= REPEATED.rollouts;
+      const trapNow = kindOf({
+        collapsed: lostSuccess && alike,
+        stuck: gained < SUCCESS_GAIN.enough && nothingToCompare,
         heard: memory.heard,
       });
-      const trapped = now !== null;
-      if (now !== null) memory.kind = now;
+      const trapped = trapNow !== null;
+      if (trapNow !== null) memory.kind = trapNow;
       memory.held = trapped ? memory.held + 1 : 0;
       memory.free = trapped ? 0 : memory.free + 1;
-      const bare = won < WON.enough && nothingToCompare && memory.heard === null;
+      const unmeasured = gained < SUCCESS_GAIN.enough && nothingToCompare && memory.heard === null;
       const evidence = [
-        ...faded(trapped),
-        spike(values['actor/grad_norm'], usual),
-        deaf(values),
-        lost ? fallenFrom(memory.best, success.whole()) : null,
-        bare ? UNHEARD : null,
+        ...signsOfAlikeness(trapped),
+        spike(values['actor/grad_norm'], usualNorm),
+        inputIgnored(values),
+        lostSuccess ? fallenFrom(memory.best, success.lastTen()) : null,
+        unmeasured ? NOT_MEASURED : null,
       ].filter((one) => one !== null);
-      // one batch that differs is no way out
-      const stays = memory.state === 'trap' && (lost || won < WON.enough) && memory.free < HOLD;
-      const watch = lost || (won < WON.some && evidence.length >= 2);
-      const next: HealthState = memory.held >= HOLD || stays ? 'trap' : watch ? 'watch' : 'ok';
+      // one batch of different rollouts does not end a trap
+      const staysTrapped =
+        memory.state === 'trap' && (lostSuccess || gained < SUCCESS_GAIN.enough) && memory.free < HOLD_UPDATES;
+      const watch = lostSuccess || (gained < SUCCESS_GAIN.some && evidence.length >= 2);
+      const next: HealthState = memory.held >= HOLD_UPDATES || staysTrapped ? 'trap' : watch ? 'watch' : 'ok';
       if (next !== memory.state) [memory.state, memory.since] = [next, update];
       if (next === 'ok') memory.kind = null;
       const { state, since, kind } = memory;
@@ -117,50 +138,57 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   };
 }
 
-/** Which trap the numbers show; null: none, or none that can be told. */
+/** Returns the trap that the numbers show. Null if there is none or it cannot be decided. */
 function kindOf(signs: { collapsed: boolean; stuck: boolean; heard: number | null }): TrapKind | null {
   if (signs.collapsed) return 'collapse';
-  return signs.stuck && signs.heard !== null && signs.heard < BLIND ? 'blind' : null;
+  return signs.stuck && signs.heard !== null && signs.heard < BLIND_RATIO ? 'blind' : null;
 }
 
-/** Whether success has lost at least half of its best ten updates: over ten, for a batch of flat groups is few independent tasks. */
-function lostShare(success: Track, best: number | null): boolean {
-  const now = success.whole();
-  return best !== null && now !== null && best - now >= Math.max(FALL.least, FALL.share * best);
+/**
+ * Whether success has lost at least half of its best ten updates. It averages over ten updates, because a batch of flat
+ * groups has few independent tasks.
+ */
+function hasLostSuccess(success: Track, best: number | null): boolean {
+  const now = success.lastTen();
+  return best !== null && now !== null && best - now >= Math.max(SUCCESS_FALL.least, SUCCESS_FALL.share * best);
 }
 
-/** Success now between where it began (0) and always (1); 1 while there is too little to say. */
-function wonShare(success: Track): number {
+/** Returns the gain in success: 0 at its start value, 1 at a success of 1. Returns 1 if there is too little data. */
+function gainedShare(success: Track): number {
   const [start, now] = [success.base(), success.recent()];
   if (start === null || now === null || start >= 1) return 1;
   return (now - start) / (1 - start);
 }
 
-/** A metric's earlier and recent means. */
+/** The earlier and recent means of a metric. */
 interface Track {
   push(value: number | undefined): void;
-  base(): number | null; // mean of the first ten updates, or of the ten with the largest mean so far; null before update ten
+  /** Mean of the first ten updates, or of the ten with the largest mean so far; null before update ten. */
+  base(): number | null;
   recent(): number | null; // mean of the last five
-  whole(): number | null; // mean of the last ten
+  lastTen(): number | null; // mean of the last ten
   left(): number | null; // recent / base
 }
 
-/** `largest` takes as base the ten updates with the largest mean: a run that solves nothing at first has no spread yet that it could lose. */
+/**
+ * Makes the track of a metric. With `largest` the base is the ten updates with the largest mean, because a run that
+ * solves nothing at first has no spread to lose.
+ */
 function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track {
   const { last } = memory;
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
-  const recent = () => (last.length < RECENT ? null : mean(last.slice(-RECENT)));
+  const recent = () => (last.length < RECENT_UPDATES ? null : mean(last.slice(-RECENT_UPDATES)));
   return {
     push(value) {
       if (value === undefined || !Number.isFinite(value)) return;
       last.push(value);
-      if (last.length > BASE) last.shift();
-      if (last.length < BASE) return;
+      if (last.length > BASE_UPDATES) last.shift();
+      if (last.length < BASE_UPDATES) return;
       if (memory.from === null || basis === 'largest') memory.from = Math.max(memory.from ?? -Infinity, mean(last));
     },
     base: () => memory.from,
     recent,
-    whole: () => (last.length < BASE ? null : mean(last)),
+    lastTen: () => (last.length < BASE_UPDATES ? null : mean(last)),
     left() {
       const now = recent();
       const { from } = memory;
@@ -176,12 +204,12 @@ function fallen(
   sign: Sign,
   subject: string,
   of: Track,
-  most: number,
+  limit: number,
   when: string,
   alarming: boolean,
 ): Evidence | null {
   const left = of.left();
-  if (left === null || left > most) return null;
+  if (left === null || left > limit) return null;
   const text = `${subject} is ${of.recent()!.toPrecision(2)}, ${percent(left)} of what it was in ${when} updates (${of.base()!.toPrecision(2)}).`;
   return { sign, text, alarming };
 }
@@ -190,26 +218,32 @@ function share(sign: Sign, value: number | null, least: number, text: string, al
   return value === null || value < least ? null : { sign, text: `${percent(value)} ${text}.`, alarming };
 }
 
-function spike(value: number | undefined, usual: number | null): Evidence | null {
-  if (value === undefined || usual === null || value < SPIKE * usual || usual === 0) return null;
-  const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / usual).toFixed(1)} times the mean of the ${RECENT} updates before.`;
+function spike(value: number | undefined, usualNorm: number | null): Evidence | null {
+  if (value === undefined || usualNorm === null || value < GRADIENT_SPIKE * usualNorm || usualNorm === 0) return null;
+  const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / usualNorm).toFixed(1)} times the mean of the ${RECENT_UPDATES} updates before.`;
   return { sign: 'gradient', text, alarming: false };
 }
 
 function fallenFrom(best: number | null, now: number | null): Evidence {
-  const text = `Success is ${percent(now ?? 0)} over the last ${BASE} updates, down from ${percent(best ?? 0)} in its best ${BASE}.`;
+  const text = `Success is ${percent(now ?? 0)} over the last ${BASE_UPDATES} updates, down from ${percent(best ?? 0)} in its best ${BASE_UPDATES}.`;
   return { sign: 'success', text, alarming: true };
 }
 
-/** Shown if input dependence is not measured: only that measure tells the trap from a run that has learned all it can. */
-const UNHEARD: Evidence = {
+/**
+ * Evidence if input dependence is not measured. Only this measure can tell the trap from a run that has learned all it
+ * can.
+ */
+const NOT_MEASURED: Evidence = {
   sign: 'input',
   text: 'Rollouts no longer differ. Whether turns still depend on what the agent reads has not been measured (see “Measure mutual information every”), so this may be a run that has learned all it can.',
   alarming: false,
 };
 
-/** The sign that turns hardly depend on what was read: they are matched to their own context little more often than by chance. */
-function deaf(values: Metrics): Evidence | null {
+/**
+ * Returns evidence if turns hardly depend on what the agent read: they are matched to their own context little more
+ * often than by chance.
+ */
+function inputIgnored(values: Metrics): Evidence | null {
   const accuracy = values['collapse/retrieval_accuracy'];
   const chance = values['collapse/retrieval_chance_level'];
   const information = values['collapse/mi_estimate'];
@@ -222,7 +256,10 @@ function deaf(values: Metrics): Evidence | null {
   };
 }
 
-/** What may lead out of an Echo Trap: changes that can be made while the run goes on, and that would change something. */
+/**
+ * Returns changes that may end an Echo Trap. Each can be made while the run continues and differs from the current
+ * configuration.
+ */
 export function remediesFor(config: RunConfig): Remedy[] {
   const { learningRate, entropyCoef } = config;
   const remedies: Remedy[] = [

@@ -2,8 +2,8 @@ import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
 import type { Aggregation, ObjectiveSettings } from '../model/learningSettings.ts';
 
 /**
- * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and no sane update gets there. Outside it the value is
- * that of the bound and the gradient is 0.
+ * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and sensible updates don't reach it. Beyond the bound
+ * the value is that at the bound and the gradient is 0.
  */
 const MAX_LOG_RATIO = 20;
 
@@ -12,7 +12,7 @@ const MAX_K3 = 10;
 
 const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x));
 
-/** What one token adds to the policy loss, and its derivative with respect to the token's log-probability. */
+/** The contribution of one token to the policy loss, and its derivative with respect to the token's log-probability. */
 export interface TokenLoss {
   readonly loss: number;
   readonly gradient: number;
@@ -21,10 +21,10 @@ export interface TokenLoss {
 }
 
 /**
- * The surrogate of one token. `clipped` (PPO, Schulman et al. 2017, eq. 7; upper bound apart as in DAPO; dual clip of Ye et
- * al. 2020): d = clamp(logprob − oldLogprob, ±20), ρ = e^d, L = max(−Aρ, −A·clip(ρ, 1−clipLow, 1+clipHigh)), and where
- * A < 0 and dualClip > 0, min(L, −A·dualClip). The gradient is −Aρ on the live branch, else exactly 0. `plain`
- * (REINFORCE): −A·logprob.
+ * The surrogate loss of one token. `clipped` (PPO, Schulman et al. 2017, eq. 7; separate upper bound as in DAPO; dual
+ * clip of Ye et al. 2020): d = clamp(logprob − oldLogprob, ±20), ρ = e^d, L = max(−Aρ, −A·clip(ρ, 1−clipLow,
+ * 1+clipHigh)), and if A < 0 and dualClip > 0, L = min(L, −A·dualClip). The gradient is −Aρ where no bound applies,
+ * otherwise exactly 0. `plain` (REINFORCE): −A·logprob.
  */
 export function surrogate(
   logprob: number,
@@ -50,8 +50,8 @@ export function surrogate(
 /**
  * An estimate of KL(policy ‖ reference) at a sampled token (Schulman, "Approximating KL divergence") and its derivative
  * with respect to the policy's log-probability, with δ = logprob − refLogprob and the bounds of verl's
- * `kl_penalty_forward`: k1 = δ and k2 = ½δ² without a bound, k3 = min(e^−δ − 1 + δ, 10) with gradient 0 beyond 10, that is
- * for δ below about −2.61 and above about 11.
+ * `kl_penalty_forward`: k1 = δ and k2 = ½δ² without a bound, k3 = min(e^−δ − 1 + δ, 10) with gradient 0 beyond 10, that
+ * is for δ below about −2.61 and above about 11. /
  */
 export function klEstimate(
   logprob: number,
@@ -73,7 +73,7 @@ export function klEstimate(
 
 /**
  * Squared error of a value to its return, clipped to ±`clip` around the old value (PPO2; verl `compute_value_loss`):
- * ½·max((v−R)², (v_clip−R)²). The gradient is v − R where the unclipped error is the larger or both are equal, else 0.
+ * ½·max((v−R)², (v_clip−R)²). The gradient is v − R where the unclipped error is at least as large, otherwise 0.
  */
 export function clippedValueLoss(
   value: number,
@@ -88,11 +88,11 @@ export function clippedValueLoss(
     : { loss: 0.5 * bounded * bounded, gradient: 0 };
 }
 
-/** How many tokens a mask holds over the rows of an optimizer step. */
+/** Number of tokens in a mask, over the rows of an optimizer step. */
 interface Counts {
   readonly tokens: number;
-  readonly rows: number; // with at least one of them: the B of the seq-mean aggregations
-  readonly perRow: ReadonlyMap<number, number>; // row → its tokens
+  readonly rows: number; // number of rows with at least one masked token: the B of the seq-mean aggregations
+  readonly perRow: ReadonlyMap<number, number>; // row → number of its masked tokens
   readonly length: number; // T
 }
 
@@ -100,15 +100,15 @@ function count(mask: ArrayLike<number>, rows: Int32Array, length: number): Count
   const perRow = new Map<number, number>();
   let tokens = 0;
   for (const row of rows) {
-    let own = 0;
-    for (let at = row * length; at < (row + 1) * length; at++) if (mask[at]! !== 0) own++;
-    if (own > 0) perRow.set(row, own);
-    tokens += own;
+    let rowTokens = 0;
+    for (let at = row * length; at < (row + 1) * length; at++) if (mask[at]! !== 0) rowTokens++;
+    if (rowTokens > 0) perRow.set(row, rowTokens);
+    tokens += rowTokens;
   }
   return { tokens, rows: perRow.size, perRow, length };
 }
 
-/** What each masked token of a row is divided by; `seq-mean-token-sum-norm` has the constant B·T (Dr. GRPO, verl). */
+/** Returns the divisor of each masked token of a row. For `seq-mean-token-sum-norm` it is B·T (Dr. GRPO, verl). */
 function divisor(aggregation: Aggregation, counts: Counts, row: number): number {
   switch (aggregation) {
     case 'token-mean':
@@ -123,22 +123,25 @@ function divisor(aggregation: Aggregation, counts: Counts, row: number): number 
 }
 
 /**
- * total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its gradients; see
- * `LearningMath.objective`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss
- * over the value mask, all by `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` go through too),
- * each with its own counts over all the given rows, never a part of them; rows without a token count for nothing. Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, 0 outside
- * the masks; other rows are left alone. Float64 throughout.
+ * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its
+ * gradients; see `LearningMath.objective`.
+ *
+ * policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
+ * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), each with
+ * its own token counts over all the given rows. Rows without a token in a mask are not counted. Numbers outside a mask
+ * are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, with 0 outside the masks; other
+ * rows stay as they are. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
-  const losses = count(batch.lossMask, rows, batch.length);
-  const regular = count(batch.regularizerMask, rows, batch.length);
-  const valued = count(batch.valueMask, rows, batch.length);
+  const lossCounts = count(batch.lossMask, rows, batch.length);
+  const regularizerCounts = count(batch.regularizerMask, rows, batch.length);
+  const valueCounts = count(batch.valueMask, rows, batch.length);
   const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
   for (const row of rows) {
-    const weight = 1 / divisor(settings.aggregation, losses, row);
-    const klWeight = 1 / divisor(settings.aggregation, regular, row);
-    const entropyDivisor = divisor(settings.entropyAggregation ?? settings.aggregation, regular, row);
-    const valueDivisor = divisor(settings.valueAggregation ?? settings.aggregation, valued, row);
+    const weight = 1 / divisor(settings.aggregation, lossCounts, row);
+    const klWeight = 1 / divisor(settings.aggregation, regularizerCounts, row);
+    const entropyDivisor = divisor(settings.entropyAggregation ?? settings.aggregation, regularizerCounts, row);
+    const valueDivisor = divisor(settings.valueAggregation ?? settings.aggregation, valueCounts, row);
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
       out.policyWeights[at] = 0;
       out.dlogprobs[at] = 0;
@@ -158,7 +161,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
         const { kl, gradient } = klEstimate(batch.logprobs[at]!, batch.refLogprobs[at]!, settings.klEstimator);
         sums.kl += klWeight * kl;
         sums.entropy += batch.entropies[at]! / entropyDivisor;
-        // A zero coefficient must not turn a non-finite estimate into a NaN gradient.
+        // a zero coefficient must not turn a non-finite estimate into a NaN gradient
         if (settings.klCoef !== 0) out.dlogprobs[at] = out.dlogprobs[at]! + klWeight * settings.klCoef * gradient;
         out.dentropies[at] = -settings.entropyCoef / entropyDivisor;
       }
@@ -174,7 +177,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       }
     }
   }
-  const mean = 1 / Math.max(1, losses.tokens);
+  const mean = 1 / Math.max(1, lossCounts.tokens);
   const { policyLoss, entropy, kl, valueLoss } = sums;
   return {
     policyLoss,
@@ -189,6 +192,6 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       settings.entropyCoef * entropy +
       (settings.klCoef === 0 ? 0 : settings.klCoef * kl) +
       settings.valueCoef * valueLoss,
-    tokens: losses.tokens,
+    tokens: lossCounts.tokens,
   } satisfies ObjectiveParts;
 };

@@ -5,9 +5,9 @@ import type { LearnStep } from './lesson.ts';
 import { objective } from './objective.ts';
 
 /**
- * What each kept pass over a batch pushed at, and with which share a row's tokens stood in the mean: the last pass and as
- * many of the first as the policy keeps. `perPass` steps make a pass. A pass ends where each of its minibatches was
- * learned from once, so a row's weights in it are those of its own minibatch.
+ * Returns the gradient weights of each kept epoch (pass) over a batch, with each row's share in the mean loss. The last
+ * epoch is kept, and as many of the first ones as the policy keeps. An epoch has `perPass` steps and uses each row in
+ * one of its minibatches. So a row's weights in an epoch are those of that minibatch.
  */
 export function passViews(
   report: Pick<PolicyReport, 'lossMask' | 'gradWeights' | 'policyWeights' | 'earlierPasses'>,
@@ -26,8 +26,8 @@ export function passViews(
 }
 
 /**
- * The factor that stood before each row's token losses, (B): 1 / tokens of its minibatch for a token mean. It is read off the
- * objective itself, as the gradient of −A·log π with A = −1, so that every aggregation has its own.
+ * Returns the factor of each row's token losses, (B): for a token mean, 1 / tokens of its minibatch. It is the gradient
+ * of −A·log π with A = −1 in the objective itself, so it is right for every aggregation.
  */
 function shares(
   { lossMask }: Pick<PolicyReport, 'lossMask'>,
@@ -44,7 +44,7 @@ function shares(
     advantages: none.map(() => -1),
   };
   for (const step of steps) {
-    objective(batch, step.rows, { ...step.objective, ...ALONE }, gradients);
+    objective(batch, step.rows, { ...step.objective, ...POLICY_LOSS_ONLY }, gradients);
     for (const row of step.rows) {
       const own = gradients.policyWeights.subarray(row * length, (row + 1) * length);
       out[row] = own.find((weight) => weight !== 0) ?? 0;
@@ -53,14 +53,14 @@ function shares(
   return out;
 }
 
-const ALONE = {
+const POLICY_LOSS_ONLY = {
   surrogate: 'plain',
   entropyCoef: 0,
   klCoef: 0,
   valueCoef: 0,
 } as const satisfies Partial<ObjectiveSettings>;
 
-/** Whether a pass is over after `step` and another follows. */
+/** Whether an epoch (pass) ends after `step` and another follows. */
 export function endsPass(step: number, steps: number, perPass: number): boolean {
   return (step + 1) % perPass === 0 && step + 1 < steps;
 }

@@ -2,5 +2,5 @@ import type { LearningMath } from '../model/learningMath.ts';
 import { credit } from './credit.ts';
 import { objective } from './objective.ts';
 
-/** The plain-TypeScript RL math that the composition root hands to the CPU backend, and the oracle of the WGSL kernels. */
+/** The RL math in plain TypeScript. The CPU backend uses it, and the WGSL kernels are tested against it. */
 export const learningMath: LearningMath = { credit, objective };

@@ -9,13 +9,14 @@ import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.
 
 /** Episodes of random play for each task. More than one, because random play varies more than the expert. */
 const RANDOM_EPISODES = 4;
-/** After this many tasks, a few milliseconds, the event loop gets a turn. */
-const GAMES_PER_YIELD = 16;
+/** Number of tasks, about a few milliseconds, after which the event loop runs. */
+const TASKS_PER_YIELD = 16;
 
 /**
- * The success of three players without a model on the evaluated tasks: the scripted expert, the simple rule if the environment has one, and random play. Random play draws each
- * token uniformly from those that the grammar mask allows, even if the run has the mask off. It has a random stream of its own. Empty for an environment that answers
- * later (a server), because it has no expert here.
+ * Measures the success of three players without a model on the evaluated tasks: the scripted expert, the simple rule if
+ * the environment has one, and random play. Random play draws each token uniformly from those that the grammar mask
+ * allows, even if the run has the mask off. It has its own random stream. Returns nothing for an environment that
+ * answers later (a server), because it has no expert here.
  */
 export async function playerBaselines(
   env: ToolEnv,
@@ -24,19 +25,19 @@ export async function playerBaselines(
 ): Promise<Metrics> {
   if (env.later) return {};
   const begin = evaluatedReset(env);
-  const table = { env, begin, settings: { ...envSettings(config), grammar: true } };
+  const conditions = { env, begin, settings: { ...envSettings(config), grammar: true } };
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
   let expertSolved = 0;
   let ruleSolved = 0;
   let randomSolved = 0;
   for (const { index, ...seeds } of tasks) {
-    const solves = (player: Player) => playOut(openEpisode(table, seeds), player).success;
+    const solves = (player: Player) => playOut(openEpisode(conditions, seeds), player).success;
     if (solves(expert)) expertSolved++;
     if (env.rule !== undefined && solves(rule)) ruleSolved++;
     for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
       if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
     }
-    if (index % GAMES_PER_YIELD === GAMES_PER_YIELD - 1) await yieldToEvents();
+    if (index % TASKS_PER_YIELD === TASKS_PER_YIELD - 1) await yieldToEvents();
   }
   return {
     'baseline/expert': expertSolved / tasks.length,

@@ -2,9 +2,9 @@ import type { Random } from '../base/rng.ts';
 import type { PackedPairs, PreferenceMemory } from '../domain/preferences.ts';
 import type { Labelled, Pair } from './labeller.ts';
 
-/** Largest number of pairs kept: this many of the labeller's and this many of a person's. */
-const MOST_PAIRS = 2048;
-const MOST_HELD_OUT = MOST_PAIRS / 4;
+/** Largest number of pairs kept from the labeller, and the same number from a person. */
+const MAX_PAIRS = 2048;
+const MAX_HELD_OUT = MAX_PAIRS / 4;
 
 /** Largest share of a person's choices in a fitting batch, if there are also choices of the labeller. */
 const PERSONS_SHARE = 1 / 4;
@@ -16,7 +16,10 @@ export interface PreferenceSet {
   readonly addLabelled: (labelled: readonly Labelled[]) => void;
   /** Adds a person's choice. It is never held out, and pairs of the labeller never replace it. */
   readonly addPersons: (pair: Pair) => void;
-  /** Draws `count` pairs to fit, or all if there are fewer. Up to a quarter are a person's, so that a few clicks have an effect. */
+  /**
+   * Draws `count` pairs to fit, or all if there are fewer. Up to a quarter are a person's, so that a few clicks have an
+   * effect.
+   */
   readonly draw: (count: number, random: Random) => readonly Pair[];
   /** The newest held-out pairs, at most `most`. */
   readonly heldOut: (most: number) => readonly Pair[];
@@ -26,8 +29,9 @@ export interface PreferenceSet {
 }
 
 /**
- * A set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs, and a quarter as many held-out pairs. Two rollouts
- * occur in it once, with the newest choice between them. They stay on the side (fitted or held out) where they were first, so no pair is both.
+ * Makes a set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs, and a quarter as many
+ * held-out pairs. A pair of rollouts occurs once, with the newest choice. It stays on the side (fitted or held out)
+ * where it was first, so no pair is on both.
  */
 export function preferenceSet(from: PreferenceMemory | null = null): PreferenceSet {
   const [fitted, heldOut, persons] = [from?.fitted, from?.heldOut, from?.persons].map(byKey) as [Pairs, Pairs, Pairs];
@@ -35,13 +39,13 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
   const counts = () => ({ pairs: labelled, clicks });
   return {
     counts,
-    addLabelled(said) {
-      for (const { pairs, heldOut: aside } of said) {
+    addLabelled(labelledPrompts) {
+      for (const { pairs, heldOut: isHeldOutPrompt } of labelledPrompts) {
         for (const pair of pairs) {
           labelled++;
           const key = keyOf(pair);
-          const isHeldOut = heldOut.has(key) || (aside && !fitted.has(key));
-          keep(isHeldOut ? heldOut : fitted, key, pair, isHeldOut ? MOST_HELD_OUT : MOST_PAIRS);
+          const isHeldOut = heldOut.has(key) || (isHeldOutPrompt && !fitted.has(key));
+          addNewest(isHeldOut ? heldOut : fitted, key, pair, isHeldOut ? MAX_HELD_OUT : MAX_PAIRS);
         }
       }
     },
@@ -49,7 +53,7 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
       clicks++;
       const key = keyOf(pair);
       heldOut.delete(key); // a pair that trains the model cannot test it
-      keep(persons, key, pair, MOST_PAIRS);
+      addNewest(persons, key, pair, MAX_PAIRS);
     },
     draw(count, random) {
       const share = fitted.size > 0 ? Math.ceil(count * PERSONS_SHARE) : count;
@@ -94,13 +98,15 @@ function byKey(from: PackedPairs | undefined): Pairs {
   return pairs;
 }
 
-/** The key of two rollouts, the same whichever of them is better. */
+/** Returns the key of two rollouts. It does not depend on which of them is better. */
 function keyOf({ better, worse }: Pair): string {
   return [better.tokens.join(' '), worse.tokens.join(' ')].sort().join('|');
 }
 
-/** Puts a pair at the end, and drops the first if there are more than `most`. A Map keeps the order of insertion. */
-function keep(list: Map<string, Pair>, key: string, pair: Pair, most: number): void {
+/**
+ * Adds a pair at the end, and drops the first pairs if there are more than `most`. A Map keeps the order of insertion.
+ */
+function addNewest(list: Map<string, Pair>, key: string, pair: Pair, most: number): void {
   list.delete(key);
   list.set(key, pair);
   for (const oldest of list.keys()) {
@@ -118,20 +124,21 @@ function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random):
 }
 
 /** Scores that differ by less are equal up to float noise. */
-const SAME = 1e-6;
+const SCORE_NOISE = 1e-6;
 
 /**
- * The reward of each rollout of a batch for its score: `weight` times the score, centred over the batch, and divided by the batch's
- * standard deviation (n) if that is over 1. Preferences don't identify the offset of scores, so the offset must not pay. They do identify
- * the scale, as log-odds: a model that has learned nothing yet gives small scores and pays little. With clean labels the scale grows
- * without bound, so the spread of a confident model is limited to 1. Then `weight` keeps its meaning.
+ * Returns the reward of each rollout of a batch for its score: `weight` times the score, centred over the batch, and
+ * divided by the batch's standard deviation (n) if that is over 1. Preferences don't identify the offset of scores, so
+ * the offset must not be rewarded. They do identify the scale, as log-odds: a model that has learned nothing yet gives
+ * small scores and small rewards. With clean labels the scale grows without bound, so the spread of a confident model
+ * is limited to 1. Then `weight` keeps its meaning.
  */
 export function preferenceRewards(scores: ArrayLike<number>, weight: number): Float64Array {
   const all = Float64Array.from(scores);
   const n = Math.max(1, all.length);
   const mean = all.reduce((sum, r) => sum + r, 0) / n;
   const centred = all.map((r) => r - mean);
-  if (centred.every((r) => Math.abs(r) < SAME)) return all.fill(0);
+  if (centred.every((r) => Math.abs(r) < SCORE_NOISE)) return all.fill(0);
   const std = Math.sqrt(centred.reduce((sum, r) => sum + r * r, 0) / n);
   return centred.map((r) => (weight * r) / Math.max(1, std));
 }

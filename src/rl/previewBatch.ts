@@ -10,48 +10,55 @@ import { objective } from './objective.ts';
 import { endsPass, passViews } from './passViews.ts';
 import { creditSettings } from './settings.ts';
 
-/** What the policy said of each token at an optimizer step; (B,T) each. */
+/** The policy's outputs for each token at an optimizer step, (B,T) each. */
 export interface StepLogprobs {
   readonly logprobs: ArrayLike<number>;
   readonly entropies: ArrayLike<number>;
   readonly values: ArrayLike<number>;
 }
 
-/** An update as it was done: its batch, the knobs it had at its end, and what it did. */
-export interface DoneUpdate {
+/** A finished update: its batch, its configuration at the end, and its optimizer steps. */
+export interface FinishedUpdate {
   readonly batch: BatchView;
   readonly config: RunConfig;
   readonly lesson: Lesson;
 }
 
 /**
- * A batch as its update would have treated it with some knobs turned: masks, advantages and gradient weights, by the code that
- * trains, on what was recorded. With `seen` pass by pass, each by the policy that was met there; without it the first pass alone,
- * at the policy that drew the batch, where every ratio is 1. What the update's own knobs give at those ratios is worked out too. That a change in one step would have led to another policy at the
- * next is not followed. A smaller `groupSize` leaves out all but the first rollouts of each task.
+ * Returns a batch as its update would have treated it with some knobs changed: masks, advantages and gradient weights.
+ * Uses the training code on the recorded batch. Also returns the result with the update's own knobs, for comparison.
+ *
+ * With `stepOutputs`, all epochs (passes) are computed, each step with the policy outputs recorded at that step.
+ * Without it, only the first epoch is computed, with the policy that drew the batch, where every ratio is 1. The
+ * preview ignores that a change in one step would lead to another policy at the next step. A smaller `groupSize` leaves
+ * out all but the first rollouts of each task.
  */
 export function previewBatch(
-  { batch, config, lesson }: DoneUpdate,
+  { batch, config, lesson }: FinishedUpdate,
   changes: Partial<RunConfig>,
-  seen: readonly StepLogprobs[] | null = null,
+  stepOutputs: readonly StepLogprobs[] | null = null,
 ): BatchPreview {
-  const groups = changes.groupSize === undefined ? learnedGroups(batch) : firstOfEach(batch, changes.groupSize);
+  const groups = changes.groupSize === undefined ? learnedGroups(batch) : firstRollouts(batch, changes.groupSize);
   const perPass = lesson.steps.length / config.epochs;
-  // as the learner has it: a separate critic is taught by the whole value loss
-  const weight = config.critic === 'separate' ? { valueCoef: 1 } : {};
-  const taken = (seen ? lesson.steps : lesson.steps.slice(0, perPass)).map((step): LearnStep => ({
+  // a separate critic learns from the whole value loss, as in training
+  const valueWeight = config.critic === 'separate' ? { valueCoef: 1 } : {};
+  const stepsBefore = (stepOutputs ? lesson.steps : lesson.steps.slice(0, perPass)).map((step): LearnStep => ({
     ...step,
-    objective: { ...step.objective, ...weight },
+    objective: { ...step.objective, ...valueWeight },
   }));
-  const turnedSteps = taken.map((step): LearnStep => {
+  const changedSteps = stepsBefore.map((step): LearnStep => {
     const rows = step.rows.filter((row) => groups[row]! >= 0);
     return { ...step, rows, objective: { ...step.objective, ...objectiveChanges(config, changes) } };
   });
-  const was = creditOf(batch, lesson.credit);
-  const would = creditOf(batch, turnedCredit({ batch, config, lesson }, changes), groups);
-  const before = passesThrough(batch, was, taken, seen, perPass);
-  const after = passesThrough(batch, would, turnedSteps, seen, perPass);
-  const pushed = ({ masks, advantages, returns }: Credit, of: typeof after, steps: readonly LearnStep[]): Pushed => ({
+  const creditBefore = creditOf(batch, lesson.credit);
+  const creditAfter = creditOf(batch, changedCredit({ batch, config, lesson }, changes), groups);
+  const before = replaySteps(batch, creditBefore, stepsBefore, stepOutputs, perPass);
+  const after = replaySteps(batch, creditAfter, changedSteps, stepOutputs, perPass);
+  const pushedWith = (
+    { masks, advantages, returns }: Credit,
+    of: typeof after,
+    steps: readonly LearnStep[],
+  ): Pushed => ({
     passes: passViews({ ...of, lossMask: masks.policy }, steps, perPass, batch.length),
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
@@ -62,19 +69,19 @@ export function previewBatch(
   });
   const keptRows = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
   return {
-    batch: { ...batch, kept: keptRows, ...pushed(would, after, turnedSteps) },
-    before: pushed(was, before, taken),
+    batch: { ...batch, kept: keptRows, ...pushedWith(creditAfter, after, changedSteps) },
+    before: pushedWith(creditBefore, before, stepsBefore),
     ...{ was: before.means, would: after.means },
   };
 }
 
-/** The groups of an update, had each task been rolled out `size` times: the others of its rows are out of the batch. */
-function firstOfEach(batch: BatchView, size: number): Int32Array {
-  const met = new Map<number, number>();
+/** Returns the groups of an update if each task had been rolled out `size` times. The other rows get −1. */
+function firstRollouts(batch: BatchView, size: number): Int32Array {
+  const countOfGroup = new Map<number, number>();
   return learnedGroups(batch).map((group) => {
-    const before = met.get(group) ?? 0;
-    met.set(group, before + 1);
-    return before < size ? group : -1;
+    const count = countOfGroup.get(group) ?? 0;
+    countOfGroup.set(group, count + 1);
+    return count < size ? group : -1;
   });
 }
 
@@ -83,23 +90,26 @@ function objectiveChanges(config: RunConfig, changes: Partial<RunConfig>) {
   return picked({ ...config, ...changes }, names);
 }
 
-/** Credit as the turned knobs ask for it; the coefficient of KL in the reward stays the controller's while its knob does. */
-function turnedCredit({ config, lesson }: DoneUpdate, changes: Partial<RunConfig>) {
+/**
+ * Credit settings with the changed knobs. The KL coefficient in the reward stays the controller's unless its knob
+ * changes.
+ */
+function changedCredit({ config, lesson }: FinishedUpdate, changes: Partial<RunConfig>) {
   const { klCoef, scale } = lesson.credit;
   return creditSettings({ ...config, ...changes }, changes.klRewardCoef ?? klCoef, scale);
 }
 
-/** The objective and its weights over optimizer steps, as training would report them. */
-function passesThrough(
+/** Computes the objective and its gradient weights over optimizer steps, as training would report them. */
+function replaySteps(
   batch: BatchView,
   { masks, advantages, returns }: Credit,
   steps: readonly LearnStep[],
-  seen: readonly StepLogprobs[] | null,
+  stepOutputs: readonly StepLogprobs[] | null,
   perPass: number,
 ) {
   const { refLogprobs, length } = batch;
   const weights = () => new Float64Array(refLogprobs.length);
-  const out: TokenGradients = {
+  const gradients: TokenGradients = {
     ...{ dlogprobs: weights(), policyWeights: weights() },
     ...{ dentropies: weights(), dvalues: weights() },
   };
@@ -108,13 +118,16 @@ function passesThrough(
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
   };
   const copy = () => ({
-    ...{ gradWeights: Float32Array.from(out.dlogprobs), policyWeights: Float32Array.from(out.policyWeights) },
+    ...{
+      gradWeights: Float32Array.from(gradients.dlogprobs),
+      policyWeights: Float32Array.from(gradients.policyWeights),
+    },
   });
   const parts: ObjectiveParts[] = [];
   const earlierPasses: ReturnType<typeof copy>[] = [];
   for (const [k, step] of steps.entries()) {
-    const { logprobs, entropies, values } = seen?.[k] ?? batch;
-    parts.push(objective({ ...fixed, logprobs, entropies, values }, step.rows, step.objective, out));
+    const { logprobs, entropies, values } = stepOutputs?.[k] ?? batch;
+    parts.push(objective({ ...fixed, logprobs, entropies, values }, step.rows, step.objective, gradients));
     if (endsPass(k, steps.length, perPass)) earlierPasses.push(copy());
   }
   return { ...copy(), earlierPasses, means: means(parts) };

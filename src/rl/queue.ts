@@ -20,10 +20,10 @@ export interface QueueRequest extends PlaySettings {
 }
 
 /**
- * Plays each task once, as many at a time as the policy has rows. A row whose episode is over takes the next task before the next chunk,
- * so no row is idle while tasks wait. An episode doesn't depend on the tasks in other rows. Returns the episodes in the order of the
- * tasks, each as its own group, without tokens. Calls `played` after each chunk with the number of finished episodes. Overwrites the
- * policy's batch.
+ * Plays each task once, as many at a time as the policy has rows. A row whose episode is over takes the next task
+ * before the next chunk, so no row is idle while tasks wait. An episode doesn't depend on the tasks in other rows.
+ * Returns the episodes in the order of the tasks, each as its own group, without tokens. Calls `played` after each
+ * chunk with the number of finished episodes. Overwrites the policy's batch. /
  */
 export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,
@@ -33,17 +33,17 @@ export async function playQueue(
   played?: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const { tasks, settings, begin, chunk } = request;
-  const table = { env, settings, begin, room: policy.length };
+  const conditions = { env, settings, begin, room: policy.length };
   const record = episodeRecord(policy.rows, policy.length);
   const episodes: EpisodeView[] = [];
   const rows: Row[] = [];
   const taskOf: number[] = []; // of each row
   let next = 0;
-  let over = 0;
+  let finishedCount = 0;
   /** Gives these rows the next tasks, if any are left. */
   const take = async (indices: readonly number[]) => {
     const nextTasks = tasks.slice(next, next + indices.length);
-    const steppers = await openAll(table, nextTasks);
+    const steppers = await openAll(conditions, nextTasks);
     for (const [i, { counters }] of nextTasks.entries()) {
       const index = indices[i]!;
       policy.beginRow(index, counters);
@@ -60,12 +60,12 @@ export async function playQueue(
       const finished = rows.filter(({ stepper }) => stepper.stop !== null);
       for (const row of finished) {
         const task = taskOf[row.index]!;
-        if (!episodes[task]) over++;
+        if (!episodes[task]) finishedCount++;
         episodes[task] ??= viewOf(row, task);
       }
       leaveAll(finished.map(({ stepper }) => stepper));
       if (next < tasks.length) await take(finished.map(({ index }) => index));
-      played?.(over);
+      played?.(finishedCount);
       await yieldToEvents();
     }
     return episodes;

@@ -8,7 +8,7 @@ import { preferenceSet, preferenceRewards } from './preferenceSet.ts';
 import { type EpisodeRecord, payLastAction } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
-/** How the reward model is fitted. */
+/** Settings for fitting the reward model. */
 export interface RewardModelOptions {
   readonly seed: number;
   readonly steps?: number; // optimizer steps of one fit
@@ -16,7 +16,7 @@ export interface RewardModelOptions {
   readonly heldOut?: number; // number of held-out pairs, the newest, that measure agreement
 }
 
-/** A model that gives a whole rollout one score r. It's fitted to preferences between rollouts, as in RLHF. */
+/** A model that gives a whole rollout one score r. It is fitted to preferences between rollouts, as in RLHF. */
 export interface RewardModel {
   /** Lets the simulated labeller compare rollouts of a batch, and stores its choices. */
   readonly observe: (rolled: Rollouts, labeller: Labeller) => void;
@@ -28,7 +28,9 @@ export interface RewardModel {
   readonly score: (record: EpisodeRecord) => Promise<Float64Array>;
   /** The current state, to continue from later. */
   readonly state: () => Promise<RewardModelState>;
-  /** Continues from a saved state. The network has to fit. If a pair is invalid, throws RangeError and changes nothing. */
+  /**
+   * Continues from a saved state. The network has to fit. If a pair is invalid, throws RangeError and changes nothing.
+   */
   readonly restore: (state: RewardModelState) => void;
   readonly destroy: () => void;
 }
@@ -39,7 +41,8 @@ export interface RewardModelState {
   readonly memory: RewardModelMemory;
 }
 
-// Twice the steps take twice the time and agree .03 better on number hunt, no better on multi-hop (40 updates, noise .1).
+// Twice the steps take twice the time. Agreement then rises by .03 on number hunt and not on multi-hop (40 updates,
+// noise .1).
 const DEFAULTS = { steps: 2, learningRate: 3e-3, heldOut: 64 } as const;
 
 /** Settings under which only the value loss counts. d(total)/d(value) is then (value − return) / values. */
@@ -64,12 +67,14 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   maxGradNorm: 1,
   criticOnly: false,
 };
-// A value belongs to the place before a token. To get a value after the last token, another token has to follow. Its content doesn't matter.
+// A value belongs to the position before a token. To get a value after the last token, another token has to follow. Its
+// content doesn't matter.
 const CLOSING_TOKEN = 1;
 
 /**
- * A reward model that uses `policy` as its network. `policy` needs a value head and room for one token more than the longest rollout, and
- * nothing else may use it from now on. r is the value after the last token. Each step takes policy.rows / 2 pairs.
+ * Makes a reward model that uses `policy` as its network; nothing else may use this policy. It needs a value head, and
+ * rows one token longer than the longest rollout. r is the value after the last token. Each step takes policy.rows / 2
+ * pairs.
  */
 export function createRewardModel(policy: Policy, options: RewardModelOptions): RewardModel {
   const { seed, steps, learningRate, heldOut } = { ...DEFAULTS, ...options };
@@ -122,10 +127,10 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
       return { network, memory: { ...preferences.memory(), observed, fits } };
     },
     restore({ network, memory }) {
-      const remembered = preferenceSet(memory);
-      for (const attempt of sides(remembered.all())) check(attempt, policy);
+      const restored = preferenceSet(memory);
+      for (const attempt of sides(restored.all())) check(attempt, policy);
       policy.writeState({ policy: network, critic: null });
-      preferences = remembered;
+      preferences = restored;
       ({ observed, fits } = memory);
     },
     destroy: () => policy.destroy(),
@@ -155,17 +160,20 @@ function check({ tokens, roles }: Attempt, { length, model }: Policy): void {
     );
   }
   if (roles.includes(Role.pad)) throw new RangeError('prefer: the rollout contains padding. Give its tokens only.');
-  const strange = tokens.find((token) => token < 0 || token >= model.vocab_size);
-  if (strange !== undefined) {
-    throw new RangeError(`prefer: token ${strange} is out of range: ids go from 0 to ${model.vocab_size - 1}.`);
+  const outOfRange = tokens.find((token) => token < 0 || token >= model.vocab_size);
+  if (outOfRange !== undefined) {
+    throw new RangeError(`prefer: token ${outOfRange} is out of range: ids go from 0 to ${model.vocab_size - 1}.`);
   }
 }
 
-/** A batch with one whole rollout in each row, followed by a closing token. `closings` has the (B,T) places of the closing tokens. */
-function laidOut({ rows, length }: Policy, attempts: readonly Attempt[]): TokenRecord & { closings: Int32Array } {
+/**
+ * Makes a batch with one whole rollout in each row, followed by a closing token. `closingIndices` are the closing
+ * tokens' indices into the (B,T) arrays.
+ */
+function asBatch({ rows, length }: Policy, attempts: readonly Attempt[]): TokenRecord & { closingIndices: Int32Array } {
   const tokens = new Int32Array(rows * length);
   const roles = new Uint8Array(rows * length);
-  const closings = Int32Array.from(attempts, (attempt, row) => {
+  const closingIndices = Int32Array.from(attempts, (attempt, row) => {
     const start = row * length;
     const closing = start + attempt.tokens.length;
     tokens.set(attempt.tokens, start);
@@ -174,16 +182,16 @@ function laidOut({ rows, length }: Policy, attempts: readonly Attempt[]): TokenR
     roles[closing] = Role.observation;
     return closing;
   });
-  return { tokens, roles, states: new Uint8Array(rows * length), closings };
+  return { tokens, roles, states: new Uint8Array(rows * length), closingIndices };
 }
 
 /** r of at most B rollouts. The rollouts stay in the policy's batch. */
 async function scoreRows(policy: Policy, attempts: readonly Attempt[]): Promise<Float64Array> {
-  const { tokens, roles, states, closings } = laidOut(policy, attempts);
+  const { tokens, roles, states, closingIndices } = asBatch(policy, attempts);
   policy.load({ tokens, roles, states });
   await policy.score(1, { reference: false, values: true });
   const { values } = await policy.report();
-  return Float64Array.from(closings, (place) => values[place] ?? 0);
+  return Float64Array.from(closingIndices, (position) => values[position] ?? 0);
 }
 
 /** One optimizer step on the mean loss of the pairs. Returns the loss before the step. */
@@ -197,7 +205,7 @@ async function fitStep(policy: Policy, pairs: readonly Pair[], learningRate: num
 
 /** The batch that teaches a policy the mean Bradley–Terry loss of pairs, given the scores of both sides (2 × pairs). */
 export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayLike<number>) {
-  const { closings, ...record } = laidOut(policy, sides(pairs));
+  const { closingIndices, ...record } = asBatch(policy, sides(pairs));
   const none = () => new Float32Array(policy.rows * policy.length);
   const given: GivenCredit = {
     oldLogprobs: none(),
@@ -209,8 +217,8 @@ export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayL
     returns: none(),
   };
   let loss = 0;
-  const aim = (side: number, gradient: number) => {
-    const place = closings[side] ?? 0;
+  const setGradient = (side: number, gradient: number) => {
+    const place = closingIndices[side] ?? 0;
     const value = scores[side] ?? 0;
     given.valueMask[place] = 1;
     given.oldValues[place] = value;
@@ -220,12 +228,12 @@ export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayL
   for (let i = 0; i < pairs.length; i++) {
     const preference = preferenceLoss(scores[2 * i] ?? 0, scores[2 * i + 1] ?? 0);
     loss += preference.loss / pairs.length;
-    aim(2 * i, preference.gradient);
-    aim(2 * i + 1, -preference.gradient);
+    setGradient(2 * i, preference.gradient);
+    setGradient(2 * i + 1, -preference.gradient);
   }
   // a step without a token in the policy loss would be skipped; this token has advantage 0 and changes nothing
-  given.lossMask[closings[0] ?? 0] = 1;
-  return { record, given, rows: Int32Array.from(closings, (_, row) => row), loss };
+  given.lossMask[closingIndices[0] ?? 0] = 1;
+  return { record, given, rows: Int32Array.from(closingIndices, (_, row) => row), loss };
 }
 
 /** The loss of one preference, and its derivative with respect to the score of the better answer. */
@@ -235,9 +243,9 @@ interface Preference {
 }
 
 /**
- * The negative log-likelihood that the better answer is preferred under Bradley & Terry (1952), as reward models are trained
- * (Ouyang et al. 2022, eq. 1): −log σ(Δ) with Δ = better − worse, and its derivative −(1 − σ(Δ)). Both are finite for every
- * finite Δ: no exponent is ever positive. A constant added to both scores changes nothing.
+ * The negative log-likelihood that the better answer is preferred under Bradley & Terry (1952), as reward models are
+ * trained (Ouyang et al. 2022, eq. 1): −log σ(Δ) with Δ = better − worse, and its derivative −(1 − σ(Δ)). Both are
+ * finite for every finite Δ, because no exponent is positive. A constant added to both scores changes nothing.
  */
 export function preferenceLoss(better: number, worse: number): Preference {
   const delta = better - worse;
@@ -249,8 +257,8 @@ export function preferenceLoss(better: number, worse: number): Preference {
 }
 
 /**
- * The rollouts with the reward model's score noted on each and, times `weight`, paid on its last action token. The record is
- * changed in place.
+ * Returns the rollouts with the reward model's score on each. If `weight` is above 0, pays `preferenceRewards` of the
+ * scores on the last action tokens. Changes the record in place.
  */
 export async function payRewardModelScores(
   rolled: Rollouts,

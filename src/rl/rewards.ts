@@ -1,7 +1,7 @@
-// Below this a spread of rewards is float noise, not a difference: ten summed −0.1 are −1.0000001 in float32.
-const SAME = 1e-6;
+// rewards closer than this are equal up to float noise: ten summed −0.1 are −1.0000001 in float32
+const EQUAL_REWARDS = 1e-6;
 
-/** Summed reward of each row of a (B,T) array, added up in float64. */
+/** Returns the summed reward of each row of a (B,T) array, added in float64. */
 export function scores(rewards: ArrayLike<number>, rows: number, length: number): Float64Array {
   return Float64Array.from({ length: rows }, (_, row) => {
     let sum = 0;
@@ -10,13 +10,13 @@ export function scores(rewards: ArrayLike<number>, rows: number, length: number)
   });
 }
 
-/** How far apart the rewards of rollouts of one prompt lie, over all prompts. */
+/** The spread of rewards among rollouts of the same prompt, over all prompts. */
 export interface GroupSpread {
-  readonly meanStd: number; // n − 1; 0 for groups of one
-  readonly flatShare: number; // groups in which all scored the same
+  readonly meanStd: number; // mean standard deviation (n − 1) of the groups; 0 for groups of one
+  readonly flatShare: number; // share of groups in which all rollouts scored the same
 }
 
-/** Spread of the scores (B) within the groups (B). */
+/** Returns the spread of the scores (B) within the groups (B). */
 export function groupSpread(scored: ArrayLike<number>, groups: ArrayLike<number>): GroupSpread {
   const byGroup = new Map<number, number[]>();
   for (let row = 0; row < scored.length; row++) {
@@ -28,7 +28,7 @@ export function groupSpread(scored: ArrayLike<number>, groups: ArrayLike<number>
   for (const members of byGroup.values()) {
     const n = members.length;
     const range = Math.max(...members) - Math.min(...members);
-    if (range < SAME) {
+    if (range < EQUAL_REWARDS) {
       flat++;
       continue;
     }

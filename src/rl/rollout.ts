@@ -5,12 +5,14 @@ import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type Decoding, newRow, viewOf } from './rows.ts';
 
-/** How episodes are played. */
+/** Settings with which episodes are played. */
 export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
-/** A batch to roll out. Each entry of `tasks` is played once, in a row of its own; the policy must have that many rows. */
+/**
+ * A batch to roll out. Each entry of `tasks` is played once, in a row of its own; the policy must have that many rows.
+ */
 export interface RolloutRequest extends PlaySettings {
   readonly tasks: readonly EpisodeSeeds[]; // one per row; rows of the same group have the same task seed
   readonly groups: Int32Array; // group of each row, (B)
@@ -27,9 +29,10 @@ export interface Rollouts {
 
 /**
  * Rolls out one episode per row. All rows advance together, one chunk at a time (see `advance`); the loop waits for the
- * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and `played` gets the
- * number of finished episodes. Tokens of `script` have the action role and log-probability 0. Scripted tokens past the end
- * of an episode are ignored. Throws if a scripted token is not legal at its position, or if there are more tasks than rows.
+ * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and
+ * `played` gets the number of finished episodes. Tokens of `script` have the action role and log-probability 0.
+ * Scripted tokens past the end of an episode are ignored. Throws if a scripted token is not legal at its position, or
+ * if there are more tasks than rows. /
  */
 export async function rollout(
   policy: Decoding,
@@ -42,9 +45,9 @@ export async function rollout(
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
-  const table = { env, settings, room: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
+  const conditions = { env, settings, room: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
   const record = episodeRecord(policy.rows, policy.length);
-  const steppers = await openAll(table, tasks);
+  const steppers = await openAll(conditions, tasks);
   try {
     for (const token of script) {
       for (const stepper of steppers) if (stepper.stop === null) stepper.take(token);

@@ -8,22 +8,26 @@ import type { EpisodeRecord } from './episodeRecord.ts';
 /** The part of a policy that playing needs. */
 export type Decoding = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
 
-/** An episode in a row of the policy. The record has the tokens that the policy has read or drawn so far; the others must still be forced. */
+/**
+ * An episode in a row of the policy. The record has the tokens that the policy has read or drawn so far; the others
+ * must still be forced.
+ */
 export interface Row {
   readonly index: number;
   readonly stepper: Stepper;
-  placed: number; // number of the episode's payments that are in the record
+  recordedPayments: number; // number of the episode's payments that are already in the record
 }
 
-/** A row whose policy has read nothing yet. */
+/** Makes a row of which the policy has read nothing. */
 export function newRow(index: number, stepper: Stepper): Row {
-  return { index, stepper, placed: 0 };
+  return { index, stepper, recordedPayments: 0 };
 }
 
 /**
- * Advances the open rows by one chunk of at most `limit` tokens. Returns false, and does nothing, if no row is open. Tokens that the
- * policy hasn't read are forced first. Then it draws until the grammar ends the turn or the budget is spent. An environment with late
- * answers is asked once, for all finished turns. Throws if a row draws a token that its grammar forbids.
+ * Advances the open rows by one chunk of at most `limit` tokens. Returns false, and does nothing, if no row is open.
+ * Tokens that the policy hasn't read are forced first. Then the policy draws until the grammar ends the turn or the
+ * budget is used up. An environment that answers later is asked once, for all finished turns. Throws if a row draws a
+ * token that its grammar forbids.
  */
 export async function advance(
   policy: Decoding,
@@ -37,21 +41,22 @@ export async function advance(
   const { counts, tokens, logprobs, logMass } = await policy.decode(chunk);
   for (const row of open) {
     const { index, stepper } = row;
-    for (let k = 0; k < chunk.forcedCounts[index]!; k++) note(row, record, 0);
+    for (let k = 0; k < chunk.forcedCounts[index]!; k++) recordToken(row, record, 0);
     for (let at = index * chunk.steps; at < index * chunk.steps + counts[index]!; at++) {
       const token = tokens[at]!;
       if (!stepper.allows(token)) {
         throw new Error(`rollout: row ${index} drew token ${token}, which is illegal in its grammar state.`);
       }
       stepper.take(token);
-      note(row, record, logprobs[at]!, logMass?.[at]);
+      recordToken(row, record, logprobs[at]!, logMass?.[at]);
     }
   }
   await answerAll(open.map(({ stepper }) => stepper));
   for (const row of open) {
     const { index, stepper } = row;
-    for (const { at, part, reward } of stepper.payments.slice(row.placed)) record.pay(index, at, part, reward);
-    row.placed = stepper.payments.length;
+    for (const { at, part, reward } of stepper.payments.slice(row.recordedPayments))
+      record.pay(index, at, part, reward);
+    row.recordedPayments = stepper.payments.length;
   }
   return true;
 }
@@ -63,8 +68,8 @@ function unread({ index, stepper }: Row, record: EpisodeRecord): number {
 
 /** The next chunk of every row. It has as many steps as the row with the most work needs, up to `limit`. */
 function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord, limit: number): DecodeChunk {
-  const wants = open.map((row) => unread(row, record) + row.stepper.budget);
-  const steps = Math.min(limit, Math.max(...wants));
+  const workLeft = open.map((row) => unread(row, record) + row.stepper.budget);
+  const steps = Math.min(limit, Math.max(...workLeft));
   const forced = new Int32Array(policy.rows * steps);
   const forcedCounts = new Int32Array(policy.rows);
   const forcedRoles = new Int32Array(policy.rows).fill(Role.observation);
@@ -74,11 +79,12 @@ function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord
     const { index, stepper } = row;
     const waiting = stepper.written.slice(record.lengths[index]);
     const change = waiting.findIndex(({ role }) => role !== waiting[0]!.role); // a chunk forces tokens of one role
-    const now = waiting.slice(0, Math.min(steps, change < 0 ? waiting.length : change));
-    now.forEach(({ token }, k) => (forced[index * steps + k] = token));
-    forcedCounts[index] = now.length;
-    if (now[0]) forcedRoles[index] = now[0].role;
-    if (now.length < waiting.length || stepper.stop !== null) continue; // the rest is forced in the next chunk, then it draws
+    const forcedNow = waiting.slice(0, Math.min(steps, change < 0 ? waiting.length : change));
+    forcedNow.forEach(({ token }, k) => (forced[index * steps + k] = token));
+    forcedCounts[index] = forcedNow.length;
+    if (forcedNow[0]) forcedRoles[index] = forcedNow[0].role;
+    // the other tokens are forced in the next chunk, then the policy draws
+    if (forcedNow.length < waiting.length || stepper.stop !== null) continue;
     states[index] = stepper.state;
     budgets[index] = stepper.budget;
   }
@@ -86,7 +92,7 @@ function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord
 }
 
 /** Adds the next token of a row's episode, forced or drawn, to the record. */
-function note({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
+function recordToken({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
   const { token, ...origin } = stepper.written[record.lengths[index]!]!;
   record.push(index, token, { ...origin, logprob, drawnLogprob: logprob - logMass });
 }

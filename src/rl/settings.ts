@@ -8,7 +8,7 @@ import { usesCritic } from '../config/estimators.ts';
 import { agentOnly } from '../config/masks.ts';
 import type { FilterSettings } from './filter.ts';
 
-/** The six masks that follow from the two switches and their overrides. True: agent tokens only. */
+/** The six mask switches, from the two main switches and their overrides. True: agent tokens only. */
 function maskSwitches(config: RunConfig): MaskSwitches {
   return {
     advantage: agentOnly(config, 'advantageTokens'),
@@ -20,7 +20,9 @@ function maskSwitches(config: RunConfig): MaskSwitches {
   };
 }
 
-/** The settings that turn rewards into advantages. `klCoef` comes from the KL controller, `scale` from the group filter. */
+/**
+ * The settings that turn rewards into advantages. `klCoef` comes from the KL controller, `scale` from the group filter.
+ */
 export function creditSettings(config: RunConfig, klCoef: number, scale: number): CreditSettings {
   const { estimator, gamma, lambda, turnGamma, klRewardEstimator } = config;
   return {
@@ -53,8 +55,11 @@ export function objectiveSettings(config: RunConfig): ObjectiveSettings {
 /** The settings of AdamW at the next optimizer step of `update`. */
 export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
   const { beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
-  const risen = Math.min(1, update / Math.max(1, config.rateWarmup));
-  const [learningRate, criticLearningRate] = [config.learningRate * risen, config.criticLearningRate * risen];
+  const warmupFactor = Math.min(1, update / Math.max(1, config.rateWarmup));
+  const [learningRate, criticLearningRate] = [
+    config.learningRate * warmupFactor,
+    config.criticLearningRate * warmupFactor,
+  ];
   // without a critic, freezing the policy would only waste updates
   const criticOnly = update <= config.criticWarmup && usesCritic(config.estimator);
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
@@ -74,22 +79,23 @@ export function evalSampling(config: RunConfig, update: number, greedy: boolean)
 }
 
 /**
- * Counters for the random draws of held-out task `index`, if `rows` tasks are played at a time: the batch it would be in and its place
- * there. They don't depend on the row that plays it.
+ * Returns the counters for the random draws of held-out task `index`, if `rows` tasks are played at a time: the number
+ * of the task's batch and its place in the batch. They don't depend on the row that plays it.
  */
 export function evalCounters(update: number, index: number, rows: number): DrawCounters {
   // evalTasks is at most 4096, so no evaluation has more batches
   return { update: update * 4096 + Math.floor(index / rows), rollout: index % rows };
 }
 
-const HELD_OUT = 0x80000000;
+const HELD_OUT_BIT = 0x80000000;
 
 /**
- * Seed of the task of `group` in `update`: 31 bits, with the top bit clear. The seeds of a batch are consecutive, so an environment with
- * few tasks gives each equally often. With independent draws, number hunt learned half as fast (docs/journal/learning.md).
+ * Seed of the task of `group` in `update`: 31 bits, with the top bit clear. The seeds of a batch are consecutive, so an
+ * environment with few tasks gives each equally often. With independent draws, number hunt learned half as fast
+ * (docs/journal/learning.md). /
  */
 export function trainTaskSeed(seed: number, update: number, group: number): number {
-  return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT;
+  return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT_BIT;
 }
 
 /** Seed of the environment's random events for the rollout in `row` of `update`, if each rollout has its own. */
@@ -98,12 +104,12 @@ export function trainEnvironmentSeed(seed: number, update: number, row: number):
 }
 
 /**
- * Seed of held-out task `index`. The top bit is set, so no training task can have the same seed. The seeds of a run are consecutive, so an
- * environment with few tasks gives each equally often.
+ * Seed of held-out task `index`. The top bit is set, so no training task can have the same seed. The seeds of a run are
+ * consecutive, so an environment with few tasks gives each equally often. /
  */
 export function evalTaskSeed(seed: number, index: number): number {
   const first = hash(streamKey(seed, Purpose.evalTask), 0, 0) & 0x3fffffff;
-  return (HELD_OUT + first + index) >>> 0;
+  return (HELD_OUT_BIT + first + index) >>> 0;
 }
 
 const words = new Uint32Array(4);

@@ -2,7 +2,10 @@ import type { FieldName } from '../config/config.ts';
 import type { StepStats } from '../model/policyReport.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 
-/** An error event for the first optimizer step of an update that was skipped because something was not finite. */
+/**
+ * Returns an error event for the first optimizer step of an update that was skipped because a number was not finite.
+ * Null if there is none.
+ */
 export function explainSkips(update: number, steps: readonly StepStats[]): TrainingEvent | null {
   const index = steps.findIndex(({ skipped }) => skipped === 'non-finite');
   const step = steps[index];
@@ -18,9 +21,9 @@ export function explainSkips(update: number, steps: readonly StepStats[]): Train
 
 function remedy(culprit: string): { readonly hint: string; readonly fields: readonly FieldName[] } {
   if (culprit.endsWith(' in f16')) {
-    return { hint: 'f16 holds nothing beyond 65,504: reset the run with storage f32.', fields: ['storage'] };
+    return { hint: 'f16 has no numbers beyond 65,504. Reset the run with storage f32.', fields: ['storage'] };
   }
   const fields = ['learningRate', 'maxGradNorm'] as const;
-  if (culprit.startsWith('weight')) return { hint: 'A weight cannot mend itself: reset the run.', fields };
-  return { hint: 'Lower the learning rate or the gradient clip, then run on; or reset.', fields };
+  if (culprit.startsWith('weight')) return { hint: 'A weight that is not finite stays so. Reset the run.', fields };
+  return { hint: 'Lower the learning rate or the gradient clip and continue, or reset the run.', fields };
 }

@@ -16,7 +16,7 @@ import { meanRowKl } from './klController.ts';
 import { groupSpread, scores } from './rewards.ts';
 import type { Rollouts } from './rollout.ts';
 
-/** How long the parts of an update took, in milliseconds. */
+/** Durations of the parts of an update, in milliseconds. */
 export interface UpdateTimes {
   readonly rollout: number;
   readonly environment: number; // part of `rollout`
@@ -36,7 +36,7 @@ export interface Measured {
   readonly after: EngineCounters;
 }
 
-/** The numbers of an update, by the names of src/domain/metrics.ts; those that are undefined here are left out. */
+/** Returns the metrics of an update, named as in src/domain/metrics.ts. Undefined metrics are left out. */
 export function summarize(measured: Measured): Metrics {
   const { rolled, filtered, report, config, times, before, after } = measured;
   const seconds = (times.rollout + times.learn) / 1000;
@@ -69,7 +69,7 @@ export function summarize(measured: Measured): Metrics {
   };
 }
 
-/** What the panels draw of an update. */
+/** Returns the data of a batch that the panels show. */
 export function batchView(
   update: number,
   { record, episodes }: Rollouts,
@@ -79,7 +79,7 @@ export function batchView(
 ): BatchView {
   const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
-  // a critic that was not asked says nothing of this batch
+  // without a critic the values mean nothing
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
   const { lossMask, advantageMask, gradWeights, policyWeights } = report;
   return {
@@ -118,7 +118,9 @@ function keptRows({ groups }: Pick<FilteredGroups, 'groups'>): Uint8Array {
 function rewardMetrics({ record, groups, episodes }: Rollouts): Metrics {
   const scored = scores(record.rewards, record.rows, record.length);
   const { meanStd, flatShare } = groupSpread(scored, groups);
-  const judged = episodes.flatMap(({ preferenceScore }) => (preferenceScore === null ? [] : [preferenceScore]));
+  const preferenceScores = episodes.flatMap(({ preferenceScore }) =>
+    preferenceScore === null ? [] : [preferenceScore],
+  );
   const parts: Metrics = {};
   for (const part of REWARD_PARTS) {
     const mean = average(episodes.map((episode) => episode.parts[part]));
@@ -126,7 +128,7 @@ function rewardMetrics({ record, groups, episodes }: Rollouts): Metrics {
   }
   return {
     ...parts,
-    ...(judged.length > 0 ? { 'reward_model/score': average(judged) } : {}),
+    ...(preferenceScores.length > 0 ? { 'reward_model/score': average(preferenceScores) } : {}),
     'critic/score/mean': scored.reduce((a, b) => a + b, 0) / scored.length,
     'critic/score/min': Math.min(...scored),
     'critic/score/max': Math.max(...scored),
@@ -174,14 +176,14 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
   };
 }
 
-/** How far what was drawn from lay from the policy, where top-k or top-p cut it. */
+/** Returns the KL between the distribution after top-k and top-p and the policy. */
 function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Metrics {
   if (topK === 0 && topP === 1) return {};
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
   return { 'rollout/truncation_kl': average(drawn.map((i) => record.drawnLogprobs[i]! - record.logprobs[i]!)) };
 }
 
-/** Of the agent's tokens: how many were choices of one, and how open the others were. */
+/** Returns the share of the agent's tokens that were the only legal one, and the mean entropy of the others. */
 function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metrics {
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
   const choices = drawn.filter((i) => record.singles[i] === 0);
@@ -191,7 +193,7 @@ function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metri
   };
 }
 
-/** KL in the reward: what the tokens paid, and what multiplied it. */
+/** Returns the metrics of the KL penalty in the reward. */
 function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics {
   if (credit.klCoef === 0) return {};
   const { record } = rolled;
@@ -219,9 +221,11 @@ function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics 
     'rollout/entropy': average(over(report.regularizerMask, (i) => report.entropies[i] ?? 0)),
   };
   if (!usesCritic(estimator)) return metrics;
-  const spread = variance(over(report.valueMask, (i) => report.returns[i] ?? 0));
-  const missed = variance(over(report.valueMask, (i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
-  return spread > 0 ? { ...metrics, 'critic/vf_explained_var': 1 - missed / spread } : metrics;
+  const returnVariance = variance(over(report.valueMask, (i) => report.returns[i] ?? 0));
+  const residualVariance = variance(over(report.valueMask, (i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
+  return returnVariance > 0
+    ? { ...metrics, 'critic/vf_explained_var': 1 - residualVariance / returnVariance }
+    : metrics;
 }
 
 function largestMismatch({ record }: Rollouts, { logprobs }: PolicyReport): number {

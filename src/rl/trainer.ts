@@ -38,9 +38,12 @@ export interface Run {
   readonly config: (update: number, step: number) => RunConfig;
   readonly now: () => number; // ms
   readonly yieldToEvents: () => Promise<void>; // lets the event loop run
-  readonly fenced?: () => boolean; // true: each stage waits until the device is done, so its time covers its own work only
-  readonly played?: (done: number, total: number) => void; // called with the number of finished rollouts of a batch or an evaluation
-  readonly learned?: (lesson: Lesson) => void; // called with each update's settings and optimizer steps, before its `metrics` event
+  /** True: each stage waits until the device is done, so that its time covers its own work only. */
+  readonly fenced?: () => boolean;
+  /** Called with the number of finished rollouts of a batch or an evaluation. */
+  readonly played?: (done: number, total: number) => void;
+  /** Called with each update's settings and optimizer steps, before its `metrics` event. */
+  readonly learned?: (lesson: Lesson) => void;
   /**
    * Configuration of the last update, or null before the first. If `config()` differs, the next update begins with a
    * `configured` event.
@@ -50,19 +53,21 @@ export interface Run {
 }
 
 /**
- * A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2 `rollout_filter_empty_stop_steps`).
+ * A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2
+ * `rollout_filter_empty_stop_steps`). /
  */
-const EMPTY_UPDATES = 5;
+const MAX_EMPTY_UPDATES = 5;
 
 /**
- * Trains without end. Each update has five stages: rollout, score, credit, learn, report. The caller drives it by asking
- * for the next event: stop asking to pause, and ask until a `metrics` event to take one update. Once the configured number
- * of `updates` is done, every request gets a `running: false` event until that number is raised.
+ * Trains without end. Each update has five stages: rollout, score, credit, learn, report. The caller drives it by
+ * asking for the next event: stop asking to pause, and ask until a `metrics` event to take one update. Once the
+ * configured number of `updates` is done, every request gets a `running: false` event until that number is raised.
  *
- * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once per
- * decode chunk and once per update, and once more in updates that measure input dependence; with `fenced`, also after each
- * stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run can continue. If the group filter drops all
- * prompts of a batch, nothing is learned from it. After five such batches in a row the run pauses.
+ * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once
+ * per decode chunk and once per update, and once more in updates that measure input dependence; with `fenced`, also
+ * after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
+ * can continue. If the group filter drops all prompts of a batch, nothing is learned from it. After five such batches
+ * in a row the run pauses. /
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, yieldToEvents, progress } = run;
@@ -91,67 +96,67 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
 
     // 1 rollout
     yield phase('sampling', update);
-    const began = now();
+    const rolloutStart = now();
     const timer = { now, spent: 0 };
     const tasks = { ...trainingTasks(policy, config, update), timer };
     const played = await rollout(policy, env, tasks, yieldToEvents, run.played);
     const rolled = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
-    const rolloutTime = now() - began;
+    const rolloutTime = now() - rolloutStart;
 
     // 2 score
     yield phase('scoring', update);
-    const resumed = now();
+    const scoreStart = now();
     const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
     await policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
     await settle();
-    let learnTime = now() - resumed;
+    let learnTime = now() - scoreStart;
 
     // 3 credit
     yield phase('crediting', update);
-    const credited = now();
+    const creditStart = now();
     const filtered = filterGroups(scoresOf(rolled, config), rolled.groups, filterSettings(config));
     const klCoef = penalty.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
     const { rewards, singles } = rolled.record;
     policy.credit({ rewards, groups: filtered.groups, singles }, credit);
     await settle();
-    learnTime += now() - credited;
+    learnTime += now() - creditStart;
 
     // 4 learn
     const steps = minibatches(config, policy.rows, filtered.groups, update);
     const perPass = steps.length / config.epochs;
-    const taken: LearnStep[] = [];
+    const takenSteps: LearnStep[] = [];
     for (const [step, rows] of steps.entries()) {
       yield phase('updating', update, step, steps.length);
       // If this batch has no reference log-probabilities, a KL coefficient raised now takes effect at the next batch.
-      const wanted = run.config(update, step + 1);
-      const live = changedKnobs(config, wanted, (name) => isLive(name) && (reference || name !== 'klCoef'));
+      const newConfig = run.config(update, step + 1);
+      const live = changedKnobs(config, newConfig, (name) => isLive(name) && (reference || name !== 'klCoef'));
       config = { ...config, ...live };
       if (isSome(live)) yield { type: 'configured', update, step: step + 1, changes: live };
-      const started = now();
+      const stepStart = now();
       const objective = objectiveSettings(config);
       const optimizer = optimizerSettings(config, update);
       await policy.learn(rows, objective, optimizer, config.temperature);
-      taken.push({ rows, objective, optimizer, temperature: config.temperature });
+      takenSteps.push({ rows, objective, optimizer, temperature: config.temperature });
       if (endsPass(step, steps.length, perPass)) policy.endPass();
       await settle();
       await yieldToEvents();
-      learnTime += now() - started;
+      learnTime += now() - stepStart;
     }
 
-    run.learned?.({ credit, steps: taken });
+    run.learned?.({ credit, steps: takenSteps });
 
     // 5 report
     yield phase('reporting', update);
-    const waited = now();
+    const reportStart = now();
     const report = await policy.report();
-    learnTime += now() - waited;
+    learnTime += now() - reportStart;
     const times = { rollout: rolloutTime, environment: timer.spent, learn: learnTime };
     const after = policy.counters();
     const { learningRate } = optimizerSettings(config, update);
     const values = summarize({ rolled, filtered, report, config, credit, learningRate, times, before, after });
     penalty.observe(values, config, policy.rows);
-    const passes = passViews(report, taken, perPass, policy.length);
+    const passes = passViews(report, takenSteps, perPass, policy.length);
     yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes }, config };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
@@ -174,13 +179,14 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     const skipped = explainSkips(update, report.steps);
     if (skipped) yield skipped;
     yield { type: 'health', update, health: monitor.observe(update, values, config) };
-    const empty = filtered.keptGroups === 0 ? progress.empty + 1 : 0;
-    const stuck = empty === EMPTY_UPDATES;
-    progress.empty = stuck ? 0 : empty;
+    const emptyUpdates = filtered.keptGroups === 0 ? progress.empty + 1 : 0;
+    const isStuck = emptyUpdates === MAX_EMPTY_UPDATES;
+    progress.empty = isStuck ? 0 : emptyUpdates;
     progress.update = update;
-    before = policy.counters(); // the next update's counts begin here, so that a read-back of the weights after this update belongs to the next one
+    // counts of the next update begin here, so a read-back of the weights after this update is counted in the next one
+    before = policy.counters();
     yield { type: 'metrics', update, values, ...(solved && { solved }) };
-    if (stuck) {
+    if (isStuck) {
       yield nothingKept(update);
       yield { type: 'running', running: false, update, finished: false };
     }
@@ -194,7 +200,7 @@ function phase(name: Phase, update: number, done = 0, total = 0): TrainingEvent 
 function nothingKept(update: number): TrainingEvent {
   return {
     type: 'error',
-    message: `The last ${EMPTY_UPDATES} batches up to update ${update} had no prompt whose rollouts differ, so the group filter kept none and nothing was learned. The run is paused.`,
+    message: `The last ${MAX_EMPTY_UPDATES} batches up to update ${update} had no prompt whose rollouts differ, so the group filter kept none and nothing was learned. The run is paused.`,
     hint: 'Set the group filter to none, raise the temperature, or reset.',
     fatal: false,
     fields: ['filter', 'temperature'],
@@ -225,8 +231,8 @@ function scoresOf({ episodes }: Rollouts, { filterScore }: RunConfig): readonly 
 }
 
 /**
- * The row indices of each optimizer step. Every epoch shuffles the rows that passed the group filter and splits them into
- * minibatches of equal size. If all rows passed there are `minibatches` of them per epoch, otherwise fewer.
+ * The row indices of each optimizer step. Every epoch shuffles the rows that passed the group filter and splits them
+ * into minibatches of equal size. If all rows passed there are `minibatches` of them per epoch, otherwise fewer. /
  */
 function minibatches(
   { seed, epochs, minibatches: parts }: RunConfig,

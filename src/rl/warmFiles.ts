@@ -12,8 +12,8 @@ export const SHIPPED_FILES: readonly string[] = [
 ];
 
 /**
- * The name of the warm-start file that fits a configuration: everything that its vocabulary, its demonstrations and its
- * tensors depend on. Whether such a file is shipped, SHIPPED_FILES says.
+ * Returns the name of the warm-start file for a configuration. It contains everything that the vocabulary, the
+ * demonstrations and the tensors depend on. The file exists only if SHIPPED_FILES lists it.
  */
 export function warmFile(config: RunConfig): string {
   const variants = [

@@ -1,4 +1,4 @@
-import { type ToolEnv, UNPAID } from '../envs/env.ts';
+import { type ToolEnv, NO_REWARD_SETTINGS } from '../envs/env.ts';
 import { demonstrator, playOut } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
@@ -10,7 +10,8 @@ import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
-// Supervised learning is the plain surrogate with advantage 1 at the demonstrator's tokens: −mean log π.
+// supervised learning as a policy loss: the plain surrogate with advantage 1 at the demonstrator's tokens gives −mean
+// log π
 const IMITATION: ObjectiveSettings = {
   surrogate: 'plain',
   clipLow: 0,
@@ -33,10 +34,10 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   criticOnly: false,
 };
 
-/** An environment and how well its demonstrator plays. */
+/** An environment with the quality of its demonstrator. */
 export interface Demonstrated {
   readonly env: ToolEnv;
-  readonly quality: number; // probability that the demonstrator does the right thing at each choice
+  readonly quality: number; // probability that the demonstrator chooses correctly at each choice
 }
 
 /** The parts of a run that its warm start needs. */
@@ -49,8 +50,8 @@ export interface WarmStart {
 }
 
 /**
- * Imitates scripted, deliberately imperfect demonstrations through the same objective as RL; yields after each step.
- * Every step sees fresh episodes. The optimizer is reset at the end.
+ * Imitates scripted, deliberately imperfect demonstrations with the same objective as RL. Yields after each step. Every
+ * step has new episodes. The optimizer is reset at the end.
  */
 export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
   for await (const step of imitationSteps(start, 0)) yield step;
@@ -66,8 +67,9 @@ export interface ImitatedStep {
 }
 
 /**
- * The same warm start, with the loss of each step, from step `done` + 1 on. If the policy has the weights and moments after step `done`,
- * the result equals an uninterrupted warm start, bit for bit. The optimizer is reset before the last step is yielded.
+ * Runs the same warm start from step `done` + 1 on, and yields the loss of each step. If the policy has the weights and
+ * moments after step `done`, the result equals an uninterrupted warm start, bit for bit. The optimizer is reset before
+ * the last step is yielded.
  */
 export async function* imitatedSteps(start: WarmStart, done: number): AsyncGenerator<ImitatedStep> {
   const { policy, recipe } = start;
@@ -84,13 +86,13 @@ async function* imitationSteps(
   done: number,
 ): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
-  const shown = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
-  const [first] = shown;
+  const demonstrated = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
+  const [first] = demonstrated;
   if (!first) throw new RangeError('warmStart: there is no environment.');
   policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
   for (let step = done; step < recipe.steps; step++) {
-    const record = demonstrations(shown, { seed, step, rows: policy.rows, length: policy.length });
+    const record = demonstrations(demonstrated, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
     await policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
@@ -100,8 +102,8 @@ async function* imitationSteps(
 }
 
 function checkFinite(steps: readonly StepStats[]): void {
-  const broken = steps.find(({ skipped }) => skipped === 'non-finite');
-  if (broken) throw new Error(`warmStart: ${broken.culprit} became non-finite. Use a lower learning rate.`);
+  const badStep = steps.find(({ skipped }) => skipped === 'non-finite');
+  if (badStep) throw new Error(`warmStart: ${badStep.culprit} became non-finite. Use a lower learning rate.`);
 }
 
 async function forgetMoments(policy: Policy): Promise<void> {
@@ -109,9 +111,12 @@ async function forgetMoments(policy: Policy): Promise<void> {
   policy.writeWeights(network.weights);
 }
 
-/** A batch of demonstrated episodes; rows alternate between the environments. The demonstrator's tokens have the action role. */
+/**
+ * A batch of demonstrated episodes; rows alternate between the environments. The demonstrator's tokens have the action
+ * role.
+ */
 export function demonstrations(
-  shown: readonly Demonstrated[],
+  demonstrated: readonly Demonstrated[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
 ): EpisodeRecord {
   const record = episodeRecord(batch.rows, batch.length);
@@ -119,16 +124,16 @@ export function demonstrations(
   for (let row = 0; row < batch.rows; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
     const seed = (task[0] ?? 0) & 0x7fffffff;
-    const { env, quality } = shown[row % shown.length]!;
-    const table = { env, settings: UNPAID, begin: env.demonstration, room: batch.length };
+    const { env, quality } = demonstrated[row % demonstrated.length]!;
+    const conditions = { env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, room: batch.length };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
-    const { written } = playOut(openEpisode(table, { seed, environmentSeed: seed }), demonstrator(quality, draw));
+    const { written } = playOut(openEpisode(conditions, { seed, environmentSeed: seed }), demonstrator(quality, draw));
     for (const { token, role, turn } of written) record.push(row, token, { role, turn, state: 0, logprob: 0 });
   }
   return record;
 }
 
-/** Advantage 1 and a loss at every action token, nothing elsewhere. */
+/** Advantage 1 and a policy loss at every action token, none elsewhere. */
 function imitationCredit({ roles }: EpisodeRecord): GivenCredit {
   const agent = Float32Array.from(roles, (role) => (role === Role.action ? 1 : 0));
   const none = () => new Float32Array(roles.length);

@@ -15,7 +15,10 @@ const FACTS = {
   acc: flagOrNull,
 } as const;
 
-/** Agent-R1's dump, one line a trajectory of steps. Source: `build_trajectory_dump_entries` in agent_r1/trainer/ppo/ray_trainer.py. */
+/**
+ * Agent-R1's dump: each line is a trajectory of steps. Source: `build_trajectory_dump_entries` in
+ * agent_r1/trainer/ppo/ray_trainer.py.
+ */
 export const agentR1: Format = {
   name: 'agent-r1',
   label: 'Agent-R1',
@@ -26,31 +29,31 @@ export const agentR1: Format = {
 
 function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const steps = objectsOf(line, 'steps');
-  if (steps.length === 0) throw new ProblemError({ got: 'a trajectory of no steps', want: 'one step at least' });
+  if (steps.length === 0) throw new ProblemError({ got: 'a trajectory without steps', want: 'at least one step' });
   const pieces: Piece[] = [];
-  const begun = textOf(steps[0]!, 'input');
-  const glued = isGlued(begun, pattern);
-  let before = { input: '', output: '' };
+  const firstPrompt = textOf(steps[0]!, 'input');
+  const glued = isGlued(firstPrompt, pattern);
+  let previous = { input: '', output: '' };
   for (const step of steps) {
-    const now = { input: textOf(step, 'input'), output: textOf(step, 'output') };
-    const fresh = since(before, now.input);
-    if (pieces.length === 0) pieces.push(...given(split(fresh, pattern, 'prompt', glued), 'prompt'));
-    else pieces.push(...given(split(fresh, pattern, 'observation', glued), 'observation'));
-    pieces.push(...split(now.output, pattern, 'action', glued));
-    before = now;
+    const current = { input: textOf(step, 'input'), output: textOf(step, 'output') };
+    const newPart = newPartOf(previous, current.input);
+    if (pieces.length === 0) pieces.push(...asHistory(split(newPart, pattern, 'prompt', glued), 'prompt'));
+    else pieces.push(...asHistory(split(newPart, pattern, 'observation', glued), 'observation'));
+    pieces.push(...split(current.output, pattern, 'action', glued));
+    previous = current;
   }
   const segments = segmentsOf(pieces);
   return bareRecord({
     id: textOrNull(line, 'trajectory_uid'),
     step: numberOrNull(line, 'step'),
-    group: promptGroup(begun),
+    group: promptGroup(firstPrompt),
     reward: numberOrNull(line, 'score'),
     rewardParts: steps.flatMap((step, i) => {
       const score = numberOrNull(step, 'score');
       return score === null ? [] : [[`step ${numberOrNull(step, 'step_index') ?? i}`, score] as const];
     }),
     success: flagOrNull(line, 'acc'),
-    turns: numberOrNull(line, 'num_steps') ?? countTurns(segments), // a step in which nothing was said is one, too
+    turns: numberOrNull(line, 'num_steps') ?? countTurns(segments), // a step without any text counts too
     toolCalls: countCalls(segments),
     segments,
     guessed: ['roles', 'group'],
@@ -64,20 +67,26 @@ function extrasOfStep(step: JsonRecord, i: number) {
   );
 }
 
-/** The part of a step's prompt that is new since the step before. If the prompt does not continue that step, all of it. */
-function since(before: { readonly input: string; readonly output: string }, input: string): string {
-  if (before.input === '') return input;
-  const whole = before.input + before.output;
-  if (input.startsWith(whole)) return input.slice(whole.length);
-  const at = before.output === '' ? -1 : input.lastIndexOf(before.output);
-  return at < 0 ? input : input.slice(at + before.output.length);
+/**
+ * The part of a step's prompt that the previous step did not have. All of it if the prompt does not continue the
+ * previous step.
+ */
+function newPartOf(previous: { readonly input: string; readonly output: string }, input: string): string {
+  if (previous.input === '') return input;
+  const previousText = previous.input + previous.output;
+  if (input.startsWith(previousText)) return input.slice(previousText.length);
+  const at = previous.output === '' ? -1 : input.lastIndexOf(previous.output);
+  return at < 0 ? input : input.slice(at + previous.output.length);
 }
 
-/** Pieces of a prompt: what the agent wrote in it is history, and no turn of this step. */
-function given(pieces: readonly Piece[], as: 'prompt' | 'observation'): Piece[] {
+/**
+ * The pieces of a step's prompt. The agent's text in a prompt is history, not a turn of this step, so it gets the role
+ * `as`.
+ */
+function asHistory(pieces: readonly Piece[], as: 'prompt' | 'observation'): Piece[] {
   return pieces.map((piece) => {
     if (piece.role === 'action') return { ...piece, role: as, kind: as };
-    // tools answer in a message of the user
+    // tools answer in a user message
     return piece.role === 'prompt' && as === 'observation' ? { ...piece, role: as, kind: as } : piece;
   });
 }

@@ -3,7 +3,7 @@ import { type BatchView, isMeasured, type KeptBatch, type PassView, SCORE_NAMES 
 import type { EpisodeView } from '../domain/episode.ts';
 import { type Writing, writingOf } from '../domain/tokens.ts';
 
-/** One row of a kept batch, cut to its length; what the knobs left unmeasured is undefined. */
+/** One row of a kept batch, cut to its length. Lists that the knobs left unmeasured are undefined. */
 export interface BatchRow {
   readonly id: string; // unique in the run
   readonly update: number;
@@ -13,14 +13,17 @@ export interface BatchRow {
   readonly length: number;
   readonly ids: readonly number[];
   readonly writing: Writing;
-  readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
-  readonly kept: boolean; // learned from
+  readonly words: readonly string[]; // for people: with the names that `episode.names` gives token ids in this task
+  readonly kept: boolean; // the update learned from it
   readonly passes: readonly PassView[];
-  /** A list of the batch as this row has it, floats in as few digits as name them; undefined where nothing measured it. */
+  /**
+   * This row's part of a list of the batch. Floats have the fewest digits that identify them. Undefined if the list was
+   * not measured.
+   */
   readonly list: (name: BatchList) => readonly number[] | undefined;
-  /** Any list of the batch's size, likewise. */
+  /** This row's part of any list of the batch's size, with floats shortened as in `list`. */
   readonly cut: (from: ArrayLike<number>) => readonly number[];
-  readonly push: readonly number[]; // −∂L/∂log π, summed over the passes that are kept
+  readonly push: readonly number[]; // −∂L/∂log π, summed over the recorded passes
   readonly partLists: readonly (readonly [string, readonly number[]])[];
 }
 
@@ -59,7 +62,7 @@ export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string
   });
 }
 
-/** The decimal with the fewest digits that is this float32 when it is read again; nine always are. */
+/** The decimal with the fewest digits that reads back as the same float32. Nine digits are always enough. */
 function fewestDigits(value: number): number {
   for (const digits of [3, 6, 7, 8]) {
     const short = Number(value.toPrecision(digits));
@@ -68,7 +71,7 @@ function fewestDigits(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** The push at a flat index, in float32 as all the others. */
+/** The push (−∂L/∂log π) at a flat index of the batch, rounded to float32 like the batch's own lists. */
 function pushAt({ passes = [], gradWeights }: BatchView, i: number): number {
   const lists = passes.length > 0 ? passes.map((pass) => pass.gradWeights) : [gradWeights];
   const sum = lists.reduce((total, list) => total - (list[i] ?? 0), 0);

@@ -1,12 +1,12 @@
 import { type RolloutRecord, textLength } from './rolloutRecord.ts';
 
-/** Numbers of each rollout that lists and curves are made of. NaN and −1 stand for what its file does not hold. */
+/** The numbers of each rollout that lists and curves show. NaN or −1 means that the file does not have the number. */
 export interface Columns {
   readonly file: Int32Array;
   readonly step: Float64Array; // NaN: none
-  readonly group: Int32Array; // index of its name; −1: none
+  readonly group: Int32Array; // index of the group's name; −1: none
   readonly reward: Float64Array; // NaN: none
-  readonly success: Int8Array; // 1, 0, or −1: not said
+  readonly success: Int8Array; // 1 solved, 0 failed, −1 unknown
   readonly turns: Float32Array; // NaN: none
   readonly toolCalls: Float32Array; // NaN: none
   readonly tokens: Float32Array; // NaN: the file has no ids
@@ -14,7 +14,7 @@ export interface Columns {
 }
 export type ColumnName = keyof Columns;
 
-const MAKE = {
+const COLUMN_TYPES = {
   file: Int32Array,
   step: Float64Array,
   group: Int32Array,
@@ -25,7 +25,7 @@ const MAKE = {
   tokens: Float32Array,
   characters: Float32Array,
 } as const;
-const NAMES = Object.keys(MAKE) as ColumnName[];
+const NAMES = Object.keys(COLUMN_TYPES) as ColumnName[];
 type Mutable = { -readonly [K in ColumnName]: Columns[K] };
 
 /** Columns of `rows` rollouts, all zero. */
@@ -37,12 +37,12 @@ function emptyColumns(rows: number): Mutable {
   };
 }
 
-/** Columns that grow: appended to in blocks, read as far as they go. */
+/** Columns to which blocks of rollouts are appended. */
 export class RolloutTable {
   rows = 0;
   #columns = emptyColumns(0);
 
-  /** The columns; entries after `rows` mean nothing. They are replaced when they grow. */
+  /** The columns. Ignore entries from index `rows` on. `append` may replace the arrays by larger ones. */
   get columns(): Columns {
     return this.#columns;
   }
@@ -60,7 +60,7 @@ export class RolloutTable {
   }
 }
 
-/** Columns of records, in order. `groupOf` gives the index of a group's name. */
+/** Columns of records, in their order. `groupOf` gives the index of a record's group name, −1 for none. */
 export function columnsOf<T extends { readonly record: RolloutRecord; readonly file: number }>(
   records: readonly T[],
   groupOf: (of: T) => number,

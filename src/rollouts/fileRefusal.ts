@@ -1,48 +1,51 @@
 import type { Problem } from '../base/problem.ts';
 
-/** What is wrong in a file; the line is null where it is the file as a whole. */
+/** A problem in a file. The line is null if the problem is the file as a whole. */
 export type LineProblem = Required<Pick<Problem, 'file' | 'line' | 'got' | 'want'>>;
 
-const WANT = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
+const ACCEPTED = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
 
-/** Beginnings of files that hold no rollouts, each with what to do about it. */
-const STRANGERS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
+/** First bytes of files that cannot hold rollouts, each with a message that says what to do. */
+const OTHER_FORMATS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
   { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
-  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${WANT}: unpack it first` },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${WANT}: unpack it first` },
-  { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${WANT}: unpack it first` },
-  { bytes: [0x80, 0x04], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
-  { bytes: [0x80, 0x05], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
-  { bytes: [0x80, 0x02], got: 'a pickle', want: `${WANT}; RAGEN’s scripts/convert_to_jsonl.py makes one of it` },
+  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${ACCEPTED}: unpack it first` },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${ACCEPTED}: unpack it first` },
+  { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${ACCEPTED}: unpack it first` },
+  { bytes: [0x80, 0x04], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
+  { bytes: [0x80, 0x05], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
+  { bytes: [0x80, 0x02], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
 ];
 
-/** The reason why a file with this beginning is not read, or null if it may hold rollouts. */
+/** The reason why a file with these first bytes is not read, or null if it may hold rollouts. */
 export function refusalOf(head: Uint8Array, size: number): Pick<LineProblem, 'got' | 'want'> | null {
-  if (size === 0) return { got: 'an empty file', want: WANT };
-  const stranger = STRANGERS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
-  if (stranger) return stranger;
+  if (size === 0) return { got: 'an empty file', want: ACCEPTED };
+  const otherFormat = OTHER_FORMATS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
+  if (otherFormat) return otherFormat;
   const zeros = head.filter((byte) => byte === 0).length;
   if (zeros > 0 && String.fromCharCode(...head.subarray(0, 4)) !== 'PAR1') {
-    return { got: 'bytes that are no text (UTF-16, or a binary file)', want: WANT };
+    return { got: 'bytes that are not text (UTF-16, or a binary file)', want: ACCEPTED };
   }
   return null;
 }
 
-const STEP = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_=-]?(\d{1,12})(?=[/._-]|$)/gi;
+const STEP_IN_PATH = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|update)[_=-]?(\d{1,12})(?=[/._-]|$)/gi;
 
 /**
- * The step in a path: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL. If the path has several, the last
- * counts, because a run's folder may be named after its first step. Null if it has none.
+ * The step in a path: `12.jsonl` of verl, `step_12/…` of prime-rl, `completions_00012.parquet` of TRL. If the path has
+ * several, the last counts, because a run's folder may be named after its first step. Null if it has none.
  */
 export function stepOfPath(path: string): number | null {
   const name = path.split('/').at(-1) ?? '';
-  const alone = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)$/i.exec(name)?.[1];
-  const digits = alone ?? [...path.matchAll(STEP)].at(-1)?.[1];
+  const fileNumber = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)$/i.exec(name)?.[1];
+  const digits = fileNumber ?? [...path.matchAll(STEP_IN_PATH)].at(-1)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** A path without the number of a part, such as in `rank_0.jsonl` and `rank_1.jsonl`. It is the same for all files of one step of a run. */
+/**
+ * A path without the number of a part: `rank_0.jsonl` and `rank_1.jsonl` give the same, as do all files of one step of
+ * a run.
+ */
 export function runOfPath(path: string): string {
   return path.replace(
     /(?<![a-z])(rank|part|shard|worker)[_=-]?\d+|\d+-of-(?=\d+)/gi,

@@ -12,31 +12,31 @@ import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
 import { type LineProblem, refusalOf, runOfPath, stepOfPath } from './fileRefusal.ts';
 
-/** A file to read, with the path it has in the folder it was given in. */
+/** A file to read, with its path in the chosen folder. */
 export interface NamedFile {
   readonly path: string;
   readonly file: Slices;
 }
 
-/** What is known of a file by now. */
+/** The state of reading one file so far. */
 export interface FileReport {
   readonly path: string;
   readonly bytes: number;
-  readonly format: string | null; // label; null: none was recognised
+  readonly format: string | null; // label; null: not recognised (yet)
   readonly rollouts: number;
   readonly badLines: number;
   readonly nonFinite: number; // numbers that were NaN or infinite, read as absent
   readonly guessed: readonly string[];
 }
 
-/** What opening files has found since it was last asked. */
+/** The results of opening files since the previous result. */
 export interface Opened {
   readonly block: Columns;
-  readonly groups: readonly string[]; // names of groups, after those that are known
+  readonly groups: readonly string[]; // names of new groups; their indices follow those of earlier groups
   readonly problems: readonly LineProblem[];
-  readonly files: readonly FileReport[]; // all so far
-  readonly bytes: number; // read
-  readonly of: number; // bytes there are
+  readonly files: readonly FileReport[]; // all files opened so far
+  readonly bytes: number; // read so far
+  readonly of: number; // total bytes
 }
 
 interface OpenFile extends NamedFile {
@@ -47,42 +47,49 @@ interface OpenFile extends NamedFile {
   report: FileReport;
 }
 
-const MOST_TRIES = 20; // lines without a format before a file is given up
-const SEARCHED_AT_ONCE = 1000;
-const MOST_PROBLEMS = 500; // told one by one; all are counted
+const MAX_FAILED_LINES = 20; // unreadable lines at the start, after which a file is given up
+const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
+const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
 
-/** Files of rollouts, read by slices: where each rollout lies is kept, its text is read again when it is looked at. */
+/**
+ * Files of rollouts, read in slices. Keeps only the place of each rollout, and reads its text again when it is shown.
+ */
 export class Library {
   readonly #files: OpenFile[] = [];
   readonly #locations = new Locations();
   readonly #groups = new Map<string, number>();
-  #told = 0;
+  #problemCount = 0;
 
-  /** Rollouts that are known. */
+  /** The number of rollouts found so far. */
   get rows(): number {
     return this.#locations.rows;
   }
 
-  /** Reads files through and tells what it finds on the way, after each chunk. Never throws for what a file holds. */
+  /** Reads whole files and yields what it found after each chunk. Never throws because of a file's content. */
   async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<Opened> {
     const sorted = [...files].sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
-    const all = sorted.reduce((sum, { file }) => sum + file.size, 0);
-    let [before, alike] = [0, 0];
+    const totalBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
+    let [bytesBefore, samePathCount] = [0, 0];
     for (const { path, file } of sorted) {
       const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
-      // files of one path are of different runs: dropped one by one, they have lost their folders
-      alike = path === this.#files.at(-1)?.path ? alike + 1 : 0;
-      const known = { index: this.#files.length, run: `${alike} ${runOfPath(path)}` };
-      const open: OpenFile = { path, file, ...known, format: null, parquet: null, report };
+      // files with the same path belong to different runs: dropped one by one, they lose the names of their folders
+      samePathCount = path === this.#files.at(-1)?.path ? samePathCount + 1 : 0;
+      const existing = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
+      const open: OpenFile = { path, file, ...existing, format: null, parquet: null, report };
       this.#files.push(open);
       for await (const found of this.#read(open, pattern)) {
-        yield { ...found, files: this.#files.map((each) => each.report), bytes: before + found.bytes, of: all };
+        yield {
+          ...found,
+          files: this.#files.map((each) => each.report),
+          bytes: bytesBefore + found.bytes,
+          of: totalBytes,
+        };
       }
-      before += file.size;
+      bytesBefore += file.size;
     }
   }
 
-  /** A rollout, read again from its place. Throws ProblemError where it cannot be read any more. */
+  /** Reads a rollout again from its place. Throws ProblemError if that is no longer possible. */
   async read(row: number, pattern: SplitPattern): Promise<RolloutRecord> {
     const { file: index, offset, length, part } = this.#locations.at(row);
     const open = this.#files[index];
@@ -95,28 +102,32 @@ export class Library {
     return recordOf(open, parseLine(bytes).line, part, contextOf(pattern));
   }
 
-  /** Finds the rows whose text contains `words`, ignoring case, one file after another. `share` is the progress, 0 to 1. Throws if a file is gone. */
+  /**
+   * Finds the rows whose text contains `words`, ignoring case. `share` is the progress, 0 to 1. Throws if a file is
+   * gone.
+   */
   async *search(
     words: string,
     pattern: SplitPattern,
   ): AsyncGenerator<{ readonly rows: number[]; readonly share: number }> {
-    const wanted = words.toLowerCase();
-    // letters and digits in a row stand in the line as they are; blanks and signs around them may be of this page, or escaped
-    const literal = wanted.match(/[a-z0-9]+/g) ?? [];
+    const needle = words.toLowerCase();
+    // ASCII letters and digits appear in the line unchanged; blanks and other signs may be escaped there, or added by
+    // this page
+    const alphanumerics = needle.match(/[a-z0-9]+/g) ?? [];
     const decoder = new TextDecoder();
     let found: number[] = [];
     for (let row = 0; row < this.rows; row++) {
       const { file: index, offset, length } = this.#locations.at(row);
-      const lines = literal.length > 0 && this.#files[index]?.parquet === null;
-      const line = lines ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
-      if (line === null || literal.every((part) => line.includes(part))) {
+      const searchable = alphanumerics.length > 0 && this.#files[index]?.parquet === null;
+      const line = searchable ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
+      if (line === null || alphanumerics.every((part) => line.includes(part))) {
         const record = await this.read(row, pattern).catch((error: unknown) => {
-          if (error instanceof ProblemError) return null; // a line that has changed says nothing
+          if (error instanceof ProblemError) return null; // a line that has changed contains no hits
           throw error;
         });
-        if (record && says(record, wanted)) found.push(row);
+        if (record && contains(record, needle)) found.push(row);
       }
-      if (row % SEARCHED_AT_ONCE !== SEARCHED_AT_ONCE - 1) continue;
+      if (row % ROWS_PER_RESULT !== ROWS_PER_RESULT - 1) continue;
       yield { rows: found, share: row / this.rows };
       found = [];
     }
@@ -125,7 +136,7 @@ export class Library {
 
   #window: { readonly file: number; readonly from: number; readonly bytes: Uint8Array } | null = null;
 
-  /** Bytes of a line, out of a window that moves along the file: a search reads each megabyte once. */
+  /** The bytes of a line, from a window that moves along the file so that a search reads each megabyte once. */
   async #bytes(file: number, offset: number, length: number): Promise<Uint8Array> {
     const window = this.#window;
     if (window?.file === file && offset >= window.from && offset + length <= window.from + window.bytes.length) {
@@ -142,69 +153,72 @@ export class Library {
     try {
       const head = new Uint8Array(await open.file.slice(0, Math.min(open.file.size, 16)).arrayBuffer());
       const refusal = refusalOf(head, open.file.size);
-      if (refusal) yield { ...this.#nothing(), problems: this.#tell(open, null, refusal), bytes: open.file.size };
+      if (refusal) yield { ...this.#emptyBlock(), problems: this.#report(open, null, refusal), bytes: open.file.size };
       else if (isParquet(head)) yield* this.#readParquet(open, pattern);
       else yield* this.#readLines(open, pattern);
       if (open.report.rollouts === 0 && !refusal && open.report.badLines === 0) {
-        const nothing = { got: 'no rollout', want: 'a line or a row for each' };
-        yield { ...this.#nothing(), problems: this.#tell(open, null, nothing), bytes: open.file.size };
+        const nothing = { got: 'no rollouts', want: 'one line or row for each rollout' };
+        yield { ...this.#emptyBlock(), problems: this.#report(open, null, nothing), bytes: open.file.size };
       }
     } catch (error) {
-      // a file that cannot be read any more: removed, or changed on the disk
+      // the file was removed or changed on disk
       yield {
-        ...this.#nothing(),
-        problems: this.#tell(open, null, badLine(error, 'a file that can be read')),
+        ...this.#emptyBlock(),
+        problems: this.#report(open, null, complaintOf(error, 'a file that can be read')),
         bytes: open.file.size,
       };
     }
   }
 
   async *#readLines(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
-    let tries = 0;
+    let failedLines = 0;
     for await (const lines of linesOf(open.file)) {
-      const taken: Taken[] = [];
+      const foundRollouts: FoundRollout[] = [];
       const problems: LineProblem[] = [];
       for (const line of lines) {
         try {
-          taken.push(...this.#take(open, line, pattern));
+          foundRollouts.push(...this.#readLine(open, line, pattern));
         } catch (error) {
-          const fault = line.ended ? badLine(error, 'a rollout') : cutOff(error);
-          problems.push(...this.#tell(open, line.number, fault));
-          if (!open.format) tries++;
+          const fault = line.ended ? complaintOf(error, 'a rollout') : cutOffComplaint(error);
+          problems.push(...this.#report(open, line.number, fault));
+          if (!open.format) failedLines++;
         }
-        if (!open.format && tries >= MOST_TRIES) break;
+        if (!open.format && failedLines >= MAX_FAILED_LINES) break;
       }
       const end = lines.at(-1);
-      yield { ...this.#note(taken), problems, bytes: end ? end.offset + end.length : 0 };
-      if (!open.format && tries >= MOST_TRIES) {
-        const given = {
-          got: `no rollout in its first ${tries} lines`,
-          want: 'JSON Lines of a format that is known; the rest was not read',
+      yield { ...this.#record(foundRollouts), problems, bytes: end ? end.offset + end.length : 0 };
+      if (!open.format && failedLines >= MAX_FAILED_LINES) {
+        const giveUp = {
+          got: `no rollout in its first ${failedLines} lines`,
+          want: 'JSON Lines of a known format; the rest was not read',
         };
-        yield { ...this.#nothing(), problems: this.#tell(open, null, given), bytes: open.file.size };
+        yield { ...this.#emptyBlock(), problems: this.#report(open, null, giveUp), bytes: open.file.size };
         return;
       }
     }
   }
 
-  #take(open: OpenFile, line: FileLine, pattern: SplitPattern): Taken[] {
+  #readLine(open: OpenFile, line: FileLine, pattern: SplitPattern): FoundRollout[] {
     if (!line.bytes) {
-      const most = MOST_LINE_BYTES / 2 ** 20;
-      throw new ProblemError({ got: `a line of ${(line.length / 2 ** 20).toFixed(0)} MB`, want: `${most} MB at most` });
+      const maxMegabytes = MOST_LINE_BYTES / 2 ** 20;
+      throw new ProblemError({
+        got: `a line of ${(line.length / 2 ** 20).toFixed(0)} MB`,
+        want: `at most ${maxMegabytes} MB`,
+      });
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
-    const taken = this.#takeObject(open, object, line, contextOf(pattern));
+    const foundRollouts = this.#readObject(open, object, line, contextOf(pattern));
     open.report = { ...open.report, nonFinite: open.report.nonFinite + nonFinite };
-    return taken;
+    return foundRollouts;
   }
 
-  /** The rollouts of a line or a row; the first that can be read settles the format of its file. */
-  #takeObject(
+  /** The rollouts of a line or a row. The first one that can be read determines the file's format. */
+  #readObject(
     open: OpenFile,
     object: JsonRecord,
     { offset, length }: Pick<FileLine, 'offset' | 'length'>,
     context: ReadingContext,
-  ): Taken[] {
+  ): FoundRollout[] {
     const format = open.format ?? formatOf(object);
     const records = format.read(object, context);
     const [first] = records;
@@ -226,57 +240,57 @@ export class Library {
     const parquet = await openParquet(open.file);
     const context = contextOf(pattern, parquet);
     for (const [from, to] of parquet.blocks) {
-      const taken: Taken[] = [];
+      const foundRollouts: FoundRollout[] = [];
       const problems: LineProblem[] = [];
       const rows = await parquet.read(from, to);
       rows.forEach((row, i) => {
         try {
-          taken.push(...this.#takeObject(open, row, { offset: from + i, length: 1 }, context));
+          foundRollouts.push(...this.#readObject(open, row, { offset: from + i, length: 1 }, context));
         } catch (error) {
-          problems.push(...this.#tell(open, from + i + 1, badLine(error, 'a rollout')));
+          problems.push(...this.#report(open, from + i + 1, complaintOf(error, 'a rollout')));
         }
       });
       open.parquet = parquet;
-      yield { ...this.#note(taken), problems, bytes: open.file.size };
+      yield { ...this.#record(foundRollouts), problems, bytes: open.file.size };
     }
   }
 
-  #note(taken: readonly Taken[]): Pick<Opened, 'block' | 'groups'> {
+  #record(foundRollouts: readonly FoundRollout[]): Pick<Opened, 'block' | 'groups'> {
     const groups: string[] = [];
-    const groupOf = ({ record: { group, step }, file }: Taken) => {
+    const groupOf = ({ record: { group, step }, file }: FoundRollout) => {
       if (group === null) return -1;
       // group names are only unique within a run and a step
       const key = `${step} ${group} ${this.#files[file]?.run ?? ''}`;
-      const known = this.#groups.get(key);
-      if (known !== undefined) return known;
+      const existing = this.#groups.get(key);
+      if (existing !== undefined) return existing;
       this.#groups.set(key, this.#groups.size);
       groups.push(visible(group));
       return this.#groups.size - 1;
     };
-    for (const place of taken) this.#locations.append(place);
-    return { block: columnsOf(taken, groupOf), groups };
+    for (const place of foundRollouts) this.#locations.append(place);
+    return { block: columnsOf(foundRollouts, groupOf), groups };
   }
 
-  #nothing(): Pick<Opened, 'block' | 'groups'> {
+  #emptyBlock(): Pick<Opened, 'block' | 'groups'> {
     return { block: columnsOf([], () => -1), groups: [] };
   }
 
-  #tell(open: OpenFile, line: number | null, { got, want }: Found): LineProblem[] {
+  #report(open: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {
     open.report = { ...open.report, badLines: open.report.badLines + Number(line !== null) };
-    return ++this.#told > MOST_PROBLEMS ? [] : [{ file: visible(open.path), line, got, want }];
+    return ++this.#problemCount > MAX_LISTED_PROBLEMS ? [] : [{ file: visible(open.path), line, got, want }];
   }
 }
 
-interface Taken {
+interface FoundRollout {
   readonly record: RolloutRecord;
   readonly file: number;
-  readonly offset: number; // in bytes; in rows of a Parquet file
+  readonly offset: number; // in bytes; in a Parquet file, the row
   readonly length: number;
-  readonly part: number; // which rollout of the line
+  readonly part: number; // index among the rollouts of the line
 }
 
-/** Whether a rollout has these words, all in lower case, in anything it says. */
-function says({ segments, task, id }: RolloutRecord, words: string): boolean {
+/** Whether a rollout's segments, task or id contain `words`, which are in lower case. */
+function contains({ segments, task, id }: RolloutRecord, words: string): boolean {
   return [...segments.map(({ text }) => text), task, id].some((text) => text?.toLowerCase().includes(words) ?? false);
 }
 
@@ -284,13 +298,13 @@ function isParquet(head: Uint8Array): boolean {
   return String.fromCharCode(...head.subarray(0, 4)) === 'PAR1';
 }
 
-/** What a reader may use beside a line, or beside a row of that file. */
+/** The context for reading lines, or the rows of a Parquet file. */
 function contextOf(pattern: SplitPattern, parquet: ParquetRows | null = null): ReadingContext {
-  return { pattern, wholeNumbers: parquet?.wholeNumbers ?? NONE };
+  return { pattern, wholeNumbers: parquet?.wholeNumbers ?? NO_COLUMNS };
 }
-const NONE: ReadonlySet<string> = new Set();
+const NO_COLUMNS: ReadonlySet<string> = new Set();
 
-/** The rollout of a line or a row that was read before. Throws ProblemError where it has changed. */
+/** The rollout of a line or a row that is read again. Throws ProblemError if the file has changed. */
 function recordOf(open: OpenFile, line: JsonRecord, part: number, context: ReadingContext): RolloutRecord {
   const record = open.format?.read(line, context)[part];
   if (!record)
@@ -301,22 +315,22 @@ function recordOf(open: OpenFile, line: JsonRecord, part: number, context: Readi
   return withStep(record, open.path);
 }
 
-/** A record with the step that its file's path names, where it has none itself. */
+/** The record; if it has no step, with the step that the file's path names. */
 function withStep(record: RolloutRecord, path: string): RolloutRecord {
   return record.step === null ? { ...record, step: stepOfPath(path) } : record;
 }
 
-type Found = Pick<LineProblem, 'got' | 'want'>;
+type Complaint = Pick<LineProblem, 'got' | 'want'>;
 
-function badLine(error: unknown, want: string): Found {
+function complaintOf(error: unknown, want: string): Complaint {
   const [problem] = error instanceof ProblemError ? error.problems : [];
   if (problem) return problem;
-  // no reader means to throw anything else; what it stumbled over is told, and the next line read
-  return { got: `what no reader can take (${error instanceof Error ? error.message : String(error)})`, want };
+  // any other error, for example of a damaged Parquet file: show its message and go on
+  return { got: `something unreadable (${error instanceof Error ? error.message : String(error)})`, want };
 }
 
-/** What is said of a last line that cannot be read and that nothing ends. */
-function cutOff(error: unknown): Found {
-  const { got, want } = badLine(error, 'a rollout');
-  return { got: `${got}, where the file ends: its last line is cut off, perhaps`, want: `${want}, and a line’s end` };
+/** The complaint about an unreadable last line that has no line end. */
+function cutOffComplaint(error: unknown): Complaint {
+  const { got, want } = complaintOf(error, 'a rollout');
+  return { got: `${got}, where the file ends (its last line may be cut off)`, want: `${want} and a line end` };
 }

@@ -1,12 +1,12 @@
-/** Where a rollout lies. */
+/** The place of a rollout in its file. */
 export interface Location {
   readonly file: number;
-  readonly offset: number; // bytes; rows of a Parquet file
-  readonly length: number;
-  readonly part: number; // which rollout of the line
+  readonly offset: number; // in bytes; in a Parquet file, the row
+  readonly length: number; // in bytes; in a Parquet file, 1 row
+  readonly part: number; // index among the rollouts of the line
 }
 
-/** Places of rollouts in typed arrays that grow: 22 bytes each. */
+/** The places of all rollouts, in typed arrays that grow. A place takes 22 bytes. */
 export class Locations {
   rows = 0;
   #file = new Int32Array(1024);
@@ -14,7 +14,7 @@ export class Locations {
   #length = new Float64Array(1024);
   #part = new Uint16Array(1024);
 
-  /** Notes the place of the next rollout. */
+  /** Adds the place of the next rollout. */
   append({ file, offset, length, part }: Location): void {
     if (this.rows === this.#file.length) this.#grow();
     this.#file[this.rows] = file;
@@ -24,11 +24,11 @@ export class Locations {
     this.rows++;
   }
 
-  /** The place of a rollout; file −1 if there is none. */
+  /** The place of a rollout. Its file is −1 if there is no such rollout. */
   at(row: number): Location {
-    const inside = row >= 0 && row < this.rows;
+    const exists = row >= 0 && row < this.rows;
     return {
-      file: inside ? this.#file[row]! : -1,
+      file: exists ? this.#file[row]! : -1,
       offset: this.#offset[row] ?? 0,
       length: this.#length[row] ?? 0,
       part: this.#part[row] ?? 0,

@@ -17,63 +17,78 @@ const ROLES: Readonly<Record<string, SegmentRole>> = {
   environment: 'observation',
 };
 
-/** The messages of a key: a list, also as a text of JSON. Any other text is one message. Messages of the role `text`, or of none, are `role`'s. */
+/**
+ * The messages at a key: a list, or JSON text of one. Any other text is one message. Messages without a role, or with
+ * the role `text`, get `role`.
+ */
 export function messagesOf(line: JsonRecord, key: string, role: 'user' | 'assistant'): readonly JsonRecord[] {
   const value = single(field(line, key));
   if (typeof value === 'string' && !isListOfMessages(unwrapped(value))) return [{ role, content: value }];
-  return objectsOf(line, key).map((message) => spokenBy(message, role));
+  return objectsOf(line, key).map((message) => withRole(message, role));
 }
 
 function isListOfMessages(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => isRecord(entry) && has(entry, 'role'));
 }
 
-/** A message with a role: verifiers gives a prompt or a completion without a chat template the role `text`. */
-export function spokenBy(message: JsonRecord, role: 'user' | 'assistant'): JsonRecord {
-  const named = field(message, 'role');
-  return named === undefined || named === 'text' ? { ...message, role } : message;
+/**
+ * A message with a chat role. verifiers writes the role `text` for a prompt or a completion without a chat template; it
+ * becomes `role`.
+ */
+export function withRole(message: JsonRecord, role: 'user' | 'assistant'): JsonRecord {
+  const roleName = field(message, 'role');
+  return roleName === undefined || roleName === 'text' ? { ...message, role } : message;
 }
 
-/** The pieces of chat messages: content, reasoning, calls. What follows the agent's first words and is not its own is an observation. */
+/**
+ * The pieces of chat messages: content, reasoning and calls. User messages after the agent's first message count as
+ * observations.
+ */
 export function piecesOfMessages(messages: readonly JsonRecord[], pattern: SplitPattern): Piece[] {
-  let spoken = false;
+  let agentSpoke = false;
   return messages.flatMap((message) => {
-    const pieces = piecesOfMessage(message, pattern, spoken);
-    spoken ||= pieces.some(({ role }) => role === 'action');
+    const pieces = piecesOfMessage(message, pattern, agentSpoke);
+    agentSpoke ||= pieces.some(({ role }) => role === 'action');
     return pieces;
   });
 }
 
-/** The pieces of one chat message. Throws ProblemError for an unknown role. */
-export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, spoken: boolean): Piece[] {
-  const named = textOrNull(message, 'role') ?? '';
-  const known = Object.hasOwn(ROLES, named) ? ROLES[named] : undefined;
-  if (!known)
-    throw new ProblemError({ got: `the role ${shown(named)}`, want: `one of ${Object.keys(ROLES).join(', ')}` });
-  const role = known === 'prompt' && spoken ? 'observation' : known;
+/**
+ * The pieces of one chat message. `agentSpoke`: the agent wrote an earlier message. Throws ProblemError for an unknown
+ * role.
+ */
+export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, agentSpoke: boolean): Piece[] {
+  const roleName = textOrNull(message, 'role') ?? '';
+  const knownRole = Object.hasOwn(ROLES, roleName) ? ROLES[roleName] : undefined;
+  if (!knownRole)
+    throw new ProblemError({ got: `the role ${shown(roleName)}`, want: `one of ${Object.keys(ROLES).join(', ')}` });
+  const role = knownRole === 'prompt' && agentSpoke ? 'observation' : knownRole;
   const content = contentText(field(message, 'content'));
   if (role !== 'action') return content === '' ? [] : [{ role, kind: role, text: content }];
   const reasoning = textOrNull(message, 'reasoning_content') ?? textOrNull(message, 'reasoning') ?? '';
-  const own = splitByTags(content, pattern);
+  const contentPieces = splitByTags(content, pattern);
   return [
     ...(reasoning === '' ? [] : [{ role, kind: 'think', text: reasoning } as const]),
-    ...own,
-    ...unwrittenCalls(message, own).map(
+    ...contentPieces,
+    ...unwrittenCalls(message, contentPieces).map(
       ({ name, args }) => ({ role, kind: 'call', text: `${name}(${args})` }) as const,
     ),
   ];
 }
 
-/** A call of a tool, as a message has it beside its text. */
+/** A tool call that a message lists outside its text. */
 interface Call {
   readonly name: string;
   readonly args: string;
 }
 
-/** The calls of a message's `tool_calls`: objects, texts of JSON, or texts of something else, which are shown as they are. */
+/**
+ * The calls in a message's `tool_calls`: objects or JSON text. Text that is not JSON becomes the arguments of a call
+ * named `call`.
+ */
 export function callsOf(message: JsonRecord): readonly Call[] {
-  const given = unwrapped(field(message, 'tool_calls')) ?? [];
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const calls = unwrapped(field(message, 'tool_calls')) ?? [];
+  const list: readonly unknown[] = Array.isArray(calls) ? calls : [calls];
   return list.flatMap((written): Call[] => {
     const call = unwrapped(written);
     if (call === null) return [];
@@ -92,25 +107,28 @@ export function callsOf(message: JsonRecord): readonly Call[] {
   });
 }
 
-/** Arguments without the keys that are null: Arrow gives each call the arguments of every other, and fills them with null. */
+/**
+ * Removes keys whose value is null. Arrow gives every call the argument names of all calls, with null for those a call
+ * does not use.
+ */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
-  const given = Object.keys(value).flatMap((key) => {
+  const calls = Object.keys(value).flatMap((key) => {
     const entry = field(value, key);
     return entry === undefined ? [] : [[key, withoutNulls(entry)] as const];
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(calls);
 }
 
-/** The calls that the text of a message does not write already; a call that is written stands between tags of calls. */
-function unwrittenCalls(message: JsonRecord, spoken: readonly Piece[]): readonly Call[] {
-  const written = spoken.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
+/** The calls of `tool_calls` that the message's text does not already contain as pieces of kind `call`. */
+function unwrittenCalls(message: JsonRecord, pieces: readonly Piece[]): readonly Call[] {
+  const written = pieces.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
   return callsOf(message).filter(({ name, args }) => {
     const writings = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
     const at = written.findIndex((text) => text.includes(name) && writings.some((each) => text.includes(each)));
     if (at < 0) return true;
-    // what one call is, the next is not: two calls alike are written twice
+    // remove the matched text, so that a second, equal call needs a match of its own
     const [now = ''] = writings.filter((each) => written[at]?.includes(each));
     written[at] = (written[at] ?? '').replace(now, '');
     return false;
@@ -121,7 +139,10 @@ function withoutBlanks(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/** The text of a message's content: a text, or a list of parts of which pictures and sounds are named only. */
+/**
+ * The text of a message's content, which is text or a list of parts. Of a part without text, such as an image, only its
+ * type is shown.
+ */
 function contentText(content: unknown): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return content;

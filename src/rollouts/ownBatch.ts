@@ -17,8 +17,9 @@ const SCORE_KEYS: Readonly<Record<ScoreName, string>> = {
 };
 
 /**
- * A line of this project's own format as the batch of one row that it was written from, so that panels show of a file what they show
- * of a run. Its episode is not in it: the words of the line have their names already. Throws ProblemError on a list that is none.
+ * A line of this project's own format as a batch of one row, so that the panels show a file as they show a run. The
+ * batch has no episode, because the line's words already have the episode's names. Throws ProblemError on malformed
+ * lists.
  */
 export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatch {
   const length = ids.length;
@@ -27,8 +28,8 @@ export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatc
     return Float32Array.from({ length }, (_, t) => list?.[t] ?? 0);
   };
   const bytes = (key: string) => Uint8Array.from(floats(key));
-  const paid = objectOf(line, 'reward_parts');
-  const parts = REWARD_PARTS.filter((part) => field(paid, part) !== undefined);
+  const partLists = objectOf(line, 'reward_parts');
+  const parts = REWARD_PARTS.filter((part) => field(partLists, part) !== undefined);
   const passes = objectsOf(line, 'passes').map((pass): PassView => ({
     pass: numberOrNull(pass, 'pass') ?? 0,
     gradWeights: floats('grad_weights', pass),
@@ -43,7 +44,7 @@ export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatc
     ...(field(line, 'drawn_logprobs') !== undefined && { drawnLogprobs: floats('drawn_logprobs') }),
     ...{ values: floats('values'), returns: floats('returns'), refLogprobs: floats('ref_logprobs') },
     ...{ advantages: floats('advantages'), rewards: floats('rewards') },
-    parts: Object.fromEntries(parts.map((part) => [part, floats(part, paid)])),
+    parts: Object.fromEntries(parts.map((part) => [part, floats(part, partLists)])),
     ...{ lossMask: floats('loss_mask'), advantageMask: floats('advantage_mask') },
     ...{ gradWeights: floats('grad_weights'), policyWeights: floats('policy_weights') },
     ...(passes.length > 0 && { passes }),
@@ -53,11 +54,11 @@ export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatc
   return { batch, config: knobsOf(objectOf(line, 'knobs')) };
 }
 
-/** The knobs that a line names over the defaults; one that this version doesn't know is left out. */
+/** The defaults with the knobs that a line sets. Knobs and values that this version does not know are left out. */
 function knobsOf(knobs: JsonRecord): RunConfig {
   const current = withCurrentNames(knobs);
-  const known = Object.keys(current).filter(isFieldName);
-  const read = known.flatMap((name) => {
+  const knownNames = Object.keys(current).filter(isFieldName);
+  const parsed = knownNames.flatMap((name) => {
     try {
       return [[name, parseField(name, field(current, name))] as const];
     } catch (error) {
@@ -65,5 +66,5 @@ function knobsOf(knobs: JsonRecord): RunConfig {
       throw error;
     }
   });
-  return { ...DEFAULTS, ...Object.fromEntries(read) };
+  return { ...DEFAULTS, ...Object.fromEntries(parsed) };
 }

@@ -19,8 +19,9 @@ import { Role, withBlanks, type Writing } from '../domain/tokens.ts';
 import { ownBatch } from './ownBatch.ts';
 import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
-/** What the first key of each line of this project's own format says. */
+/** The value of `format`, the first key in each line of this project's own format. */
 export const OWN_FORMAT = 'rollout-playground';
+/** The value of `version`. */
 export const OWN_VERSION = 1;
 
 /** The lists with one entry per token, by key, and the tokens that each applies to. */
@@ -74,7 +75,7 @@ const READ = [
   ...OWN_CHANNEL_KEYS,
 ];
 
-/** This project's own JSON Lines: docs/rollouts.md has its schema. */
+/** This project's own JSON Lines. docs/rollouts.md has the schema. */
 export const own: Format = {
   name: OWN_FORMAT,
   label: 'Rollout Playground',
@@ -104,10 +105,11 @@ function readOwn(line: JsonRecord): RolloutRecord {
   for (const key of OWN_CHANNEL_KEYS) {
     const values = numbersOrNull(line, key, ids.length);
     const { channel, of } = OWN_CHANNELS[key];
-    if (values) channels[channel] = values.map((value, t) => (speaks(of, roles[t], loss?.[t], value) ? value : null));
+    if (values)
+      channels[channel] = values.map((value, t) => (appliesTo(of, roles[t], loss?.[t], value) ? value : null));
   }
   const parts = objectOf(line, 'reward_parts');
-  const paid = Object.keys(parts).map((name) => [name, numbersOrNull(parts, name, ids.length) ?? []] as const);
+  const rewardLists = Object.keys(parts).map((name) => [name, numbersOrNull(parts, name, ids.length) ?? []] as const);
   return bareRecord({
     id: textOrNull(line, 'id'),
     step: numberOrNull(line, 'step'),
@@ -119,15 +121,15 @@ function readOwn(line: JsonRecord): RolloutRecord {
     stop: textOrNull(line, 'stop'),
     turns: numberOrNull(line, 'turns'),
     toolCalls: numberOrNull(line, 'tool_calls'),
-    segments: segmentsBy({ roles, turns }, words, writing),
-    tokens: { ids, words, writing, channels, parts: paid },
+    segments: segmentsFrom({ roles, turns }, words, writing),
+    tokens: { ids, words, writing, channels, parts: rewardLists },
     batch: ownBatch(line, { ids, roles, turns }),
     extras: [...extrasOf(line, READ), ...passesText(line)],
   });
 }
 
-/** Whether a list says anything of a token; the record has 0 where it does not. */
-function speaks(
+/** Whether a list applies to a token. The file has 0 at tokens to which it does not. */
+function appliesTo(
   of: 'response' | 'loss' | 'action' | 'learned',
   role: number | undefined,
   loss: number | null | undefined,
@@ -137,7 +139,7 @@ function speaks(
   const action = role === Role.action;
   if (of === 'response') return action || role === Role.observation;
   if (of === 'action') return action;
-  // the KL term pushes at tokens that the policy loss leaves out
+  // tokens outside the policy loss may still have a push, from the KL term
   return of === 'loss' ? inLoss || (value !== 0 && value !== null) : action || inLoss;
 }
 
@@ -154,9 +156,9 @@ function wordsOf(line: JsonRecord, length: number): string[] {
 }
 
 function partsOf(parts: JsonRecord): (readonly [string, number])[] {
-  const known: readonly string[] = REWARD_PARTS satisfies readonly RewardPart[];
+  const displayOrder: readonly string[] = REWARD_PARTS satisfies readonly RewardPart[];
   return Object.keys(parts)
-    .sort((a, b) => known.indexOf(a) - known.indexOf(b))
+    .sort((a, b) => displayOrder.indexOf(a) - displayOrder.indexOf(b))
     .flatMap((name) => {
       const amount = numberOrNull(parts, name);
       return amount === null || amount === 0 ? [] : [[name, amount] as const];
@@ -165,16 +167,16 @@ function partsOf(parts: JsonRecord): (readonly [string, number])[] {
 
 function passesText(line: JsonRecord): (readonly [string, string])[] {
   const passes = objectsOf(line, 'passes');
-  return passes.length === 0 ? [] : [['passes', `${passes.length} over the batch are in the file`]];
+  return passes.length === 0 ? [] : [['passes', `the file has ${passes.length} over the batch`]];
 }
 
-/** Words as stretches of one kind, as the page's own panels show them. */
-function segmentsBy(by: WrittenBy, words: readonly string[], writing: Writing): Segment[] {
+/** The segments of a rollout: runs of words of one kind, as in the page's panels. */
+function segmentsFrom(by: WrittenBy, words: readonly string[], writing: Writing): Segment[] {
   return turnsOf(kindsOf(words, writing, by), by.turns).flatMap(({ turn, spans }) =>
     spans.map(({ kind, tokens }): Segment => {
       const role = kind === 'prompt' || kind === 'observation' ? kind : 'action';
-      const own = tokens.map((t) => words[t] ?? '');
-      const text = writing === 'words' ? own.join(' ') : own.join('').replaceAll('⏎', '\n');
+      const spanWords = tokens.map((t) => words[t] ?? '');
+      const text = writing === 'words' ? spanWords.join(' ') : spanWords.join('').replaceAll('⏎', '\n');
       const from = tokens[0] ?? 0;
       return { role, kind, turn, text, from, to: from + tokens.length };
     }),

@@ -23,7 +23,10 @@ const READ = [
   ...Object.keys(CHANNELS),
 ];
 
-/** prime-rl's token export, `token_exports/step_{N}/rank_{R}.jsonl`: arrays alone, no text. Source: trainer/rl/token_export.py. */
+/**
+ * prime-rl's token export, `token_exports/step_{N}/rank_{R}.jsonl`. It has arrays but no text. Source:
+ * trainer/rl/token_export.py.
+ */
 export const primeRl: Format = {
   name: 'prime-rl',
   label: 'prime-rl token export',
@@ -39,10 +42,10 @@ function readSequence(line: JsonRecord): RolloutRecord {
     const values = numbersOrNull(line, key, ids.length);
     return values ? [[channel, values] as const] : [];
   });
-  const named = ['step', 'rank', 'export_sequence_idx'].map((key) => numberOrNull(line, key));
+  const idParts = ['step', 'rank', 'export_sequence_idx'].map((key) => numberOrNull(line, key));
   return bareRecord({
-    id: named.every((part) => part !== null) ? named.join('-') : null,
-    step: named[0] ?? null,
+    id: idParts.every((part) => part !== null) ? idParts.join('-') : null,
+    step: idParts[0] ?? null,
     task: textOrNull(line, 'env_name'),
     segments: segmentsByLoss(numbersOrNull(line, 'loss_mask', ids.length) ?? ids.map(() => 1)),
     tokens: { ids, words: null, channels: Object.fromEntries(channels) },
@@ -51,7 +54,10 @@ function readSequence(line: JsonRecord): RolloutRecord {
   });
 }
 
-/** Who wrote what, from the mask alone: tokens in the loss are the agent's, those before them the prompt, the others observations. */
+/**
+ * Guesses the segments from the loss mask: tokens in the loss are actions, those before the first action the prompt,
+ * the rest observations.
+ */
 function segmentsByLoss(mask: readonly (number | null)[]): Segment[] {
   const segments: Segment[] = [];
   let turn = 0;

@@ -1,25 +1,28 @@
-/** A value of JSON as Python writes it, and how many of its numbers were NaN or infinite: they are null in the value. */
+/**
+ * A JSON value that Python wrote. `nonFinite` counts the numbers that were NaN or infinite; they are null in the value.
+ */
 export interface PythonJson {
   readonly value: unknown;
   readonly nonFinite: number;
 }
 
-/** Whether a whole number of sixteen digits or more may be in a text: such numbers may be beyond 2^53. */
-const MAY_BE_LONG = /(?<![\d.])\d{16,}(?![\d.eE])/;
-const LONG = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+/** Matches text that may contain a whole number of 16 or more digits, which may be beyond 2^53. */
+const MAY_HAVE_LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
+const LONG_INTEGER = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const NON_FINITE = /-?\bInfinity\b|\bNaN\b/g;
 
 /**
- * Reads JSON that Python's `json` wrote: NaN and Infinity, which JSON does not have, become null, and whole numbers beyond 2^53, which
- * a double rounds, become texts of all their digits. Throws SyntaxError, with places in `text`, on anything else.
+ * Reads JSON that Python's `json` wrote. NaN and Infinity, which JSON does not have, become null. Whole numbers beyond
+ * 2^53, which a double would round, become strings with all their digits. Throws SyntaxError, with positions in `text`,
+ * on anything else.
  */
 export function readPythonJson(text: string): PythonJson {
-  const whole = MAY_BE_LONG.test(text) ? outsideTexts(text, quoteLong) : text;
+  const withLongQuoted = MAY_HAVE_LONG_INTEGER.test(text) ? outsideStrings(text, quoteLongIntegers) : text;
   try {
-    return { value: JSON.parse(whole), nonFinite: 0 };
+    return { value: JSON.parse(withLongQuoted), nonFinite: 0 };
   } catch {
     let nonFinite = 0;
-    const repaired = outsideTexts(whole, (outside) =>
+    const repaired = outsideStrings(withLongQuoted, (outside) =>
       outside.replace(NON_FINITE, () => {
         nonFinite++;
         return 'null';
@@ -28,13 +31,16 @@ export function readPythonJson(text: string): PythonJson {
     try {
       if (nonFinite > 0) return { value: JSON.parse(repaired), nonFinite };
     } catch {
-      // the fault is another one
+      // NaN and Infinity were not the only problem
     }
-    return { value: JSON.parse(text), nonFinite: 0 }; // throws, and names the place in the text as it was
+    return { value: JSON.parse(text), nonFinite: 0 }; // throws, with the position in the original text
   }
 }
 
-/** A text that holds an object or a list of JSON, as that; any other value as it is. Some programs write parts of a line as JSON texts. */
+/**
+ * Parses a string that holds a JSON object or list, because some programs write parts of a line as JSON text. Other
+ * values stay.
+ */
 export function unwrapped(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
@@ -44,26 +50,26 @@ export function unwrapped(value: unknown): unknown {
   }
 }
 
-function quoteLong(outside: string): string {
-  return outside.replace(LONG, (digits) => (Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`));
+function quoteLongIntegers(outside: string): string {
+  return outside.replace(LONG_INTEGER, (digits) => (Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`));
 }
 
-/** JSON text with what stands outside its quoted texts changed. */
-function outsideTexts(text: string, change: (outside: string) => string): string {
+/** Applies `change` to the parts of JSON text outside its quoted strings. */
+function outsideStrings(text: string, change: (outside: string) => string): string {
   const out: string[] = [];
   for (let at = 0; at < text.length;) {
     const quote = text.indexOf('"', at);
     out.push(change(text.slice(at, quote < 0 ? text.length : quote)));
     if (quote < 0) break;
-    const end = endOfText(text, quote);
+    const end = endOfString(text, quote);
     out.push(text.slice(quote, end));
     at = end;
   }
   return out.join('');
 }
 
-/** After the closing quote of the text that opens at `quote`. */
-function endOfText(text: string, quote: number): number {
+/** The index after the closing quote of the string that opens at `quote`. */
+function endOfString(text: string, quote: number): number {
   let at = quote + 1;
   for (;;) {
     const close = text.indexOf('"', at);

@@ -12,7 +12,7 @@ const FACTS = {
   num_turns: numberOrNull,
 } as const;
 
-/** RAGEN's rollouts as scripts/convert_to_jsonl.py writes them from the pickled ones, which a page never opens. */
+/** RAGEN's rollouts, converted by its scripts/convert_to_jsonl.py from pickles, which a page never opens. */
 export const ragen: Format = {
   name: 'ragen',
   label: 'RAGEN',

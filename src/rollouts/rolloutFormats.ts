@@ -11,10 +11,10 @@ import { verifiers } from './verifiers.ts';
 import { verifiersResults } from './verifiersResults.ts';
 import { verl } from './verl.ts';
 
-/** The formats that are read, as JSON Lines or as the rows of a Parquet file; the first that recognises a file's first good line reads all of it. */
+/** All formats that can be read. The first that recognises a file's first good line or row reads the whole file. */
 export const FORMATS: readonly Format[] = [own, verifiers, agentR1, ragen, primeRl, verl, trl, verifiersResults];
 
-/** The format a line is of. Throws ProblemError where it is of none. */
+/** The format of a line. Throws ProblemError if no format recognises it. */
 export function formatOf(line: JsonRecord): Format {
   const found = FORMATS.find((format) => format.recognises(line));
   if (found) return found;

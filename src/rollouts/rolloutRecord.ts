@@ -1,17 +1,19 @@
 import type { KeptBatch } from '../domain/batch.ts';
 import type { SpanKind, Writing } from '../domain/tokens.ts';
 
-/** Who wrote a stretch of a rollout, in the glossary's words; a system message is a prompt that a chat template sets apart. */
+/**
+ * The author of a segment, in the glossary's words. A system message is a prompt that a chat template marks as such.
+ */
 export type SegmentRole = 'system' | 'prompt' | 'action' | 'observation';
 
-/** A stretch of a rollout that one side wrote. */
+/** A part of a rollout with one author and one kind. */
 export interface Segment {
   readonly role: SegmentRole;
   readonly kind: SpanKind;
   readonly turn: number; // from 1; 0 before the agent's first word
-  readonly text: string; // as the file has it
-  readonly from: number | null; // first token of the segment in `tokens`; null where the file has no ids for it
-  readonly to: number | null; // after its last
+  readonly text: string; // as in the file
+  readonly from: number | null; // index of the segment's first token in `tokens`; null if the file does not say
+  readonly to: number | null; // index after its last token
 }
 
 /** The numbers that a token of a rollout can have, with their labels and meanings. */
@@ -28,7 +30,7 @@ export const TOKEN_CHANNELS = {
   },
   drawnLogprob: {
     label: 'log p cut',
-    doc: 'Log-probability in the distribution that top-k and top-p left, from which the token was drawn.',
+    doc: 'Log-probability in the distribution after top-k and top-p, from which the token was drawn.',
     ramp: 'sequential',
   },
   logprob: { label: 'log p', doc: 'Log-probability as the trainer recomputed it.', ramp: 'sequential' },
@@ -36,7 +38,7 @@ export const TOKEN_CHANNELS = {
   entropy: { label: 'Entropy', doc: 'Entropy of the policy, in nats.', ramp: 'sequential' },
   value: { label: 'Value', doc: 'What the critic expected before the token.', ramp: 'diverging' },
   return: { label: 'Return', doc: 'The target that the critic learns.', ramp: 'diverging' },
-  reward: { label: 'Reward', doc: 'Paid at the token.', ramp: 'diverging' },
+  reward: { label: 'Reward', doc: 'Reward given at the token.', ramp: 'diverging' },
   ratio: { label: 'Ratio', doc: 'Importance ratio, as the trainer wrote it.', ramp: 'sequential' },
   mismatchKl: {
     label: 'Mismatch',
@@ -49,19 +51,23 @@ export const TOKEN_CHANNELS = {
 export type TokenChannel = keyof typeof TOKEN_CHANNELS;
 export const TOKEN_CHANNEL_NAMES = Object.keys(TOKEN_CHANNELS) as TokenChannel[];
 
-/** The tokens of a rollout. A channel has an entry a token, null where it says nothing of it; one the file lacks is absent. */
+/**
+ * The tokens of a rollout. A channel has an entry for each token, null where the channel does not apply. Channels not
+ * in the file are absent.
+ */
 export interface RolloutTokens {
   readonly ids: readonly number[];
-  readonly words: readonly string[] | null; // null: the file has ids alone
-  readonly writing?: Writing; // how they follow one another; words without it
+  readonly words: readonly string[] | null; // null: the file has only ids
+  readonly writing?: Writing; // how the words are joined into text; absent: as words
   readonly channels: Readonly<Partial<Record<TokenChannel, readonly (number | null)[]>>>;
-  readonly parts?: readonly (readonly [name: string, paid: readonly (number | null)[]])[]; // of the channel `reward`
+  /** The parts whose sum is the channel `reward`. */
+  readonly parts?: readonly (readonly [name: string, amounts: readonly (number | null)[]])[];
 }
 
-/** What a reader had to guess, because the file does not say it. */
+/** A property that a reader had to guess, because the file does not say it. */
 export type Guess = 'roles' | 'group' | 'reward' | 'turns';
 
-/** A rollout from anywhere. What its file does not hold is null, never made up. */
+/** A rollout from any program. Values that its file does not have are null, never invented. */
 export interface RolloutRecord {
   readonly id: string | null;
   readonly step: number | null; // training step or policy version
@@ -69,19 +75,19 @@ export interface RolloutRecord {
   readonly task: string | null; // what was asked, in words
   readonly reward: number | null;
   readonly rewardParts: readonly (readonly [name: string, amount: number])[];
-  readonly advantage: number | null; // where the file has one for the whole rollout
+  readonly advantage: number | null; // if the file has one for the whole rollout
   readonly success: boolean | null;
   readonly stop: string | null; // how it ended
   readonly turns: number | null;
   readonly toolCalls: number | null;
   readonly segments: readonly Segment[];
   readonly tokens: RolloutTokens | null;
-  readonly batch?: KeptBatch; // of this row alone, where the file is the page’s own: all that its panels read but the episode
+  readonly batch?: KeptBatch; // for the panels: this row as a batch without an episode; only in this project's format
   readonly guessed: readonly Guess[];
   readonly extras: readonly (readonly [name: string, value: string])[]; // everything else the line holds, as text
 }
 
-/** A record of which nothing is known but what is given. */
+/** A record with the given values. All others are null or empty. */
 export function bareRecord(given: Partial<RolloutRecord>): RolloutRecord {
   return {
     ...{ id: null, step: null, group: null, task: null, reward: null, rewardParts: [], advantage: null },
@@ -90,29 +96,29 @@ export function bareRecord(given: Partial<RolloutRecord>): RolloutRecord {
   };
 }
 
-/** Characters of all segments. */
+/** The number of characters of all segments. */
 export function textLength({ segments }: RolloutRecord): number {
   return segments.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Turns of the agent: how often it began to write. */
+/** The number of the agent's turns. */
 export function countTurns(segments: readonly Segment[]): number {
-  return segments.reduce((most, { turn }) => Math.max(most, turn), 0);
+  return segments.reduce((highest, { turn }) => Math.max(highest, turn), 0);
 }
 
-/** Segments that call a tool. */
+/** The number of segments that call a tool. */
 export function countCalls(segments: readonly Segment[]): number {
   return segments.filter(({ kind }) => kind === 'call').length;
 }
 
-const ASKED: readonly (readonly [TokenChannel, string])[] = [
+const CHANNELS_TO_MENTION: readonly (readonly [TokenChannel, string])[] = [
   ['sampled', 'masks'],
   ['sampledLogprob', 'log-probabilities'],
   ['refLogprob', 'reference log-probabilities'],
   ['advantage', 'advantages of tokens'],
 ];
 
-/** What a rollout's file does not hold, in words. */
+/** The names of the values that a rollout's file does not have. */
 export function absentOf(record: RolloutRecord): string[] {
   const { tokens } = record;
   const missing = (channel: TokenChannel) =>
@@ -120,7 +126,7 @@ export function absentOf(record: RolloutRecord): string[] {
   return [
     ...(tokens ? [] : ['token ids']),
     ...(tokens && !tokens.words ? ['words of tokens'] : []),
-    ...ASKED.flatMap(([channel, words]) => (missing(channel) ? [words] : [])),
+    ...CHANNELS_TO_MENTION.flatMap(([channel, words]) => (missing(channel) ? [words] : [])),
     ...(record.step === null ? ['the step'] : []),
     ...(record.group === null ? ['the group'] : []),
     ...(record.reward === null ? ['the reward'] : []),

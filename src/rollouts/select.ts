@@ -1,9 +1,9 @@
 import type { Columns } from './columns.ts';
 
-/** What a list of rollouts is ordered by. */
+/** The column by which a list of rollouts is sorted. */
 export type Order = 'step' | 'group' | 'reward';
 
-/** Which rollouts are listed. Ends are included; null: no bound. */
+/** The conditions for a rollout to be listed. Bounds are inclusive; null means no bound. */
 export interface Filter {
   readonly minReward: number | null;
   readonly maxReward: number | null;
@@ -13,12 +13,15 @@ export interface Filter {
   readonly success: 'any' | 'solved' | 'failed';
 }
 
-/** The filter that lets everything through. */
+/** The filter that accepts every rollout. */
 export const NO_FILTER: Filter = {
   ...{ minReward: null, maxReward: null, minStep: null, maxStep: null, minCalls: null, success: 'any' },
 };
 
-/** All rows in order; what has no value comes last. It is made once for a table: what is listed changes with every letter that is typed. */
+/**
+ * All rows in order; rows without a value come last. Callers sort a table once and then filter with `listed`, because
+ * the filter changes with every typed character.
+ */
 export function ordered(
   columns: Columns,
   rows: number,
@@ -31,23 +34,26 @@ export function ordered(
   );
 }
 
-/** Those of `rows` that pass a filter, and are among `hits` where a search found some, as they are ordered. */
+/**
+ * The entries of `rows` that pass the filter, in their order. If `hits` (results of a search) is not null, only those
+ * among the hits.
+ */
 export function listed(
   rows: Int32Array,
   columns: Columns,
   filter: Filter,
   hits: ReadonlySet<number> | null,
 ): Int32Array {
-  const passes = passing(columns, filter);
+  const passes = passTest(columns, filter);
   return rows.filter((row) => passes(row) && (hits === null || hits.has(row)));
 }
 
-/** Whether a row passes; made once for all rows, of which there may be a million. */
-function passing(columns: Columns, filter: Filter): (row: number) => boolean {
+/** Makes a test that tells whether a row passes the filter. It is made once, because there may be a million rows. */
+function passTest(columns: Columns, filter: Filter): (row: number) => boolean {
   const { reward, step, toolCalls, success } = columns;
   const { minReward, maxReward, minStep, maxStep, minCalls } = filter;
   const wanted = { any: null, solved: 1, failed: 0 }[filter.success];
-  // a comparison with NaN is false: what has no value passes no bound
+  // a comparison with NaN is false, so a row without a value passes no bound
   return (row) =>
     (minReward === null || reward[row]! >= minReward) &&
     (maxReward === null || reward[row]! <= maxReward) &&
@@ -64,19 +70,19 @@ function sorted(list: Int32Array, columns: Columns, order: { readonly by: Order;
     if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
     return sign * (a - b);
   };
-  const grouped = (row: number) => (group[row]! < 0 ? NaN : group[row]!);
-  const by = {
+  const groupKey = (row: number) => (group[row]! < 0 ? NaN : group[row]!);
+  const compareRows = {
     step: (a: number, b: number) => compare(step[a]!, step[b]!),
     reward: (a: number, b: number) => compare(reward[a]!, reward[b]!),
-    group: (a: number, b: number) => compare(grouped(a), grouped(b)),
+    group: (a: number, b: number) => compare(groupKey(a), groupKey(b)),
   }[order.by];
-  // files are mostly in order already, and sorting what is costs as much as sorting what is not
+  // most files are in order already, and sorting a sorted list costs as much as any other
   let at = 1;
-  while (at < list.length && by(list[at - 1]!, list[at]!) <= 0) at++;
-  return at >= list.length ? list : list.sort((a, b) => by(a, b) || a - b);
+  while (at < list.length && compareRows(list[at - 1]!, list[at]!) <= 0) at++;
+  return at >= list.length ? list : list.sort((a, b) => compareRows(a, b) || a - b);
 }
 
-/** The means of a step. Share of success and means are over those rollouts that say them; NaN: none does. */
+/** The means over the rollouts of one step. Each is over the rollouts that have the value; NaN if none has. */
 export interface StepMeans {
   readonly step: number;
   readonly rollouts: number;
@@ -84,20 +90,20 @@ export interface StepMeans {
   readonly success: number;
   readonly turns: number;
   readonly toolCalls: number;
-  readonly length: number; // tokens, or characters where the files have no ids
+  readonly length: number; // in the `unit` of MeansByStep
 }
 
-/** Names of what is averaged over the rollouts of a step. */
+/** The values that are averaged over the rollouts of a step. */
 export const STEP_MEANS = ['reward', 'success', 'turns', 'toolCalls', 'length'] as const;
 export type StepMean = (typeof STEP_MEANS)[number];
 
-/** Means of steps, ascending, and what their lengths are in. */
+/** The means of all steps, ascending, and the unit of their lengths. */
 export interface MeansByStep {
   readonly steps: readonly StepMeans[];
   readonly unit: 'tokens' | 'characters';
 }
 
-/** The place of the step nearest to a number in ascending steps; the first for NaN. */
+/** The index of the step nearest to `step` in ascending `steps`; 0 for NaN. */
 export function nearestStep(steps: readonly StepMeans[], step: number): number {
   let [low, high] = [0, steps.length - 1];
   while (low < high) {
@@ -109,23 +115,26 @@ export function nearestStep(steps: readonly StepMeans[], step: number): number {
   return before && Math.abs(before.step - step) <= Math.abs((steps[low]?.step ?? 0) - step) ? low - 1 : low;
 }
 
-/** Means of each step that any of `list` has. Lengths are in tokens where every rollout of the list has some. */
+/**
+ * The means of each step in `list`. Lengths are in tokens if every rollout of the list has token ids, otherwise in
+ * characters.
+ */
 export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
   const unit = list.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
   const places = placesOf(columns.step, list);
   const rollouts = new Uint32Array(places.steps.length);
-  for (const place of places.of) if (place >= 0) rollouts[place]!++;
+  for (const place of places.indexOfRow) if (place >= 0) rollouts[place]!++;
   const means = (from: ArrayLike<number>, absent = NaN) => {
     const [sums, counts] = [new Float64Array(places.steps.length), new Uint32Array(places.steps.length)];
     list.forEach((row, i) => {
-      const [value, place] = [from[row]!, places.of[i]!];
+      const [value, place] = [from[row]!, places.indexOfRow[i]!];
       if (place < 0 || Number.isNaN(value) || value === absent) return;
       sums[place]! += value;
       counts[place]!++;
     });
-    return sums.map((sum, place) => sum / counts[place]!); // 0 / 0: no rollout says it
+    return sums.map((sum, place) => sum / counts[place]!); // NaN (0 / 0) if no rollout has the value
   };
-  const named = {
+  const byName = {
     reward: means(columns.reward),
     success: means(columns.success, -1),
     turns: means(columns.turns),
@@ -134,25 +143,28 @@ export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
   };
   const steps: StepMeans[] = [];
   for (let i = 0; i < places.steps.length; i++) {
-    // field by field: a hundred thousand objects that are spread take ten times as long
+    // field by field, because spreading a hundred thousand objects takes ten times as long
     steps.push({
       step: places.steps[i]!,
       rollouts: rollouts[i]!,
-      reward: named.reward[i]!,
-      success: named.success[i]!,
-      turns: named.turns[i]!,
-      toolCalls: named.toolCalls[i]!,
-      length: named.length[i]!,
+      reward: byName.reward[i]!,
+      success: byName.success[i]!,
+      turns: byName.turns[i]!,
+      toolCalls: byName.toolCalls[i]!,
+      length: byName.length[i]!,
     });
   }
   return { steps, unit };
 }
 
-/** The steps of a list, ascending, and the place of each row's step among them; −1 where it has none. */
-function placesOf(step: Float64Array, list: Int32Array): { readonly steps: Float64Array; readonly of: Int32Array } {
+/** The steps in a list, ascending, and for each row the index of its step; −1 if it has none. */
+function placesOf(
+  step: Float64Array,
+  list: Int32Array,
+): { readonly steps: Float64Array; readonly indexOfRow: Int32Array } {
   const places = new Map<number, number>();
   for (const row of list) if (!Number.isNaN(step[row]!)) places.set(step[row]!, 0);
   const steps = Float64Array.from(places.keys()).sort();
   steps.forEach((each, i) => places.set(each, i));
-  return { steps, of: Int32Array.from(list, (row) => places.get(step[row]!) ?? -1) };
+  return { steps, indexOfRow: Int32Array.from(list, (row) => places.get(step[row]!) ?? -1) };
 }

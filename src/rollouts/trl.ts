@@ -9,16 +9,17 @@ import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rollou
 const READ = ['step', 'prompt', 'completion', 'advantage'];
 
 /**
- * TRL's `completions_{step}.parquet` (`log_completions`): prompt, completion, a column for each reward function, what `log_extra` added,
- * advantage; in some versions the columns of `log_extra` come last. The file does not say which number columns are rewards, or their weights.
- * TRL writes rewards as floats, before the advantage, so columns of whole numbers and later columns are not rewards. The total reward is a
- * guess: the sum of the other columns, each with weight 1. The group is a guess too: rollouts with the same prompt.
+ * TRL's `completions_{step}.parquet` (`log_completions`). Its columns are the prompt, the completion, one for each
+ * reward function, those of `log_extra`, and the advantage; in some versions those of `log_extra` come last. The file
+ * does not say which columns are rewards, or their weights. TRL writes rewards as floats, before the advantage, so
+ * columns of whole numbers and later columns are not rewards. The total reward is a guess: the sum of the remaining
+ * number columns, each with weight 1. The group is a guess too: rollouts with the same prompt.
  */
 export const trl: Format = {
   name: 'trl',
   label: 'TRL completions',
   keys: 'step, prompt, completion, advantage',
-  // before it had advantages TRL wrote steps, as verifiers never did
+  // TRL before it had advantages wrote a step but no reward column; verifiers results have `reward` or `example_id`
   recognises: (line) =>
     has(line, 'prompt', 'completion') &&
     (has(line, 'advantage') || (has(line, 'step') && !has(line, 'reward') && !has(line, 'example_id'))),
@@ -29,8 +30,8 @@ function readCompletion(line: JsonRecord, { pattern, wholeNumbers }: ReadingCont
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
   const columns = Object.keys(line);
-  const before = has(line, 'advantage') ? columns.slice(0, columns.indexOf('advantage')) : columns;
-  const rewards = before.filter((key) => !READ.includes(key) && !wholeNumbers.has(key));
+  const candidates = has(line, 'advantage') ? columns.slice(0, columns.indexOf('advantage')) : columns;
+  const rewards = candidates.filter((key) => !READ.includes(key) && !wholeNumbers.has(key));
   const rewardParts = rewards.flatMap((key) => {
     const value = field(line, key);
     return typeof value === 'number' && Number.isFinite(value) ? [[key, value] as const] : [];

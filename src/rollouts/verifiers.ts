@@ -13,7 +13,7 @@ import {
 } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { Format, ReadingContext } from './rolloutFormat.ts';
-import { callsOf, piecesOfMessage, spokenBy } from './messages.ts';
+import { callsOf, piecesOfMessage, withRole } from './messages.ts';
 import { type Piece, segmentsOf } from './splitPattern.ts';
 import {
   bareRecord,
@@ -25,27 +25,29 @@ import {
 } from './rolloutRecord.ts';
 import { wordsIn } from './ownWords.ts';
 
-/** Fields of a node with an entry for each sampled token. */
-const SAMPLED = {
+/** The fields of a node that have an entry for each sampled token, with their channels. */
+const SAMPLED_CHANNELS = {
   logprobs: 'sampledLogprob',
   advantages: 'advantage',
   reference_logprobs: 'refLogprob',
   trainer_logprobs: 'logprob',
   entropies: 'entropy',
 } as const satisfies Readonly<Record<string, TokenChannel>>;
-type Sampled = keyof typeof SAMPLED;
-const SAMPLED_KEYS = Object.keys(SAMPLED) as Sampled[];
+type SampledKey = keyof typeof SAMPLED_CHANNELS;
+const SAMPLED_KEYS = Object.keys(SAMPLED_CHANNELS) as SampledKey[];
 
-/** `traces.jsonl` of verifiers and prime-rl, an Episode a line. Source: verifiers/v1/episode.py, trace.py, graph.py. */
+/**
+ * `traces.jsonl` of verifiers and prime-rl, one Episode per line. Source: verifiers/v1/episode.py, trace.py, graph.py.
+ */
 export const verifiers: Format = {
   name: 'verifiers',
   label: 'verifiers traces',
   keys: 'traces (or nodes)',
   recognises: (line) => has(line, 'traces') || has(line, 'nodes'),
   read: (line, context) => {
-    const alone = has(line, 'nodes') && field(line, 'traces') === undefined; // a trace that no episode is around
-    const traces = alone ? [line] : objectsOf(line, 'traces');
-    return traces.map((trace) => readTrace(alone ? {} : line, trace, context));
+    const bareTrace = has(line, 'nodes') && field(line, 'traces') === undefined; // a trace outside an episode
+    const traces = bareTrace ? [line] : objectsOf(line, 'traces');
+    return traces.map((trace) => readTrace(bareTrace ? {} : line, trace, context));
   },
 };
 
@@ -59,9 +61,9 @@ function readTrace(episode: JsonRecord, trace: JsonRecord, context: ReadingConte
   const rewards = readRewards(trace);
   const leaves = countLeaves(nodes);
   const id = textOrNull(episode, 'id') ?? textOrNull(trace, 'id');
-  const several = objectsOf(episode, 'traces').length > 1;
+  const hasSeveralTraces = objectsOf(episode, 'traces').length > 1;
   return bareRecord({
-    id: several ? `${id ?? ''} ${textOrNull(objectOf(trace, 'agent'), 'name') ?? ''}` : id,
+    id: hasSeveralTraces ? `${id ?? ''} ${textOrNull(objectOf(trace, 'agent'), 'name') ?? ''}` : id,
     step: stepOf(run),
     group: textOrNull(objectOf(episode, 'group'), 'id'),
     task: typeof task['prompt'] === 'string' ? task['prompt'] : textOrNull(task, 'name'),
@@ -82,20 +84,20 @@ function readTrace(episode: JsonRecord, trace: JsonRecord, context: ReadingConte
   });
 }
 
-/** The training step at which it was dispatched, or else the policy it began with. */
+/** The training step at which a run was dispatched; if missing, the policy version with which it began. */
 function stepOf(run: JsonRecord): number | null {
   const work = objectOf(run, 'work');
   return numberOrNull(work, 'step') ?? numberOrNull(objectOf(work, 'policy'), 'start');
 }
 
-/** Rewards by name, times their weights; null where nothing was scored. */
+/** The rewards by name, multiplied by their weights; null if nothing was scored. */
 function readRewards(trace: JsonRecord): (readonly [string, number])[] | null {
   const rewards = objectOf(trace, 'rewards');
   const parts = Object.keys(rewards).flatMap((name) => {
     const reward = field(rewards, name);
     if (reward === undefined) return [];
     if (!isRecord(reward))
-      throw new ProblemError({ got: 'a reward that is no object', want: '{"score": number, "weight": number}' });
+      throw new ProblemError({ got: 'a reward that is not an object', want: '{"score": number, "weight": number}' });
     const score = numberOrNull(reward, 'score');
     return score === null ? [] : [[name, score * (numberOrNull(reward, 'weight') ?? 1)] as const];
   });
@@ -104,7 +106,7 @@ function readRewards(trace: JsonRecord): (readonly [string, number])[] | null {
 
 function parentOf(node: JsonRecord, at: number): number | null {
   const parent = numberOrNull(node, 'parent');
-  // a parent stands before its children: no walk is endless
+  // parents come before their children, so walking up the tree always ends
   if (parent !== null && !(Number.isInteger(parent) && parent >= 0 && parent < at)) {
     throw new ProblemError({
       got: `the parent ${parent} of node ${at}`,
@@ -141,20 +143,20 @@ function readPath(path: readonly JsonRecord[], trace: JsonRecord, { pattern }: R
   const arrays = path.map(readNode);
   const words = wordsIn(objectOf(trace, 'info'));
   let at = 0;
-  let spoken = false;
+  let agentSpoke = false;
   path.forEach((node, i) => {
     const size = arrays[i]?.ids.length ?? 0;
-    const message = spokenBy(objectOf(node, 'message'), field(node, 'sampled') === true ? 'assistant' : 'user');
-    const found = piecesOfMessage(message, pattern, spoken);
+    const message = withRole(objectOf(node, 'message'), field(node, 'sampled') === true ? 'assistant' : 'user');
+    const found = piecesOfMessage(message, pattern, agentSpoke);
     const sampled = field(node, 'sampled') !== false;
-    const own: Piece[] = found.map((piece) =>
+    const nodePieces: Piece[] = found.map((piece) =>
       piece.role === 'action' && !sampled ? { ...piece, role: 'prompt', kind: 'prompt' } : piece,
     );
-    spoken ||= own.some(({ role }) => role === 'action');
-    const exact = size > 0 && words ? placed(own, size) : null;
-    own.forEach((piece, p) => {
-      const whole = own.length === 1 ? [at, at + size] : null;
-      const [from, to] = exact?.[p]?.map((t) => t + at) ?? whole ?? [];
+    agentSpoke ||= nodePieces.some(({ role }) => role === 'action');
+    const placedExactly = size > 0 && words ? placeByWordCount(nodePieces, size) : null;
+    nodePieces.forEach((piece, p) => {
+      const wholeRange = nodePieces.length === 1 ? [at, at + size] : null;
+      const [from, to] = placedExactly?.[p]?.map((t) => t + at) ?? wholeRange ?? [];
       pieces.push({ piece, from: size > 0 ? (from ?? null) : null, to: size > 0 ? (to ?? null) : null });
     });
     at += size;
@@ -171,8 +173,8 @@ function readPath(path: readonly JsonRecord[], trace: JsonRecord, { pattern }: R
   };
 }
 
-/** Where each piece of a message lies among its tokens, where a word is a token: null where the counts do not agree. */
-function placed(pieces: readonly Piece[], size: number): (readonly [number, number])[] | null {
+/** The token range of each piece of a message, if each word is one token; null if the number of words is not `size`. */
+function placeByWordCount(pieces: readonly Piece[], size: number): (readonly [number, number])[] | null {
   let at = 0;
   const places = pieces.map(({ text }) => {
     const count = text.split(' ').filter((word) => word !== '').length;
@@ -187,11 +189,11 @@ interface NodeTokens {
   readonly channels: Readonly<Partial<Record<TokenChannel, readonly (number | null)[]>>>;
 }
 
-/** The tokens a node adds. Throws ProblemError where a list has another length than verifiers asks for. */
+/** The tokens that a node adds. Throws ProblemError if a list does not have the length that verifiers prescribes. */
 function readNode(node: JsonRecord): NodeTokens {
   const ids = idsOrNull(node, 'token_ids') ?? [];
-  const given = numbersOrNull(node, 'mask');
-  const mask = given && given.length > 0 ? numbersOrNull(node, 'mask', ids.length) : null;
+  const givenMask = numbersOrNull(node, 'mask');
+  const mask = givenMask && givenMask.length > 0 ? numbersOrNull(node, 'mask', ids.length) : null;
   const channels: Partial<Record<TokenChannel, readonly (number | null)[]>> = {};
   if (mask) channels.sampled = mask;
   const count = mask?.filter((entry) => entry === 1).length ?? 0;
@@ -201,10 +203,10 @@ function readNode(node: JsonRecord): NodeTokens {
     if (list.length !== count)
       throw new ProblemError({
         got: `${list.length} entries in ${key}`,
-        want: `${count}, one for each token that mask names`,
+        want: `${count}, one for each token with mask 1`,
       });
     let next = 0;
-    channels[SAMPLED[key]] = (mask ?? []).map((entry) => (entry === 1 ? (list[next++] ?? null) : null));
+    channels[SAMPLED_CHANNELS[key]] = (mask ?? []).map((entry) => (entry === 1 ? (list[next++] ?? null) : null));
   }
   const weights = objectOf(node, 'loss_weights');
   const loss = numbersOrNull(weights, 'rl', ids.length);
@@ -212,7 +214,7 @@ function readNode(node: JsonRecord): NodeTokens {
   return { ids, channels };
 }
 
-/** Nodes' tokens one after the other; a channel that any of them has is null where another has it not. */
+/** Concatenates the tokens of nodes. A channel that only some nodes have is null at the tokens of the others. */
 function joined(nodes: readonly NodeTokens[], words: ReadonlyMap<number, string> | null): RolloutTokens {
   const ids = nodes.flatMap((node) => node.ids);
   const names = [...new Set(nodes.flatMap(({ channels }) => Object.keys(channels) as TokenChannel[]))];

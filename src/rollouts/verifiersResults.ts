@@ -16,7 +16,10 @@ const FACTS = {
   stop_condition: textOrNull,
 } as const;
 
-/** `results.jsonl` of verifiers before its Episodes: two lists of messages and a reward. Source: verifiers/types.py of 0.2. */
+/**
+ * `results.jsonl` of verifiers before it had Episodes: two lists of messages and a reward. Source: verifiers/types.py
+ * of 0.2.
+ */
 export const verifiersResults: Format = {
   name: 'verifiers-results',
   label: 'verifiers results',

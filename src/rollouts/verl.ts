@@ -14,8 +14,9 @@ const FACTS = {
 } as const;
 
 /**
- * verl's dump of rollouts or validations, `{global_step}.jsonl` (`trainer.rollout_data_dir`, `validation_data_dir`), and the flat one of
- * Agent-R1 before 2026: two texts and a score. Source: `_write_generations` in verl/trainer/ppo/v1/trainer_base.py and ray_trainer.py.
+ * verl's dump of rollouts or validations, `{global_step}.jsonl` (`trainer.rollout_data_dir`, `validation_data_dir`),
+ * and the flat dump of Agent-R1 before 2026: two texts and a score. Source: `_write_generations` in
+ * verl/trainer/ppo/v1/trainer_base.py and ray_trainer.py.
  */
 export const verl: Format = {
   name: 'verl',
@@ -49,12 +50,15 @@ function readVerl(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord 
   });
 }
 
-/** Text in the prompt was given, so it is not a turn of this rollout, even if an assistant wrote it. */
+/** Turns actions into prompt: text in the prompt is not a turn of this rollout, even if an assistant wrote it. */
 function asPrompt(role: string) {
   return role === 'action' ? ({ role: 'prompt', kind: 'prompt' } as const) : {};
 }
 
-/** The sample of a V1 uid, `{sample}_{rollout}_{output}`; one without those two numbers has no group in it. */
+/**
+ * The group in a uid of verl V1, `{sample}_{rollout}_{output}`: its sample. Null if the uid does not end in two
+ * numbers.
+ */
 function groupOf(uid: string): string | null {
   return /^(.+)_\d+_\d+$/.exec(uid)?.[1] ?? null;
 }

@@ -5,8 +5,9 @@ import { type BatchRow, rowsOf } from './batchRow.ts';
 import { OWN_FORMAT, OWN_VERSION } from './ownFormat.ts';
 
 /**
- * A kept batch as this project's own JSON Lines, a line a rollout with all that the panels show of it. Each line stands by itself:
- * docs/rollouts.md has the schema. What was not measured (values without a critic, say) is left out.
+ * A kept batch as this project's own JSON Lines, one rollout per line, with everything that the panels show of it. Each
+ * line is complete in itself. docs/rollouts.md has the schema. Lists that were not measured (for example values without
+ * a critic) are left out.
  */
 export function ownLines(kept: KeptBatch, vocabulary: readonly string[]): string[] {
   return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(ownLine(row))}\n`);
@@ -14,7 +15,7 @@ export function ownLines(kept: KeptBatch, vocabulary: readonly string[]): string
 
 function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
   const { episode, passes } = row;
-  const written = passes.map(({ pass, gradWeights, policyWeights, shares }) => ({
+  const passRecords = passes.map(({ pass, gradWeights, policyWeights, shares }) => ({
     pass,
     share: shares[episode.row],
     grad_weights: row.cut(gradWeights),
@@ -42,17 +43,20 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
     ...{ logprobs: row.list('logprobs'), ref_logprobs: row.list('refLogprobs'), entropies: row.list('entropies') },
     push: row.push,
     ...{ grad_weights: row.list('gradWeights'), policy_weights: row.list('policyWeights') },
-    ...(written.length > 0 && { passes: written }),
+    ...(passRecords.length > 0 && { passes: passRecords }),
   };
 }
 
-/** The knobs that differ from their defaults. Environment and estimator are always included, because they say what the numbers mean. */
+/**
+ * The knobs that differ from their defaults. Environment and estimator are always included, because they say what the
+ * numbers mean.
+ */
 function changedKnobs(config: RunConfig): Readonly<Record<string, string | number>> {
   const changed = Object.entries(config).filter(
     ([name, value]) =>
       name === 'env' ||
       name === 'estimator' ||
-      !Object.is(value, Object.entries(DEFAULTS).find(([known]) => known === name)?.[1]),
+      !Object.is(value, Object.entries(DEFAULTS).find(([knob]) => knob === name)?.[1]),
   );
   return Object.fromEntries(changed);
 }

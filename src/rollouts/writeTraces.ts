@@ -3,7 +3,7 @@ import { Role } from '../domain/tokens.ts';
 import { type BatchRow, rowsOf } from './batchRow.ts';
 import { OWN_INFO } from './ownWords.ts';
 
-/** What a trace says of the run it comes from. */
+/** The run that a trace comes from. */
 export interface TracedRun {
   readonly id: string;
   readonly name: string;
@@ -11,10 +11,11 @@ export interface TracedRun {
 }
 
 /**
- * A kept batch as lines of verifiers' `traces.jsonl`, an Episode each (verifiers/v1/episode.py and graph.py of 0.4.0): a node a message,
- * with the ids it adds, `mask` true at the tokens that the policy drew, and log-probabilities, advantages, reference and learner
- * log-probabilities and entropies of those tokens only. `loss_weights.rl` is the mask of the loss, for each token. The policy version
- * of update n is n − 1: the weights that drew it.
+ * A kept batch as lines of verifiers' `traces.jsonl`, one Episode per line (verifiers/v1/episode.py and graph.py of
+ * 0.4.0). Each message is a node with the token ids it adds; `mask` is true at the tokens that the policy drew. The
+ * lists of log-probabilities (sampler, reference and learner), advantages and entropies cover only the drawn tokens.
+ * `loss_weights.rl` is the loss mask, with an entry for each token. The policy version of update n is n − 1, because
+ * those weights drew the batch.
  */
 export function traceLines(kept: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
   return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(episodeOf(row, run))}\n`);
@@ -53,18 +54,18 @@ function episodeOf(row: BatchRow, run: TracedRun) {
         rewards: Object.fromEntries(rewards.map(([name, score]) => [name, { score, weight: 1 }])),
         metrics: metricsOf(row),
         info: { [OWN_INFO]: { words: wordsBy(row), stop: episode.stop } },
-        ...{ is_completed: true, ok: true, stop_condition: STOPS[episode.stop] ?? episode.stop },
+        ...{ is_completed: true, ok: true, stop_condition: STOP_CONDITIONS[episode.stop] ?? episode.stop },
         timing: { start: end },
       },
     ],
   };
 }
 
-/** Weights after update n − 1 drew the batch of update n. */
+/** The policy version that drew the batch of update n: n − 1. */
 const policyOf = (update: number) => ({ start: update - 1, end: update - 1 });
 
-/** What verifiers calls the limits that end a rollout: it takes those for truncated. */
-const STOPS: Readonly<Partial<Record<string, string>>> = { turns: 'max_turns', tokens: 'max_total_tokens' };
+/** verifiers' names of the limits that end a rollout. It counts such rollouts as truncated. */
+const STOP_CONDITIONS: Readonly<Partial<Record<string, string>>> = { turns: 'max_turns', tokens: 'max_total_tokens' };
 
 function metricsOf({ episode, kept }: BatchRow) {
   return {
@@ -77,7 +78,10 @@ function wordsBy({ ids, words }: BatchRow): Readonly<Record<string, string>> {
   return Object.fromEntries(ids.map((id, t) => [String(id), words[t] ?? '']));
 }
 
-/** Stretches of one role as messages; a stretch of the agent's that calls is answered by the observation after it. */
+/**
+ * The nodes of a row: one message for each run of tokens with one role and turn. Each node's parent is the one before
+ * it.
+ */
 function nodesOf(row: BatchRow, timestamp: number) {
   const roles = row.list('roles') ?? [];
   const turns = row.list('turns') ?? [];

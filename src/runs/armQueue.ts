@@ -2,8 +2,11 @@
 export interface Trainer<Arm, News, Result> {
   /** Trains an arm to its end, and reports its progress with `tell`. Rejects with the reason if it fails. */
   readonly train: (arm: Arm, tell: (news: News) => void) => Promise<Result>;
-  /** Pauses the current arm, or resumes it. A trainer without this method finishes its arm even while the queue is paused. */
-  readonly hold?: (still: boolean) => void;
+  /**
+   * Pauses the current arm, or resumes it. A trainer without this method finishes its arm even while the queue is
+   * paused.
+   */
+  readonly hold?: (paused: boolean) => void;
   /** Ends the trainer and its current arm. The arm's promise is ignored from then on. */
   readonly end: (reason: string) => void;
 }
@@ -12,7 +15,7 @@ export interface Trainer<Arm, News, Result> {
 export interface QueueListener<Arm, News, Result> {
   readonly onBegin?: (arm: Arm) => void;
   readonly onNews?: (arm: Arm, news: News) => void;
-  readonly onDone: (arm: Arm, result: Result, seconds: number) => void; // without the time it was paused
+  readonly onDone: (arm: Arm, result: Result, seconds: number) => void; // seconds: training time without pauses
   readonly onFailure: (arm: Arm, reason: unknown) => void; // the next arm gets a fresh trainer
   readonly onEnd: () => void; // no arm is left: all are done, or the rest was cancelled
 }
@@ -22,18 +25,19 @@ interface QueueOptions {
   readonly now?: () => number; // ms
 }
 
-interface Under<Arm, News, Result> {
+/** An arm in training and its trainer. */
+interface ActiveArm<Arm, News, Result> {
   readonly arm: Arm;
   readonly trainer: Trainer<Arm, News, Result>;
-  began: number; // when it began or resumed, ms
+  began: number; // when it began or last resumed, ms
   spent: number; // time trained before the last pause, ms
 }
 
 /**
- * The queue for everything that trains several runs: comparisons, experiments, exercises, and the command line's experiments and sweeps.
- * An arm is a run to train: its configuration, seed and start. The queue begins arms in order, and can be paused, resumed and cancelled.
- * After a failure the next arm gets a fresh trainer. The queue stores nothing. To continue after a reload, store `left` and add it to a
- * new queue.
+ * The queue for everything that trains several runs: comparisons, experiments, exercises, and the command line's
+ * experiments and sweeps. An arm is a run to train: its configuration, seed and start. The queue begins arms in order,
+ * and can be paused, resumed and cancelled. After a failure the next arm gets a fresh trainer. The queue stores
+ * nothing. To continue after a reload, store `left` and add it to a new queue.
  */
 export class ArmQueue<Arm, News, Result> {
   readonly #make: () => Trainer<Arm, News, Result>;
@@ -41,12 +45,14 @@ export class ArmQueue<Arm, News, Result> {
   readonly #atOnce: number;
   readonly #now: () => number;
   readonly #waiting: Arm[] = [];
-  readonly #free: Trainer<Arm, News, Result>[] = []; // trainers that wait for the next arm
-  readonly #under = new Set<Under<Arm, News, Result>>();
+  readonly #idle: Trainer<Arm, News, Result>[] = []; // trainers that wait for the next arm
+  readonly #active = new Set<ActiveArm<Arm, News, Result>>();
   #paused = false;
-  #ended = true; // `onEnd` was called, and no arm was added since
+  #ended = true; // true from the call of `onEnd` until an arm is added
 
-  /** `make` creates a trainer. It's called once for each arm that trains at the same time, and once after each failure. */
+  /**
+   * `make` creates a trainer. It's called once for each arm that trains at the same time, and once after each failure.
+   */
   constructor(
     make: () => Trainer<Arm, News, Result>,
     listener: QueueListener<Arm, News, Result>,
@@ -57,7 +63,7 @@ export class ArmQueue<Arm, News, Result> {
 
   /** The arms that are not done, in order. The ones in training come first. */
   get left(): readonly Arm[] {
-    return [...Array.from(this.#under, ({ arm }) => arm), ...this.#waiting];
+    return [...Array.from(this.#active, ({ arm }) => arm), ...this.#waiting];
   }
 
   /** Whether the queue is paused. */
@@ -69,16 +75,16 @@ export class ArmQueue<Arm, News, Result> {
   add(arms: readonly Arm[]): void {
     this.#waiting.push(...arms);
     this.#ended = false;
-    this.#take();
+    this.#beginArms();
   }
 
   /** Pauses: no arm begins, and current arms pause if their trainers can. */
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
-    for (const under of this.#under) {
-      under.spent += this.#now() - under.began;
-      under.trainer.hold?.(true);
+    for (const active of this.#active) {
+      active.spent += this.#now() - active.began;
+      active.trainer.hold?.(true);
     }
   }
 
@@ -86,58 +92,58 @@ export class ArmQueue<Arm, News, Result> {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    for (const under of this.#under) {
-      under.began = this.#now();
-      under.trainer.hold?.(false);
+    for (const active of this.#active) {
+      active.began = this.#now();
+      active.trainer.hold?.(false);
     }
-    this.#take();
+    this.#beginArms();
   }
 
   /** Ends the current arms and drops the waiting ones. The only callback after that is `onEnd`. */
   cancel(reason: string): void {
-    const under = [...this.#under];
-    this.#under.clear();
+    const active = [...this.#active];
+    this.#active.clear();
     this.#waiting.length = 0;
     this.#paused = false;
-    for (const { trainer } of under) trainer.end(reason);
+    for (const { trainer } of active) trainer.end(reason);
     this.#end(reason);
   }
 
-  #take(): void {
-    while (!this.#paused && this.#under.size < this.#atOnce && this.#waiting.length > 0) {
+  #beginArms(): void {
+    while (!this.#paused && this.#active.size < this.#atOnce && this.#waiting.length > 0) {
       const arm = this.#waiting.shift() as Arm;
-      void this.#train({ arm, trainer: this.#free.pop() ?? this.#make(), began: this.#now(), spent: 0 });
+      void this.#train({ arm, trainer: this.#idle.pop() ?? this.#make(), began: this.#now(), spent: 0 });
     }
     if (this.left.length === 0) this.#end('No arm is left to train.');
   }
 
-  async #train(under: Under<Arm, News, Result>): Promise<void> {
-    const { arm, trainer } = under;
-    this.#under.add(under);
+  async #train(active: ActiveArm<Arm, News, Result>): Promise<void> {
+    const { arm, trainer } = active;
+    this.#active.add(active);
     this.#listener.onBegin?.(arm);
     const tell = (news: News) => {
-      if (this.#under.has(under)) this.#listener.onNews?.(arm, news);
+      if (this.#active.has(active)) this.#listener.onNews?.(arm, news);
     };
     const ended = await trainer.train(arm, tell).then(
       (result) => ({ result }),
       (reason: unknown) => ({ reason }),
     );
-    if (!this.#under.delete(under)) return; // cancelled
-    const seconds = (under.spent + (this.#paused ? 0 : this.#now() - under.began)) / 1000;
+    if (!this.#active.delete(active)) return; // cancelled
+    const seconds = (active.spent + (this.#paused ? 0 : this.#now() - active.began)) / 1000;
     if ('result' in ended) {
-      this.#free.push(trainer);
+      this.#idle.push(trainer);
       this.#listener.onDone(arm, ended.result, seconds);
     } else {
       trainer.end(ended.reason instanceof Error ? ended.reason.message : String(ended.reason));
       this.#listener.onFailure(arm, ended.reason);
     }
-    this.#take();
+    this.#beginArms();
   }
 
   #end(reason: string): void {
     if (this.#ended) return;
     [this.#ended, this.#paused] = [true, false];
-    for (const trainer of this.#free.splice(0)) trainer.end(reason);
+    for (const trainer of this.#idle.splice(0)) trainer.end(reason);
     this.#listener.onEnd();
   }
 }

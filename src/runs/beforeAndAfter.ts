@@ -5,15 +5,21 @@ import type { Points } from './series.ts';
 
 const NO_POINTS: Points = { x: new Uint32Array(), y: new Float64Array() };
 
-/** Updates on either side of a change that are looked at: the nearest. Those far behind it tell more of all that was learned since. */
+/**
+ * Number of updates averaged before a change, and after it. Later updates say more about training in general than about
+ * the change.
+ */
 export const UPDATES_EACH_SIDE = 10;
 
-/** What the curves were right before knobs were changed, and right after. */
+/** Means of curves shortly before and shortly after a change of knobs. */
 export interface BeforeAfter {
-  readonly before: number; // updates that the means are over: at most `AROUND`, none from beyond the change before
-  readonly after: number; // the same, none from beyond the change after
-  readonly means: readonly Means[]; // of curves with a point on both sides
+  /** Number of updates averaged before the change: at most `UPDATES_EACH_SIDE`, back to the previous change. */
+  readonly before: number;
+  /** Number of updates averaged after the change: at most `UPDATES_EACH_SIDE`, up to the next change. */
+  readonly after: number;
+  readonly means: readonly Means[]; // only curves with points on both sides
 }
+/** A curve's mean before a change and after it. */
 export interface Means {
   readonly metric: MetricName;
   readonly before: number;
@@ -21,8 +27,8 @@ export interface Means {
 }
 
 /**
- * The curves on both sides of change `index` of a run, as plain means: they tell what happened, not what the change did, as a run
- * that learns moves without one. Changes that began to act at one update are one.
+ * Averages curves before and after change `index` of a run. The difference need not be caused by the change: while a
+ * run learns, its curves move anyway. Changes that took effect at the same update count as one.
  */
 export function beforeAndAfter(
   { changes, series }: Pick<Run, 'changes' | 'series'>,
@@ -30,16 +36,18 @@ export function beforeAndAfter(
   metrics: readonly MetricName[],
 ): BeforeAfter {
   const { update } = changes[index] ?? { update: 0 };
-  const from = changes.findLast((change) => change.update < update)?.update ?? 1;
-  const end = changes.find((change) => change.update > update)?.update ?? Infinity;
+  const previous = changes.findLast((change) => change.update < update)?.update ?? 1;
+  const next = changes.find((change) => change.update > update)?.update ?? Infinity;
   let [before, after] = [0, 0];
   const means = metrics.flatMap((metric) => {
     const { x, y } = series.get(metric)?.points ?? NO_POINTS;
     const at = firstFrom(x, update);
-    const was = y.subarray(Math.max(firstFrom(x, from), at - UPDATES_EACH_SIDE), at);
-    const is = y.subarray(at, Math.min(firstFrom(x, end), at + UPDATES_EACH_SIDE));
-    [before, after] = [Math.max(before, was.length), Math.max(after, is.length)];
-    return was.length > 0 && is.length > 0 ? [{ metric, before: mean(was), after: mean(is) }] : [];
+    const valuesBefore = y.subarray(Math.max(firstFrom(x, previous), at - UPDATES_EACH_SIDE), at);
+    const valuesAfter = y.subarray(at, Math.min(firstFrom(x, next), at + UPDATES_EACH_SIDE));
+    [before, after] = [Math.max(before, valuesBefore.length), Math.max(after, valuesAfter.length)];
+    return valuesBefore.length > 0 && valuesAfter.length > 0
+      ? [{ metric, before: mean(valuesBefore), after: mean(valuesAfter) }]
+      : [];
   });
   return { before, after, means };
 }

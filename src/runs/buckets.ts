@@ -1,4 +1,6 @@
-/** One drawn position of a curve: it summarizes the points of updates `first` to `last`, with their minimum and maximum. */
+/**
+ * One drawn position of a curve: it summarizes the points of updates `first` to `last`, with their minimum and maximum.
+ */
 export interface Bucket {
   readonly first: number;
   readonly last: number;
@@ -23,8 +25,9 @@ export function merge(a: Bucket, b: Bucket): Bucket {
 }
 
 /**
- * Merges neighbours in pairs, again and again, until at most `most` buckets are left. Minimum and maximum are kept. Because each bucket
- * covers a power of two of the original ones, the drawn positions stay in place while a curve grows.
+ * Merges neighbours in pairs, again and again, until at most `most` buckets are left. Minimum and maximum are kept.
+ * Because each bucket covers a power of two of the original ones, the drawn positions stay in place while a curve
+ * grows.
  */
 export function atMost(buckets: readonly Bucket[], most: number): readonly Bucket[] {
   if (buckets.length <= Math.max(1, most)) return buckets;
@@ -44,9 +47,9 @@ export interface Trace {
 }
 
 /**
- * The drawn positions of a curve from update `from` to update `to`: about `most` of them, plus one on either side, so that lines
- * reach the edge. Each position covers a power of two of points, counted from the curve's beginning, so panning doesn't shift the
- * positions. Each keeps the minimum and maximum of its points.
+ * The drawn positions of a curve from update `from` to update `to`: about `most` of them, plus one on either side, so
+ * that lines reach the edge. Each position covers a power of two of points, counted from the curve's beginning, so
+ * panning doesn't shift the positions. Each keeps the minimum and maximum of its points.
  */
 export function bucketsBetween(trace: Trace, from: number, to: number, most: number): readonly Bucket[] {
   const { x } = trace;

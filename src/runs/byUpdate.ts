@@ -1,7 +1,10 @@
 import type { MetricName } from '../domain/metrics.ts';
 import type { Points } from './series.ts';
 
-/** The points of curves by update instead of by metric: each update that has one, rising, with its metrics in the order of the curves. */
+/**
+ * Regroups the points of curves by update. Updates are ascending; the metrics of an update are in the order of the
+ * curves.
+ */
 export function byUpdate(
   curves: Iterable<readonly [MetricName, Points]>,
 ): readonly (readonly [update: number, values: readonly (readonly [MetricName, number])[]])[] {

@@ -4,26 +4,30 @@ import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config
 import { afterChanges, changedKnobs, isSome, type KnobChange } from '../config/knobChange.ts';
 import { differenceText } from '../config/knobText.ts';
 
-/** Knobs that were changed on the way, in words, and the update that took them up. Runs of older pages have no step and no values. */
+/**
+ * A change of knobs in the middle of a run: its description, and the update at which it took effect. Changes saved by
+ * older versions of the page have no step and no values.
+ */
 export interface Change extends Partial<KnobChange> {
   readonly update: number;
   readonly text: string;
 }
 
-/** A run as far as its knobs tell of it. */
-interface Changed {
-  readonly begun: RunConfig;
-  readonly config: RunConfig; // as they are now
+/** The parts of a run that tell how its knobs changed. */
+interface KnobHistory {
+  readonly begun: RunConfig; // its knobs when it began
+  readonly config: RunConfig; // its knobs now
   readonly changes: readonly Change[];
-  readonly fork?: unknown; // it began with another run's weights
+  readonly fork?: unknown; // set if the run began with another run's weights
 }
 
-/** Changes of knobs that a run keeps: its last ones. */
+/** A run keeps at most this many changes, the newest ones. */
 export const MOST_CHANGES = 40;
 
 /**
- * A change of `before` with its words; null if it changes nothing. Where a knob differs that no run under way takes, such as in a run
- * that began with a model from elsewhere, only the words are kept: changes alone don't make such a run again.
+ * Adds the description to a change of the knobs `before`. Null if the change does nothing. If it contains a knob that
+ * only a new run can take, as in a run that began with a model from elsewhere, only the description is kept: replaying
+ * the changes couldn't reproduce such a run.
  */
 export function changeOf(before: RunConfig, { update, step, set }: KnobChange): Change | null {
   const after = afterChanges(before, [{ set }]);
@@ -33,40 +37,41 @@ export function changeOf(before: RunConfig, { update, step, set }: KnobChange): 
   return names.some((name) => FIELDS[name].when === 'restart') ? { update, text } : { update, step, set, text };
 }
 
-/** Changes with their words, for a run that begins with `config`. */
+/** Adds descriptions to the changes of a run that begins with `config`. */
 export function wordsOf(config: RunConfig, changes: readonly KnobChange[]): readonly Change[] {
   return changes.flatMap((change, i) => changeOf(afterChanges(config, changes.slice(0, i)), change) ?? []);
 }
 
 /**
- * The changes with which a new run that begins like this one trains to the same numbers; null if they are not enough: a fork
- * began with another run's weights, runs of older pages kept only words, and of too many changes the first are forgotten.
+ * The changes that reproduce a run exactly when they are replayed in a new run with the same start. Null if they
+ * don't suffice: a fork began with another run's weights, older versions of the page kept only descriptions, and a run
+ * keeps only its last changes.
  */
-export function replayable({ begun, config, changes, fork }: Changed): readonly KnobChange[] | null {
+export function replayable({ begun, config, changes, fork }: KnobHistory): readonly KnobChange[] | null {
   const exact = changes.filter(isExact);
   if (fork || changes.length >= MOST_CHANGES || exact.length < changes.length) return null;
-  const isWhole = !isSome(changedKnobs(afterChanges(begun, exact), config));
-  return !isWhole ? null : exact.map(({ update, step, set }) => ({ update, step, set }));
+  const isComplete = !isSome(changedKnobs(afterChanges(begun, exact), config));
+  return !isComplete ? null : exact.map(({ update, step, set }) => ({ update, step, set }));
 }
 
-/** Whether a change says which step took it up, and the values. */
+/** Whether a change has its values and the step at which it took effect. */
 export function isExact(change: Change): change is Change & KnobChange {
   return change.set !== undefined && change.step !== undefined;
 }
 
-/** Whether something that was read is a change of knobs. */
+/** Whether a parsed value is a change of knobs. */
 export function isChange(value: unknown): value is Change {
   const { update, text, step, set } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (!isCount(update) || typeof text !== 'string') return false;
   return (step === undefined && set === undefined) || (isCount(step) && isSet(set));
 }
 
-/** A change that was read, with the present names of its knobs. */
+/** Replaces former knob names in a stored change by the current ones. */
 export function withCurrentKnobs(change: Change): Change {
   return change.set ? { ...change, set: withCurrentNames(change.set) } : change;
 }
 
-/** Whether these are values of knobs that a run under way can take. */
+/** Whether the value has valid values of knobs, all of which can change during a run. */
 function isSet(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   try {

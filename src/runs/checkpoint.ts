@@ -9,7 +9,9 @@ import type { BaseMark } from '../domain/baseMark.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
-/** Of the layout below and of what the trainer makes of it: a save of another version cannot be gone on with. */
+/**
+ * Version of the layout below and of how the trainer continues from it. A save of another version can't be continued.
+ */
 const VERSION = 3;
 
 /** Tensors by Hugging Face name, row-major float32. */
@@ -36,20 +38,25 @@ export interface SavedRewardModel {
 /** A run between two updates, as plain data: everything needed to continue with the same bits on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
-  readonly begun: RunConfig; // warm start and reference are computed from it
-  readonly config: RunConfig; // as it is now
+  readonly begun: RunConfig; // the knobs at the start; warm start and reference are computed from them
+  readonly config: RunConfig; // the knobs now
   readonly vocabulary: readonly string[];
-  readonly kernels?: string; // of a GPU, by name: other kernels round differently
+  readonly kernels?: string; // on a GPU: name of the kernel set; other kernels round differently
   readonly networks: SavedPolicy;
   readonly rewardModel: SavedRewardModel | null;
   readonly progress: Progress;
   readonly chatTokenizer?: ChatTokenizerFiles; // of a text model; absent if the model uses the words of `vocabulary`
-  readonly base?: BaseMark; // the checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint
-  readonly start?: Tensors; // the weights at the start of reinforcement learning, if a seed cannot make them again: another program's, those in an environment that a person wrote, or adapters after imitation
+  /** The checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint. */
+  readonly base?: BaseMark;
+  /**
+   * The weights at the start of reinforcement learning, if they can't be computed again from the seed: weights of
+   * another program, weights of a run in an environment that a person wrote, or adapters after imitation.
+   */
+  readonly start?: Tensors;
   readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }
 
-/** Puts a checkpoint together, sealed with its checksum; `progress` is copied, the networks are not. */
+/** Makes a checkpoint of its parts and adds the checksum. Copies `progress` but not the networks. */
 export function checkpointOf(parts: Omit<Checkpoint, 'version' | 'sum'>): Checkpoint {
   const whole = { ...parts, version: VERSION, progress: structuredClone(parts.progress) } as const;
   return { ...whole, sum: sumOf(whole) };
@@ -59,28 +66,30 @@ function sumOf(checkpoint: object): string {
   return checksumOf({ ...checkpoint, sum: null });
 }
 
-/** The same checkpoint with other knobs from here on, and a new checksum. */
+/** A checkpoint that continues with the knobs `config`; its checksum is recomputed. */
 export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
   return checkpointOf({ ...checkpoint, config });
 }
 
-/** The arrays of a checkpoint by the names that they have wherever a run is stored. */
+/** The arrays of a checkpoint, by the names under which every kind of storage keeps them. */
 export type CheckpointTensors = ReadonlyMap<string, Float32Array | Int32Array | Uint8Array>;
 
-/** What a network has of each of its tensors. */
+/** The sets of tensors that a network has: its weights and AdamW's two moments. */
 export const POOLS = ['weights', 'adamM', 'adamV'] as const;
-/** The kinds of pairs that a reward model collects, and the lists that a kind consists of. */
+/** The kinds of pairs that a reward model collects. */
 export const PAIRS = ['fitted', 'heldOut', 'persons'] as const;
+/** The lists that store the pairs of one kind. */
 export const PAIR_LISTS = ['lengths', 'tokens', 'roles'] as const;
 
-/** What the names of the policy's weights begin with. */
+/** Prefix of the names of the policy's weights. */
 export const POLICY_WEIGHTS = 'policy.weights.';
 
 type Learned = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
 
 /**
- * All arrays of a checkpoint by name: `policy.weights.NAME` with AdamW's moments as `policy.adamM.NAME` and `policy.adamV.NAME`, the same of `critic` and
- * `reward_model`, the weights at the start as `policy.start.NAME`, and the reward model's pairs as `reward_model.pairs.KIND.LIST`. Nothing is copied.
+ * All arrays of a checkpoint by name. Weights are `policy.weights.NAME`, AdamW's moments `policy.adamM.NAME` and
+ * `policy.adamV.NAME`, with `critic` or `reward_model` in place of `policy` for the other networks. The weights at the
+ * start are `policy.start.NAME`, the reward model's pairs `reward_model.pairs.KIND.LIST`. Nothing is copied.
  */
 export function checkpointTensors({ networks, rewardModel, start }: Learned): CheckpointTensors {
   const tensors = new Map<string, Float32Array | Int32Array | Uint8Array>();
@@ -102,12 +111,15 @@ export function checkpointTensors({ networks, rewardModel, start }: Learned): Ch
   return tensors;
 }
 
-/** Bytes of its tensors and of the pairs it has collected. */
+/** Size of a checkpoint's tensors and of the reward model's pairs, in bytes. */
 export function checkpointBytes(checkpoint: Learned): number {
   return Array.from(checkpointTensors(checkpoint).values()).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** The first tensor with a NaN or an infinity in it, as `weight NAME`, `moment NAME` or the same of critic or reward model; or ''. */
+/**
+ * Finds the first tensor that contains a NaN or an infinity. Returns for example `weight NAME`, `critic moment NAME` or
+ * `reward model weight NAME`; '' if all numbers are finite.
+ */
 export function nonFinite(checkpoint: Learned): string {
   const bad = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
   if (!bad) return '';
@@ -117,21 +129,22 @@ export function nonFinite(checkpoint: Learned): string {
 }
 
 function isFinite(values: Float32Array | Int32Array | Uint8Array): boolean {
-  // x·0 is 0 for every finite x and NaN otherwise, and NaN stays
+  // x·0 is 0 for a finite x and NaN otherwise; a sum with a NaN stays NaN
   let zero = 0;
   for (const x of values) zero += x * 0;
   return zero === 0;
 }
 
-/** A save that can’t be continued. A class of its own: the page then offers a new run. */
+/** A save that can’t be continued. It has its own class because the page then offers a new run. */
 export class CheckpointError extends ProblemError {
   override readonly name = 'CheckpointError';
 }
 
 /**
- * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws
- * CheckpointError for another version, invalid knobs, a tensor that is not a float32 array or not finite, invalid progress or pairs,
- * and a checksum that does not match. It does not check whether the tensors fit the model.
+ * Reads a checkpoint from the browser's storage. Another version of the page may have written it, or it may be
+ * damaged. Throws CheckpointError for another version, invalid knobs, a tensor that is not a float32 array or not
+ * finite, invalid progress or pairs, and a checksum that does not match. It does not check whether the tensors fit the
+ * model.
  */
 export function readCheckpoint(value: unknown): Checkpoint {
   const saved = asRecord(value, 'the save');
@@ -146,7 +159,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
   if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
   const { vocabulary } = saved;
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
-    throw new CheckpointError('Its vocabulary is no list of words.');
+    throw new CheckpointError('Its vocabulary is not a list of words.');
   }
   const read = {
     begun: readConfig(saved['begun']),
@@ -162,10 +175,10 @@ export function readCheckpoint(value: unknown): Checkpoint {
   };
   const found = sumOf(saved);
   if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // with a new checksum: fields that this page does not know are left out
+  return checkpointOf(read); // recomputes the checksum, because fields that this page does not know are dropped
 }
 
-/** The sentence for contents that are not those a checksum was made of. */
+/** The message for a checksum that doesn't match the contents. */
 export function damaged(sum: unknown, found: string): string {
   return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
 }
@@ -182,7 +195,7 @@ function readBase(value: unknown): BaseMark {
   const { name, sha256, whole, bytes } = asRecord(value, 'its base');
   const isSum = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text);
   if (typeof name !== 'string' || !isSum(sha256) || !(whole === undefined || isSum(whole))) {
-    throw new CheckpointError('Its base is no name and SHA-256.');
+    throw new CheckpointError('Its base must have a name and a SHA-256.');
   }
   return { name, sha256, ...(whole !== undefined && { whole }), bytes: count(bytes) };
 }
@@ -225,7 +238,7 @@ function readPairs(value: unknown, which: string): PackedPairs {
     roles instanceof Uint8Array &&
     [tokens, roles].every((list) => list.length === lengths.reduce((sum, length) => sum + length, 0));
   if (reads) return { lengths, tokens, roles };
-  throw new CheckpointError(`The pairs its reward model ${which} are no pairs of rollouts.`);
+  throw new CheckpointError(`The pairs its reward model ${which} can’t be read as pairs of rollouts.`);
 }
 
 function readTensors(value: unknown): Tensors {
@@ -236,7 +249,7 @@ function readTensors(value: unknown): Tensors {
     if (typeof name === 'string' && tensor instanceof Float32Array) tensors.set(name, tensor);
   }
   if (tensors.size === 0 || tensors.size < entries.length)
-    throw new CheckpointError('A pool of it is no set of tensors.');
+    throw new CheckpointError('It has something else in place of a network’s tensors.');
   return tensors;
 }
 
@@ -248,7 +261,7 @@ function readProgress(value: unknown): Progress {
   const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
   const given = asRecord(tracks, 'tracks');
   if (state !== 'ok' && state !== 'watch' && state !== 'trap') {
-    throw new CheckpointError(`Its monitor's state reads ${String(state)}.`);
+    throw new CheckpointError(`Its monitor's state is ${String(state)}, which is unknown.`);
   }
   return {
     imitated: count(imitated),
@@ -272,7 +285,7 @@ function readProgress(value: unknown): Progress {
 
 function readTrack(value: unknown): TrackMemory {
   const { last, from } = asRecord(value, 'a track');
-  if (!Array.isArray(last)) throw new CheckpointError('A track of it is no list of numbers.');
+  if (!Array.isArray(last)) throw new CheckpointError('One of its monitor’s tracks is not a list of numbers.');
   return { last: last.map(finite), from: from === null ? null : finite(from) };
 }
 
@@ -284,10 +297,10 @@ function asRecord(value: unknown, what: string): Readonly<Record<string, unknown
 
 function finite(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new CheckpointError(`A number of it reads ${String(value)}.`);
+  throw new CheckpointError(`It has ${String(value)} in place of a number.`);
 }
 
 function count(value: unknown): number {
   if (isCount(value)) return value;
-  throw new CheckpointError(`A count of it reads ${String(value)}.`);
+  throw new CheckpointError(`It has ${String(value)} in place of a count.`);
 }

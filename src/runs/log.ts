@@ -13,11 +13,11 @@ import type { Series } from './series.ts';
 
 const VERSION = 1;
 const STATES = ['ok', 'watch', 'trap'] as const satisfies readonly HealthState[];
-const MOST_UPDATES = 2 ** 32 - 1; // they are held in 32 bits
+const MAX_UPDATE_NUMBER = 2 ** 32 - 1; // update numbers are stored in 32 bits
 
 /**
- * The line that a log begins with: the manifest, without numbers of runs in the browser, and what the monitor said. `beside` are fields for
- * people; reading passes over them.
+ * The first line of a log: the manifest, without run ids of the browser, and the monitor's states. `beside` are
+ * further fields for people; `readLog` ignores them.
  */
 export function runLine(run: Run, beside: JsonRecord = {}): string {
   const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped } = run;
@@ -27,29 +27,29 @@ export function runLine(run: Run, beside: JsonRecord = {}): string {
   return JSON.stringify({ kind: 'run', version: VERSION, ...manifest, skipped, health, ...beside });
 }
 
-/** The line of an update: its numbers by their names. Update 0 is the evaluation before training. */
+/** The line of an update: its metrics by name. Update 0 is the evaluation before training. */
 export function updateLine(update: number, values: Metrics): string {
   return JSON.stringify({ kind: 'update', update, ...values });
 }
 
-/** The log of a run as it is: what `readLog` reads, with every number of its curves. */
+/** The log of a run, with all points of its curves. `readLog` reads it back. */
 export function logText(run: Run, beside: JsonRecord = {}): string {
   const curves = Array.from(run.series, ([name, { points }]) => [name, points] as const);
   const lines = byUpdate(curves).map(([update, values]) => updateLine(update, Object.fromEntries(values)));
   return `${[runLine(run, beside), ...lines].join('\n')}\n`;
 }
 
-/** A log's file. */
+/** A log file. */
 export interface LogFile {
   readonly name: string;
   readonly written: string; // ISO 8601
-  readonly run?: unknown; // what playground.json beside it says of the run
+  readonly run?: unknown; // the entry `run` of the playground.json in the same folder, if there is one
 }
 
 /**
- * The run that a log tells of: lines of JSON as `npm run train -- --json` prints them, or metrics.jsonl of a saved folder, which says
- * nothing of knobs: it is then known by its file. Lines of another kind are passed over, so is a last line that was cut off.
- * Throws ProblemError with the line that is wrong.
+ * Reads the run from a log: JSON lines as `npm run train -- --json` prints them, or metrics.jsonl of a saved folder.
+ * metrics.jsonl has no knobs, so without a playground.json the run is named after its file. Ignores lines of other
+ * kinds, and a last line that was cut off. Throws ProblemError with the line that is wrong.
  */
 export function readLog(text: string, { name, written, run: beside }: LogFile): Run {
   const lines = text.split('\n');
@@ -60,7 +60,8 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
     if (line.trim() === '') continue;
     const fields = fieldsOf(line);
     const at = `line ${i + 1}`;
-    if (!fields && i === lines.length - 1 && last >= 0) break; // what wrote it was ended, or is still at it
+    // the program that wrote the log was stopped, or is still writing
+    if (!fields && i === lines.length - 1 && last >= 0) break;
     if (!fields) throw odd(at, line, 'a JSON object', WHOLE);
     const { kind = 'update', update } = fields;
     if (kind === 'run') {
@@ -69,7 +70,7 @@ export function readLog(text: string, { name, written, run: beside }: LogFile): 
       run = readRunLine(at, fields);
     }
     if (kind !== 'update') continue;
-    if (!isCount(update) || update <= last || update > MOST_UPDATES) {
+    if (!isCount(update) || update <= last || update > MAX_UPDATE_NUMBER) {
       throw odd(
         at,
         `update ${update === undefined ? 'nothing' : JSON.stringify(update)} after ${last}`,
@@ -94,7 +95,10 @@ function readRunLine(at: string, fields: JsonRecord): Run {
   return readHead(at, fields);
 }
 
-/** The run of a manifest, or of the line that a log begins with. It was made elsewhere, so its numbers of runs are left out. */
+/**
+ * Reads a run without curves from a manifest or from a log's first line. Drops run ids: they belong to another
+ * browser's list.
+ */
 function readHead(at: string, value: unknown): Run {
   const head = isRecord(value) ? value : {};
   try {
@@ -111,7 +115,7 @@ function readHead(at: string, value: unknown): Run {
   }
 }
 
-/** The state that a run was in from an update on. A file has no more of what the monitor said. */
+/** The monitor's report from a pair of an update and the state that began there. A file stores no more of a report. */
 export function healthAt([update, state]: readonly [number, HealthState]): HealthAt {
   return { update, health: { state, since: update, kind: null, evidence: [], remedies: [] } };
 }
@@ -123,11 +127,11 @@ export function areStates(value: unknown): value is (readonly [number, HealthSta
   );
 }
 
-/** The metrics of a line; names that are none any more are left out. */
+/** The metrics of a line. Drops names of metrics that no longer exist. */
 function metricsOf(at: string, fields: JsonRecord): Metrics {
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(METRICS, name));
   for (const [name, value] of known) {
-    // JSON has no other way to write a number that is not finite
+    // null is allowed: JSON writes NaN and infinities as null
     if (value !== null && typeof value !== 'number')
       throw odd(`${at}: ${name}`, JSON.stringify(value), 'a number', WHOLE);
   }

@@ -5,20 +5,23 @@ import { type Change, isChange, withCurrentKnobs } from './change.ts';
 import { CheckpointError } from './checkpoint.ts';
 import { type Manifest, readNames } from './run.ts';
 
-/** A value as an object. Throws CheckpointError with its place in the manifest. */
+/** Returns `value` if it is an object. Otherwise throws CheckpointError with its place in the manifest. */
 export function recordAt(place: string, value: unknown): JsonRecord {
   if (isRecord(value)) return value;
   throw new CheckpointError({ place, got: shown(value), want: 'an object' });
 }
 
-/** The field of `run` with this name, if `is` accepts it. Throws CheckpointError. */
+/** Returns the field `name` of `run` if `is` accepts it. Otherwise throws CheckpointError. */
 export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) => value is T, want: string): T {
   const value = run[name];
   if (is(value)) return value;
   throw new CheckpointError({ place: `run.${name}`, got: shown(value), want });
 }
 
-/** Reads the manifest of a run, which anybody may have written. Makes name and device safe to show. Throws CheckpointError with the field that can't be read. */
+/**
+ * Reads the manifest of a run, which anybody may have written. Makes the names of run and device safe to show. Throws
+ * CheckpointError with the field that can't be read.
+ */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
   const { kernels, fork, arm, seconds } = run;

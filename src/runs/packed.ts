@@ -3,13 +3,13 @@ import type { Checkpoint } from './checkpoint.ts';
 import { bareRun, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
-/** A run that can be gone on with, as plain data that can be sent to a worker and back: its curves are their points. */
+/** A run that can be continued, as plain data for storage or a worker. Its curves are stored as points. */
 export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary' | 'checkpoint'> {
   readonly checkpoint: Checkpoint;
   readonly points: ReadonlyMap<MetricName, Points>;
 }
 
-/** A run up to its checkpoint. */
+/** Packs a run up to its checkpoint; later points of its curves are left out. */
 export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): PackedRun {
   const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
   const { checkpoint, environment } = run;
@@ -23,7 +23,9 @@ export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): Packe
   };
 }
 
-/** The run again, its curves drawn again. Throws RangeError where a curve's points do not rise or are not finite. */
+/**
+ * Rebuilds the run and its curves. Throws RangeError if a curve's updates do not ascend or its values are not finite.
+ */
 export function unpackedRun({ points, checkpoint, ...run }: PackedRun): Run {
   const series = new Map(Array.from(points, ([name, curve]) => [name, Series.of(curve)] as const));
   return bareRun({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });

@@ -9,12 +9,15 @@ import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
 import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './storedRun.ts';
 
-/** What is in the place of a stored run: another version of this project may have written it, or it may have been damaged. */
+/**
+ * The unchecked parts of a stored run. Another version of this project may have written them, or they may be damaged.
+ */
 type UnreadRun = Readonly<Record<keyof StoredRun, unknown>>;
 
 /**
- * The run of these parts; `beside` is what its manifest was sealed with. Throws CheckpointError, often with the place, on
- * anything that is not just what was stored. Whether the run fits this page's model is for the session to say.
+ * Reads a run from its stored parts. `beside` is the data that `sealed` included in the manifest's checksum. Throws
+ * CheckpointError, often with the place, if anything differs from what was stored. The session checks whether the run
+ * fits this page's model.
  */
 export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, beside: unknown): PackedRun {
   const whole = recordAt('', manifest);
@@ -25,9 +28,9 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, b
   const steps = recordAt('steps', whole['steps']);
   const all = tensors instanceof Map ? (tensors as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
   const start = poolOf(all, 'policy', 'start');
-  const network = (owner: string, taken: unknown) => {
+  const network = (owner: string, ownSteps: unknown) => {
     const [weights, adamM, adamV] = POOLS.map((pool) => poolOf(all, owner, pool));
-    return { weights, adamM, adamV, steps: taken };
+    return { weights, adamM, adamV, steps: ownSteps };
   };
   const { steps: fitSteps, ...counts } = whole['rewardModel'] === null ? {} : recordAt('rewardModel', whole['rewardModel']); // prettier-ignore
   const read = readCheckpoint({
@@ -48,7 +51,7 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, b
   const { update } = read.progress;
   if (run.update === update) return { ...run, checkpoint: read, points: readPoints(points) };
   throw new CheckpointError({
-    ...{ place: 'run.update', got: String(run.update), want: `${update}, that of its checkpoint` },
+    ...{ place: 'run.update', got: String(run.update), want: `${update}, the update of its checkpoint` },
     what: `It says update ${run.update}, but its checkpoint is of update ${update}.`,
   });
 }
@@ -72,7 +75,7 @@ function readRun(value: unknown, texts: unknown): Omit<PackedRun, 'checkpoint' |
   const facts = fieldOf(run, 'facts', isFactsOrNull, 'a source and triples, or null');
   return {
     ...readManifest(run),
-    health: [], // said again as the run goes on
+    health: [], // the monitor reports again when the run continues
     solved: solved && new Map(solved),
     skipped: fieldOf(run, 'skipped', isCount, 'a whole number of at least 0'),
     facts: facts && withoutPath(facts),
@@ -85,7 +88,10 @@ const isSolved = (x: unknown): x is [string, boolean][] | null =>
   x === null ||
   (Array.isArray(x) && x.every((p) => Array.isArray(p) && typeof p[0] === 'string' && typeof p[1] === 'boolean'));
 
-/** The environment that a manifest names, with its text. Throws CheckpointError if the text is missing or another one. */
+/**
+ * The environment that a manifest names, with its text. Throws CheckpointError if the text is missing or has another
+ * checksum.
+ */
 function readEnvironment(named: unknown, text: unknown): EnvironmentFile | null {
   if (named === undefined) return null;
   const { name, sum } = isRecord(named) ? named : {};
@@ -103,20 +109,23 @@ function readEnvironment(named: unknown, text: unknown): EnvironmentFile | null 
   throw wrong(`a text with the checksum ${found}`, `${sum}, as the run was saved`);
 }
 
-/** What `checkpointTensors` made of the pairs of a reward model, unread. */
+/** The arrays of a reward model's pairs, which `checkpointTensors` named. They are not checked yet. */
 function pairsOf(tensors: ReadonlyMap<string, unknown>): object {
   const listsOf = (kind: string) => PAIR_LISTS.map((list) => [list, tensors.get(`reward_model.pairs.${kind}.${list}`)]);
   return Object.fromEntries(PAIRS.map((kind) => [kind, Object.fromEntries(listsOf(kind)) as object]));
 }
 
-/** The arrays whose names begin with `owner.pool.`, unread, by the rest of their names and in their order. */
+/**
+ * The arrays whose names begin with `owner.pool.`, by the rest of the name, in the original order. They are not checked
+ * yet.
+ */
 function poolOf(tensors: ReadonlyMap<string, unknown>, owner: string, pool: string): ReadonlyMap<string, unknown> {
   const prefix = `${owner}.${pool}.`;
   const own = [...tensors].filter(([name]) => name.startsWith(prefix));
   return new Map(own.map(([name, values]) => [name.slice(prefix.length), values]));
 }
 
-/** The curves; those of metrics that no longer exist are left out. Whether they rise is for `unpackedRun` to say. */
+/** Reads the points of the curves. Drops metrics that no longer exist. `unpackedRun` checks that updates ascend. */
 function readPoints(points: unknown): ReadonlyMap<MetricName, Points> {
   const found = new Map<MetricName, Points>();
   for (const [key, curve] of points instanceof Map ? (points as ReadonlyMap<unknown, unknown>) : []) {

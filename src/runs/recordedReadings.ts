@@ -4,7 +4,7 @@ import type { Pushed } from '../domain/batchPreview.ts';
 import type { Health } from '../domain/health.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
-/** Knobs that a recorded batch is also shown with turned: one of the two masks, or both. */
+/** The switches for which a recording also has a preview: one of the two masks flipped, or both. */
 export const RECORDED_SWITCHES = ['lossMask', 'advantageMask', 'masks'] as const;
 export type RecordedSwitch = (typeof RECORDED_SWITCHES)[number];
 
@@ -16,7 +16,7 @@ export function turnedBy(flipped: RecordedSwitch, config: RunConfig): Partial<Ru
   return Object.fromEntries(knobs.map((name) => [name, config[name] === 'on' ? 'off' : 'on']));
 }
 
-/** The switch that turns these knobs and no others from where a configuration has them; null where none does. */
+/** The switch that flips exactly the knobs in which `changes` differs from `config`; null if there is none. */
 export function switchFor(changes: Partial<RunConfig>, config: RunConfig): RecordedSwitch | null {
   const turned = (knobs: Partial<RunConfig>) =>
     (Object.keys(knobs) as (keyof RunConfig)[]).filter((name) => knobs[name] !== config[name]).toSorted();
@@ -24,30 +24,31 @@ export function switchFor(changes: Partial<RunConfig>, config: RunConfig): Recor
   return RECORDED_SWITCHES.find((flipped) => turned(turnedBy(flipped, config)).join(' ') === wanted) ?? null;
 }
 
-/** What a switch turned would have changed of a batch, with every ratio at 1; each (B,T). */
+/** A batch's advantages, masks and pushes with a mask flipped, with every ratio at 1. Each array is (B,T). */
 export type RecordedPreview = Omit<Pushed, 'passes'>;
 
 /**
- * The pushes of a recorded batch under its own knobs, with every ratio at 1. Previews have to be compared with these, because the
- * batch itself holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times the row's share of the
- * mean. The shares and the pushes of KL come from the preview with the other advantage mask, because its loss mask is the same.
+ * The pushes of a recorded batch under its own knobs, with every ratio at 1. Previews have to be compared with these,
+ * because the batch itself holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times
+ * the row's share of the mean. The shares and the pushes of KL come from the preview with the other advantage mask,
+ * because its loss mask is the same.
  */
 export function recordedBefore(batch: BatchView, switchPreviews: RecordedReadings['switchPreviews']): RecordedPreview {
   const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
   const other = switchPreviews.advantageMask;
   const shares = Array.from({ length: rows }, (_, row) => {
-    const from = other.advantages.subarray(row * length, (row + 1) * length);
-    const at = from.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
-    return at < 0 ? null : -(other.policyWeights[row * length + at] ?? 0) / (from[at] ?? 1);
+    const ofRow = other.advantages.subarray(row * length, (row + 1) * length);
+    const at = ofRow.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
+    return at < 0 ? null : -(other.policyWeights[row * length + at] ?? 0) / (ofRow[at] ?? 1);
   });
-  const known = shares.find((share) => share !== null) ?? 0;
+  const anyShare = shares.find((share) => share !== null) ?? 0;
   const policyWeights = other.policyWeights.map((weight, i) => {
     if (advantages[i] === other.advantages[i]) return weight;
-    return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares[Math.floor(i / length)] ?? known);
+    return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares[Math.floor(i / length)] ?? anyShare);
   });
   const gradWeights = other.gradWeights.map((weight, i) => {
-    const [mine, its] = [policyWeights[i] ?? 0, other.policyWeights[i] ?? 0];
-    return mine === its ? weight : weight - its + mine;
+    const [own, others] = [policyWeights[i] ?? 0, other.policyWeights[i] ?? 0];
+    return own === others ? weight : weight - others + own;
   });
   return { advantages, returns, lossMask, advantageMask, policyWeights, gradWeights };
 }
@@ -66,7 +67,10 @@ export interface RecordedDistribution extends Place {
   readonly after: readonly number[];
 }
 
-/** Why the update changed the probability of a token. Rollouts of the recorded task are listed one by one; all others are one sum. */
+/**
+ * Why the update changed the probability of a token. Rollouts of the recorded task are listed one by one; all others
+ * are one sum.
+ */
 export interface RecordedWhy extends Place {
   readonly why: Why;
 }
@@ -77,9 +81,10 @@ export interface RecordedAttention extends Place {
 }
 
 /**
- * Answers of a run about one batch, so that its recording can give the same answers without the weights: log-probabilities of all
- * tokens before and after the update; the alternatives at the places with the highest entropy; the reasons and the attention at the
- * places that changed most; the batch's tasks played again by both policies; the pushes with each mask switched.
+ * Answers of a run about one batch, so that its recording can give the same answers without the weights:
+ * log-probabilities of all tokens before and after the update; the alternatives at the places with the highest entropy;
+ * the reasons and the attention at the places that changed most; the batch's tasks played again by both policies; the
+ * pushes with each mask switched.
  */
 export interface RecordedReadings {
   readonly moved: { readonly before: Float32Array; readonly after: Float32Array }; // (B,T)
@@ -91,7 +96,7 @@ export interface RecordedReadings {
   readonly health?: Health; // what the monitor said after the update
 }
 
-/** A value as JSON holds it: with lists where JSON has lists, and pairs where there are names. */
+/** The form of a type after a round trip through JSON: typed arrays become lists, and maps become lists of pairs. */
 export type Plain<T> = T extends ArrayBufferView
   ? readonly number[]
   : T extends ReadonlyMap<infer K, infer V>
@@ -100,7 +105,7 @@ export type Plain<T> = T extends ArrayBufferView
       ? { readonly [K in keyof T]: Plain<T[K]> }
       : T;
 
-/** The inverse of JSON: lists become typed arrays again. */
+/** Readings from parsed JSON: lists become typed arrays again. */
 export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
   const { moved, whys, attentions, rerun, switchPreviews, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
@@ -130,7 +135,7 @@ export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
   };
 }
 
-/** Plays from JSON: lists become typed arrays again. */
+/** Plays from parsed JSON: lists become typed arrays, and pairs become maps again. */
 export function playedOf(played: Plain<PlayedBatch>): PlayedBatch {
   return {
     ...{ rows: played.rows, length: played.length },

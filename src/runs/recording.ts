@@ -11,9 +11,12 @@ import { type Points, Series } from './series.ts';
 const VERSION = 5;
 const CURVE_DIGITS = 4; // one more than charts show
 const DIGITS = 5; // of numbers per token; advantages then differ by less than 1e-3 from those computed from the rewards
-const PART_DIGITS = 6; // of numbers that are added up
+const PART_DIGITS = 6; // of `Float64Array`s, whose numbers are added up
 
-/** A run that ships with the page: its curves, the rollouts of one task at some updates, the run's answers about them, and tasks played throughout training. */
+/**
+ * A run that ships with the page: its curves, the rollouts of one task at some updates, the run's answers about them,
+ * and tasks played throughout training.
+ */
 export interface Recording extends Run {
   readonly readings: ReadonlyMap<number, RecordedReadings>; // by update, for some or all of `batches`
   readonly plays: readonly RecordedPlays[]; // by ascending update; empty if none were recorded
@@ -116,10 +119,17 @@ type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number
   > & {
     readonly episodes: readonly (Omit<EpisodeView, 'names'> & { readonly names: readonly [number, string][] })[];
   };
-type Taken = (from: ArrayLike<number>) => ArrayLike<number>;
+type SelectFrom = (from: ArrayLike<number>) => ArrayLike<number>;
 
-/** The arrays of a batch. `cut` selects from arrays with one entry for each token, `each` from arrays with one entry for each row. */
-function arraysOf(batch: Lists, cut: Taken, each: Taken): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
+/**
+ * The arrays of a batch. `cut` selects from arrays with one entry for each token, `each` from arrays with one entry for
+ * each row.
+ */
+function arraysOf(
+  batch: Lists,
+  cut: SelectFrom,
+  each: SelectFrom,
+): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
   const bytes = (from: ArrayLike<number>) => Uint8Array.from(cut(from));
   const floats = (from: ArrayLike<number>) => Float32Array.from(cut(from));
   return {

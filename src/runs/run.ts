@@ -17,24 +17,28 @@ export interface Manifest {
   readonly name: string;
   readonly started: string; // ISO 8601
   readonly backend: Pick<BackendInfo, 'kind' | 'adapter'>;
-  readonly kernels?: Readonly<Record<string, string>> | undefined; // on a GPU: the kernel set and the reason for it; older pages stored the kernel families instead
+  /** On a GPU: the kernel set and the reason for it; older pages stored the kernel families instead. */
+  readonly kernels?: Readonly<Record<string, string>> | undefined;
   readonly begun: RunConfig; // its knobs when it began, or when it was forked
   readonly config: RunConfig; // its knobs now
   readonly changes: readonly Change[];
   readonly update: number; // the last finished update
-  readonly fork?: { readonly run: number; readonly update: number }; // the run that this one was forked from, and after which update
+  /** The run that this one was forked from, and after which update. */
+  readonly fork?: { readonly run: number; readonly update: number };
   readonly arm?: string; // in a comparison, an experiment or a sweep: the label of this run, shown at its curve
   readonly seconds?: number; // how long it trained, if it is finished; known only of a run of the command line
 }
 
 /**
- * A run of any origin: in progress in the lab, finished, read from a save, one of the runs of a comparison or an experiment, or the recording
- * that ships. Everything that lists, tables and files show of a run is computed from this.
+ * A run of any origin: in progress in the lab, finished, read from a save, one of the runs of a comparison or an
+ * experiment, or the recording that ships with the page. Everything that lists, tables and files show of a run is
+ * computed from this.
  */
 export interface Run extends Manifest {
   readonly series: ReadonlyMap<MetricName, Series>; // every curve; points after `update` are not part of the run
   readonly health: readonly HealthAt[];
-  readonly solved: ReadonlyMap<string, boolean> | null; // by evaluated task: whether greedy play solved it at the last evaluation
+  /** By evaluated task: whether greedy play solved it at the last evaluation. */
+  readonly solved: ReadonlyMap<string, boolean> | null;
   readonly skipped: number; // number of optimizer steps that were skipped because a number was not finite
   readonly facts: Facts | null; // the person's own facts, if its tasks ask about them; else null
   readonly environment: EnvironmentFile | null; // the environment that a person wrote, if it trains on one; else null
@@ -43,13 +47,18 @@ export interface Run extends Manifest {
   readonly batches: readonly KeptBatch[]; // the batches that are kept, oldest first
 }
 
-/** The newest report of a stretch of updates in which the monitor's state stayed the same, and the first update of the stretch. */
+/**
+ * The newest report of a stretch of updates in which the monitor's state stayed the same, and the first update of the
+ * stretch.
+ */
 export interface HealthAt {
   readonly update: number;
   readonly health: Health;
 }
 
-/** A run with only the given fields; all others are empty. For a run that hasn't begun, or of which no more was stored. */
+/**
+ * A run with only the given fields; all others are empty. For a run that hasn't begun, or of which no more was stored.
+ */
 export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & Partial<Run>): Run {
   return {
     ...{ backend: { kind: 'cpu', adapter: '' }, config: given.begun, changes: [], update: 0 },

@@ -7,18 +7,18 @@ import { changeOf, isExact, MOST_CHANGES } from './change.ts';
 import type { HealthAt, Run } from './run.ts';
 import { Series } from './series.ts';
 
-/** A run is there, under these knobs, with so many updates done. */
+/** Event: a run is open, with these knobs and after `update` updates. */
 export interface Opened {
   readonly type: 'ready';
   readonly backend: BackendInfo;
   readonly config: RunConfig;
-  readonly update: number; // done already: 0 unless it goes on from a checkpoint
+  readonly update: number; // number of finished updates; above 0 only if the run continues from a checkpoint
   readonly vocabulary: readonly string[];
 }
 
 /** Builds a run from training events, for the lab, an arm or the command line. The run grows with each event. */
 export class RunLog {
-  readonly series = new Map<MetricName, Series>(); // of the run; they grow in place
+  readonly series = new Map<MetricName, Series>(); // the run's curves; they grow in place
   #run: Run;
   #finished = false;
   #failure: string | null = null;
@@ -33,11 +33,11 @@ export class RunLog {
   get run(): Run {
     return this.#run;
   }
-  /** Whether it has come to its last update. */
+  /** Whether the run has reached its last update. */
   get finished(): boolean {
     return this.#finished;
   }
-  /** Why it cannot go on; null while it can. */
+  /** Why the run can't continue; null while it can. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -49,10 +49,10 @@ export class RunLog {
         const { kind, adapter, kernels: report } = event.backend;
         const kernels = report && { set: report.choice, why: report.why };
         const { begun, changes } = this.#run;
-        const all = changes.length < MOST_CHANGES && changes.every(isExact);
-        const saved = all ? afterChanges(begun, changes) : config;
+        const isComplete = changes.length < MOST_CHANGES && changes.every(isExact);
+        const saved = isComplete ? afterChanges(begun, changes) : config;
         this.#run = { ...this.#run, config: saved, update, vocabulary, backend: { kind, adapter }, kernels };
-        // changed after its last update began, and not taken up before it was saved
+        // knobs that were changed during the last update and had not taken effect when the run was saved
         this.#note({ update: update + 1, step: 0, set: changedKnobs(saved, config) });
         return;
       }
@@ -60,7 +60,7 @@ export class RunLog {
         this.#note({ update: event.update, step: event.step, set: event.changes });
         return;
       case 'batch':
-        // changed before the first update began, or before the update that came back after an error
+        // knobs that were changed before the first update, or before an update that was repeated after an error
         this.#note({ update: event.batch.update, step: 0, set: changedKnobs(this.#run.config, event.config) });
         return;
       case 'metrics':
@@ -71,7 +71,7 @@ export class RunLog {
         this.#run = { ...this.#run, health: withHealth(this.#run.health, event) };
         return;
       case 'error':
-        if (isUndone(event)) this.#takeBack();
+        if (undoesUpdate(event)) this.#repeatUpdate();
         if (event.fatal) this.#failure = `${event.message} ${event.hint}`;
         else this.#run = { ...this.#run, skipped: this.#run.skipped + 1 };
         return;
@@ -80,7 +80,7 @@ export class RunLog {
     }
   }
 
-  /** Keeps a change of knobs with the words for it. */
+  /** Records a change of knobs with its description. */
   #note(change: KnobChange): void {
     const { config, changes } = this.#run;
     const noted = changeOf(config, change);
@@ -92,8 +92,11 @@ export class RunLog {
     };
   }
 
-  /** The update under way is undone and begins again, with the knobs as they are now. */
-  #takeBack(): void {
+  /**
+   * The current update is undone and repeated with the knobs as they are now, so its changes now take effect at its
+   * beginning.
+   */
+  #repeatUpdate(): void {
     const { changes, update } = this.#run;
     this.#run = {
       ...this.#run,
@@ -101,13 +104,16 @@ export class RunLog {
     };
   }
 
-  /** Gives it another place in the list. */
+  /** Changes the run's id or name in the list of runs. */
   rename(names: Partial<Pick<Run, 'id' | 'name'>>): void {
     this.#run = { ...this.#run, ...names };
   }
 }
 
-/** Adds an update's numbers to their curves; one that a curve has already is not added: older saves measure their start again. */
+/**
+ * Adds an update's metrics to their curves, unless a curve already has that update: runs from older saves repeat their
+ * first evaluation.
+ */
 export function measure(all: Map<MetricName, Series>, update: number, values: Metrics): void {
   for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
     const series = all.get(name) ?? new Series();
@@ -116,8 +122,8 @@ export function measure(all: Map<MetricName, Series>, update: number, values: Me
   }
 }
 
-/** Whether an error takes a run back to its last whole update. */
-function isUndone({ fatal, cause }: Extract<TrainingEvent, { type: 'error' }>): boolean {
+/** Whether an error returns a run to its last finished update. */
+function undoesUpdate({ fatal, cause }: Extract<TrainingEvent, { type: 'error' }>): boolean {
   return !fatal && (cause === 'non-finite' || cause === 'environment-fault');
 }
 

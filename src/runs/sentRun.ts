@@ -2,7 +2,7 @@ import type { MetricName } from '../domain/metrics.ts';
 import type { Run } from './run.ts';
 import { Series, type SeriesState } from './series.ts';
 
-/** A file that tells of a run, and playground.json that lies beside it, if one does. */
+/** A log file of a run, and the playground.json in the same folder, if there is one. */
 export interface RunFile {
   readonly path: string;
   readonly written: string; // ISO 8601
@@ -10,19 +10,19 @@ export interface RunFile {
   readonly manifest: Blob | null;
 }
 
-/** A run as a worker sends it: its curves are plain data. */
+/** A run in the form that a worker sends: its curves are plain data. */
 export interface SentRun extends Omit<Run, 'series'> {
   readonly curves: ReadonlyMap<MetricName, SeriesState>;
 }
 
-/** A run to send, and the memory that goes with it instead of being copied. */
+/** Prepares a run for sending. `moved` lists the buffers that are transferred instead of copied. */
 export function sentRun({ series, ...run }: Run): { readonly run: SentRun; readonly moved: readonly ArrayBuffer[] } {
   const curves = new Map(Array.from(series, ([name, { state }]) => [name, state] as const));
   const moved = Array.from(curves.values(), ({ points }) => [points.x.buffer, points.y.buffer]).flat();
   return { run: { ...run, curves }, moved };
 }
 
-/** The run that was sent. */
+/** Rebuilds a run that was sent. */
 export function receivedRun({ curves, ...run }: SentRun): Run {
   return { ...run, series: new Map(Array.from(curves, ([name, state]) => [name, Series.restored(state)] as const)) };
 }

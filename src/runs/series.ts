@@ -1,20 +1,23 @@
 import { type Bucket, merge } from './buckets.ts';
 import { type Smoothed, Smoother } from './smoothing.ts';
 
-/** What a curve was measured at: updates and values, both (points). */
+/** The points of a curve. Both arrays have one entry per point. */
 export interface Points {
-  readonly x: Uint32Array;
-  readonly y: Float64Array;
+  readonly x: Uint32Array; // updates
+  readonly y: Float64Array; // values
 }
 
-/** A curve as it was drawn: each position's last update, its mean, and the smoothed curve there. */
+/**
+ * A curve reduced to its drawn positions: each position's last update, the mean of its points, and the smoothed curve
+ * there.
+ */
 export interface Drawn {
   readonly x: readonly number[];
   readonly mean: readonly number[];
   readonly smooth: readonly number[];
 }
 
-/** A curve as plain data: its points, and what was drawn of them. */
+/** A curve as plain data: its points, the buckets for drawing, and the state of the smoother. */
 export interface SeriesState {
   readonly points: { readonly x: Uint32Array<ArrayBuffer>; readonly y: Float64Array<ArrayBuffer> };
   readonly buckets: readonly Bucket[];
@@ -22,12 +25,13 @@ export interface SeriesState {
   readonly smoothed: Smoothed;
 }
 
-/** No chart draws more positions than this. */
+/** Maximum number of positions that a chart draws. */
 export const MAX_BUCKETS = 300;
 
 /**
- * One curve: all its points, and buckets of them for drawing, thinned as it grows. Buckets keep minimum and maximum for good, so a spike of one point survives any amount
- * of thinning; a closed bucket only ever changes by merging with its neighbour, so the past of a curve never flickers.
+ * A curve: all its points, and buckets of points for drawing, which are merged as the curve grows. A bucket keeps the
+ * minimum and maximum of its points, so a spike of one point always stays visible. A closed bucket changes only by
+ * merging with its neighbour, so the drawn past of a curve doesn't flicker.
  */
 export class Series {
   #x = new Uint32Array(64);
@@ -48,14 +52,14 @@ export class Series {
     if (open && open.count < this.#width) this.#buckets[this.#buckets.length - 1] = merge(open, point);
     else this.#buckets.push(point);
     if (this.#buckets.length > MAX_BUCKETS) this.#thin();
-    this.#keep(x, y);
+    this.#append(x, y);
     if (this.#length === 0) this.#first = y;
     this.#latest = y;
     this.#length++;
     this.version++;
   }
 
-  /** The curve these points draw. Throws RangeError unless updates rise and all values are finite. */
+  /** The curve with these points. Throws RangeError unless updates ascend and all values are finite. */
   static of({ x, y }: Points): Series {
     const series = new Series();
     x.forEach((update, i) => {
@@ -70,13 +74,13 @@ export class Series {
     return series;
   }
 
-  /** All of the curve as plain data, which a worker can send: nothing has to be drawn again from the points. */
+  /** The whole curve as plain data that a worker can send. The receiver doesn't have to compute the buckets again. */
   get state(): SeriesState {
     const { state } = this.#smoother;
     return { points: this.points, buckets: this.#buckets, width: this.#width, smoothed: state };
   }
 
-  /** The curve that another thread sent. */
+  /** The curve with this state, which another thread sent. */
   static restored({ points: { x, y }, buckets, width, smoothed }: SeriesState): Series {
     const series = new Series();
     [series.#x, series.#y, series.#buckets, series.#width] = [x, y, [...buckets], width];
@@ -87,7 +91,7 @@ export class Series {
     return series;
   }
 
-  /** A curve of which only what was drawn is left. Throws RangeError as `of` does. */
+  /** A curve of which only the drawn positions are known. Throws RangeError as `of` does. */
   static drawn({ x, mean, smooth }: Drawn): Series {
     const series = Series.of({ x: Uint32Array.from(x), y: Float64Array.from(mean) });
     series.#buckets = x.map((last, i) => {
@@ -97,7 +101,7 @@ export class Series {
     return series;
   }
 
-  /** What it takes to draw it again, five digits a number: at most 300 positions. */
+  /** The data for drawing the curve again: at most MAX_BUCKETS positions, numbers with five digits. */
   get drawn(): Drawn {
     const digits = (value: number) => Number(value.toPrecision(5));
     return {
@@ -107,11 +111,11 @@ export class Series {
     };
   }
 
-  /** Every point, copied. */
+  /** A copy of all points. */
   get points(): SeriesState['points'] {
     return this.upTo(Infinity);
   }
-  /** The points of updates up to `update`, copied. */
+  /** A copy of the points up to `update`, inclusive. */
   upTo(update: number): SeriesState['points'] {
     let end = this.#length;
     while (end > 0 && (this.#x[end - 1] ?? 0) > update) end--;
@@ -120,10 +124,11 @@ export class Series {
   get buckets(): readonly Bucket[] {
     return this.#buckets;
   }
-  /** How many points were pushed. */
+  /** Number of points. */
   get length(): number {
     return this.#length;
   }
+  /** The value of the first point. */
   get first(): number | undefined {
     return this.#length > 0 ? this.#first : undefined;
   }
@@ -131,21 +136,22 @@ export class Series {
   get last(): number | undefined {
     return this.#length > 0 ? this.#x[this.#length - 1] : undefined;
   }
+  /** The value of the newest point. */
   get latest(): number | undefined {
     return this.#length > 0 ? this.#latest : undefined;
   }
-  /** The smoothed curve's last value: what a sentence may claim. */
+  /** The last value of the smoothed curve. Sentences about the curve quote this value. */
   get smooth(): number | undefined {
     return this.#buckets.at(-1)?.smooth;
   }
-  /** Mean of the first few points: a fair "before". */
+  /** The mean of the first few points, for comparisons of before and after. */
   get opening(): number | undefined {
     const few = this.#buckets.slice(0, Math.max(1, Math.ceil(3 / this.#width)));
     const points = few.reduce((n, b) => n + b.count, 0);
     return points > 0 ? few.reduce((sum, b) => sum + b.sum, 0) / points : undefined;
   }
 
-  #keep(x: number, y: number): void {
+  #append(x: number, y: number): void {
     if (this.#length === this.#x.length) {
       const [oldX, oldY] = [this.#x, this.#y];
       this.#x = new Uint32Array(Math.max(64, 2 * oldX.length));

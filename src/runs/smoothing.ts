@@ -1,34 +1,35 @@
-/** How much of a smoothed curve is carried over from update to update, unless the reader says otherwise. */
+/** The default weight of the previous average in a smoothed curve. */
 export const SMOOTHING = 0.8;
-/** The most that can be carried over: more would no longer follow the curve. */
+/** The largest weight that can be set. With more, the smoothed curve would no longer follow the points. */
 export const MOST_SMOOTHING = 0.99;
 
-/** Where a smoother stands. */
+/** The state of a smoother. */
 export interface Smoothed {
-  readonly average: number;
-  readonly gathered: number;
+  readonly average: number; // not yet divided by `gathered`
+  readonly gathered: number; // sum of the points' weights so far
 }
 
 /**
- * An exponential moving average whose first points are not pulled towards 0: the average is divided by the sum of its weights so far, as
- * in TensorBoard. A constant curve stays unchanged from its first point on. With `weight` 0 every point stays unchanged.
+ * An exponential moving average whose first points are not pulled towards 0: the average is divided by the sum of its
+ * weights so far, as in TensorBoard. A constant curve stays unchanged from its first point on. With `weight` 0 every
+ * point stays unchanged.
  */
 export class Smoother {
   readonly #weight: number;
-  #average: number; // biased towards 0 …
-  #gathered: number; // … by this much
+  #average: number; // biased towards 0, because the weights sum to less than 1
+  #gathered: number; // sum of the weights
 
   constructor(weight = SMOOTHING, { average, gathered }: Smoothed = { average: 0, gathered: 0 }) {
     this.#weight = weight;
     [this.#average, this.#gathered] = [average, gathered];
   }
 
-  /** What it takes to go on from here. */
+  /** The state, from which another smoother can continue. */
   get state(): Smoothed {
     return { average: this.#average, gathered: this.#gathered };
   }
 
-  /** Takes the next point; the smoothed curve there. */
+  /** Adds a point and returns the smoothed curve there. */
   push(y: number): number {
     this.#average = this.#weight * this.#average + (1 - this.#weight) * y;
     this.#gathered = this.#weight * this.#gathered + (1 - this.#weight);
@@ -36,7 +37,7 @@ export class Smoother {
   }
 }
 
-/** A curve (points) smoothed: as many values. */
+/** The smoothed curve at each point. */
 export function smoothed(y: ArrayLike<number>, weight: number): Float64Array {
   const smoother = new Smoother(weight);
   return Float64Array.from(y, (value) => smoother.push(value));

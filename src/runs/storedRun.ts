@@ -7,29 +7,30 @@ import { type CheckpointTensors, checkpointTensors } from './checkpoint.ts';
 import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
 
-/** Names this project's manifests, and the layout of the parts. */
+/** Marks a manifest as this project's. */
 export const FORMAT = 'rollout-playground-checkpoint';
+/** Version of the layout of the parts. */
 export const VERSION = 1;
 
 /**
- * A run as it is stored. The browser's database holds these parts as they are; an exported folder holds each as a file. `readStoredRun` makes the
- * same run of them again.
+ * A run as it is stored. The browser's database has these parts unchanged; an exported folder has a file for each.
+ * `readStoredRun` reads them back.
  */
 export interface StoredRun {
-  readonly manifest: object; // playground.json: all that no other part holds, and checksums
+  readonly manifest: object; // playground.json: everything that is in no other part, and checksums
   readonly tensors: CheckpointTensors; // model.safetensors and training_state.safetensors
   readonly points: ReadonlyMap<MetricName, Points>; // metrics.jsonl
   readonly texts: RunTexts;
 }
 
-/** Texts that a run has beside its manifest; most have none. */
+/** Text files that a run has in addition to its manifest. Most runs have none. */
 export interface RunTexts {
   readonly environment?: string; // environment.ts or environment.py, written by a person
   readonly tokenizer?: string; // tokenizer.json of a text run
-  readonly template?: string; // its chat_template.jinja
+  readonly template?: string; // chat_template.jinja of a text run
 }
 
-/** The parts of a run; `sealed` adds the checksum to the manifest. */
+/** Splits a run into its stored parts. `sealed` adds the checksum to the manifest. */
 export function storedRun(run: PackedRun): StoredRun {
   const { checkpoint, environment, points } = run;
   const { chatTokenizer } = checkpoint;
@@ -44,7 +45,7 @@ export function storedRun(run: PackedRun): StoredRun {
   };
 }
 
-/** The manifest of a run, without the checksum. Its numbers read back from JSON bit for bit. */
+/** The manifest of a run, without the checksum. JSON preserves its numbers bit for bit. */
 export function manifestOf(run: PackedRun): object {
   const { id, name, started, backend, begun, config, changes, skipped, kernels, fork, update } = run;
   const { checkpoint, environment, facts, solved } = run;
@@ -67,8 +68,8 @@ export function manifestOf(run: PackedRun): object {
 }
 
 /**
- * The manifest with a checksum of itself and of `beside`: what is stored beside it and has no checksum of its own, such as the curves. Storage may
- * damage either.
+ * Adds a checksum of the manifest and of `beside` to the manifest, because storage may damage either. `beside` is
+ * data that is stored separately and has no checksum, such as the curves.
  */
 export function sealed(manifest: object, beside: unknown): object {
   return { ...manifest, sum: manifestSum(manifest, beside) };
@@ -79,7 +80,7 @@ export function manifestSum(manifest: object, beside: unknown): string {
   return checksumOf({ ...manifest, sum: null, metrics: beside });
 }
 
-/** The facts with only the name of their file. Its folder is private. */
+/** Removes the folder from the facts' file name, because it is private. */
 export function withoutPath(facts: Facts): Facts {
   return { ...facts, source: baseName(facts.source) };
 }

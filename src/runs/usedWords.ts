@@ -3,25 +3,26 @@ import type { Recording } from './recording.ts';
 import type { RecordedReadings } from './recordedReadings.ts';
 
 /**
- * The recording with a vocabulary of only the words that occur in it, renumbered in the old order. The padding word keeps number 0. It
- * makes a recording smaller: of a checkpoint's tens of thousands of tokens only a few hundred occur.
+ * Reduces a recording's vocabulary to the words that occur in it. They are renumbered in the old order; the padding
+ * word keeps number 0. This makes a recording smaller: of a checkpoint's tens of thousands of tokens only a few hundred
+ * occur.
  */
 export function withUsedWords(recording: Recording): Recording {
   const used = new Set([0]);
-  const notePlayed = ({ tokens, episodes }: PlayedBatch) => {
+  const addWords = ({ tokens, episodes }: PlayedBatch) => {
     for (const id of tokens) used.add(id);
     for (const { names } of episodes) for (const id of names.keys()) used.add(id);
   };
-  for (const { batch } of [...recording.batches, ...recording.plays]) notePlayed(batch);
+  for (const { batch } of [...recording.batches, ...recording.plays]) addWords(batch);
   for (const { distributions, rerun } of recording.readings.values()) {
     for (const { tokens } of distributions) for (const id of tokens) used.add(id);
-    notePlayed(rerun.before);
-    notePlayed(rerun.after);
+    addWords(rerun.before);
+    addWords(rerun.after);
   }
   const ids = [...used].sort((a, b) => a - b);
   const numbers = new Map(ids.map((id, number) => [id, number]));
   const number = (id: number) => numbers.get(id) ?? 0;
-  const played = <T extends PlayedBatch | BatchView>(batch: T): T => ({
+  const renumberPlayed = <T extends PlayedBatch | BatchView>(batch: T): T => ({
     ...batch,
     tokens: batch.tokens.map(number),
     episodes: batch.episodes.map((episode) => ({
@@ -32,13 +33,13 @@ export function withUsedWords(recording: Recording): Recording {
   const renumber = (readings: RecordedReadings): RecordedReadings => ({
     ...readings,
     distributions: readings.distributions.map((each) => ({ ...each, tokens: each.tokens.map(number) })),
-    rerun: { before: played(readings.rerun.before), after: played(readings.rerun.after) },
+    rerun: { before: renumberPlayed(readings.rerun.before), after: renumberPlayed(readings.rerun.after) },
   });
   return {
     ...recording,
     vocabulary: ids.map((id) => recording.vocabulary[id] ?? ''),
-    batches: recording.batches.map((kept) => ({ ...kept, batch: played(kept.batch) })),
+    batches: recording.batches.map((kept) => ({ ...kept, batch: renumberPlayed(kept.batch) })),
     readings: new Map([...recording.readings].map(([update, readings]) => [update, renumber(readings)])),
-    plays: recording.plays.map(({ update, batch }) => ({ update, batch: played(batch) })),
+    plays: recording.plays.map(({ update, batch }) => ({ update, batch: renumberPlayed(batch) })),
   };
 }

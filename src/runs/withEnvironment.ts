@@ -2,7 +2,10 @@ import { visible } from '../base/visible.ts';
 import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
 import type { Run } from './run.ts';
 
-/** A run that goes on with this file of its environment. Another text than it had is noted as a change. */
+/**
+ * A run that continues with this environment file. If the text differs from the previous one, that is recorded as a
+ * change.
+ */
 export function withEnvironment<R extends Pick<Run, 'environment' | 'changes' | 'update'>>(
   run: R,
   file: EnvironmentFile,

@@ -7,18 +7,25 @@ import type { LearningMath } from '../model/learningMath.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { Host } from './host.ts';
 
-/** Assumed speed of one core, floating-point operations a second, before any were timed: about what WebAssembly SIMD reaches on recent cores. */
+/**
+ * Assumed speed of one core, floating-point operations a second, before any were timed: about what WebAssembly SIMD
+ * reaches on recent cores.
+ */
 const FIRST_RATE = 20e9;
 /** Shorter measurements say little about the speed. */
-const LEAST_TIMED = 500; // ms
-/** Tokens in one pass over a batch. Few, so that activations take little memory compared with the weights. */
-const MOST_TOKENS = 1024;
+const MIN_TIMED_MS = 500;
+/**
+ * Largest number of tokens that are computed at once. It is small, so that activations take little memory compared with
+ * the weights.
+ */
+const MAX_TOKENS_AT_ONCE = 1024;
 
 type ReaderHost = Pick<Host, 'yieldToEvents' | 'now' | 'threads'>;
 
 /**
- * Policies that answer questions about a run that trains adapters. Each is a second copy of the whole model with the run's adapters, always
- * on the CPU, so only one is open at a time. Between layers it lets the event loop run, so that training continues.
+ * Policies that answer questions about a run that trains adapters. Each is a second copy of the whole model with the
+ * run's adapters, always on the CPU, so only one is open at a time. Between layers it lets the event loop run, so that
+ * training continues.
  */
 export class AnsweringPolicies {
   readonly #base: Pick<BaseCheckpoint, 'weights'>;
@@ -34,7 +41,10 @@ export class AnsweringPolicies {
     this.#host = host;
   }
 
-  /** Opens a policy of this size, or returns the open one if it fits. Otherwise the old one is closed first. Throws BackendError if there isn't enough memory. */
+  /**
+   * Opens a policy of this size, or returns the open one if it fits. Otherwise the old one is closed first. Throws
+   * BackendError if there isn't enough memory.
+   */
   async open(spec: PolicySpec, math: LearningMath, seed: number): Promise<AdaptedPolicy> {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
@@ -46,7 +56,7 @@ export class AnsweringPolicies {
       between: yieldToEvents,
       yieldToEvents,
       ...(threads && { threads }),
-      ...roomOf(spec),
+      ...buffersOf(spec),
     };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);
     this.#open = { policy, math, rows: spec.rows };
@@ -58,10 +68,13 @@ export class AnsweringPolicies {
     return this.#host.yieldToEvents();
   }
 
-  /** The cost of opening a policy and running `tokens` tokens through its network. A policy that is already open needs no more memory. */
+  /**
+   * The cost of opening a policy and running `tokens` tokens through its network. A policy that is already open needs
+   * no more memory.
+   */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');
-    const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, roomOf(spec));
+    const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, buffersOf(spec));
     const bytes = this.#open && this.#open.rows >= spec.rows ? 0 : parts.reduce((sum, part) => sum + part.bytes, 0);
     return { seconds: (tokens * flopsOf(spec)) / this.#rate, bytes };
   }
@@ -71,7 +84,7 @@ export class AnsweringPolicies {
     const began = this.#host.now();
     const done = await work();
     const elapsed = this.#host.now() - began;
-    if (elapsed > LEAST_TIMED) this.#rate = (1000 * tokens * flopsOf(spec)) / elapsed;
+    if (elapsed > MIN_TIMED_MS) this.#rate = (1000 * tokens * flopsOf(spec)) / elapsed;
     return done;
   }
 
@@ -83,7 +96,7 @@ export class AnsweringPolicies {
 }
 
 // for a backward pass, only the input of each layer is kept: questions are rare, and the run needs the memory
-const roomOf = ({ length }: PolicySpec) => ({ mostTokens: Math.max(length, MOST_TOKENS), keptTokens: 0 });
+const buffersOf = ({ length }: PolicySpec) => ({ mostTokens: Math.max(length, MAX_TOKENS_AT_ONCE), keptTokens: 0 });
 
 /** Floating-point operations of a forward pass for each token: two for each weight. */
 function flopsOf({ model }: PolicySpec): number {

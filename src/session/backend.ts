@@ -13,25 +13,28 @@ import type { Host } from './host.ts';
 import { policySpec } from './policySpec.ts';
 
 const NO_WEBGPU = 'There is no WebGPU here.';
-const WITH_WEBGPU = 'Set backend to auto or cpu, or use a browser and driver with WebGPU.';
+const NO_WEBGPU_REMEDY = 'Set backend to auto or cpu, or use a browser and driver with WebGPU.';
 
-interface Beside {
+interface OpenOptions {
   readonly began: string | undefined; // the kernels that a resumed run began with
   readonly base: BaseCheckpoint | null; // the checkpoint that the run trains adapters for
-  readonly under: (done: number, total: number) => void; // gets the progress of a stage that takes minutes
+  readonly onProgress: (done: number, total: number) => void; // gets the progress of a stage that takes minutes
 }
 
-/** Opens the policy on the configured backend. With 'auto' the host chooses the backend: the CPU if there is no usable GPU. */
+/**
+ * Opens the policy on the configured backend. With 'auto' the host chooses the backend: the CPU if there is no usable
+ * GPU.
+ */
 export async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  { began, base, under }: Beside,
+  { began, base, onProgress }: OpenOptions,
 ): Promise<Policy> {
   const spec = policySpec(config, env, base);
   const { seed, backend, kernels, storage } = config;
-  if (base) return besideBase(config, env, host, onEvent, { base, under });
+  if (base) return openAdaptedPolicy(config, env, host, onEvent, { base, onProgress });
   const onCpu = (reason: string) => {
     if (storage === 'f32') return createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
@@ -64,26 +67,26 @@ export async function openPolicy(
     }
   }
   if (backend === 'auto') return onCpu(reason);
-  throw new BackendError(reason, WITH_WEBGPU, ['backend']);
+  throw new BackendError(reason, NO_WEBGPU_REMEDY, ['backend']);
 }
 
 /**
- * Opens the policy of a run that trains adapters, on the configured backend. With 'auto' it takes the GPU if there is one, it's faster, and
- * the run fits. Otherwise it takes the CPU and says why.
+ * Opens the policy of a run that trains adapters, on the configured backend. With 'auto' it takes the GPU if there is
+ * one, it's faster, and the run fits. Otherwise it takes the CPU and says why.
  */
-async function besideBase(
+async function openAdaptedPolicy(
   config: RunConfig,
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  { base, under }: Pick<Beside, 'under'> & { readonly base: BaseCheckpoint },
+  { base, onProgress }: Pick<OpenOptions, 'onProgress'> & { readonly base: BaseCheckpoint },
 ): Promise<Policy> {
   const adapters = adapterConfig(config);
   const spec = policySpec(config, env, base);
   const { seed, backend } = config;
   const yieldToEvents = host.between ?? host.yieldToEvents;
   const between = (done: number, total: number) => {
-    under(done, total);
+    onProgress(done, total);
     return yieldToEvents();
   };
   const onCpu = async (reason: string) => {
@@ -100,7 +103,7 @@ async function besideBase(
   const { gpu } = host;
   if (!gpu) {
     if (backend === 'auto') return onCpu(NO_WEBGPU);
-    throw new BackendError(NO_WEBGPU, WITH_WEBGPU, ['backend']);
+    throw new BackendError(NO_WEBGPU, NO_WEBGPU_REMEDY, ['backend']);
   }
   let reason: string;
   try {
@@ -117,7 +120,7 @@ async function besideBase(
   } catch (error) {
     if (!(error instanceof NoGpuError || error instanceof BackendError)) throw error;
     if (backend !== 'auto') {
-      throw error instanceof BackendError ? error : new BackendError(error.message, WITH_WEBGPU, ['backend']);
+      throw error instanceof BackendError ? error : new BackendError(error.message, NO_WEBGPU_REMEDY, ['backend']);
     }
     reason = error.message;
   }

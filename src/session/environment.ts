@@ -14,37 +14,49 @@ import { factsFor } from './shippedFacts.ts';
 /** Everything that an environment needs besides its knobs. */
 export interface EnvironmentSources {
   readonly facts: Facts | null; // a person's own facts
-  readonly chatTokenizer: ChatTokenizerFiles | null; // of the saved run; null: the one of the shipped text model
+  readonly chatTokenizer: ChatTokenizerFiles | null; // the saved run's tokenizer; null: use the shipped text model's
   readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // the checkpoint that the run trains adapters for
+  readonly isContinued?: boolean; // the run has its weights already, so its warm start is over
 }
 
-/** An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint. */
+/**
+ * An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint.
+ */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
   readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
-/** Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is missing, and BaseNeededError if a checkpoint is missing. */
+/**
+ * Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is
+ * missing, and BaseNeededError if a checkpoint is missing.
+ */
 export async function openEnvironment(
   config: RunConfig,
-  { facts, chatTokenizer, base }: EnvironmentSources,
+  { facts, chatTokenizer, base, isContinued = false }: EnvironmentSources,
   { shippedFile, ownEnvironment }: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<OpenedEnvironment> {
-  const asked = await factsFor(config, facts, shippedFile);
-  const made = (spoken: ChatTokenizer | null) =>
-    config.env === YOUR_ENVIRONMENT && ownEnvironment
-      ? ownEnvironment({ chatTokenizer: spoken, think: config.think === 'on' })
-      : createEnv(config, asked, spoken);
+  const askedFacts = await factsFor(config, facts, shippedFile);
+  const create = async (spoken: ChatTokenizer | null) => {
+    const env =
+      config.env === YOUR_ENVIRONMENT && ownEnvironment
+        ? await ownEnvironment({ chatTokenizer: spoken, think: config.think === 'on' })
+        : createEnv(config, askedFacts, spoken);
+    return isContinued ? env : refuseImitation(env, config);
+  };
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
-    return { env: withoutImitation(await made(base.chatTokenizer), config), chatTokenizer: null };
+    return { env: await create(base.chatTokenizer), chatTokenizer: null };
   }
   const files = await filesOf(config, chatTokenizer, shippedFile);
-  return { env: withoutImitation(await made(files && (await opened(files))), config), chatTokenizer: files };
+  return { env: await create(files && (await openTokenizer(files))), chatTokenizer: files };
 }
 
-/** Throws ConfigError if the run would imitate an environment that answers later: it has no player to imitate. */
-function withoutImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
+/**
+ * Returns the environment. Throws ConfigError if the run would imitate in an environment that answers asynchronously,
+ * such as a server: it has no player to imitate.
+ */
+function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   if (!env.later || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
     {
@@ -54,34 +66,38 @@ function withoutImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   ]);
 }
 
-/** The chat tokenizer of a run: from its saved files, or from the shipped text model; null if the agent uses words. Throws if a file is missing. */
+/**
+ * The chat tokenizer of a run: from its saved files, or from the shipped text model; null if the agent uses words.
+ * Throws if a file is missing.
+ */
 export async function chatTokenizerOf(
   config: RunConfig,
   own: ChatTokenizerFiles | null,
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<ChatTokenizer | null> {
   const files = await filesOf(config, own, shippedFile);
-  return files && opened(files);
+  return files && openTokenizer(files);
 }
 
 async function filesOf({ language }: RunConfig, own: ChatTokenizerFiles | null, shippedFile: Host['shippedFile']) {
   return language === 'words' ? null : (own ?? (await shippedChatTokenizer(shippedFile)));
 }
 
-const shipped = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>(); // read only once
-const open = new WeakMap<ChatTokenizerFiles, ChatTokenizer>();
+// so that the files are read only once
+const shippedTokenizers = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>();
+const openTokenizers = new WeakMap<ChatTokenizerFiles, ChatTokenizer>();
 
-async function opened(files: ChatTokenizerFiles): Promise<ChatTokenizer> {
-  const known = open.get(files);
+async function openTokenizer(files: ChatTokenizerFiles): Promise<ChatTokenizer> {
+  const known = openTokenizers.get(files);
   if (known) return known;
-  // loads the code of tokenizers and templates only for runs in text
+  // imported here, so that the code of tokenizers and templates is loaded only for runs in text
   const chatTokenizer = (await import('../text/chatTokenizer.ts')).openChatTokenizer(files);
-  open.set(files, chatTokenizer);
+  openTokenizers.set(files, chatTokenizer);
   return chatTokenizer;
 }
 
 async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<ChatTokenizerFiles> {
-  const known = shipped.get(shippedFile);
+  const known = shippedTokenizers.get(shippedFile);
   if (known) return known;
   const text = async (name: string) => {
     const bytes = await shippedFile(`${TEXT_AGENT}/${name}`);
@@ -95,6 +111,6 @@ async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<C
   );
   const { stopIds } = await import('../text/chatTokenizer.ts');
   const files = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };
-  shipped.set(shippedFile, files);
+  shippedTokenizers.set(shippedFile, files);
   return files;
 }

@@ -10,8 +10,8 @@ import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
 
 /**
- * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that the run
- * can't go on. `file` is the environment that a person wrote, or null if the run trains on another one.
+ * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that
+ * the run can't go on. `file` is the environment that a person wrote, or null if the run trains on another one.
  */
 export function errorEvent(
   error: unknown,
@@ -63,7 +63,7 @@ export function errorEvent(
   return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
 }
 
-/** The page is told that the browser took the GPU away. */
+/** The event that reports to the page that the browser took the GPU away. */
 export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   return {
     ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },

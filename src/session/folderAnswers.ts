@@ -7,18 +7,21 @@ import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import { foreignRun } from './foreignRun.ts';
 import type { Host } from './host.ts';
 
-type Importing = Extract<FolderTask, { kind: 'import' }>;
-/** Those that need no checkpoint from elsewhere. */
-type OfRuns = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
+type ImportTask = Extract<FolderTask, { kind: 'import' }>;
+/** The tasks that export or import a run and don't need a language model's checkpoint. */
+type RunTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
-/** Does what a FolderTask asks. What is wrong with a file is `refused`, a line a reason; nothing is changed by it. */
+/**
+ * Does a FolderTask. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has
+ * changed.
+ */
 export async function answerFolder(
-  task: OfRuns,
+  task: RunTask,
   host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
-    // brings the page's Python and the documents' texts with it
+    // imported here, because it contains the exported Python code and the texts of the documents
     if (task.kind === 'handover') return await (await import('./handOverRun.ts')).handed(task, host);
     return await imported(task, host);
   } catch (error) {
@@ -26,15 +29,16 @@ export async function answerFolder(
   }
 }
 
-/** How many numbers its policy learns. */
-const learned = ({ networks }: Checkpoint) =>
+/** The number of trained parameters of a checkpoint's policy. */
+const trainedParameters = ({ networks }: Checkpoint) =>
   Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
 
-async function imported(task: Importing, host: Pick<Host, 'shippedFile' | 'ownEnvironment'>): Promise<FolderAnswer> {
+async function imported(task: ImportTask, host: Pick<Host, 'shippedFile' | 'ownEnvironment'>): Promise<FolderAnswer> {
   const files = task.content instanceof Uint8Array ? filesOfZip(task.name, task.content) : task.content;
   const read = readCheckpointFiles(files);
-  const answered = (run: PackedRun) => ({ kind: 'imported', run, parameters: learned(run.checkpoint) }) as const;
-  if (read.kind === 'ours') return { ...answered(read.run), foreign: null };
+  const answerWith = (run: PackedRun) =>
+    ({ kind: 'imported', run, parameters: trainedParameters(run.checkpoint) }) as const;
+  if (read.kind === 'ours') return { ...answerWith(read.run), foreign: null };
   const { architecture: kind, widened } = read.model;
-  return { ...answered(await foreignRun(read.model, task, host)), foreign: { kind, widened } };
+  return { ...answerWith(await foreignRun(read.model, task, host)), foreign: { kind, widened } };
 }

@@ -7,21 +7,22 @@ import { bareRun } from '../runs/run.ts';
 import type { Host } from './host.ts';
 import { openEnvironment } from './environment.ts';
 
-/** What a new run begins with beside weights. */
-interface Beginning {
+/** Everything that a new run begins with besides weights. */
+interface RunStart {
   readonly name: string;
   readonly config: RunConfig;
   readonly facts: Facts | null;
-  readonly environment?: EnvironmentFile | null; // that a person wrote, where it trains on one
+  readonly environment?: EnvironmentFile | null; // the environment that a person wrote, if the run trains on one
 }
 
 /**
- * A new run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the facts that the
- * environment asks about, if it asks about a person's facts. Throws ProblemError with everything in the model that does not fit.
+ * Creates a run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the
+ * person's own facts, if the environment asks about them. Throws ProblemError with everything in the model that doesn't
+ * fit.
  */
 export async function foreignRun(
   foreign: Foreign,
-  { name, config, facts, environment = null }: Beginning,
+  { name, config, facts, environment = null }: RunStart,
   host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<PackedRun> {
   const { env } = await openEnvironment(config, { facts, chatTokenizer: null }, host);

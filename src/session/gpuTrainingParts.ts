@@ -11,7 +11,11 @@ import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
 import type { SizedBase } from './trainingMemory.ts';
 
-/** What a run beside `base` takes on the GPU, by the function that declares it, nothing of which is allocated; null where there is no usable GPU, or it does not fit there, or a software adapter need not be taken. */
+/**
+ * The GPU memory of a run that trains adapters for `base`, computed by the code that declares its buffers; nothing is
+ * allocated. Null if there is no usable GPU, if the run doesn't fit, or if the backend is `auto` and there are only
+ * software adapters.
+ */
 export async function gpuTrainingParts(
   gpu: GPU,
   config: RunConfig,
@@ -21,7 +25,7 @@ export async function gpuTrainingParts(
   const spec = policySpec(config, env, base);
   const adapters = adapterConfig(config);
   try {
-    // a CPU that speaks WebGPU is slower than itself
+    // a software adapter runs WebGPU on the CPU, which is slower than the CPU backend
     if (config.backend === 'auto' && (await offersSoftwareOnly(gpu))) return null;
     const part = await shareGpu(gpu);
     try {

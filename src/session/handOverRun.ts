@@ -13,19 +13,23 @@ import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import type { Host } from './host.ts';
 
-// Rows of train.jsonl at most, in whole updates: a megabyte a thousand where tasks are graphs.
-const MOST_ROWS = 8192;
+/**
+ * Largest number of rows in train.jsonl, except that there is always at least one update. A thousand tasks with graphs
+ * take a megabyte.
+ */
+const MAX_TRAIN_ROWS = 8192;
 
 /**
- * A run as a folder that trains on from its checkpoint on an engine: the tasks that the page would draw next, update after update, and those it
- * evaluates. Throws ProblemError where only the page knows its environment's rules, or its agent speaks text.
+ * The files of a folder with which an engine continues a run from its checkpoint. It contains the tasks of the next
+ * updates, as the page would draw them, and the tasks of the evaluation. Throws ProblemError if only the page has the
+ * rules of the environment, or the agent uses text.
  */
 export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   const { config } = run;
   const { progress } = run.checkpoint;
   checkHandover(env, config);
   const { seed, prompts, updates } = config;
-  const count = prompts * Math.min(updates, Math.max(1, Math.floor(MOST_ROWS / prompts)));
+  const count = prompts * Math.min(updates, Math.max(1, Math.floor(MAX_TRAIN_ROWS / prompts)));
   const train = Array.from({ length: count }, (_, i) => {
     const task = trainTaskSeed(seed, progress.update + 1 + Math.floor(i / prompts), i % prompts);
     return { seed: task, environmentSeed: task };
@@ -35,10 +39,10 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   return handoverFiles(engine, { run, env, train, val: { begin, seeds } });
 }
 
-/** The environment of a run that can be handed over; throws ProblemError for one that cannot. */
+/** Opens the environment of a run for `handOver`. Throws ProblemError if the run can't be handed over. */
 export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
   const { begun, chatTokenizer = null } = run.checkpoint;
-  // say so at once: opening the environment would first ask for the checkpoint, or run a person's program
+  // refused before the environment is opened, which would ask for the checkpoint or run a person's program
   if (begun.model === 'checkpoint' || begun.env === YOUR_ENVIRONMENT) throw handoverProblem({ name: begun.env }, begun);
   const { env } = await openEnvironment(begun, { facts: run.facts, chatTokenizer }, host);
   checkHandover(env, begun);
@@ -46,8 +50,8 @@ export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'ship
 }
 
 /**
- * A run as a zip for an engine, as its checkpoint has it, and what became of its knobs; without an engine those alone. Throws ProblemError
- * as `handoverEnvironment` does.
+ * Exports the checkpoint of a run as a zip for an engine, with a list that says how each knob was translated. Without
+ * an engine, only the list. Throws ProblemError as `handoverEnvironment` does.
  */
 export async function handed(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,

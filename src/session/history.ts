@@ -4,30 +4,31 @@ import type { Weights } from '../model/architecture.ts';
 import type { NetworkState } from '../model/policy.ts';
 import type { Lesson } from '../rl/lesson.ts';
 
-/** Largest number of bytes kept: of batches, and of weights with moments. */
-const MOST_BATCH_BYTES = 64 * 2 ** 20;
-const MOST_STATE_BYTES = 96 * 2 ** 20;
+/** Largest total size of the kept batches, in bytes. */
+const MAX_BATCH_BYTES = 64 * 2 ** 20;
+/** Largest total size of the kept weights and moments, in bytes. */
+const MAX_STATE_BYTES = 96 * 2 ** 20;
 /** Number of branches kept for questions. */
-const MOST_BRANCHES = 40;
+const MAX_BRANCHES = 40;
 
 /**
- * The past of a run, for questions about it. It keeps up to 64 updates (`leastMissed` chooses which): the batch with its configuration
- * and what the update did with it, and the policy's weights and moments before and after. Memory limits this further: batches take at
- * most 64 MiB, except that the newest batch and the one on screen always stay; weights and moments take at most 96 MiB. So a batch may
- * be kept longer than the weights around it.
+ * The past of a run, for questions about it. It keeps up to 64 updates (`leastMissed` chooses which): the batch with
+ * its configuration and what the update did with it, and the policy's weights and moments before and after. Memory
+ * limits this further: batches take at most 64 MiB, except that the newest batch and the one on screen always stay;
+ * weights and moments take at most 96 MiB. So a batch may be kept longer than the weights around it.
  */
 export class RunHistory {
   readonly #batches = new Map<number, KeptBatch>(); // by update, ascending
-  readonly #lessons = new Map<number, Lesson>(); // by update, the same updates
+  readonly #lessons = new Map<number, Lesson>(); // by update; only for updates in `#batches`
   readonly #states = new Map<number, NetworkState>(); // the network after an update
   readonly #branches = new Map<number, KeptBatch>();
   #lesson: Lesson | null = null; // of the update in progress
-  #branched = 0;
-  #held: number | null = null;
+  #branched = 0; // number of branches so far
+  #onScreen: number | null = null; // the update that the page shows
 
   /** Always keeps this update, because the page shows it. Null: the page shows none. */
   hold(update: number | null): void {
-    this.#held = update;
+    this.#onScreen = update;
   }
 
   /** Keeps the batch that an update learns from. */
@@ -35,8 +36,8 @@ export class RunHistory {
     // after a rollback, the run repeats updates
     for (const update of this.#batches.keys()) if (update >= batch.update) this.#forget(update);
     this.#batches.set(batch.update, { batch, config });
-    while (this.#batches.size > KEPT_UPDATES || this.bytes > MOST_BATCH_BYTES) {
-      const others = this.updates.filter((update) => update !== this.#held && update !== batch.update);
+    while (this.#batches.size > KEPT_UPDATES || this.bytes > MAX_BATCH_BYTES) {
+      const others = this.updates.filter((update) => update !== this.#onScreen && update !== batch.update);
       if (others.length === 0) break;
       this.#forget(leastMissed(others));
     }
@@ -47,28 +48,31 @@ export class RunHistory {
     this.#lesson = lesson;
   }
 
-  /** Keeps the network after `update`. The caller must not change it any more. A network larger than the limit is not kept. */
+  /**
+   * Keeps the network after `update`. The caller must not change it any more. A network larger than the limit is not
+   * kept.
+   */
   noteState(update: number, state: NetworkState): void {
     if (this.#lesson && this.#batches.has(update)) this.#lessons.set(update, this.#lesson);
     this.#lesson = null;
     for (const at of this.#states.keys()) if (at >= update) this.#states.delete(at);
     this.#states.set(update, state);
-    let asked = this.updates;
-    this.#prune(asked, update);
-    while (this.#stateBytes() > MOST_STATE_BYTES) {
-      const others = asked.filter((each) => each !== this.#held);
+    let wanted = this.updates;
+    this.#prune(wanted, update);
+    while (this.#stateBytes() > MAX_STATE_BYTES) {
+      const others = wanted.filter((each) => each !== this.#onScreen);
       if (others.length === 0) break;
       const missed = leastMissed(others);
-      asked = asked.filter((each) => each !== missed);
-      this.#prune(asked, update);
+      wanted = wanted.filter((each) => each !== missed);
+      this.#prune(wanted, update);
     }
-    if (this.#stateBytes() > MOST_STATE_BYTES) this.#states.clear();
+    if (this.#stateBytes() > MAX_STATE_BYTES) this.#states.clear();
   }
 
   /** Keeps a branch, so that questions about it can be answered. Returns its number. */
   noteBranch(batch: BatchView, config: RunConfig): number {
     this.#branches.set(++this.#branched, { batch, config });
-    this.#branches.delete(this.#branched - MOST_BRANCHES);
+    this.#branches.delete(this.#branched - MAX_BRANCHES);
     return this.#branched;
   }
 
@@ -77,7 +81,7 @@ export class RunHistory {
     return [...this.#batches.keys()];
   }
 
-  /** Bytes that their batches take. */
+  /** The total size of the kept batches, in bytes. */
   get bytes(): number {
     return [...this.#batches.values()].reduce((sum, { batch }) => sum + batchBytes(batch), 0);
   }
@@ -112,9 +116,12 @@ export class RunHistory {
     this.#lessons.delete(update);
   }
 
-  /** Drops networks that are neither before nor after an update of `asked`. The newest stays, because it's before the next update. */
-  #prune(asked: readonly number[], newest: number): void {
-    const needed = new Set(asked.flatMap((update) => [update - 1, update]));
+  /**
+   * Drops networks that are neither before nor after an update of `wanted`. The newest stays, because it's before the
+   * next update.
+   */
+  #prune(wanted: readonly number[], newest: number): void {
+    const needed = new Set(wanted.flatMap((update) => [update - 1, update]));
     for (const at of this.#states.keys()) if (!needed.has(at) && at !== newest) this.#states.delete(at);
   }
 
@@ -129,21 +136,22 @@ function stateBytes({ weights, adamM, adamV }: NetworkState): number {
     .reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** The number of updates of a run that are kept to look back at. */
+/** The largest number of kept updates. */
 const KEPT_UPDATES = 64;
-/** This many of the newest are always kept, so that the person can go through them one by one. */
-const DENSE = 24;
+/** The number of newest updates that `leastMissed` never drops, so that the person can go through them one by one. */
+const NEWEST_UPDATES = 24;
 
 /**
- * The one of `updates` (ascending) to drop next. It is never the first or one of the newest 24. Of the others it is the one whose
- * neighbours are closest together, the oldest of several. So the kept updates spread over the whole run, and are denser towards its end.
- * With fewer than 26 updates it is the oldest. Throws if `updates` is empty.
+ * The update of `updates` (ascending) to drop next. The first update and the newest 24 are never dropped. Of the
+ * others, it is the update whose neighbours are closest together, the oldest one if several are equal. So the kept
+ * updates spread over the whole run and are denser towards its end. With fewer than 26 updates it is the oldest. Throws
+ * if `updates` is empty.
  */
 function leastMissed(updates: readonly number[]): number {
   const [first] = updates;
   if (first === undefined) throw new Error('leastMissed: there are no updates.');
   let [missed, gap] = [first, Infinity];
-  for (let i = 1; i < updates.length - DENSE; i++) {
+  for (let i = 1; i < updates.length - NEWEST_UPDATES; i++) {
     const [before = 0, at = 0, after = 0] = updates.slice(i - 1, i + 2);
     if (after - before < gap) [missed, gap] = [at, after - before];
   }

@@ -11,14 +11,17 @@ export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
   /**
-   * Chooses the backend when the knob says `auto`. `threads` are the threads the CPU backend would use, one if left out.
-   * Without this function, `auto` takes a GPU if there is an adapter. Throws NoGpuError.
+   * Chooses the backend when the knob says `auto`. `threads` are the threads the CPU backend would use, one if left
+   * out. Without this function, `auto` takes a GPU if there is an adapter. Throws NoGpuError.
    */
   readonly chooseBackend?: (gpu: GPU, spec: PolicySpec, threads?: Threads) => Promise<BackendChoice>;
   readonly threads?: Threads; // threads that large models use on the CPU; one if left out
   /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
-  /** Opens the environment that a person wrote and wants to train on. Without it, there is none. Throws where it has a fault. */
+  /**
+   * Opens the environment that a person wrote and wants to train on. Absent if there is none. Throws if the environment
+   * is faulty.
+   */
   readonly ownEnvironment?: (speaking: Speaking) => Promise<ToolEnv>;
   readonly now: () => number; // ms
   readonly yieldToEvents: () => Promise<void>; // lets the event loop run
@@ -30,7 +33,7 @@ export interface Host {
   readonly fenced?: () => boolean; // true: each stage of an update waits until the device is done
 }
 
-/** Opens the WebGPU backend. Throws BackendError when it cannot hold `spec`. */
+/** Opens the WebGPU backend. Throws BackendError if `spec` doesn't fit on the GPU. */
 export type OpenGpuPolicy = (
   gpu: GPU,
   spec: PolicySpec,
@@ -38,7 +41,7 @@ export type OpenGpuPolicy = (
     readonly seed: number;
     readonly storage: RunConfig['storage'];
     readonly reason: string; // why this backend was chosen; '' if there was nothing to choose
-    readonly kernels?: KernelSet; // use this set and no other
+    readonly kernels?: KernelSet; // the set to use, without any choice
     readonly resumed?: KernelSet; // the set that a resumed run began with
     readonly tune: boolean; // true: may use the set measured on this adapter earlier, and may measure for later runs
     readonly onLost?: (message: string) => void;

@@ -15,28 +15,28 @@ interface Imitation {
   readonly begun: RunConfig; // the knobs at the start; later changes don't affect demonstrations
   readonly progress: Progress; // updated after each step
   readonly yieldToEvents: () => Promise<void>;
-  readonly over: () => Promise<void>; // called before the event of the last step
+  readonly onImitated: () => Promise<void>; // called before the event of the last step
 }
 
 /** Whether a run that trains adapters imitates demonstrations before RL. */
 export const isShown = ({ warmStart }: Pick<RunConfig, 'warmStart'>) => warmStart !== 'none';
 
 /**
- * The warm start of a run that trains adapters, as the first stage of its training, because each step takes as long as an update. Yields a
- * phase before each step and `imitated` after it. Between steps the run can be paused, stepped and saved, as between updates. Continues
- * after the step in `progress`.
+ * The warm start of a run that trains adapters, as the first stage of its training, because each step takes as long as
+ * an update. Yields a phase before each step and `imitated` after it. Between steps the run can be paused, stepped and
+ * saved, as between updates. Continues after the step in `progress`.
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
-  const { policy, env, begun, progress, yieldToEvents, over } = run;
+  const { policy, env, begun, progress, yieldToEvents, onImitated } = run;
   const recipe = warmStartRecipe(begun);
   const total = recipe.steps;
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total }) as const;
   if (progress.imitated < total) yield phase(progress.imitated);
-  else await over();
+  else await onImitated();
   const steps = imitatedSteps({ policy, env, seed: begun.seed, recipe, yieldToEvents }, progress.imitated);
   for await (const { step, loss } of steps) {
     progress.imitated = step;
-    if (step === total) await over();
+    if (step === total) await onImitated();
     yield { type: 'imitated', done: step, total, loss };
     if (step < total) yield phase(step);
   }
@@ -48,7 +48,7 @@ export function shownNow({
   env,
   begun,
   progress,
-}: Omit<Imitation, 'yieldToEvents' | 'over'>): DemonstratedStep | null {
+}: Omit<Imitation, 'yieldToEvents' | 'onImitated'>): DemonstratedStep | null {
   const { steps: total, quality, rows = policy.rows } = warmStartRecipe(begun);
   const step = progress.imitated;
   if (step >= total) return null;

@@ -12,14 +12,15 @@ import { formOf, talk } from './talkAnswer.ts';
 
 type Kind = Question['kind'];
 type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;
-/** How each kind of question is answered. */
+/** The functions that answer each kind of question. */
 type Answering = {
   readonly [K in Kind]: (by: Readers, question: Extract<Question, { kind: K }>) => Promise<Answered<K>> | Answered<K>;
 };
 
 /**
- * Answers a question about kept rollouts. One question at a time: wait for the answer before the next. Throws when a rollout is
- * not kept, or a branch's token is not legal. What is too dear to be answered unasked says what it costs.
+ * Answers a question about kept rollouts. Wait for the answer before you ask the next question. Throws if a rollout
+ * isn't kept or a branch's token isn't legal. If an answer would be expensive and the question doesn't say `anyway`,
+ * returns only its cost.
  */
 export async function answer<K extends Kind>(
   by: Readers,
@@ -43,7 +44,7 @@ const ANSWERING: Answering = {
       reader.load(recordOf(batch, row, position));
       return distribution(reader, by.grammar(config), state, position, config.temperature);
     };
-    return unlessDear(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
+    return unlessExpensive(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
       const current = await by.current();
       const now = await ask(current);
       if (since === 'begun') return { kind: 'distribution', before: await ask(by.begun), after: now, now };
@@ -57,12 +58,12 @@ const ANSWERING: Answering = {
     if (row === null) {
       const job = { tokens: 2 * tokensOf(batch), rows: batch.rows, anyway };
       const score = (weights: Weights) => by.scoring(weights, entry);
-      return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, score)) }));
+      return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, score)) }));
     }
     const record = recordOf(batch, row);
     const ask = async (weights: Weights) => logprobs(await by.reading(weights, config), record, config.temperature);
     const job = { tokens: 2 * (batch.lengths[row] ?? 0), rows: 1, anyway };
-    return unlessDear(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, ask)) }));
+    return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, ask)) }));
   },
   why: async (by, { update, anyway = false, apart = false, ...token }) => {
     const entry = by.batch(update);
@@ -72,25 +73,25 @@ const ANSWERING: Answering = {
     const whole = { ...entry, before, after, lesson };
     const own = READING_PASSES * (entry.batch.lengths[token.row] ?? 0);
     const all = LEARNING_PASSES * lesson.steps.length * tokensOf(entry.batch);
-    const dear = apart ? null : await by.dear(all, entry.batch.rows);
+    const cost = apart ? null : await by.expensive(all, entry.batch.rows);
     const reading = (weights: Weights) => by.reading(weights, entry.config);
-    const replaying = dear ? null : () => by.replaying(entry.config);
-    const job = dear ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: entry.batch.rows, anyway: true };
-    return unlessDear(by, job, async () => {
-      return { kind: 'why', why: await whyMoved({ reading, replaying }, whole, token), apart: dear };
+    const replaying = cost ? null : () => by.replaying(entry.config);
+    const job = cost ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: entry.batch.rows, anyway: true };
+    return unlessExpensive(by, job, async () => {
+      return { kind: 'why', why: await whyMoved({ reading, replaying }, whole, token), apart: cost };
     });
   },
   rerun: async (by, { update, anyway = false }) => {
     const { batch, config } = by.batch(update);
     const ask = async (weights: Weights) => rerun(await by.replaying(config), by.env, config, { update, weights });
-    const job = { tokens: DRAWING * 2 * tokensOf(batch), rows: batch.rows, anyway };
-    return unlessDear(by, job, async () => ({ kind: 'rerun', ...(await by.around(update, ask)) }));
+    const job = { tokens: DRAWING_PASSES * 2 * tokensOf(batch), rows: batch.rows, anyway };
+    return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.around(update, ask)) }));
   },
   attention: async (by, { update, row, position, anyway = false }) => {
     const { batch, config } = by.batch(update);
     const weights = by.history.state(update - 1)?.weights;
     if (!weights) return { kind: 'attention', attention: null };
-    return unlessDear(by, { tokens: position, rows: 1, anyway }, async () => {
+    return unlessExpensive(by, { tokens: position, rows: 1, anyway }, async () => {
       const reader = await by.reading(weights, config);
       reader.load(recordOf(batch, row));
       return { kind: 'attention', attention: await reader.attention(0, position) };
@@ -121,26 +122,32 @@ const ANSWERING: Answering = {
   talk,
 };
 
-/** Passes over a row that a token's move takes: forward and back before the update, forward before and after it. */
+/**
+ * Cost of explaining one token, in forward passes over its row: forward and backward before the update, and forward
+ * before and after it.
+ */
 const READING_PASSES = 5;
-/** The passes over a batch that repeating an optimizer step takes: forward and backward, and both again for each rollout alone. */
+/**
+ * Cost of repeating an optimizer step, in forward passes over the batch: forward and backward, and both again for each
+ * rollout alone.
+ */
 const LEARNING_PASSES = 7;
-/** How many times as long drawing a token takes as reading one. */
-const DRAWING = 2;
+/** Cost of drawing a token, in forward passes over one token. */
+const DRAWING_PASSES = 2;
 
-/** The answer; if it would cost a lot and the question does not want it `anyway`, only the cost. */
-async function unlessDear<T>(
+/** Computes the answer. If it would be expensive and the question doesn't say `anyway`, returns only the cost. */
+async function unlessExpensive<T>(
   by: Readers,
   { tokens, rows, anyway }: { readonly tokens: number; readonly rows: number; readonly anyway: boolean },
   answer: () => Promise<T>,
 ): Promise<T | Extract<Answer, { kind: 'dear' }>> {
-  const cost = anyway ? null : await by.dear(tokens, rows);
+  const cost = anyway ? null : await by.expensive(tokens, rows);
   return cost ? { kind: 'dear', cost } : by.timed(tokens, answer);
 }
 
 const tokensOf = ({ lengths }: BatchView) => lengths.reduce((sum, length) => sum + length, 0);
 
-/** The agent's own tokens before a position. */
+/** The agent's tokens before a position. */
 function actionsBefore({ batch, row }: KeptRollout, position: number): number[] {
   const from = row * batch.length;
   return [...batch.tokens.subarray(from, from + position)].filter((_, t) => batch.roles[from + t] === Role.action);

@@ -3,14 +3,14 @@ import type { RunEvent } from '../wire/events.ts';
 type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 
 /** Ms before the first estimate of the time left. An earlier estimate would jump. */
-const TOLD_MS = 2000;
+const FIRST_ESTIMATE_MS = 2000;
 
 /**
- * Reports the progress of a stage that takes minutes. It sends the stage's phase event again, with the parts done and the time left. It
- * learns the current stage from the events that pass through `noted`.
+ * Reports the progress of a stage that takes minutes. It sends the stage's phase event again, with the parts done and
+ * the time left. It learns the current stage from the events that pass through `noted`.
  */
 export class LongStage {
-  readonly #tell: (event: PhaseEvent) => void;
+  readonly #report: (event: PhaseEvent) => void;
   readonly #now: () => number;
   #at: PhaseEvent | null = null;
   #from = 0; // steps done when the stage was first seen
@@ -18,8 +18,8 @@ export class LongStage {
   #seen = 0;
 
   /** `now` is in ms and doesn't advance while the run is paused. */
-  constructor(tell: (event: PhaseEvent) => void, now: () => number) {
-    this.#tell = tell;
+  constructor(report: (event: PhaseEvent) => void, now: () => number) {
+    this.#report = report;
     this.#now = now;
   }
 
@@ -39,7 +39,10 @@ export class LongStage {
     return { ...event, ...this.#left(phase.done, phase.total) };
   }
 
-  /** Reports that `done` of `total` pieces are done. In a stage with several steps, these are pieces of the current step, in tenths. */
+  /**
+   * Reports that `done` of `total` pieces are done. In a stage with several steps, these are pieces of the current
+   * step, in tenths.
+   */
   reached(done: number, total: number): void {
     const at = this.#at;
     if (!at || total === 0) return;
@@ -49,15 +52,15 @@ export class LongStage {
     // a single optimizer step is reported by its layers, imitation by its steps
     if (at.total <= 1 && at.phase !== 'imitating') {
       // rollouts begin together and many end together, so the finished ones don't predict the time left
-      this.#tell({ ...at, done, total, ...(at.phase !== 'sampling' && this.#left(done, total)) });
+      this.#report({ ...at, done, total, ...(at.phase !== 'sampling' && this.#left(done, total)) });
       return;
     }
     const reached = Math.min(at.total, at.done + done / total);
-    this.#tell({ ...at, done: Math.floor(10 * reached) / 10, ...this.#left(reached, at.total) });
+    this.#report({ ...at, done: Math.floor(10 * reached) / 10, ...this.#left(reached, at.total) });
   }
 
   #left(done: number, total: number): { readonly left?: number } {
-    if (done <= this.#from || this.#spent < TOLD_MS) return {};
+    if (done <= this.#from || this.#spent < FIRST_ESTIMATE_MS) return {};
     return { left: Math.round((this.#spent * (total - done)) / (done - this.#from) / 1000) };
   }
 }

@@ -7,13 +7,15 @@ import { learningMath } from '../rl/plainLearningMath.ts';
 import { createRewardModel, type RewardModel } from '../rl/rewardModel.ts';
 import { CheckpointError, type Checkpoint } from '../runs/checkpoint.ts';
 
-// Pairs of a fitting step, times two.
+/** Number of rollouts in a fitting step: two for each of 32 pairs. */
 const REWARD_MODEL_ROWS = 64;
 
 /**
- * A reward model of the policy's own shape, with a scalar head that begins at 0 on a copy of `first`, the policy's starting weights, or as it
- * was in `from`; null where the knobs want none. It is small and has to answer between two stages of an update, so it lives
- * on the CPU whatever the policy runs on. Throws CheckpointError where `from` has learned without one, or has one of another shape.
+ * Opens a reward model with the same architecture as the policy and a scalar head. It continues from the reward model
+ * in `from`; without one, it begins with a copy of `first`, the policy's starting weights, and a head of 0. Null if the
+ * knobs ask for no reward model. It always runs on the CPU, because it's small and has to answer between two stages of
+ * an update. Throws CheckpointError if `from` was trained without a reward model, or its reward model has another
+ * shape.
  */
 export function openRewardModel(
   policy: Policy,
@@ -28,21 +30,21 @@ export function openRewardModel(
     model: { ...policy.model, value_head: true },
     critic: 'shared',
     rows: REWARD_MODEL_ROWS,
-    length: policy.length + 1, // r stands after the last token
+    length: policy.length + 1, // the score r is read one token after the last
     minibatchRows: REWARD_MODEL_ROWS,
   };
-  const judge = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
-  const opened = createRewardModel(judge, { seed });
+  const network = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
+  const opened = createRewardModel(network, { seed });
   if (from?.rewardModel) {
     try {
-      checkState(judge, false, { policy: from.rewardModel.network, critic: null });
+      checkState(network, false, { policy: from.rewardModel.network, critic: null });
       opened.restore(from.rewardModel);
     } catch (error) {
       const why = error instanceof Error ? error.message : '';
       throw new CheckpointError(`Its reward model is not this run's: ${why}`);
     }
   } else {
-    judge.writeWeights(new Map([...first].filter(([name]) => !name.startsWith('value_head.'))));
+    network.writeWeights(new Map([...first].filter(([name]) => !name.startsWith('value_head.'))));
   }
   return opened;
 }

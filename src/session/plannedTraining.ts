@@ -8,8 +8,9 @@ import type { Host } from './host.ts';
 import { trainingPlan } from './trainingMemory.ts';
 
 /**
- * The memory that a run would need for training adapters of a checkpoint whose headers were read: on the GPU if there is one and it fits, else on
- * the CPU. Throws ConfigError if knobs contradict each other, and what `openEnvironment` throws.
+ * The memory that a run would need to train adapters of a checkpoint, of which only the headers were read. The plan is
+ * for the GPU if there is one and the run fits, otherwise for the CPU. Throws ConfigError if knobs contradict each
+ * other, and what `openEnvironment` throws.
  */
 export async function plannedTraining(
   config: RunConfig,

@@ -11,17 +11,17 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { typedTurn } from '../text/typedTurn.ts';
 import type { Answer } from '../wire/questions.ts';
 
-/** What a game needs besides its knobs. */
+/** Everything that a game needs besides its knobs. */
 export interface PlaySetup {
-  readonly facts?: Facts | null; // a person's own
-  readonly chatTokenizer?: ChatTokenizer | null; // where the environment speaks text
-  readonly written?: ToolEnv | null; // that a person wrote, opened for games alone
+  readonly facts?: Facts | null; // the person's own facts
+  readonly chatTokenizer?: ChatTokenizer | null; // only if the environment uses text
+  readonly written?: ToolEnv | null; // an environment that a person wrote, opened only for games
 }
 
 /**
- * Where people play: an environment of its own, made of the knobs, the facts it asks about and the chat tokenizer it speaks alone, so that no run,
- * policy or draw is touched. Everything follows from the task: the same seeds and tokens give the same episode. A turn that was typed is
- * answered as the ids it is. What cannot be is `refused`, with the reason.
+ * Opens a game in which a person plays tasks. It has its own environment, so it doesn't affect any run, policy or
+ * random draw. The returned function plays a task: the same seeds and tokens always give the same episode. It encodes a
+ * typed turn, and its answer contains the ids. If something is impossible, the answer is `refused`, with the reason.
  */
 export function openGame(): (task: PlayedTask, setup?: PlaySetup) => Answer {
   let open: (Required<PlaySetup> & { readonly config: RunConfig; readonly env: ToolEnv }) | null = null;
@@ -37,18 +37,18 @@ export function openGame(): (task: PlayedTask, setup?: PlaySetup) => Answer {
     return env;
   };
   return (
-    { config, seed, environmentSeed, tokens: taken, typed },
+    { config, seed, environmentSeed, tokens: earlier, typed },
     { facts = null, chatTokenizer = null, written = null } = {},
   ) => {
     try {
       const env = envOf(config, { facts, chatTokenizer, written });
-      const table = { env, settings: envSettings(config) };
+      const conditions = { env, settings: envSettings(config) };
       const task = { seed, environmentSeed };
-      const before = playTokens(table, task, taken);
+      const before = playTokens(conditions, task, earlier);
       const turn = typed === undefined || !chatTokenizer ? [] : typedTurn(chatTokenizer.codec, typed, before.budget);
-      const tokens = [...taken, ...turn];
-      const played = turn.length === 0 ? before : playTokens(table, task, tokens);
-      const expert = played.stop === null ? null : playExpert(table, task);
+      const tokens = [...earlier, ...turn];
+      const played = turn.length === 0 ? before : playTokens(conditions, task, tokens);
+      const expert = played.stop === null ? null : playExpert(conditions, task);
       const shown = chatTokenizer ? { ...played, legal: [] } : played;
       const tools = chatTokenizer && env.tools.map(({ name }) => name);
       return { kind: 'play', vocabulary: env.vocabulary, tokens, tools, played: shown, expert };

@@ -7,8 +7,9 @@ import type { Host } from './host.ts';
 import { policySpec } from './policySpec.ts';
 
 /**
- * How large the policy is that a run under these knobs trains, before there is one; nothing of it is allocated. Throws ConfigError where the knobs contradict each other, and what
- * `openEnvironment` does: beside a checkpoint BaseNeededError, for its card says how large it is.
+ * The size of the policy that a run with these knobs would train. Nothing is allocated. Throws ConfigError if the knobs
+ * contradict each other, and what `openEnvironment` throws. With `model` set to checkpoint this is BaseNeededError; the
+ * checkpoint's card states its size.
  */
 export async function policySize(
   { config, facts }: Extract<FolderTask, { kind: 'weigh' }>,

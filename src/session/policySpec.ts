@@ -4,10 +4,13 @@ import type { ToolEnv } from '../envs/env.ts';
 import { modelConfig } from '../model/architecture.ts';
 import type { PolicySpec } from '../model/policy.ts';
 
-/** Of an environment what the size of its rollouts depends on. */
+/** The properties of an environment that determine the size of its rollouts. */
 export type Rollouts = Pick<ToolEnv, 'maxTokens' | 'vocabulary'>;
 
-/** What a run asks a backend to hold; `base` is what it learns beside. */
+/**
+ * The sizes of a run's policy, for a backend. `base` is the checkpoint that the run trains adapters for, if there is
+ * one.
+ */
 export function policySpec(config: RunConfig, env: Rollouts, base: Pick<BaseCheckpoint, 'model'> | null): PolicySpec {
   const { critic, prompts, groupSize, minibatches } = config;
   const rows = prompts * groupSize;

@@ -9,13 +9,17 @@ import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadKept } from '../analysis/attribution.ts';
 import type { Replay } from '../analysis/replay.ts';
 
-/** Knobs without effect while the policy is still the one that drew the batch, because then every ratio is 1 and every value equals its old estimate. */
-const LATER = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
+/**
+ * Knobs that have no effect at the first optimizer step. There the policy is still the one that drew the batch, so
+ * every ratio is 1 and every value equals its old estimate.
+ */
+const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
 
 /**
- * A kept batch as its update would have treated it with other values of some knobs; null if the update's record isn't kept. For the knobs
- * of LATER, a copy of the policy repeats the update, to get its log-probabilities at each step. If the changed knobs need numbers that
- * weren't measured then, they are computed now from the same weights. Throws an error with the reason if that isn't possible.
+ * A kept batch as its update would have treated it with other values of some knobs; null if the update's record isn't
+ * kept. For LATER_KNOBS, a copy of the policy repeats the update, to get its log-probabilities at each step. If the
+ * changed knobs need numbers that the update didn't measure, they are computed now from the same weights. Throws an
+ * error with the reason if that isn't possible.
  */
 export async function previewAnswer(
   by: Readers,
@@ -29,37 +33,39 @@ export async function previewAnswer(
       `Group size ${changes.groupSize} can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
     );
   }
-  const asked = await measured(by, { batch, config }, { ...config, ...changes });
-  const later = LATER.some((name) => changes[name] !== undefined);
+  const complete = await withMeasurements(by, { batch, config }, { ...config, ...changes });
+  const later = LATER_KNOBS.some((name) => changes[name] !== undefined);
   const apart = config.critic === 'separate';
   if (apart && changes.valueClip !== undefined) {
     throw new Error(
       'No preview: the value clip acts from the second epoch on, and the values of a separate critic there are not kept.',
     );
   }
-  const all = later ? await seenAt(by, { batch, config }) : null;
+  const all = later ? await repeatedSteps(by, { batch, config }) : null;
   const seen = apart ? (all?.map((step) => ({ ...step, values: batch.values })) ?? null) : all;
-  return { kind: 'preview', preview: previewBatch({ batch: asked, config, lesson }, changes, seen) };
+  return { kind: 'preview', preview: previewBatch({ batch: complete, config, lesson }, changes, seen) };
 }
 
-/** The batch with the missing numbers that a configuration needs. */
-async function measured(by: Readers, { batch, config }: KeptBatch, turned: RunConfig): Promise<BatchView> {
-  if (usesCritic(turned.estimator) && !isMeasured({ batch, config }, 'values')) {
-    throw new Error(`${turned.estimator} needs a critic’s values, and this batch was trained without a critic.`);
+/** The batch, completed with the numbers that the changed configuration needs. */
+async function withMeasurements(by: Readers, { batch, config }: KeptBatch, changed: RunConfig): Promise<BatchView> {
+  if (usesCritic(changed.estimator) && !isMeasured({ batch, config }, 'values')) {
+    throw new Error(`${changed.estimator} needs a critic’s values, and this batch was trained without a critic.`);
   }
-  const reads = turned.klCoef !== 0 || turned.klRewardCoef !== 0;
-  if (!reads || isMeasured({ batch, config }, 'refLogprobs')) return batch;
+  const needsReference = changed.klCoef !== 0 || changed.klRewardCoef !== 0;
+  if (!needsReference || isMeasured({ batch, config }, 'refLogprobs')) return batch;
   // the reference policy has the weights from the start of the run
   const refLogprobs = await by.scoring(by.begun, { batch, config });
   return { ...batch, refLogprobs };
 }
 
-const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>(); // a dragged slider asks about the same update many times
+// a dragged slider asks about the same update many times
+const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>();
 
-async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
+/** The numbers of each optimizer step of an update, cached for each batch. Throws if the update can't be repeated. */
+async function repeatedSteps(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
   const cached = known.get(batch);
   if (cached !== undefined) return cached;
-  if (by.beside) {
+  if (by.answering) {
     throw new Error(
       'No preview: this knob acts from the second optimizer step on. Repeating the update with a checkpoint would take minutes.',
     );
@@ -73,9 +79,9 @@ async function seenAt(by: Readers, { batch, config }: KeptBatch): Promise<readon
 }
 
 /**
- * Log-probability, entropy and value of each token at each optimizer step of an update. The replay repeats the update from the state
- * `before`; this overwrites its weights and moments. Null if the update trained only the critic: then the policy's numbers are the same
- * at every step as before the update.
+ * Log-probability, entropy and value of each token at each optimizer step of an update. The replay repeats the update
+ * from the state `before`; this overwrites its weights and moments. Null if the update trained only the critic: then
+ * the policy's numbers are the same at every step as before the update.
  */
 async function stepLogprobs(
   { policy, math }: Replay,

@@ -19,23 +19,25 @@ import type { RunHistory } from './history.ts';
 export type KeptRollout = KeptBatch & { readonly row: number };
 
 /**
- * Answers questions about a run, with the run's history and with separate policies on the CPU. These policies get copies of the run's
- * weights, so they can't touch its batch, caches, moments or draws. CPU and GPU policies agree up to float32 rounding. If the run trains
- * adapters, such a policy is a second copy of the whole model, so an answer can be too expensive to compute without asking.
+ * Answers questions about a run, with the run's history and with separate policies on the CPU. These policies get
+ * copies of the run's weights, so they can't touch its batch, caches, moments or draws. CPU and GPU policies agree up
+ * to float32 rounding. If the run trains adapters, such a policy is a second copy of the whole model, so an answer can
+ * be too expensive to compute without asking.
  */
 export class Readers {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly history: RunHistory;
-  readonly begun: Weights; // before any training
-  /** As the run has them now: knobs may have moved since a rollout was drawn. */
+  readonly begun: Weights; // the weights before any training
+  /** The run's current knobs. They may have changed since a rollout was drawn. */
   readonly config: () => RunConfig;
-  readonly shown: () => DemonstratedStep | null; // what it imitates now
-  readonly beside: AnsweringPolicies | null; // for a run that trains adapters
+  /** The demonstrations that the run is imitating now; null if it isn't imitating. */
+  readonly shown: () => DemonstratedStep | null;
+  readonly answering: AnsweringPolicies | null; // only for a run that trains adapters
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
-  #math: TermMath | null = null; // of the replay beside a checkpoint
+  #math: TermMath | null = null; // for the replay of a run that trains adapters
 
   /** Opens nothing yet. Memory is taken at the first question that needs a policy. */
   constructor({
@@ -45,32 +47,38 @@ export class Readers {
     begun,
     config,
     shown,
-    beside,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'shown' | 'beside'>) {
+    answering,
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'shown' | 'answering'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.begun = begun;
     this.config = config;
     this.shown = shown;
-    this.beside = beside;
+    this.answering = answering;
     this.#seed = config().seed;
   }
 
-  /** A policy with one row and these weights. Every call returns the same policy, so the weights of the last call are gone. Throws BackendError if there isn't enough memory. */
+  /**
+   * A policy with one row and these weights. Every call returns the same policy, so the weights of the last call are
+   * gone. Throws BackendError if there isn't enough memory.
+   */
   async reading(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
     const spec = readingSpec(this.policy, 1);
-    const reader = this.beside
-      ? await this.beside.open(spec, learningMath, this.#seed)
+    const reader = this.answering
+      ? await this.answering.open(spec, learningMath, this.#seed)
       : (this.#reader ??= createCpuPolicy(spec, learningMath, { precision: 'f32', seed: this.#seed, reason: '' }));
     reader.writeWeights(weights);
     reader.setGrammar(this.grammar(config));
     return reader;
   }
 
-  /** A policy with room for a whole batch, to repeat updates. Every call returns the same policy; for adapters it replaces the policy with one row. Throws as `reading` does. */
+  /**
+   * A policy for a whole batch, to repeat updates. Every call returns the same policy. For adapters, it replaces the
+   * policy with one row. Throws as `reading` does.
+   */
   async replaying(config: RunConfig): Promise<Replay> {
-    const replay = this.beside ? await this.#replayBeside(this.beside) : this.#ownReplay();
+    const replay = this.answering ? await this.#replayAdapters(this.answering) : this.#ownReplay();
     replay.policy.setGrammar(this.grammar(config));
     return replay;
   }
@@ -78,34 +86,37 @@ export class Readers {
   /** Log-probabilities of all tokens of a batch with these weights. */
   async scoring(weights: Weights, { batch, config }: KeptBatch): Promise<Float32Array> {
     // rows that are read together share their common beginning
-    const reader = this.beside ? (await this.replaying(config)).policy : await this.reading(weights, config);
-    if (this.beside) reader.writeWeights(weights);
+    const reader = this.answering ? (await this.replaying(config)).policy : await this.reading(weights, config);
+    if (this.answering) reader.writeWeights(weights);
     return logprobs(reader, batch, config.temperature);
   }
 
-  /** The cost of running `tokens` tokens through a policy with `rows` rows; null if it's small, as it always is without a checkpoint. */
-  async dear(tokens: number, rows: number): Promise<Cost | null> {
-    const cost = await this.beside?.cost(readingSpec(this.policy, rows), tokens);
-    return cost && (cost.seconds > UNASKED_SECONDS || cost.bytes > UNASKED_BYTES) ? cost : null;
+  /**
+   * The cost of running `tokens` tokens through a policy with `rows` rows, if it's large. Null if it's small, as it
+   * always is in a run that doesn't train adapters.
+   */
+  async expensive(tokens: number, rows: number): Promise<Cost | null> {
+    const cost = await this.answering?.cost(readingSpec(this.policy, rows), tokens);
+    return cost && (cost.seconds > CHEAP_SECONDS || cost.bytes > CHEAP_BYTES) ? cost : null;
   }
 
   /** Lets the event loop run during long answers. */
   yieldToEvents(): Promise<void> {
-    return this.beside?.yieldToEvents() ?? Promise.resolve();
+    return this.answering?.yieldToEvents() ?? Promise.resolve();
   }
 
   /** Does work on about `tokens` tokens and times it, to estimate the cost of later answers. */
   timed<T>(tokens: number, work: () => Promise<T>): Promise<T> {
-    return this.beside ? this.beside.timed(readingSpec(this.policy, 1), tokens, work) : work();
+    return this.answering ? this.answering.timed(readingSpec(this.policy, 1), tokens, work) : work();
   }
 
   #ownReplay(): Replay {
     return (this.#replay ??= openReplay(this.policy, this.#seed));
   }
 
-  async #replayBeside(beside: AnsweringPolicies): Promise<Replay> {
+  async #replayAdapters(answering: AnsweringPolicies): Promise<Replay> {
     const math = (this.#math ??= createTermMath());
-    return { policy: await beside.open(readingSpec(this.policy, this.policy.rows), math, this.#seed), math };
+    return { policy: await answering.open(readingSpec(this.policy, this.policy.rows), math, this.#seed), math };
   }
 
   /** The grammar under which a configuration draws tokens. */
@@ -139,14 +150,15 @@ export class Readers {
     return { ...entry, row: 0 };
   }
 
-  /** Frees their memory. */
+  /** Frees the memory of all policies. */
   dispose(): void {
-    this.beside?.close();
+    this.answering?.close();
     this.#reader?.destroy();
     this.#replay?.policy.destroy();
   }
 }
 
-/** Limits of time and memory. An answer that takes more is only computed if the question asks for it anyway. */
-const UNASKED_SECONDS = 30;
-const UNASKED_BYTES = 2 ** 28;
+/** Largest time for an answer. One that takes more is computed only if the question asks for it anyway. */
+const CHEAP_SECONDS = 30;
+/** Largest memory for an answer. One that takes more is computed only if the question asks for it anyway. */
+const CHEAP_BYTES = 2 ** 28;

@@ -3,46 +3,53 @@ import { STAGES, type Stage, type UpdateTimes, type StageSpan } from '../domain/
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer } from '../wire/questions.ts';
 
-/** Follows a run from its events: where the time of its updates goes, and when it may be measured. */
+/**
+ * Follows the events of a run. It records how the time of each update is spent, and decides when a profile may be
+ * measured.
+ */
 export class RunMeter {
   /** Whether each stage of an update waits for the device. */
   fenced = false;
   private readonly now: () => number;
   private readonly clock: StageClock;
-  private stage: Stage = 'other'; // of what is pulled next
-  private midway = false; // in an update
-  private countedFrom: number | null = null; // update after which kernels are counted
-  private counted = 0; // updates since
-  private asker: ((answer: Answer) => void) | null = null; // waits for the end of an update
+  private stage: Stage = 'other'; // stage of the work until the next event
+  private midway = false; // whether the run is within an update
+  private countedFrom: number | null = null; // kernels are counted after this update
+  private counted = 0; // number of updates in which kernels were counted
+  private asker: ((answer: Answer) => void) | null = null; // gets the profile at the end of the update
 
   constructor(now: () => number) {
     this.now = now;
     this.clock = new StageClock(now);
   }
 
-  /** Another run, or this one put back: it stands between two updates. */
+  /** Call it when another run begins, or the run returns to a checkpoint. The run is then between two updates. */
   begin(): void {
     [this.midway, this.countedFrom, this.counted] = [false, null, 0];
     this.refuse('The run was restarted in the meantime.');
   }
 
-  /** Before an event is pulled. */
+  /** Call it before an event is pulled. */
   pulling(): void {
     this.clock.start();
     this.clock.enter(this.stage);
     this.midway = true;
   }
 
-  /** After one was pulled, whatever it is. */
+  /** Call it after an event of any type was pulled. */
   pulled(): void {
     this.clock.enter('other');
   }
 
-  /** Takes note of an event that was pulled and dealt with. After an update's metrics: its times, null for the first evaluation. */
+  /**
+   * Takes note of an event after it was handled. For the metrics of an update, returns its times; null for all other
+   * events and for the first evaluation.
+   */
   async hear(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
     if (event.type === 'phase') this.stage = STAGES.find((name) => name === event.phase) ?? 'other';
-    if (event.type === 'batch') this.stage = 'other'; // the rest is small: numbers, the monitor, the reward model
-    if (event.type === 'running' || event.type === 'imitated') this.midway = false; // it stops between updates
+    if (event.type === 'batch') this.stage = 'other'; // what remains is short: metrics, the monitor, the reward model
+    // the run can stop here, between updates
+    if (event.type === 'running' || event.type === 'imitated') this.midway = false;
     if (event.type !== 'metrics') return null;
     this.stage = 'other';
     this.midway = false;
@@ -56,17 +63,23 @@ export class RunMeter {
     return event.update > 0 ? { ...times, environment: 1000 * (event.values['time/environment'] ?? 0) } : null;
   }
 
-  /** Call it when training pauses. A measurement that waits for the end of an update is refused if the run is paused within one. */
+  /**
+   * Call it when training pauses. A measurement that waits for the end of an update is refused if the run is paused
+   * within one.
+   */
   async pause(policy: Policy | undefined): Promise<void> {
     this.clock.stop();
     if (this.midway) this.refuse('The run is paused within an update. Step one update, then measure.');
     else if (policy) await this.measure(policy);
   }
 
-  /** Measures a profile when the current update has ended, or at once if none is running, and passes it to `tell`. A later call replaces an earlier one. */
-  async ask(tell: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
+  /**
+   * Measures a profile at the end of the current update, or at once if no events are being pulled, and passes it to
+   * `onAnswer`. A later call replaces an earlier one.
+   */
+  async ask(onAnswer: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
     this.refuse('Another measurement was started in the meantime.');
-    this.asker = tell;
+    this.asker = onAnswer;
     if (!policy) this.refuse('There is no run to measure. Run training first.');
     else if (!pumping) await this.pause(policy);
   }
@@ -93,7 +106,7 @@ export class RunMeter {
   }
 }
 
-/** Gives every moment of a run to a stage, pauses left out. */
+/** Measures the time of each stage of a run, without pauses. */
 export class StageClock {
   private readonly now: () => number;
   private spans: StageSpan[] = [];
@@ -104,25 +117,25 @@ export class StageClock {
     this.now = now;
   }
 
-  /** Time counts from now on. */
+  /** Starts the clock. */
   start(): void {
     this.since ??= this.now();
   }
 
-  /** Time stops counting. */
+  /** Stops the clock. */
   stop(): void {
     this.close();
     this.since = null;
   }
 
-  /** What follows belongs to `stage`. */
+  /** Counts the following time as part of `stage`. */
   enter(stage: Stage): void {
     if (stage === this.stage) return;
     this.close();
     this.stage = stage;
   }
 
-  /** Ends an update: its spans, and the next one begins. */
+  /** Ends an update and returns its spans. The next update begins. */
   finish(update: number, fenced: boolean): Omit<UpdateTimes, 'environment'> {
     this.close();
     const spans = this.spans;

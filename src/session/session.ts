@@ -36,27 +36,36 @@ import { evaluate } from '../rl/evaluate.ts';
 import type { RewardModel } from '../rl/rewardModel.ts';
 import { train } from '../rl/trainer.ts';
 
-/** A run: environment, backend, weights, and the events of training as they are pulled. */
+/** A run: environment, backend, weights, and the events of training. Pulling an event makes the training go on. */
 export interface Session {
   readonly config: () => RunConfig;
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly chatTokenizer: ChatTokenizerFiles | null; // of the run's model; null: the model uses words, or the base's tokenizer
+  /** The tokenizer of the run's model; null if the model uses words or the tokenizer of `base`. */
+  readonly chatTokenizer: ChatTokenizerFiles | null;
   readonly base: BaseCheckpoint | null; // the checkpoint that the run trains adapters for
   readonly events: AsyncGenerator<RunEvent>; // a new generator after `restore`
   /** The current state of the run, to continue from later. Call it between updates. */
   readonly checkpoint: () => Promise<Checkpoint>;
   /** Goes back to a checkpoint of this run. The knobs keep their values. */
   readonly restore: (checkpoint: Checkpoint) => void;
-  /** Changes knobs of a run under way. Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
+  /**
+   * Changes knobs of the running run. Throws ConfigError, and changes nothing, for restart knobs and impossible values.
+   */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /** Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling events throws ConfigError if a planned change has become impossible. */
+  /**
+   * Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling
+   * events throws ConfigError if a planned change has become impossible.
+   */
   readonly plan: (changes: readonly KnobChange[]) => void;
   /** Tells the reward model which of two rollouts a person prefers. Throws ConfigError if there is no reward model. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** The kept batches and networks. `events` adds the batches; the caller adds the network after each update. */
   readonly history: RunHistory;
-  /** Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not legal. */
+  /**
+   * Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not
+   * legal.
+   */
   readonly answer: (question: Question) => Promise<Answer>;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
@@ -66,11 +75,12 @@ export interface Session {
 }
 
 /**
- * Builds a run: environment, backend, warm start, trainer. (A run that trains adapters makes its warm start as a stage of training.)
- * While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With `from` the run continues from that
- * checkpoint. A run that trains adapters needs the open checkpoint in `opened`. Until this returns, the caller keeps its old run.
- * Throws ConfigError or BackendError if the configuration is impossible on this machine, CheckpointError if `from` belongs to another
- * model or environment, BaseNeededError if `opened` is missing or isn't the checkpoint that the run began with.
+ * Builds a run: environment, backend, warm start, trainer. (A run that trains adapters makes its warm start as a stage
+ * of training.) While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With `from`
+ * the run continues from that checkpoint. A run that trains adapters needs the open checkpoint in `opened`. Until this
+ * returns, the caller keeps its old run. Throws ConfigError or BackendError if the configuration is impossible on this
+ * machine, CheckpointError if `from` belongs to another model or environment, BaseNeededError if `opened` is missing or
+ * isn't the checkpoint that the run began with.
  */
 export async function openSession(
   wanted: RunConfig,
@@ -80,7 +90,7 @@ export async function openSession(
   from: Checkpoint | null = null,
   opened: BaseCheckpoint | null = null,
 ): Promise<Session> {
-  const { begun, base, env, chatTokenizer } = await prepared(wanted, host, facts, from, opened);
+  const { begun, base, env, chatTokenizer } = await prepareRun(wanted, host, facts, from, opened);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const stage = new LongStage(onEvent, host.now);
   const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
@@ -96,7 +106,10 @@ export async function openSession(
   return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, begun, from });
 }
 
-/** Throws the errors of `openSession` that can be found without allocating anything: about knobs, checkpoint, environment, and a language model's memory. */
+/**
+ * Throws the errors of `openSession` that can be found without allocating anything: about knobs, checkpoint,
+ * environment, and a language model's memory.
+ */
 export async function checkPossible(
   wanted: RunConfig,
   host: Host,
@@ -104,7 +117,7 @@ export async function checkPossible(
   from: Checkpoint | null,
   opened: BaseCheckpoint | null,
 ): Promise<void> {
-  const { begun, base } = await prepared(wanted, host, facts, from, opened);
+  const { begun, base } = await prepareRun(wanted, host, facts, from, opened);
   if (!base) return;
   const [{ checkFits }, { plannedTraining }] = await Promise.all([
     import('./trainingMemory.ts'),
@@ -113,7 +126,7 @@ export async function checkPossible(
   checkFits(await plannedTraining(begun, base, host));
 }
 
-async function prepared(
+async function prepareRun(
   wanted: RunConfig,
   host: Host,
   facts: Facts | null,
@@ -124,8 +137,8 @@ async function prepared(
   const problems = contradictions(begun);
   if (problems.length > 0) throw new ConfigError(problems);
   const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
-  const surroundings = { facts, chatTokenizer: from?.chatTokenizer ?? null, base };
-  return { begun, base, ...(await openEnvironment(begun, surroundings, host)) };
+  const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued: from !== null };
+  return { begun, base, ...(await openEnvironment(begun, sources, host)) };
 }
 
 /** The open checkpoint, if it is the one that the run trains adapters for. Throws BaseNeededError otherwise. */
@@ -135,18 +148,19 @@ function baseOf(from: Checkpoint | null, opened: BaseCheckpoint | null): BaseChe
   return opened;
 }
 
-/** Policy and reward model, with the weights of the start of the run or of its checkpoint. */
+/** Opens the policy and the reward model, with the weights of the start of the run or of its checkpoint. */
 async function openNetworks(
   { begun, env, host, from, base, stage }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base' | 'stage'>,
   onEvent: (event: RunEvent) => void,
 ): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
   const policy = await openPolicy(begun, env, host, onEvent, {
     ...{ began: from?.kernels, base },
-    under: (done, total) => stage.reached(done, total),
+    onProgress: (done, total) => stage.reached(done, total),
   });
   try {
-    if (from) fits(from, policy, env);
-    const fresh = base && (await policy.readState()).policy.weights; // the weights before imitation, even if the run continues from a checkpoint
+    if (from) checkFitsModel(from, policy, env);
+    // the weights before imitation, even if the run continues from a checkpoint
+    const fresh = base && (await policy.readState()).policy.weights;
     if (from?.start) policy.writeWeights(from.start);
     else if (!base) await startWeights(policy, env, begun, host, onEvent);
     policy.freezeReference();
@@ -164,7 +178,10 @@ async function openNetworks(
 interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
-  readonly first: Weights; // the weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation
+  /**
+   * the weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation.
+   */
+  readonly first: Weights;
   readonly host: Host;
   readonly begun: RunConfig;
   readonly from: Checkpoint | null;
@@ -175,12 +192,12 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
   let plan: readonly KnobChange[] = [];
   let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until imitation is over
   const history = new RunHistory();
-  const beside = base && new AnsweringPolicies(base, adapterConfig(begun), host);
+  const answering = base && new AnsweringPolicies(base, adapterConfig(begun), host);
   let progress = structuredClone(from?.progress ?? noProgress());
   const shown = () => (start ? null : shownNow({ policy, env, begun, progress }));
-  const readers = new Readers({ policy, env, history, begun: first, config: () => config, shown, beside });
+  const readers = new Readers({ policy, env, history, begun: first, config: () => config, shown, answering });
   const yieldToEvents = (base && host.between) ?? host.yieldToEvents;
-  const over = async () => {
+  const onImitated = async () => {
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
   };
@@ -191,14 +208,14 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     return config;
   };
   async function* stages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
-    if (!start) yield* imitation({ policy, env, begun, progress, yieldToEvents, over });
+    if (!start) yield* imitation({ policy, env, begun, progress, yieldToEvents, onImitated });
     return yield* train({
       ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
       ...(base && { played: (done, total) => stage.reached(done, total) }),
       learned: (lesson) => history.noteLesson(lesson),
     });
   }
-  const training = (lastConfig: RunConfig | null) => noted(stages(lastConfig), { history, stage });
+  const training = (lastConfig: RunConfig | null) => recordBatches(stages(lastConfig), { history, stage });
   let events = training(from && config);
   return {
     config: () => config,
@@ -213,16 +230,17 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
     },
     checkpoint: async () => {
       const { kernels } = policy.backend;
-      const on = kernels && { kernels: kernels.choice };
+      const kernelChoice = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
       const judge = rewardModel && (await rewardModel.state());
-      const vocabulary = base ? [] : env.vocabulary; // the base has the tokens
+      const vocabulary = base ? [] : env.vocabulary; // the tokens of `base` are in its own files
       const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
-      const marked = base && { base: base.mark, ...(start && { start }) }; // saved, because repeating the imitation would take minutes
+      // saved, because repeating the imitation would take minutes
+      const marked = base && { base: base.mark, ...(start && { start }) };
       // also saved, because the person's file, and so its demonstrations, may have changed when the run continues
       const kept = begun.env === YOUR_ENVIRONMENT && !base ? first : from?.start;
       const began = kept && { start: kept };
-      return checkpointOf({ ...parts, ...on, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
+      return checkpointOf({ ...parts, ...kernelChoice, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
@@ -255,8 +273,11 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
   };
 }
 
-/** The events of training. Each batch is added to the history before its event is passed on; the event lists the kept updates. */
-async function* noted(
+/**
+ * Passes the events of training on. It adds each batch to the history first, and the list of kept updates to the
+ * batch's event.
+ */
+async function* recordBatches(
   events: AsyncGenerator<TrainingEvent, never>,
   { history, stage }: { readonly history: RunHistory; readonly stage: LongStage },
 ): AsyncGenerator<RunEvent, never> {
@@ -273,11 +294,11 @@ async function* noted(
 }
 
 /** Throws CheckpointError unless the checkpoint belongs to this model and this environment. */
-function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
+function checkFitsModel({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
   if (!base && vocabulary.join('\n') !== env.vocabulary.join('\n')) {
-    if (begun.env === YOUR_ENVIRONMENT) throw otherWords(vocabulary, env.vocabulary);
+    if (begun.env === YOUR_ENVIRONMENT) throw changedWordsError(vocabulary, env.vocabulary);
     throw new CheckpointError(
-      `Its ${vocabulary.length} words are not the ${env.vocabulary.length} of this environment.`,
+      `Its ${vocabulary.length} words are not the ${env.vocabulary.length} words of this environment.`,
     );
   }
   try {
@@ -287,13 +308,15 @@ function fits({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy,
   }
 }
 
-/** The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know. */
-function otherWords(before: readonly string[], now: readonly string[]): EnvironmentFileError {
+/**
+ * The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know.
+ */
+function changedWordsError(before: readonly string[], now: readonly string[]): EnvironmentFileError {
   const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
-  const fresh = now.filter((word) => !before.includes(word));
+  const newWords = now.filter((word) => !before.includes(word));
   const removedWords = before.filter((word) => !now.includes(word));
   const changes = [
-    ...(fresh.length > 0 ? [`new: ${listed(fresh)}`] : []),
+    ...(newWords.length > 0 ? [`new: ${listed(newWords)}`] : []),
     ...(removedWords.length > 0 ? [`gone: ${listed(removedWords)}`] : []),
   ];
   return new EnvironmentFileError(

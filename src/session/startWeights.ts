@@ -11,8 +11,10 @@ import type { RunEvent } from '../wire/events.ts';
 import type { Host } from './host.ts';
 
 /**
- * Gives the policy of a model of its own the weights to begin with: shipped ones where a file fits, imitated further where it says so; else imitated now, else
- * random. Throws with the file's name where it is damaged.
+ * Gives the policy of a run without a base checkpoint its starting weights, as `warmStart` says. `shipped`: the shipped
+ * weights, if a file fits. `continued`: the same weights, trained further by imitation. `train`, and also `shipped` and
+ * `continued` if no file fits: random weights, trained by imitation. `none`: random weights. Throws an error with the
+ * file's name if a file is damaged.
  */
 export async function startWeights(
   policy: Policy,
@@ -33,21 +35,21 @@ export async function startWeights(
   }
 }
 
-// what a network is made of
-const SHAPE = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbeddings', 'attentionBias'] as const;
+// the knobs that define the shape of the network
+const SHAPE_KNOBS = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbeddings', 'attentionBias'] as const;
 
-/** The shipped weights that fit a configuration; null where none do. The value head of the text model’s is 0. */
+/** The shipped weights that fit a configuration; null if none do. The text model's value head is 0. */
 async function shippedStart({ model }: Policy, config: RunConfig, { shippedFile }: Host): Promise<Weights | null> {
   if (config.language === 'text') {
-    const shape = { ...picked(DEFAULTS, SHAPE), ...TEXT_AGENT_SIZES };
-    if (SHAPE.some((name) => config[name] !== shape[name])) return null;
+    const shape = { ...picked(DEFAULTS, SHAPE_KNOBS), ...TEXT_AGENT_SIZES };
+    if (SHAPE_KNOBS.some((name) => config[name] !== shape[name])) return null;
     return shippedWeights(model, `${TEXT_AGENT}/model.safetensors`, shippedFile);
   }
   const file = warmFile(config);
   return SHIPPED_FILES.includes(file) ? shippedWeights(model, `warm/${file}`, shippedFile) : null;
 }
 
-/** The weights of a file; null where there is none. Throws with the file's name where it is damaged. */
+/** The weights of a file; null if there is no such file. Throws an error with the file's name if it is damaged. */
 async function shippedWeights(
   model: ModelConfig,
   file: string,
@@ -59,6 +61,6 @@ async function shippedWeights(
     return readWeightsFile(model, bytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${file}: ${why} Fetch it anew, or set warmStart to train.`, { cause: error });
+    throw new Error(`${file}: ${why} Fetch it again, or set warmStart to train.`, { cause: error });
   }
 }

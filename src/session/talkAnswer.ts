@@ -6,14 +6,15 @@ import type { Readers } from './readers.ts';
 
 type Talk = Extract<Question, { kind: 'talk' }>;
 
-/** How a person words a task, without what begins it. */
+/** The form in which a person writes a task, without the function that begins it. */
 export function formOf({ doc, blanks, example }: Asking): AskForm {
   return { doc, blanks, example };
 }
 
 /**
- * Has the agent play a task that a person asked, under the run's knobs but for the sampling, by the weights the run began with or
- * those it has. It is kept as a branch is: it can be asked about, and nothing learns from it. Throws ProblemError on what cannot be asked.
+ * Lets the agent play a task that a person chose, with the run's knobs except for the sampling, and with the weights
+ * that the run began with or its current ones. The rollout is kept like a branch: questions about it can be answered,
+ * and nothing learns from it. Throws ProblemError if the words aren't a task.
  */
 export async function talk(
   by: Readers,
@@ -24,7 +25,7 @@ export async function talk(
   const { begin, judged } = askedOf(by.env, asked);
   const reader = await by.reading(voice === 'begun' ? by.begun : await by.current(), config);
   const seed = 'seed' in asked ? asked.seed : environmentSeed;
-  const said = await branch(reader, by.env, config, {
+  const played = await branch(reader, by.env, config, {
     seed,
     environmentSeed,
     begin,
@@ -34,8 +35,8 @@ export async function talk(
     take,
     yieldToEvents: () => by.yieldToEvents(),
   });
-  const id = by.history.noteBranch(said, config);
-  return { kind: 'talk', said, config, vocabulary: by.env.vocabulary, id, judged };
+  const id = by.history.noteBranch(played, config);
+  return { kind: 'talk', said: played, config, vocabulary: by.env.vocabulary, id, judged };
 }
 
 function askedOf(env: ToolEnv, asked: AskedTask): AskedOwn {

@@ -7,12 +7,14 @@ import { adaptedPolicyMemory, MOST_ADAPTED_BYTES } from '../model/cpu/adapters/m
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type Rollouts } from './policySpec.ts';
 
-/** Of a checkpoint what its memory depends on. */
+/** The properties of a checkpoint that determine its memory. */
 export type SizedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
 
 /**
- * What a run beside `base` reserves on the CPU by the function that allocates it, nothing of which is read or allocated; `most` is what there can be. Where that is less, each knob that would do
- * alone with its largest value that does; `envOf` makes the environment under other knobs, without which shorter episodes are not looked for.
+ * The memory that a run needs on the CPU to train adapters for `base`, computed by the code that allocates it. Nothing
+ * is read or allocated. `most` is the largest number of bytes there can be. If the run needs more, the plan lists each
+ * knob that makes it fit if only that knob is lowered, with the largest such value. `envOf` creates the environment for
+ * other knobs; without it, `maxTurns` isn't tried.
  */
 export async function trainingPlan(
   config: RunConfig,
@@ -21,27 +23,28 @@ export async function trainingPlan(
   envOf: ((config: RunConfig) => Promise<Rollouts>) | null = null,
   most: number = MOST_ADAPTED_BYTES,
 ): Promise<TrainingPlan> {
-  const partsOf = (knobs: RunConfig, its: Rollouts) =>
-    adaptedPolicyMemory(policySpec(knobs, its, base), base.weights, adapterConfig(knobs));
-  const bytesOf = (knobs: RunConfig, its: Rollouts) => partsOf(knobs, its).reduce((sum, { bytes }) => sum + bytes, 0);
+  const partsOf = (knobs: RunConfig, rollouts: Rollouts) =>
+    adaptedPolicyMemory(policySpec(knobs, rollouts, base), base.weights, adapterConfig(knobs));
+  const bytesOf = (knobs: RunConfig, rollouts: Rollouts) =>
+    partsOf(knobs, rollouts).reduce((sum, { bytes }) => sum + bytes, 0);
   const parts = partsOf(config, env);
   const bytes = bytesOf(config, env);
   const fitting: FittingKnob[] = [];
   const plan = { engine: 'cpu', parts, bytes, most, fitting } as const;
   if (!isTooLarge(plan)) return plan;
   for (const field of ['groupSize', 'prompts', 'adapterRank'] as const) {
-    const under = (value: number): RunConfig => ({ ...config, [field]: value });
-    const least = leastOf(field);
+    const withValue = (value: number): RunConfig => ({ ...config, [field]: value });
+    const least = minimumOf(field);
     let [low, high] = [least - 1, config[field]]; // the largest that fits lies in [low, high)
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
-      if (bytesOf(under(middle), env) <= most) low = middle;
+      if (bytesOf(withValue(middle), env) <= most) low = middle;
       else high = middle;
     }
-    while (low >= least && contradictions(under(low)).length > 0) low--;
-    if (low >= least) fitting.push({ field, value: low, bytes: bytesOf(under(low), env) });
+    while (low >= least && contradictions(withValue(low)).length > 0) low--;
+    if (low >= least) fitting.push({ field, value: low, bytes: bytesOf(withValue(low), env) });
   }
-  for (let value = config.maxTurns - 1; envOf && value >= leastOf('maxTurns'); value--) {
+  for (let value = config.maxTurns - 1; envOf && value >= minimumOf('maxTurns'); value--) {
     const knobs = { ...config, maxTurns: value };
     if (contradictions(knobs).length > 0) continue;
     const then = bytesOf(knobs, await envOf(knobs));
@@ -52,14 +55,16 @@ export async function trainingPlan(
   return plan;
 }
 
-function leastOf(name: FieldName): number {
+function minimumOf(name: FieldName): number {
   const field: Field = FIELDS[name];
   return 'min' in field ? field.min : 1;
 }
 
 const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-/** Throws BackendError, with the knobs that would make it fit, where a run reserves more than there can be. */
+/**
+ * Throws BackendError if a run needs more memory than there can be. The error names the knobs that would make it fit.
+ */
 export function checkFits(plan: TrainingPlan): void {
   if (plan.most === null || !isTooLarge(plan)) return;
   const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);

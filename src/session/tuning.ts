@@ -12,21 +12,23 @@ import type { Answer } from '../wire/questions.ts';
 import type { TuningStore } from './tuningStore.ts';
 
 /**
- * Time limit of a tuning in ms, compiling included. A GPU compiles a set in about 100 ms, and its tuning is done in one or two seconds. A
- * software adapter needs seconds for each set, on the same CPU cores that train the run, so there the limit may end the tuning early.
+ * Time limit of a tuning in ms, compiling included. A GPU compiles a set in about 100 ms, and its tuning is done in one
+ * or two seconds. A software adapter needs seconds for each set, on the same CPU cores that train the run, so there the
+ * limit may end the tuning early.
  */
-const BOX_MS = { hardware: 8_000, software: 20_000 };
+const TIME_LIMIT_MS = { hardware: 8_000, software: 20_000 };
+/** Number of timings of each set. */
 const ROUNDS = 7;
 /**
- * Largest relative error of a set's numbers against the CPU's. Both compute in float32, but in a different order: at the sizes that the page
- * offers, the rounding errors stay below 1e-5. With float16 storage, values are rounded by up to 5e-4 at each of about ten places
- * between a token and a gradient.
+ * Largest relative error of a set's numbers against the CPU's. Both compute in float32, but in a different order: at
+ * the sizes that the page offers, the rounding errors stay below 1e-5. With float16 storage, values are rounded by up
+ * to 5e-4 at each of about ten places between a token and a gradient.
  */
 const TOLERANCE: Readonly<Record<Scalar, number>> = { f32: 1e-3, f16: 3e-2 };
 /** Number of updates before the tuning begins, so that it doesn't slow the start of the run. */
 const FIRST_UPDATES = 3;
 
-/** The place tuning runs in. */
+/** Everything that a tuning needs from where it runs. */
 export interface TuningPlace {
   readonly store: TuningStore;
   readonly browser: string; // name and version: the fastest kernels of one version may not be the fastest of the next
@@ -39,15 +41,15 @@ type Open<P> = (gpu: GPU, spec: PolicySpec, options: GpuPolicyOptions) => Promis
 type TuneOrNot = GpuPolicyOptions & { readonly tune: boolean };
 
 /** The adapter that a policy was opened on, and the stored result of an earlier tuning for it. */
-interface Asked {
+interface OpenedAdapter {
   readonly adapter: Gpu;
   readonly key: string;
   readonly kept: KernelReport | null;
 }
 
 /**
- * Times the two sets of kernels between the updates of a run, on devices of its own. It stores the faster set for the next run: a run
- * never changes its kernels.
+ * Times the two sets of kernels between the updates of a run, on devices of its own. It stores the faster set for the
+ * next run: a run never changes its kernels.
  */
 export class BackgroundTuning {
   private readonly place: TuningPlace;
@@ -66,7 +68,10 @@ export class BackgroundTuning {
     return (answer) => listener(answer.kind === 'profile' && this.found ? { ...answer, tuned: this.found } : answer);
   }
 
-  /** Opens a policy with the kernels that an earlier tuning stored for such a run on this adapter. If none are stored, prepares a tuning. */
+  /**
+   * Opens a policy with the kernels that an earlier tuning stored for such a run on this adapter. If none are stored,
+   * prepares a tuning.
+   */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: wanted, ...rest } = options;
     const { storage = 'f32' } = rest;
@@ -75,40 +80,44 @@ export class BackgroundTuning {
       this.end();
       return policy;
     }
-    const asked: Asked[] = [];
+    const adapters: OpenedAdapter[] = [];
     const tuned = async (adapter: Gpu) => {
       const key = tuningKey(adapter, spec, storage, this.place.browser);
       const kept = readTuning(await this.place.store.read(key));
-      asked.push({ adapter, key, kept });
+      adapters.push({ adapter, key, kept });
       return kept;
     };
     const policy = await open(gpu, spec, { ...rest, tuned }).catch(async (error: unknown) => {
-      // Stored kernels may no longer run, for example after a driver update, so they are deleted and the default is tried. Any other cause fails again.
-      const taken = asked.find(({ kept }) => kept);
-      if (!taken || error instanceof BackendError) throw error;
-      await this.place.store.write(taken.key, null);
+      // Stored kernels may no longer run, for example after a driver update, so they are deleted and the default is
+      // tried. If the error has another cause, it occurs again.
+      const tunedAdapter = adapters.find(({ kept }) => kept);
+      if (!tunedAdapter || error instanceof BackendError) throw error;
+      await this.place.store.write(tunedAdapter.key, null);
       return open(gpu, spec, { ...rest, tuned });
     });
     this.end();
-    const last = asked.at(-1);
+    const last = adapters.at(-1);
     if (last) this.begin(gpu, spec, storage, last);
     return policy;
   }
 
-  private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: Asked): void {
+  private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: OpenedAdapter): void {
     const { math, now, trials } = this.place;
     if (kept) return;
-    const small = trialSpec(spec, adapter.software);
+    const smallSpec = trialSpec(spec, adapter.software);
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
-    const reference = () => (numbers ??= referenceNumbers(small, math));
-    const open = trials ? trials(gpu, small) : trialsOn(gpu, small, storage, reference);
-    const boxMs = adapter.software ? BOX_MS.software : BOX_MS.hardware;
+    const reference = () => (numbers ??= referenceNumbers(smallSpec, math));
+    const open = trials ? trials(gpu, smallSpec) : trialsOn(gpu, smallSpec, storage, reference);
+    const boxMs = adapter.software ? TIME_LIMIT_MS.software : TIME_LIMIT_MS.hardware;
     const limits: TuningLimits = { boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
     this.run = tune(defaultSet(adapter), open, limits, now);
     [this.key, this.updates] = [key, 0];
   }
 
-  /** Does one slice of the tuning. Call it between two updates: the run waits while kernels are timed, but not while they compile. */
+  /**
+   * Does one slice of the tuning. Call it between two updates: the run waits while kernels are timed, but not while
+   * they compile.
+   */
   async between(): Promise<void> {
     const { run } = this;
     if (!run || this.compiling || ++this.updates <= FIRST_UPDATES) return;

@@ -9,31 +9,35 @@ export interface TuningStore {
 const DATABASE = 'rollout-playground-kernels';
 const STORE = 'tunings';
 
-const PATIENCE_MS = 2000;
+/** Longest wait for the database. */
+const TIMEOUT_MS = 2000;
 
 /**
- * The browser's database (IndexedDB), from a worker or a page. If the browser has none, or it is full or does not answer within two seconds,
- * only the stored tuning is lost.
+ * The browser's database (IndexedDB), from a worker or a page. If the browser has none, or it is full or does not
+ * answer within two seconds, only the stored tuning is lost.
  */
 export function browserStore(): TuningStore {
   return {
     read: (key) =>
-      soon(
-        within('readonly', (store) => store.get(key)),
+      orAfterTimeout(
+        runRequest('readonly', (store) => store.get(key)),
         null,
       ),
     write: (key, value) =>
-      soon(
-        within('readwrite', (store) => store.put(value, key)).then(() => undefined),
+      orAfterTimeout(
+        runRequest('readwrite', (store) => store.put(value, key)).then(() => undefined),
         undefined,
       ),
   };
 }
 
-/** The answer, or `otherwise` if it fails or takes too long: a run must not wait for a store that hangs. */
-function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+/**
+ * Resolves to the answer, or to `otherwise` if it fails or takes too long, because a run must not wait for a store that
+ * hangs.
+ */
+function orAfterTimeout<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(otherwise), PATIENCE_MS);
+    const timer = setTimeout(() => resolve(otherwise), TIMEOUT_MS);
     const settle = (value: T) => {
       clearTimeout(timer);
       resolve(value);
@@ -42,7 +46,7 @@ function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   });
 }
 
-async function within(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+async function runRequest(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
   const database = await openDatabase(DATABASE, STORE);
   try {
     return await new Promise((resolve, reject) => {

@@ -6,10 +6,11 @@ import type { Host } from './host.ts';
 import { openSession } from './session.ts';
 
 /**
- * What a model earns on a person's environment before it has learned anything: the mean over one batch of training tasks,
- * played by the model of a default run with random weights, at temperature 1 and under the grammar mask. The reward is that of
- * `getReward()`, its parts weighted, as the check counts it: no format penalty and no reward of turns. The model computes on
- * the CPU. Throws EnvironmentFileError with what is wrong in the file, and ConfigError where a default run isn't possible.
+ * The reward of an untrained model on a person's environment: the mean over one batch of training tasks, played by the
+ * model of a default run with random weights, at temperature 1 and under the grammar mask. As in the environment check,
+ * the reward is the weighted sum of the parts of `getReward()`, without format penalty and without rewards for turns.
+ * The model runs on the CPU. Throws EnvironmentFileError if the file is faulty, and ConfigError if a default run isn't
+ * possible.
  */
 export async function untrainedReward(
   seed: number,

@@ -2,17 +2,17 @@ import type { ModelCard } from '../domain/modelCard.ts';
 import { parameterCount } from '../model/architecture.ts';
 import type { PlacedSource, TextCheckpoint } from './textCheckpoint.ts';
 
-/** The card of a checkpoint that was opened from `files`; `title` is what the file or folder is called. */
+/** The card of a checkpoint that was opened from `files`. `title` is the name of the file or folder. */
 export function modelCard(checkpoint: TextCheckpoint, title: string, files: readonly PlacedSource[]): ModelCard {
-  const { opened, codec, template, said, architecture, context } = checkpoint;
+  const { opened, codec, template, metadata, architecture, context } = checkpoint;
   const { model, weights, remarks } = opened;
   const byFormat = new Map<string, number>();
   for (const { format, bytes } of weights.values()) byFormat.set(format.name, (byFormat.get(format.name) ?? 0) + bytes);
   return {
     title,
-    name: said.name,
-    license: said.license,
-    origin: said.origin,
+    name: metadata.name,
+    license: metadata.license,
+    origin: metadata.origin,
     files: files.map(({ path, source }) => ({ name: path, bytes: source.size })),
     architecture,
     layers: model.num_hidden_layers,

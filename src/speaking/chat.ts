@@ -4,16 +4,25 @@ import { type Dialect, following } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
 import { outsideText } from '../text/outsideText.ts';
 
-/** How a conversation without tools is written. Ids only grow: what was drawn is never encoded again. */
+/**
+ * Writes a conversation without tools as token ids. Ids are only appended: tokens that the model drew are never encoded
+ * again.
+ */
 export interface Chat {
   readonly stops: readonly number[]; // ids that end the model's turn
   /** The ids before the model's first turn. */
   readonly begins: (system: string, text: string) => readonly number[];
-  /** The ids from the end of the model's turn to the start of its next turn. `stopped`: the turn already ends with a stop id. */
+  /**
+   * The ids from the end of the model's turn to the start of its next turn. `stopped`: the turn already ends with a
+   * stop id.
+   */
   readonly follows: (text: string, stopped: boolean) => readonly number[];
 }
 
-/** The chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model just continues the text. Throws ProblemError if the template rejects the messages. */
+/**
+ * Creates the chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model
+ * just continues the text. `begins` and `follows` throw ProblemError if the template rejects the messages.
+ */
 export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const { stops } = codec;
   const outside = outsideText(codec);
@@ -28,7 +37,7 @@ export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
     observes: user,
     tools: null,
   };
-  const ends = stops.map((id) => codec.decode([id]));
+  const stopTexts = stops.map((id) => codec.decode([id]));
   return {
     stops,
     begins: (system, question) => {
@@ -37,7 +46,7 @@ export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
     },
     follows: (text, stopped) => {
       const after = following(template, dialect, outside.mark(text));
-      const end = ends.find((each) => each !== '' && after.startsWith(each)) ?? '';
+      const end = stopTexts.find((each) => each !== '' && after.startsWith(each)) ?? '';
       return outside.encode(stopped ? after.slice(end.length) : after);
     },
   };

@@ -3,7 +3,7 @@ import type { Pause, Writing } from '../wire/speakerMessages.ts';
 import type { Chat } from './chat.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
-/** A conversation between a person and a model: what was said stays as it was drawn. */
+/** A conversation between a person and a model. Earlier turns keep the token ids that were drawn. */
 export class Conversation {
   readonly #writer: Writer;
   readonly #chat: Chat;
@@ -13,7 +13,10 @@ export class Conversation {
     this.#chat = chat;
   }
 
-  /** Appends the person's text and draws the model's turn. `system` is used only before the first text. Throws RangeError if the text does not fit; then nothing has changed. */
+  /**
+   * Appends the person's text and draws the model's turn. `system` is used only before the first text. Throws
+   * RangeError if the text does not fit; then nothing has changed.
+   */
   async say(system: string, text: string, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const { written } = this.#writer;
     const last = written.at(-1);
@@ -24,11 +27,14 @@ export class Conversation {
     return goOn ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
   }
 
-  /** Replaces the model's token at index `at` and lets the model continue its turn from there. Throws RangeError if that token is not the model's. */
+  /**
+   * Replaces the model's token at index `at` and lets the model continue its turn from there. Throws RangeError if that
+   * token is not the model's.
+   */
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action) {
-      throw new RangeError(`Token ${at} isn’t one that the model drew. Choose one of its own.`);
+      throw new RangeError(`Token ${at} isn’t one that the model drew. Choose a token of the model.`);
     }
     this.#writer.keep(at);
     const chosen = await this.#writer.choose(token, before.turn);
@@ -39,7 +45,7 @@ export class Conversation {
 
   async #draw(turn: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     for (let step = 0; step < writing.steps; step++) {
-      if (this.#writer.room === 0) return 'full';
+      if (this.#writer.freeTokens === 0) return 'full';
       const token = await this.#writer.draw(writing, turn, this.#chat.stops);
       const goOn = await onWrote(this.#writer.written.length - 1, [token]);
       if (this.#chat.stops.includes(token.id)) return 'turn';

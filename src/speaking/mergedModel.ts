@@ -13,8 +13,9 @@ import { checkpointFolder, openTextCheckpoint, type PlacedSource } from './textC
 type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 
 /**
- * One model of a run's adapters and the checkpoint that they lie beside, its matrices in `type`: a GGUF file of a GGUF file, a folder as a zip of a folder. Nothing is read of its
- * weights before the pieces are asked for. Throws BaseNeededError where that is another checkpoint than the run's, and ProblemError as the readers do.
+ * Merges a run's adapters into their base checkpoint, with matrices in the number format `type`. A GGUF file becomes a
+ * GGUF file, and a folder becomes a zip. Weights are read only when the pieces are requested. Throws BaseNeededError if
+ * `files` aren't the checkpoint that the adapters were trained for, and ProblemError if the files can't be read.
  */
 export async function mergedFile(
   { base, begun, networks }: MergeTask['run']['checkpoint'],
@@ -33,7 +34,10 @@ export async function mergedFile(
   return zipStream(`${stem}.zip`, await mergedFolder(sourceOf, merged, type, names));
 }
 
-/** Writes one, or says how large it would be. Its pieces go where the browser keeps large files, not into one array. */
+/**
+ * Writes the merged model, or, without `write`, only computes its size. The pieces become blobs, which the browser can
+ * keep outside of memory, not one array.
+ */
 export async function mergedModel({ run, base, type, write }: MergeTask): Promise<FolderAnswer> {
   const placed = base.files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
   const { name, bytes, pieces } = await mergedFile(run.checkpoint, base.name, placed, type);

@@ -3,8 +3,9 @@ import { ProblemError } from '../base/problem.ts';
 import { openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
 
 /**
- * Opens a GGUF file or the files of a Transformers folder as what a run puts adapters beside. `name` is what people call it. Throws ProblemError, by
- * file and place, with what is wrong; also where it has no chat template, without which no tool can be told to it.
+ * Opens a GGUF file or the files of a Transformers folder as the base of a run that trains adapters. `name` is shown to
+ * people. Throws ProblemError with file and place if something is wrong, also if there is no chat template, because the
+ * model then can't be told about its tools.
  */
 export async function openBase(name: string, files: readonly PlacedSource[]): Promise<BaseCheckpoint> {
   const { opened, codec, template } = await openTextCheckpoint(files);

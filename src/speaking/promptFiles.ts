@@ -12,23 +12,23 @@ export interface FolderFiles {
   readonly sourceOf: (name: string) => ByteSource | null; // null: no such file
 }
 
-/** Everything that the files beside tokenizer.json decide about prompts, as `AutoTokenizer` of Transformers reads them. */
+/** The settings of prompts in all files except tokenizer.json, read as `AutoTokenizer` of Transformers reads them. */
 export interface PromptFiles {
   readonly template: ChatTemplate | null; // null: the files have none
   readonly added: readonly SideToken[]; // tokens that may be missing in tokenizer.json
   readonly splitsSpecial: boolean; // whether special tokens in a text are read as plain text
 }
 
-/** Larger files are refused. No published file is nearly this large. */
-const MOST_SIDE = 1 << 26;
+/** Largest size of a file that is read whole. No published file is nearly this large. */
+const MAX_FILE_BYTES = 1 << 26;
 const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
 
 /** The whole content of a file; null if there is no such file. Throws ProblemError if it's too large. */
 export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
   const source = sourceOf(name);
   if (!source) return null;
-  if (source.size <= MOST_SIDE) return source.read(0, source.size);
-  throw new ProblemError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MOST_SIDE}`, remedy: REMEDY }]); // prettier-ignore
+  if (source.size <= MAX_FILE_BYTES) return source.read(0, source.size);
+  throw new ProblemError([{ file: name, place: '', got: `${source.size} bytes`, want: `at most ${MAX_FILE_BYTES}`, remedy: REMEDY }]); // prettier-ignore
 }
 
 /** A JSON file; null if there is no such file, or if it isn't an object. */
@@ -39,9 +39,9 @@ export async function sideRecord(folder: FolderFiles, name: string): Promise<Jso
 }
 
 /**
- * Reads the files that `apply_chat_template` uses besides tokenizer.json: tokenizer_config.json, special_tokens_map.json,
- * added_tokens.json, chat_template.jinja and additional_chat_templates. `padToken` comes from tokenizer.json. Throws ProblemError with file
- * and place.
+ * Reads the files that `apply_chat_template` uses besides tokenizer.json: tokenizer_config.json,
+ * special_tokens_map.json, added_tokens.json, chat_template.jinja and additional_chat_templates. `padToken` comes from
+ * tokenizer.json. Throws ProblemError with file and place.
  */
 export async function readPromptFiles(folder: FolderFiles, padToken: string | null): Promise<PromptFiles> {
   const config = (await sideRecord(folder, FILES.tokenizerConfig)) ?? {};
@@ -49,12 +49,12 @@ export async function readPromptFiles(folder: FolderFiles, padToken: string | nu
   const decoder = field(config, 'added_tokens_decoder');
   // the older files count only if the newer key is missing; they then take precedence over the config
   const map = isRecord(decoder) ? null : await sideRecord(folder, FILES.specialTokens);
-  const old = isRecord(decoder) ? null : await sideRecord(folder, FILES.addedTokens);
+  const addedTokens = isRecord(decoder) ? null : await sideRecord(folder, FILES.addedTokens);
   const settings = { ...(padToken !== null && { pad_token: padToken }), ...classTokens(config, model), ...config, ...map }; // prettier-ignore
   const tokens = namedTokens(settings);
-  const listed = extraTokens(settings);
-  const special = new Set([...Object.values(tokens), ...listed]);
-  const added = isRecord(decoder) ? declaredTokens(decoder) : Object.keys(old ?? {}).map((content) => plainToken(content, special)); // prettier-ignore
+  const unnamed = extraTokens(settings);
+  const special = new Set([...Object.values(tokens), ...unnamed]);
+  const added = isRecord(decoder) ? declaredTokens(decoder) : Object.keys(addedTokens ?? {}).map((content) => plainToken(content, special)); // prettier-ignore
   const known = new Set(added.map(({ content }) => content));
   const sources = await templateSources(folder, field(config, 'chat_template'));
   return {
@@ -68,7 +68,7 @@ const plainToken = (content: string, special: ReadonlySet<string>): SideToken =>
   ...{ content, special: special.has(content), normalized: !special.has(content) },
 });
 
-/** Tokens that a tokenizer class has by default. */
+/** The tokens that each tokenizer class has by default. */
 const CLASS_TOKENS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GPT2Tokenizer: { bos_token: '<|endoftext|>', eos_token: '<|endoftext|>', unk_token: '<|endoftext|>' },
   Qwen2Tokenizer: { eos_token: '<|endoftext|>', unk_token: '<|endoftext|>', pad_token: '<|endoftext|>' },
@@ -77,19 +77,24 @@ const CLASS_OF_MODEL: Readonly<Record<string, string>> = { qwen2: 'Qwen2Tokenize
 
 function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
   const kind = String(field(model, 'model_type'));
-  const usual = Object.hasOwn(CLASS_OF_MODEL, kind) ? CLASS_OF_MODEL[kind] : '';
-  // Transformers ignores the names in Qwen2's repositories, too
+  const defaultClass = Object.hasOwn(CLASS_OF_MODEL, kind) ? CLASS_OF_MODEL[kind] : '';
+  // like Transformers, ignores the class names in Qwen2's repositories
   const named =
-    kind === 'qwen2' ? usual : (field(config, 'tokenizer_class') ?? field(model, 'tokenizer_class') ?? usual);
+    kind === 'qwen2'
+      ? defaultClass
+      : (field(config, 'tokenizer_class') ?? field(model, 'tokenizer_class') ?? defaultClass);
   const name = typeof named === 'string' ? named.replace(/Fast$/, '') : '';
   return (Object.hasOwn(CLASS_TOKENS, name) ? CLASS_TOKENS[name] : undefined) ?? {};
 }
 
-/** A token as a text, or as an object with its text. */
+/** The text of a token that is given as a text or as an object with `content`; null if there is none. */
 const contentOf = (value: unknown) => textOrNull(isRecord(value) ? field(value, 'content') : value);
 const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
-/** Every `…_token` in the settings: the standard ones and a model's own (`image_token`). */
+/**
+ * The named tokens in the settings: every `…_token`, including a model's own (`image_token`), and the names in
+ * `extra_special_tokens`.
+ */
 function namedTokens(settings: JsonRecord): TemplateTokens {
   const own = field(settings, 'extra_special_tokens');
   const entries = Object.entries({ ...settings, ...(isRecord(own) && own) });
@@ -101,14 +106,14 @@ function namedTokens(settings: JsonRecord): TemplateTokens {
   return Object.fromEntries(tokens);
 }
 
-/** Special tokens without a name. */
+/** The special tokens that have no name. */
 function extraTokens(settings: JsonRecord): readonly string[] {
   const extra = field(settings, 'extra_special_tokens');
   const list = Array.isArray(extra) && extra.length > 0 ? extra : field(settings, 'additional_special_tokens');
   return (Array.isArray(list) ? (list as readonly unknown[]) : []).map(contentOf).filter((token) => token !== null);
 }
 
-/** The tokens of `added_tokens_decoder`, by their ids. */
+/** The tokens of `added_tokens_decoder`, sorted by id. */
 function declaredTokens(decoder: JsonRecord): readonly SideToken[] {
   const byId = Object.entries(decoder).sort(([a], [b]) => Number(a) - Number(b));
   return byId.map(([id, entry]) =>
@@ -125,8 +130,11 @@ interface Sources {
 
 const ADDITIONAL = 'additional_chat_templates/';
 
-/** Templates in separate files replace all templates of tokenizer_config.json, which has one or several by name. */
-async function templateSources(folder: FolderFiles, given: unknown): Promise<Sources | null> {
+/**
+ * The templates of a folder; null if there are none. Templates in separate files replace all templates in
+ * tokenizer_config.json. `configured` is the entry there: one template, or several by name.
+ */
+async function templateSources(folder: FolderFiles, configured: unknown): Promise<Sources | null> {
   const read = async (name: string) => utf8(name, (await sideFile(folder, name)) ?? new Uint8Array());
   const byName = new Map<string, string>();
   if (folder.sourceOf(FILES.template)) byName.set('default', await read(FILES.template));
@@ -139,10 +147,10 @@ async function templateSources(folder: FolderFiles, given: unknown): Promise<Sou
     return { templates: namedTemplates(byName), file };
   }
   const file = FILES.tokenizerConfig;
-  if (typeof given === 'string') return given === '' ? null : { templates: given, file };
-  const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(given)
-    ? (given as readonly unknown[]).filter(isRecord).map((each) => [field(each, 'name'), field(each, 'template')])
-    : Object.entries(isRecord(given) ? given : {});
+  if (typeof configured === 'string') return configured === '' ? null : { templates: configured, file };
+  const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(configured)
+    ? (configured as readonly unknown[]).filter(isRecord).map((each) => [field(each, 'name'), field(each, 'template')])
+    : Object.entries(isRecord(configured) ? configured : {});
   for (const [name, template] of entries) {
     if (typeof name === 'string' && typeof template === 'string') byName.set(name, template);
   }
@@ -165,18 +173,20 @@ function utf8(file: string, bytes: Uint8Array): string {
   }
 }
 
-/** The chat template of a GGUF file, with the one for tools if there is one; null if there is none. */
+/**
+ * The chat template of a GGUF file, including its template for tools, if it has one. Null if the file has no template.
+ */
 export function ggufTemplate({ file, metadata }: GgufHeader): ChatTemplate | null {
   const key = 'tokenizer.chat_template';
   const byName = new Map<string, string>();
-  for (const [name, of] of [
+  for (const [name, purpose] of [
     [key, 'default'],
     [`${key}.default`, 'default'],
     [`${key}.tool_use`, 'tool_use'],
   ] as const) {
     // prettier-ignore
     const template = textOrNull(metadata.get(name));
-    if (template !== null && !byName.has(of)) byName.set(of, template);
+    if (template !== null && !byName.has(purpose)) byName.set(purpose, template);
   }
   return byName.size === 0 ? null : chatTemplate(namedTemplates(byName), ggufTokens(metadata), file);
 }

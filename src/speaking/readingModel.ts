@@ -13,10 +13,13 @@ import type { WeightSource } from '../model/weightSource.ts';
 import type { OpeningWish } from '../wire/speakerMessages.ts';
 import type { TextCheckpoint } from './textCheckpoint.ts';
 
-/** A conversation needs one row. */
+/** The number of texts that the model holds at once. A conversation needs only one. */
 const ROWS = 1;
 
-/** The memory that a checkpoint needs when it's opened, computed by the code that allocates it. Allocates nothing. Without a usable GPU, the plan is for the CPU. */
+/**
+ * The memory that a checkpoint needs when it's opened, computed by the code that allocates it. Allocates nothing.
+ * Without a usable GPU, the plan is for the CPU.
+ */
 export async function memoryPlan(
   { opened }: TextCheckpoint,
   wish: OpeningWish,
@@ -24,8 +27,8 @@ export async function memoryPlan(
 ): Promise<MemoryPlan> {
   const { length } = wish;
   try {
-    const usual = (await offersSoftwareOnly(gpu)) ? 'cpu' : 'gpu';
-    if ((wish.engine ?? usual) === 'cpu') return cpuPlan(opened, length, ['gpu', 'cpu'], '');
+    const defaultEngine = (await offersSoftwareOnly(gpu)) ? 'cpu' : 'gpu';
+    if ((wish.engine ?? defaultEngine) === 'cpu') return cpuPlan(opened, length, ['gpu', 'cpu'], '');
     const parts = await gpuParts(gpu, opened, length);
     return { length, engine: 'gpu', engines: ['gpu', 'cpu'], noGpu: '', ...parts };
   } catch (error) {
@@ -45,7 +48,7 @@ type Parts = Pick<MemoryPlan, 'parts' | 'offered' | 'refusal'>;
 function cpuParts({ model, weights }: Opened, length: number): Parts {
   const partsOf = (tokens: number) =>
     textModelMemory(model, weights, textModelSizes(model, { rows: ROWS, length: tokens }));
-  const offered = 'On the CPU there can be 4 GB.';
+  const offered = 'On the CPU a model can use up to 4 GB.';
   try {
     return { parts: partsOf(length), offered, refusal: null };
   } catch (error) {
@@ -69,7 +72,7 @@ function fits(parts: () => unknown): boolean {
 async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length: number): Promise<Parts> {
   const part = await shareGpu(gpu);
   const gigabytes = (part.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
-  const offered = `On ${part.adapter} buffers of up to ${gigabytes} GB can be had; how much memory there is, browsers do not say.`;
+  const offered = `On ${part.adapter} a buffer can have up to ${gigabytes} GB. Browsers don’t say how much memory there is.`;
   try {
     const { memory } = declareText(new Arena(part), part, model, weights, { rows: ROWS, length });
     return { parts: memory, offered, refusal: null };
@@ -81,7 +84,7 @@ async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length
   }
 }
 
-/** Callbacks while a model opens, and afterwards. */
+/** Callbacks while a model opens and later, while it is open. */
 export interface OpeningListener {
   readonly onRead: (bytes: number, of: number) => void;
   readonly onLost: (reason: string) => void; // the GPU was lost
@@ -89,8 +92,9 @@ export interface OpeningListener {
 }
 
 /**
- * Reads a checkpoint's weights and opens it for one text. If the planned GPU turns out to be unusable, it opens on the CPU, and `onMoved`
- * gets the new plan. Throws BackendError if the model doesn't fit, ProblemError if its weights can't be read.
+ * Reads a checkpoint's weights and opens it for one text. If the planned GPU turns out to be unusable, it opens on the
+ * CPU, and `onMoved` gets the new plan. Throws BackendError if the model doesn't fit, ProblemError if its weights can't
+ * be read.
  */
 export async function openReadingModel(
   { opened }: TextCheckpoint,
@@ -99,7 +103,7 @@ export async function openReadingModel(
   { onRead, onLost, onMoved }: OpeningListener,
 ): Promise<TextModel> {
   const { model, weights } = opened;
-  const source = watched(weights, onRead);
+  const source = withProgress(weights, onRead);
   const { length } = plan;
   if (plan.engine === 'gpu') {
     try {
@@ -112,8 +116,8 @@ export async function openReadingModel(
   return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
 }
 
-/** The same weights. `onRead` gets the number of bytes read. */
-function watched(weights: WeightSource, onRead: (bytes: number, of: number) => void): WeightSource {
+/** Wraps a source of weights: after each tensor, `onRead` gets the number of bytes read so far and the total. */
+function withProgress(weights: WeightSource, onRead: (bytes: number, of: number) => void): WeightSource {
   const of = [...weights.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   return new Map(

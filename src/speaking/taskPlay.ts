@@ -22,27 +22,31 @@ export interface TaskEnv {
   readonly env: ToolEnv;
 }
 
-/** The environment with a checkpoint's chat tokenizer. Throws ProblemError if its chat template changes earlier text when turns are added. */
+/**
+ * The environment with a checkpoint's chat tokenizer. Throws ProblemError if its chat template changes earlier text
+ * when turns are added.
+ */
 export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatTokenizer): TaskEnv {
   const config = parseConfig({ env: name, language: 'text' });
   return { config, env: createEnv(config, facts, chatTokenizer) };
 }
 
-/** The form in which a person asks a task in words; null if tasks can only be chosen by number. */
+/** The form in which a person writes a task in words; null if tasks can only be chosen by number. */
 export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
   return asking ? { doc: asking.doc, blanks: asking.blanks, example: asking.example } : null;
 }
 
-/** The task to play, and the most tokens of a turn. */
+/** The task to play, its randomness, and the token limit of a turn. */
 export interface TaskAsked {
   readonly asked: AskedTask;
   readonly environmentSeed: number; // seed of the environment's random events
-  readonly steps: number; // largest number of tokens in a turn; a language model writes more than the environment's own agent
+  /** Largest number of tokens in a turn; higher than in training, because a language model writes more. */
+  readonly steps: number;
 }
 
 /**
- * A task of an environment, played in text by a model, or by a person who types in its place. Text and episode hold the same token ids.
- * An answer of the environment is written to the text at once.
+ * A task of an environment, played in text by a model, or by a person who types in its place. The writer's text and the
+ * episode always hold the same token ids. Answers of the environment are appended to the text at once.
  */
 export class TaskPlay {
   readonly #writer: Writer;
@@ -53,16 +57,16 @@ export class TaskPlay {
 
   /** Begins the episode. Throws ProblemError if the words aren't a task, RangeError if the prompt is too long. */
   constructor(writer: Writer, { config, env }: TaskEnv, { asked, environmentSeed, steps }: TaskAsked) {
-    const own = 'words' in asked ? env.asking?.ask(asked.words) : null;
-    const { begin, judged } = own ?? { begin: env.reset, judged: true };
+    const taskInWords = 'words' in asked ? env.asking?.ask(asked.words) : null;
+    const { begin, judged } = taskInWords ?? { begin: env.reset, judged: true };
     const seeds = { seed: 'seed' in asked ? asked.seed : environmentSeed, environmentSeed };
     const room = writer.model.length;
-    const table = { env: { ...env, maxTurnTokens: steps }, settings: envSettings(config), begin, room };
+    const conditions = { env: { ...env, maxTurnTokens: steps }, settings: envSettings(config), begin, room };
     this.#writer = writer;
-    this.#open = () => openEpisode(table, seeds);
+    this.#open = () => openEpisode(conditions, seeds);
     this.#judged = judged;
-    let known: ExpertPlay | undefined; // the expert plays only once
-    this.#byExpert = () => (judged ? (known ??= expertPlay(table, seeds, writer.codec)) : null);
+    let known: ExpertPlay | undefined; // so that the expert plays only once
+    this.#byExpert = () => (judged ? (known ??= expertPlay(conditions, seeds, writer.codec)) : null);
     this.#stepper = this.#open();
   }
 
@@ -77,8 +81,8 @@ export class TaskPlay {
     while (this.#stepper.stop === null && this.#stepper.turn < last) {
       const token = await this.#writer.draw(writing, this.#stepper.turn, []);
       const goOn = await onWrote(this.#writer.written.length - 1, [token]);
-      const read = (await this.#take([token.id], onWrote)) && goOn;
-      if (!read) return 'stopped';
+      const goesOn = (await this.#take([token.id], onWrote)) && goOn;
+      if (!goesOn) return 'stopped';
     }
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
@@ -88,7 +92,8 @@ export class TaskPlay {
     const { turn, budget } = this.#stepper;
     const ids = typedTurn(this.#writer.codec, text, budget);
     for (const id of ids) {
-      if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break; // a stop token within the typed text ends the turn
+      // a stop token within the typed text ends the turn
+      if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break;
       const token = await this.#writer.choose(id, turn);
       await onWrote(this.#writer.written.length - 1, [token]);
       await this.#take([id], onWrote);
@@ -96,11 +101,14 @@ export class TaskPlay {
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
 
-  /** Replaces the agent's token at index `at` and lets the model continue the turn from there. Throws RangeError if that token is not the agent's. */
+  /**
+   * Replaces the agent's token at index `at` and lets the model continue the turn from there. Throws RangeError if that
+   * token is not the agent's.
+   */
   async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
     const before = this.#writer.written[at];
     if (before?.role !== Role.action)
-      throw new RangeError(`Token ${at} isn’t one of the agent’s own. Choose one of its turns.`);
+      throw new RangeError(`Token ${at} isn’t one of the agent’s own. Choose a token of the agent.`);
     const stepper = this.#open();
     for (const { id, role } of this.#writer.written.slice(0, at)) if (role === Role.action) stepper.take(id);
     this.#stepper = stepper;
@@ -130,12 +138,15 @@ export class TaskPlay {
     };
   }
 
-  /** Passes ids that are already in the text to the episode, and writes the environment's answer. Returns whether the task can continue. */
+  /**
+   * Passes ids that are already in the text to the episode, and writes the environment's answer. Returns whether the
+   * task can continue.
+   */
   async #take(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
     for (const id of ids) {
       if (!this.#stepper.allows(id)) {
         throw new RangeError(
-          `The model drew the id ${id}, which its tokenizer does not know; the task cannot go on with it.`,
+          `The model drew the token id ${id}, which its tokenizer doesn’t know. The task can’t go on.`,
         );
       }
       this.#stepper.take(id);
@@ -143,13 +154,13 @@ export class TaskPlay {
     return this.#catchUp(onWrote);
   }
 
-  /** Writes everything that the environment has added to the episode. */
+  /** Appends to the text what the environment has added to the episode. Returns whether writing may continue. */
   async #catchUp(onWrote: OnWrote): Promise<boolean> {
-    const unread = this.#stepper.written.slice(this.#writer.written.length);
-    const [first] = unread;
+    const missing = this.#stepper.written.slice(this.#writer.written.length);
+    const [first] = missing;
     if (!first) return true;
     return this.#writer.force(
-      unread.map(({ token }) => token),
+      missing.map(({ token }) => token),
       first.role,
       first.turn,
       onWrote,
@@ -157,9 +168,9 @@ export class TaskPlay {
   }
 }
 
-/** The scripted expert's turns at a task, in text. */
-function expertPlay(table: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
-  const { tokens, roles, turns, paid, success, reward } = playExpert(table, seeds);
+/** Plays the task with the scripted expert. Returns its turns as text. */
+function expertPlay(conditions: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
+  const { tokens, roles, turns, paid, success, reward } = playExpert(conditions, seeds);
   const turnTexts = paid.map(({ turn }) => {
     const ids = [...tokens].filter((_, t) => turns[t] === turn && roles[t] === Role.action);
     return codec.decode(withoutStop(ids, codec.stops));

@@ -11,27 +11,28 @@ import { codecFromGguf } from '../text/ggufVocabulary.ts';
 import { openTokenizerJson } from '../text/tokenizerFile.ts';
 import { type FolderFiles, ggufTemplate, readPromptFiles, sideFile, sideRecord } from './promptFiles.ts';
 
-/** A checkpoint that can be spoken to: its headers, its tokenizer, and how it writes a conversation. */
+/** A checkpoint to talk to: its headers, its tokenizer and its chat template. */
 export interface TextCheckpoint {
   readonly opened: OpenedCheckpoint;
   readonly codec: Codec;
   readonly template: ChatTemplate | null; // null: the files have none
-  readonly said: { readonly name: string | null; readonly license: string | null; readonly origin: string | null };
+  readonly metadata: { readonly name: string | null; readonly license: string | null; readonly origin: string | null };
   readonly architecture: string;
-  readonly context: number | null;
+  readonly context: number | null; // longest text that the model was made for, in tokens; null: the files don't say
 }
 
-/** A file by its path in the folder that it lies in. */
+/** A file with its path in the folder. */
 export interface PlacedSource {
   readonly path: string;
   readonly source: ByteSource;
 }
 
-const OTHER = 'Choose a checkpoint whose files belong together.';
+const MISMATCH_REMEDY = 'Choose a checkpoint whose files belong together.';
 
 /**
- * Opens a GGUF file, or the files of a Transformers folder, by headers, tokenizer and template; weights are not read. Where there is a
- * GGUF file, others are not looked at, but the parts of its model. Throws ProblemError, by file and place, with what is wrong.
+ * Opens a GGUF file or the files of a Transformers folder. It reads headers, tokenizer and template, but no weights. If
+ * there is a GGUF file, all files except it and the other parts of its model are ignored. Throws ProblemError with file
+ * and place if something is wrong.
  */
 export async function openTextCheckpoint(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
   const [gguf, ...parts] = ggufFiles(files);
@@ -40,12 +41,12 @@ export async function openTextCheckpoint(files: readonly PlacedSource[]): Promis
   if (codec.size > opened.model.vocab_size) {
     const file = opened.gguf ? opened.gguf.header.file : FILES.tokenizer;
     const want = `at most ${opened.model.vocab_size}, the rows of the embedding`;
-    throw new ProblemError([{ file, place: 'vocabulary', got: `${codec.size} tokens`, want, remedy: OTHER }]);
+    throw new ProblemError([{ file, place: 'vocabulary', got: `${codec.size} tokens`, want, remedy: MISMATCH_REMEDY }]);
   }
   return checkpoint;
 }
 
-const KINDS: Readonly<Record<string, string>> = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' };
+const ARCHITECTURES: Readonly<Record<string, string>> = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' };
 
 async function fromGguf({ source }: PlacedSource, parts: readonly PlacedSource[]): Promise<TextCheckpoint> {
   const opened = await openGgufCheckpoint(
@@ -61,19 +62,19 @@ async function fromGguf({ source }: PlacedSource, parts: readonly PlacedSource[]
     opened,
     codec: codecFromGguf(header),
     template: ggufTemplate(header),
-    said: {
+    metadata: {
       name: text('general.name'),
       license: text('general.license'),
       origin: text('general.source.url') ?? text('general.repo_url') ?? text('general.organization'),
     },
-    architecture: KINDS[kind] ?? kind,
+    architecture: ARCHITECTURES[kind] ?? kind,
     context: typeof context === 'number' && context > 0 ? context : null,
   };
 }
 
 const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The files beside the config.json that lies least deep, by their paths from there. */
+/** The folder of the config.json with the shortest path. File names in it are relative to that folder. */
 export function checkpointFolder(files: readonly PlacedSource[]): FolderFiles {
   const configs = files.filter(({ path }) => path.split('/').at(-1) === FILES.config).map(({ path }) => path);
   const [config] = configs.sort((a, b) => a.split('/').length - b.split('/').length);
@@ -95,22 +96,22 @@ async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoin
     throw new ProblemError([{ file: FILES.tokenizer, what: 'there is no such file.', remedy }]);
   }
   const generation = await sideRecord(folder, FILES.generation);
-  const named = ids(generation && field(generation, 'eos_token_id'));
-  const stops = named.length > 0 ? named : ids(settings && field(settings, 'eos_token_id'));
+  const generationStops = ids(generation && field(generation, 'eos_token_id'));
+  const stops = generationStops.length > 0 ? generationStops : ids(settings && field(settings, 'eos_token_id'));
   const { padToken, codecWith } = openTokenizerJson(tokenizer);
   const { template, added, splitsSpecial } = await readPromptFiles(folder, padToken);
   const codec = codecWith({ stops, added, splitsSpecial, rows: opened.model.vocab_size });
-  const [first, ...others] = added.filter(({ content }) => codec.id(content) === null);
+  const [firstUnknown, ...others] = added.filter(({ content }) => codec.id(content) === null);
   const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const remark = `${visible(first?.content ?? '', 60)}${more}: named as a token, but the model has no row for it. In a text it is plain letters.`;
+  const remark = `${visible(firstUnknown?.content ?? '', 60)}${more}: listed as a token, but the model has no row for it. In a text it is read as plain characters.`;
   const context = settings && field(settings, 'max_position_embeddings');
   const [kind] = [settings && field(settings, 'model_type')].filter((value) => typeof value === 'string');
   return {
-    opened: first ? { ...opened, remarks: [...opened.remarks, remark] } : opened,
+    opened: firstUnknown ? { ...opened, remarks: [...opened.remarks, remark] } : opened,
     codec,
     template,
-    said: { name: null, ...(await cardOf(sourceOf)) },
-    architecture: KINDS[kind ?? ''] ?? 'Llama',
+    metadata: { name: null, ...(await cardOf(sourceOf)) },
+    architecture: ARCHITECTURES[kind ?? ''] ?? 'Llama',
     context: typeof context === 'number' && context > 0 ? context : null,
   };
 }
@@ -118,10 +119,10 @@ async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoin
 const ids = (value: unknown): readonly number[] =>
   (Array.isArray(value) ? (value as readonly unknown[]) : [value]).filter((id) => Number.isInteger(id)) as number[];
 
-/** What the front matter of a model card says. */
+/** The license and the base model from the front matter of the model card. */
 async function cardOf(
   sourceOf: (name: string) => ByteSource | null,
-): Promise<Pick<TextCheckpoint['said'], 'license' | 'origin'>> {
+): Promise<Pick<TextCheckpoint['metadata'], 'license' | 'origin'>> {
   const file = sourceOf(FILES.card);
   const head = file ? new TextDecoder().decode(await file.read(0, Math.min(file.size, 1 << 16))) : '';
   const matter = /^---\r?\n([\s\S]*?)\r?\n---/.exec(head)?.[1] ?? '';

@@ -4,17 +4,17 @@ import type { TextModel } from '../model/textModel.ts';
 import { type Codec, shownToken } from '../text/codec.ts';
 import type { LikelyToken, SpokenToken, Writing } from '../wire/speakerMessages.ts';
 
-/** Tokens that are read between two looks at whether to stop. */
-const CHUNK = 64;
-/** How many of what could have stood there are kept with each token. */
+/** Number of given tokens that are read at once. After each chunk, writing can be stopped. */
+const CHUNK_TOKENS = 64;
+/** Number of likely alternatives that are kept with each token. */
 const LIKELIEST = 20;
 
-/** Who is told of each piece of text; false ends what is under way. */
+/** Called with each new piece of text, which begins at token `from`. If it resolves to false, writing stops. */
 export type OnWrote = (from: number, tokens: readonly SpokenToken[]) => Promise<boolean>;
 
 /**
- * One text of a model with all that is known of its tokens: who wrote each, and what the model might have drawn in its place. The model's
- * row 0 and the record are always the same ids.
+ * The text of a model, with the author of each token and the likely alternatives to it. The text always has the same
+ * ids as row 0 of the model.
  */
 export class Writer {
   readonly model: TextModel;
@@ -32,38 +32,38 @@ export class Writer {
     return this.#written;
   }
 
-  /** Tokens that fit. */
-  get room(): number {
+  /** Number of tokens that can still be appended. */
+  get freeTokens(): number {
     return this.model.length - this.#written.length;
   }
 
-  /** Removes the text from token `count` on. */
+  /** Keeps the first `count` tokens and removes the rest. */
   keep(count: number): void {
     if (count > 0 && count < this.#written.length) this.model.keep(0, count);
     this.#written.length = Math.min(count, this.#written.length);
     this.#decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   }
 
-  /** Appends given ids, in pieces. Throws RangeError if they do not fit. Returns whether writing may continue. */
+  /** Appends given ids, in chunks. Throws RangeError if they don't fit. Returns whether writing may continue. */
   async force(ids: readonly number[], role: Role, turn: number, onWrote: OnWrote): Promise<boolean> {
-    if (ids.length > this.room) {
+    if (ids.length > this.freeTokens) {
       throw new RangeError(
         `The text has ${this.#written.length} tokens, and ${ids.length} more don’t fit: the limit is ${this.model.length}. Open the model for longer texts, or say less.`,
       );
     }
     let goOn = true;
-    for (let at = 0; at < ids.length; at += CHUNK) {
-      const some = ids.slice(at, at + CHUNK);
+    for (let at = 0; at < ids.length; at += CHUNK_TOKENS) {
+      const some = ids.slice(at, at + CHUNK_TOKENS);
       const from = this.#written.length;
       await (from === 0 ? this.model.begin([some]) : this.model.append([{ row: 0, ids: some }]));
       for (const id of some) this.#note(id, role, turn, null, null);
-      // a text is never left in the middle of what is forced: what follows would be read otherwise
+      // even if writing is to stop, all given ids are appended, because the model would read what follows differently
       goOn = (await onWrote(from, this.#written.slice(from))) && goOn;
     }
     return goOn;
   }
 
-  /** Draws the next token of the model's own. */
+  /** Lets the model draw the next token. */
   async draw({ sampling, seed }: Writing, turn: number, stops: readonly number[]): Promise<SpokenToken> {
     const likely = await this.likely();
     const drawing = { ...sampling, key: streamKey(seed, Purpose.branch), update: 0 };
@@ -83,7 +83,7 @@ export class Writer {
     return this.#note(id, Role.action, turn, likely, logprob);
   }
 
-  /** What could stand next. */
+  /** The likeliest next tokens. */
   async likely(): Promise<readonly LikelyToken[]> {
     const [next] = await this.model.likeliest([0], LIKELIEST);
     if (!next) return [];
@@ -92,7 +92,7 @@ export class Writer {
 
   #note(id: number, role: Role, turn: number, likely: SpokenToken['likely'], logprob: number | null): SpokenToken {
     const last = this.#written.at(-1);
-    // a letter in pieces belongs to one writer
+    // a character that is split into several tokens can't have several authors
     if (last && (last.role !== role || last.turn !== turn))
       this.#decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const { codec } = this;

@@ -6,26 +6,32 @@ import { PRESETS } from '../config/presets.ts';
 import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
 import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
 
-/** What is searched of one configuration, and its name: those knobs in words. */
+/** One configuration of a sweep: the values of the searched knobs, and a label made of them. */
 export interface Configuration {
   readonly knobs: Knobs;
   readonly label: string;
 }
-/** One run of a sweep: a configuration with a seed. `key` names its file. */
+/** One run of a sweep: a configuration with a seed. `key` is the name of its result file. */
 export interface SweptRun extends RunIdentity {
   readonly key: string;
 }
 
-const DIGITS = 4; // of a drawn number: enough to search by, short enough to read
-const MOST_TOLD = 8; // of impossible configurations
+const DRAWN_DIGITS = 4; // significant digits of a drawn number: enough for a search, short enough to read
+const MAX_REPORTED = 8; // impossible configurations in an error message
 
-/** The configurations, in the order of the grid (its last knob first) or of the draws; a draw that came before counts once. */
+/**
+ * The configurations of a sweep, in the order of the grid (its last knob varies fastest) or of the draws. Repeated
+ * draws count once.
+ */
 export function configurationsOf({ search }: Sweep): readonly Configuration[] {
-  const all = search.kind === 'grid' ? gridOf([...search.knobs]) : drawnOf(search);
+  const all = search.kind === 'grid' ? gridOf([...search.knobs]) : randomDraws(search);
   return [...new Map(all.map((knobs) => [labelOf(knobs), { knobs, label: labelOf(knobs) }])).values()];
 }
 
-/** Every run, seed by seed: an early look shows every configuration. Throws ConfigError where one is impossible, or there are too many. */
+/**
+ * All runs, seed by seed, so that early results include every configuration. Throws ConfigError if a configuration is
+ * impossible or there are too many runs.
+ */
 export function runsOf(sweep: Sweep): readonly SweptRun[] {
   const planned = plannedOf(sweep);
   if (planned > MOST_RUNS) {
@@ -40,22 +46,23 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
   const configs = configurationsOf(sweep).flatMap(({ knobs, label }) => {
     try {
       const { set } = PRESETS[sweep.preset];
-      // the CPU's sums do not depend on an adapter, so its results can be compared between machines
+      // results of the CPU do not depend on an adapter, so they can be compared between machines
       return [{ label, config: parseConfig({ ...set, backend: 'cpu', ...sweep.set, ...knobs }) }];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       for (const { remedy, ...problem } of error.problems) {
-        problems.push({ what: `${label}: ${problemText(problem)}`, remedy }); // no place, which would be cut: labels can be long
+        // the label may be long, and a place would be cut
+        problems.push({ what: `${label}: ${problemText(problem)}`, remedy });
       }
       return [];
     }
   });
-  const [some, more] = [problems.slice(0, MOST_TOLD), problems.length - MOST_TOLD];
+  const [some, more] = [problems.slice(0, MAX_REPORTED), problems.length - MAX_REPORTED];
   if (some.length > 0) throw new ConfigError(more > 0 ? [...some, { what: `and ${more} more such problems.` }] : some);
   return sweep.seeds.flatMap((seed) => configs.map(({ label, config }) => runOf(label, { ...config, seed })));
 }
 
-/** How many runs there would be, before any is made. */
+/** The number of planned runs, computed without making them. Repeated draws count every time. */
 function plannedOf({ search, seeds }: Sweep): number {
   const configurations =
     search.kind === 'random' ? search.samples : [...search.knobs.values()].reduce((n, values) => n * values.length, 1);
@@ -67,7 +74,7 @@ function runOf(arm: string, config: RunConfig): SweptRun {
   return { ...run, key: runKey(run) };
 }
 
-/** The runs of shard `i` of `n` (i from 1): each run is in exactly one, whoever counts. */
+/** The runs of shard `i` of `n` (i from 1). Each run is in exactly one shard. */
 export function shardOf<T>(runs: readonly T[], { i, n }: { readonly i: number; readonly n: number }): readonly T[] {
   return runs.filter((_, at) => at % n === i - 1);
 }
@@ -84,22 +91,22 @@ function gridOf([first, ...rest]: readonly (readonly [FieldName, readonly (strin
   return values.flatMap((value) => others.map((knobs) => ({ [name]: value, ...knobs })));
 }
 
-function drawnOf({ knobs, samples, seed }: Extract<Sweep['search'], { kind: 'random' }>): readonly Knobs[] {
+function randomDraws({ knobs, samples, seed }: Extract<Sweep['search'], { kind: 'random' }>): readonly Knobs[] {
   const key = streamKey(seed, Purpose.sweep);
-  const ranges = [...knobs].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in the file says nothing
+  const ranges = [...knobs].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in the file must not change the draws
   return Array.from({ length: samples }, (_, sample) =>
     Object.fromEntries(ranges.map(([name, range], at) => [name, drawn(name, range, uniform(key, sample, at, 0))])),
   );
 }
 
-/** The value at `share` (in [0, 1)) of a range. */
+/** The value at the fraction `share`, in [0, 1), of a range. */
 function drawn(name: FieldName, range: Range, share: number): string | number {
   if (!('min' in range)) return range[Math.floor(share * range.length)] ?? '';
   const field: Field = FIELDS[name];
   const whole = 'integer' in field && field.integer;
   const { min, max, log } = range;
-  const [from, to] = whole ? [min, max + 1] : [min, max]; // so that the last of whole numbers has its share
+  const [from, to] = whole ? [min, max + 1] : [min, max]; // so that `max` is drawn as often as other whole numbers
   const value = log ? from * (to / from) ** share : from + share * (to - from);
-  const short = whole ? Math.floor(value) : Number(value.toPrecision(DIGITS));
-  return Math.min(max, Math.max(min, short));
+  const rounded = whole ? Math.floor(value) : Number(value.toPrecision(DRAWN_DIGITS));
+  return Math.min(max, Math.max(min, rounded));
 }

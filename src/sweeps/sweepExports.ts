@@ -2,9 +2,9 @@ import { csvText } from '../base/csv.ts';
 import { PRESETS } from '../config/presets.ts';
 import type { SweepTable, SweptRow } from './sweepTable.ts';
 
-const DIGITS = 3; // after the point, where people read it
+const DIGITS = 3; // decimal places in the table for people
 
-/** The table for people, as GitHub's Markdown. */
+/** The table for people, as GitHub Markdown. */
 export function sweepMarkdown(table: SweepTable): string {
   const { sweep, rows, done, planned } = table;
   const number = (value: number | null | undefined) => (value == null ? '–' : value.toFixed(DIGITS));
@@ -23,7 +23,7 @@ export function sweepMarkdown(table: SweepTable): string {
   ].join('\n');
 }
 
-/** The table for a spreadsheet, numbers unrounded. */
+/** The table for spreadsheets, as CSV with unrounded numbers. */
 export function sweepCsv({ sweep, rows }: SweepTable): string {
   const knobs = [...sweep.search.knobs.keys()];
   const head = [
@@ -47,7 +47,7 @@ export function sweepCsv({ sweep, rows }: SweepTable): string {
   return csvText([head, ...body]);
 }
 
-/** The table for programs: what is searched, and the rows, best first. */
+/** The table for programs, as JSON: the sweep's settings and the rows, best first. */
 export function sweepJson({ sweep, rows, done, planned }: SweepTable): string {
   const { preset, set, seeds, metric, take, better } = sweep;
   const tableRows = rows.map(({ knobs, values, n, mean, interval }) => ({ knobs, n, mean, interval, values }));

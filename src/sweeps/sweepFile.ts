@@ -11,14 +11,14 @@ import { METRICS, type MetricName } from '../domain/metrics.ts';
 
 /** Values of some knobs. */
 export type Knobs = Readonly<Partial<Record<FieldName, string | number>>>;
-/** A knob's values for random search: a choice of some, or a range, drawn evenly or evenly in its logarithm. */
+/** The values of a knob in random search: a list of choices, or a range. `log` draws the logarithm uniformly. */
 export type Range =
   readonly (string | number)[] | { readonly min: number; readonly max: number; readonly log: boolean };
 
-/** A file of a sweep, read: which configurations are run with which seeds, and what they are ordered by. */
+/** The content of a sweep file: the configurations to run, the seeds, and the number by which results are ordered. */
 export interface Sweep {
   readonly preset: PresetName;
-  readonly set: Knobs; // of every configuration
+  readonly set: Knobs; // values for every configuration
   readonly search:
     | { readonly kind: 'grid'; readonly knobs: ReadonlyMap<FieldName, readonly (string | number)[]> }
     | {
@@ -27,21 +27,21 @@ export interface Sweep {
         readonly samples: number;
         readonly seed: number;
       };
-  readonly seeds: readonly number[]; // each configuration is run with each
+  readonly seeds: readonly number[]; // each configuration is run with each seed
   readonly metric: MetricName;
   readonly take: Take;
   readonly better: 'higher' | 'lower';
 }
 
-/** More runs than that are a mistake in the file. */
+/** Maximum number of runs of a sweep. More are probably a mistake in the file. */
 export const MOST_RUNS = 100_000;
-const PARTS = [
+const FILE_KEYS = [
   ...(['preset', 'set', 'grid', 'random', 'samples', 'seed', 'seeds', 'updates', 'metric', 'take', 'better'] as const),
 ];
 const TAKES = ['last', 'best', 'mean', 'first'] as const satisfies readonly Take[];
 const BETTER = ['higher', 'lower'] as const;
 
-/** Reads a sweep's file. Throws ConfigError with every problem: its place, what was found and expected, what to do. */
+/** Reads a sweep file. Throws ConfigError with every problem: its place, what was found and expected, what to do. */
 export function parseSweep(text: string): Sweep {
   let value: unknown;
   try {
@@ -50,32 +50,33 @@ export function parseSweep(text: string): Sweep {
     const why = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
     throw new ConfigError([{ what: `The file isn’t JSON (${why}).`, remedy: 'Compare it with examples/sweep.json.' }]);
   }
-  const judge = new Judge();
-  const sweep = judge.sweep(value);
-  if (judge.problems.length > 0) throw new ConfigError(judge.problems);
+  const reader = new SweepReader();
+  const sweep = reader.sweep(value);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return sweep;
 }
 
-/** Reads part by part, and goes on past problems, so that all are told at once. */
-class Judge {
+/** Reads a sweep key by key. Continues after a problem, so that all problems are reported at once. */
+class SweepReader {
   readonly problems: Problem[] = [];
 
   sweep(value: unknown): Sweep {
     const file = this.#fields('file', value);
     for (const part of Object.keys(file)) {
-      if (!PARTS.some((name) => name === part))
-        this.#odd(visible(part), 'a part', `some of ${PARTS.join(', ')}`, REMOVE);
+      if (!FILE_KEYS.some((name) => name === part))
+        this.#report(visible(part), 'an unknown key', `one of ${FILE_KEYS.join(', ')}`, REMOVE);
     }
-    const part = (name: (typeof PARTS)[number]) => (Object.hasOwn(file, name) ? file[name] : undefined);
+    const part = (name: (typeof FILE_KEYS)[number]) => (Object.hasOwn(file, name) ? file[name] : undefined);
     const preset = this.#choice('preset', part('preset'), Object.keys(PRESETS) as PresetName[], 'number-hunt');
     const set = this.#knobs('set', part('set') ?? {}, (at, name, each) => this.#knob(at, name, each));
     if (part('updates') !== undefined) {
-      if (set.has('updates')) this.#odd('updates', 'two of them', 'one', 'Leave out set.updates.');
+      if (set.has('updates')) this.#report('updates', 'it also in set', 'it in one place', 'Leave out set.updates.');
       set.set('updates', this.#knob('updates', 'updates', part('updates')));
     }
     const search = this.#search(part);
     for (const name of search.knobs.keys()) {
-      if (set.has(name)) this.#odd(`${search.kind}.${name}`, 'a knob that set has too', 'it in one place', REMOVE);
+      if (set.has(name))
+        this.#report(`${search.kind}.${name}`, 'a knob that is also in set', 'it in one place', REMOVE);
     }
     return {
       ...{ preset, search, set: Object.fromEntries(set) },
@@ -87,19 +88,24 @@ class Judge {
   }
 
   #search(part: (name: 'grid' | 'random' | 'samples' | 'seed') => unknown): Sweep['search'] {
-    const [grid, chances] = [part('grid'), part('random')];
-    if ((grid === undefined) === (chances === undefined)) {
-      this.#odd('grid', grid === undefined ? 'neither grid nor random' : 'both grid and random', 'one of them', REMOVE);
+    const [grid, random] = [part('grid'), part('random')];
+    if ((grid === undefined) === (random === undefined)) {
+      this.#report(
+        'grid',
+        grid === undefined ? 'neither grid nor random' : 'both grid and random',
+        'one of them',
+        REMOVE,
+      );
     }
-    if (chances === undefined) {
+    if (random === undefined) {
       for (const name of ['samples', 'seed'] as const) {
-        if (part(name) !== undefined) this.#odd(name, 'it beside a grid', 'it beside random only', REMOVE);
+        if (part(name) !== undefined) this.#report(name, 'it in a grid search', 'it only in a random search', REMOVE);
       }
       const knobs = this.#knobs('grid', grid ?? {}, (at, name, each) => this.#list(at, name, each));
       return { kind: 'grid', knobs };
     }
     return {
-      ...{ kind: 'random', knobs: this.#knobs('random', chances, (at, name, each) => this.#range(at, name, each)) },
+      ...{ kind: 'random', knobs: this.#knobs('random', random, (at, name, each) => this.#range(at, name, each)) },
       samples: this.#count('samples', part('samples'), 1, MOST_RUNS),
       seed: this.#count('seed', part('seed') ?? 0, 0, 2 ** 31 - 1),
     };
@@ -111,26 +117,36 @@ class Judge {
     read: (at: string, name: FieldName, value: unknown) => T,
   ): Map<FieldName, T> {
     const knobs = new Map<FieldName, T>();
-    for (const [named, each] of Object.entries(this.#fields(place, value))) {
-      const name = currentName(named);
-      const at = `${place}.${visible(named)}`;
+    for (const [givenName, each] of Object.entries(this.#fields(place, value))) {
+      const name = currentName(givenName);
+      const at = `${place}.${visible(givenName)}`;
       if (!isFieldName(name)) {
-        this.#odd(at, 'no knob', `one of ${Object.keys(FIELDS).join(', ')}`, 'docs/knobs.md says what each is.');
+        this.#report(
+          at,
+          'an unknown knob',
+          `one of ${Object.keys(FIELDS).join(', ')}`,
+          'docs/knobs.md says what each is.',
+        );
       } else if (name === 'seed')
-        this.#odd(at, 'the seed', 'it in seeds', 'Write "seeds": [1, 2] for seeds of the runs.');
+        this.#report(at, 'the seed', 'it in seeds', 'Write "seeds": [1, 2] for seeds of the runs.');
       else knobs.set(name, read(at, name, each));
     }
     return knobs;
   }
 
-  /** One value of a knob, by the knob's own rules. */
+  /** Reads one value of a knob, by the knob's own rules. */
   #knob(at: string, name: FieldName, value: unknown): string | number {
     try {
       const read = parseField(name, value);
       if (name === 'env' && read === YOUR_ENVIRONMENT) {
-        this.#odd(at, read, 'an environment without a file', 'Train on your file with npm run train -- --env-file.');
+        this.#report(
+          at,
+          read,
+          'an environment that needs no file',
+          'Train on your file with npm run train -- --env-file.',
+        );
       } else if (name === 'env' && read === 'your-facts') {
-        this.#odd(at, read, 'an environment with facts of its own', 'Train on your facts with npm run train.');
+        this.#report(at, read, 'an environment that needs no facts file', 'Train on your facts with npm run train.');
       } else return read;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -141,12 +157,12 @@ class Judge {
 
   #list(at: string, name: FieldName, value: unknown): readonly (string | number)[] {
     if (!Array.isArray(value) || value.length === 0) {
-      this.#odd(at, gotOf(value), 'a list of values', `Write them in brackets, such as [${FIELDS[name].default}].`);
+      this.#report(at, gotOf(value), 'a list of values', `Write them in brackets, such as [${FIELDS[name].default}].`);
       return [];
     }
     const values = value.map((each, i) => this.#knob(`${at}[${i}]`, name, each));
-    const twice = values.find((each, i) => values.indexOf(each) !== i);
-    if (twice !== undefined) this.#odd(at, `${twice} twice`, 'each value once', REMOVE);
+    const duplicate = values.find((each, i) => values.indexOf(each) !== i);
+    if (duplicate !== undefined) this.#report(at, `${duplicate} twice`, 'each value once', REMOVE);
     return values;
   }
 
@@ -154,29 +170,35 @@ class Judge {
     const field: Field = FIELDS[name];
     if (Array.isArray(value) || 'choices' in field) return this.#list(at, name, value);
     const { min, max, log = false, ...rest } = this.#fields(at, value);
-    for (const other of Object.keys(rest)) this.#odd(`${at}.${visible(other)}`, 'a part', 'min, max, log', REMOVE);
+    for (const other of Object.keys(rest))
+      this.#report(`${at}.${visible(other)}`, 'an unknown key', 'min, max or log', REMOVE);
     if (typeof log !== 'boolean')
-      this.#odd(`${at}.log`, gotOf(log), 'true or false', 'true draws evenly over decades.');
+      this.#report(`${at}.log`, gotOf(log), 'true or false', 'true draws evenly over decades.');
     const low = Number(this.#knob(`${at}.min`, name, min));
     const high = Number(this.#knob(`${at}.max`, name, max));
-    if (low > high) this.#odd(at, `min ${low} above max ${high}`, 'min at most max', 'Swap them.');
+    if (low > high) this.#report(at, `min ${low} above max ${high}`, 'min at most max', 'Swap them.');
     if (log === true && low <= 0)
-      this.#odd(`${at}.min`, String(low), 'a number above 0 with log', 'Raise it, or leave log out.');
+      this.#report(`${at}.min`, String(low), 'a number above 0 with log', 'Raise it, or leave log out.');
     return { min: low, max: high, log: log === true };
   }
 
   #seeds(value: unknown = [1]): readonly number[] {
     if (!Array.isArray(value) || value.length === 0) {
-      this.#odd('seeds', gotOf(value), 'a list of whole numbers', 'Write [1, 2] for two runs of each configuration.');
+      this.#report(
+        'seeds',
+        gotOf(value),
+        'a list of whole numbers',
+        'Write [1, 2] for two runs of each configuration.',
+      );
       return [];
     }
     const seeds = value.map((each, i) => Number(this.#knob(`seeds[${i}]`, 'seed', each)));
-    const twice = seeds.find((each, i) => seeds.indexOf(each) !== i);
-    if (twice !== undefined) this.#odd('seeds', `${twice} twice`, 'each seed once', REMOVE);
+    const duplicate = seeds.find((each, i) => seeds.indexOf(each) !== i);
+    if (duplicate !== undefined) this.#report('seeds', `${duplicate} twice`, 'each seed once', REMOVE);
     return seeds;
   }
 
-  /** What a clock says is no result of a configuration, and would differ each time. */
+  /** Reads the metric. Times and speeds are excluded: they depend on the machine and differ each time. */
   #metric(value: unknown): MetricName {
     const names = (Object.keys(METRICS) as MetricName[]).filter((name) => !/^(time|engine)\//.test(name));
     return this.#choice('metric', value, names, 'eval/success');
@@ -185,23 +207,24 @@ class Judge {
   #choice<T extends string>(at: string, value: unknown, choices: readonly T[], otherwise: T): T {
     if (value === undefined) return otherwise;
     const found = choices.find((choice) => choice === value);
-    if (found === undefined) this.#odd(at, gotOf(value), `one of ${choices.join(', ')}`, `Without it: ${otherwise}.`);
+    if (found === undefined)
+      this.#report(at, gotOf(value), `one of ${choices.join(', ')}`, `Without it: ${otherwise}.`);
     return found ?? otherwise;
   }
 
   #count(at: string, value: unknown, least: number, most: number): number {
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    this.#odd(at, gotOf(value), `a whole number from ${least} to ${most}`, 'Random search needs to know how many.');
+    this.#report(at, gotOf(value), `a whole number from ${least} to ${most}`, 'Random search needs this number.');
     return least;
   }
 
   #fields(at: string, value: unknown): Readonly<Record<string, unknown>> {
     if (isRecord(value)) return value;
-    this.#odd(at, gotOf(value), 'an object', 'Compare examples/sweep.json.');
+    this.#report(at, gotOf(value), 'an object', 'Compare examples/sweep.json.');
     return {};
   }
 
-  #odd(at: string, got: string, want: string, remedy: string): void {
+  #report(at: string, got: string, want: string, remedy: string): void {
     this.problems.push({ place: at, got, want, remedy });
   }
 }

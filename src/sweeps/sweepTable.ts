@@ -5,17 +5,18 @@ import { summaryOf } from '../experiments/statistics.ts';
 import { configurationsOf, runsOf, type SweptRun } from './runs.ts';
 import type { Knobs, Sweep } from './sweepFile.ts';
 
-/** A configuration's line: what its seeds came to. */
+/** A row of the table: the results of one configuration. */
 export interface SweptRow {
   readonly label: string;
-  readonly knobs: Knobs; // those that are searched
-  readonly values: readonly (number | null)[]; // one a seed, as the sweep has them; null: not run, or its run has no such number
-  readonly n: number; // seeds with a number
+  readonly knobs: Knobs; // values of the searched knobs
+  /** One value per seed, in the sweep's order; null: the seed wasn't run, or its run doesn't have the metric. */
+  readonly values: readonly (number | null)[];
+  readonly n: number; // seeds with a value
   readonly mean: number | null;
-  readonly interval: Interval | null; // of the mean, t over the seeds, 95 %; null below two
+  readonly interval: Interval | null; // 95 % t interval of the mean over seeds; null with fewer than two values
 }
 
-/** All that the finished runs of a sweep say, best configuration first; those without a number last. */
+/** The results of a sweep's finished runs, best configuration first; configurations without a value come last. */
 export interface SweepTable {
   readonly sweep: Sweep;
   readonly rows: readonly SweptRow[];
@@ -23,7 +24,10 @@ export interface SweepTable {
   readonly planned: number;
 }
 
-/** Puts results, by the key of their run, into a table; a result with other knobs than its run counts for nothing. */
+/**
+ * Makes the table of results, which are given by the key of their run. Ignores results whose knobs or seed differ from
+ * their run's.
+ */
 export function sweepTable(sweep: Sweep, results: ReadonlyMap<string, RunResult>): SweepTable {
   const runs = runsOf(sweep);
   const byLabel = new Map<string, SweptRun[]>();
@@ -48,7 +52,7 @@ function compare(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** The result that stands for a run. */
+/** The result of a run, unless its knobs or seed differ. */
 export function resultOf(run: SweptRun, results: ReadonlyMap<string, RunResult>): RunResult | undefined {
   const found = results.get(run.key);
   return found?.seed === run.seed && differencesOf(found, run).length === 0 ? found : undefined;

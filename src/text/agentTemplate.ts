@@ -1,6 +1,7 @@
 /**
- * chat_template.jinja of this project's own text model: ChatML, with a line a tool in the system message, a role for what tools say, and
- * calls in `<tool_call>`. It only appends, and tools take few tokens: a small model reads each of them in every prompt.
+ * chat_template.jinja of this project's own text model. It is ChatML with one line per tool in the system message,
+ * observations as messages of role `tool`, and calls in `<tool_call>`. A longer conversation only appends to a shorter
+ * one. A tool's line takes few tokens, because a small model has to read it in every prompt.
  */
 export const AGENT_TEMPLATE = String.raw`{%- if tools %}
     {{- '<|im_start|>system\n' }}

@@ -2,7 +2,10 @@ import { jsonText } from '../formats/jsonFile.ts';
 import { GPT2, isolatingSplit } from './preTokenizer.ts';
 import { trainBpe } from './trainBpe.ts';
 
-/** Tokens of this project's own text model that are found in text before anything is cut; special ones are left out of text by readers. */
+/**
+ * The added tokens of this project's own text model. They are found in text before it is split into pieces. Programs
+ * that decode text leave out the special ones.
+ */
 const ADDED = [
   { content: '<|endoftext|>', special: true },
   { content: '<|im_start|>', special: true },
@@ -11,17 +14,18 @@ const ADDED = [
   { content: '</tool_call>', special: false },
 ] as const;
 
-/** The id of a token of ADDED: they come first. */
+/** The id of an added token: its index, because added tokens have the first ids. */
 export function addedId(content: (typeof ADDED)[number]['content']): number {
   return ADDED.findIndex((token) => token.content === content);
 }
 
-/** What ends a turn. */
+/** The ids that end a turn. */
 export const AGENT_STOPS: readonly number[] = [addedId('<|im_end|>'), addedId('<|endoftext|>')];
 
 /**
- * tokenizer.json of a byte-level BPE of at most `size` tokens, trained on texts: digits one by one, then GPT-2's pattern. Without texts it has
- * the 256 bytes alone. Nothing is merged over the added tokens.
+ * Trains a byte-level BPE tokenizer with at most `size` tokens and returns its tokenizer.json. Text is split into
+ * single digits and then by GPT-2's pattern. No merge crosses an added token. Without texts the vocabulary has only the
+ * 256 bytes and the added tokens.
  */
 export function agentTokenizer(texts: readonly string[], size: number): string {
   const digits = isolatingSplit(String.raw`\p{N}`);
@@ -48,7 +52,7 @@ export function agentTokenizer(texts: readonly string[], size: number): string {
         { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
       ],
     },
-    post_processor: null, // the chat template writes all there is
+    post_processor: null, // the chat template writes all special tokens
     decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {
       ...{ type: 'BPE', dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },

@@ -8,7 +8,7 @@ const REMEDY =
   'Choose a checkpoint whose template only adds to what was said, or give it a chat_template.jinja that does.';
 const QUESTION = 'What is in the box?';
 
-/** Turns of every kind, as they are written where nothing changes them. */
+/** Turns of every kind, as the agent writes them. The template must not change them. */
 const TURNS = [
   turnText({ tool: 'look', values: { place: 'box', times: 2 } }, false),
   turnText({ tool: 'look', values: { place: 'a "box"\n' }, thought: 'It may be in there.' }, false),
@@ -18,9 +18,10 @@ const TURNS = [
 const OBSERVATIONS = ['{"found": "a key"}', 'error: no such place', 'Two lines.\nAnd <b>more</b>.', ''];
 
 /**
- * Throws ProblemError unless ids that were there stay: the prompt of each turn, the turn and what follows it are together the prompt of
- * the next, token by token, whatever was said. A template that drops thoughts, joins messages or counts turns would make the model learn
- * from a text that it never saw. The message has the turn and the tokens where they part.
+ * Throws ProblemError unless the template only appends: the prompt of a turn, the turn, and the text after it must
+ * together be the next turn's prompt, token by token. A template that drops thoughts, joins messages or counts turns
+ * would make the model learn from a text that it never saw. The message names the turn and shows the first tokens that
+ * differ.
  */
 export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dialect): void {
   const messages: Message[] = [...dialect.begins({ system: 'You look into boxes.', question: QUESTION })];
@@ -41,17 +42,17 @@ export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dial
     }
     tokens = [...tokens, ...codec.encode(turn), ...end];
     messages.push(assistantMessage(turn), dialect.observes(observation));
-    const anew = prompt();
-    const at = tokens.findIndex((id, place) => id !== anew[place]);
-    if (at < 0 && anew.length === tokens.length) return;
-    const place = at < 0 ? tokens.length : at;
+    const nextPrompt = prompt();
+    const difference = tokens.findIndex((id, place) => id !== nextPrompt[place]);
+    if (difference < 0 && nextPrompt.length === tokens.length) return;
+    const place = difference < 0 ? tokens.length : difference;
     const around = (ids: readonly number[]) =>
       shownTokens(codec, ids.slice(Math.max(0, place - 4), place + 6)) || 'the end';
     throw refused(
       template,
       `token ${place} of the prompt after turn ${i + 1}`,
-      `${around(anew)} where ${around(tokens)} was`,
-      'every token that was there before',
+      `${around(nextPrompt)} in place of ${around(tokens)}`,
+      'every earlier token unchanged',
     );
   });
 }

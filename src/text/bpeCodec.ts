@@ -1,45 +1,51 @@
 import { ProblemError } from '../base/problem.ts';
 import { type Codec, stopsOf } from './codec.ts';
 import { finder, type Span } from './textFinder.ts';
-import { bytesOf, LETTERS, lettersOf } from './letters.ts';
+import { bytesOf, BYTE_CHARACTERS, byteText } from './letters.ts';
 import { type Merge, merger } from './bpeMerges.ts';
 import type { Split } from './preTokenizer.ts';
 
-/** A token that is found in text before anything is cut. */
+/** A token that is found in text before the text is split into pieces. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  readonly special: boolean; // left out of text by readers
-  readonly normalized: boolean; // looked for after normalization, not before
+  readonly special: boolean; // true: programs that decode text leave the token out
+  readonly normalized: boolean; // true: found in normalized text; false: found before normalization
 }
 
-/** A byte-level BPE vocabulary with how it cuts text, wherever it was written. */
+/** A byte-level BPE vocabulary and its way of splitting text, read from any kind of file. */
 export interface BpeVocabulary {
-  readonly file: string; // for messages
-  readonly tokens: ReadonlyMap<string, number>; // in the letters of bytes, ids once each
-  readonly merges: readonly (readonly [string, string])[]; // the sooner, the earlier
+  readonly file: string; // name for error messages
+  /** Ids of tokens, which are written in byte characters (`letters.ts`); ids are unique. */
+  readonly tokens: ReadonlyMap<string, number>;
+  readonly merges: readonly (readonly [string, string])[]; // in order of rank: earlier merges apply first
   readonly added: readonly AddedToken[];
   readonly nfc: boolean; // text is normalized to NFC
   readonly splits: readonly Split[];
-  readonly wholeWords: boolean; // a piece that is a token is not merged
-  readonly unknown: number | null; // the id of a byte that has no token; null: such a byte is left out, as `tokenizers` does
-  readonly stops: readonly number[]; // ids the file names as ends; may be none
-  readonly splitsSpecial?: boolean; // special tokens written out in a text are text
+  readonly wholeWords: boolean; // true: a piece that is a token becomes that token, without merges
+  /** Id for a byte that has no token; null: such a byte is left out, as `tokenizers` does. */
+  readonly unknown: number | null;
+  readonly stops: readonly number[]; // ids that end a turn according to the file; may be empty
+  readonly splitsSpecial?: boolean; // true: a special token that is written out in a text is encoded as ordinary text
 }
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
-/** The largest published vocabularies have 500,000 merges and 260,000 tokens of up to some 200 letters. */
+/** Maximum number of merges. The largest published vocabularies have 500,000. */
 export const MOST_MERGES = 1 << 20;
-const MOST_LETTERS = 1024; // of a token
-const MOST_ADDED_LETTERS = 1 << 19; // of all added tokens
-/** Pieces whose ids are remembered, and how long they may be: most of a text are a few words over and over. */
-const REMEMBERED = 1 << 16;
-const LONGEST_REMEMBERED = 40;
-const UNPAIRED = /\p{Surrogate}/gu;
+/** Maximum length of a token, in characters. The longest published tokens have about 200. */
+const MAX_TOKEN_LENGTH = 1024;
+/** Maximum total length of the added tokens, in characters. */
+const MAX_ADDED_LENGTH = 1 << 19;
+/** Maximum number of pieces whose ids are cached. A cache helps because most text consists of a few repeated words. */
+const MAX_CACHED_PIECES = 1 << 16;
+/** Maximum length of a cached piece, in UTF-16 units. */
+const MAX_CACHED_LENGTH = 40;
+const UNPAIRED_SURROGATE = /\p{Surrogate}/gu;
 
 /**
- * The codec of a byte-level BPE vocabulary. Throws ProblemError where the vocabulary cannot be one: a merge of or into what is no
- * token, an id twice. Surrogates that stand alone are read as U+FFFD, which is what other programs are given for them.
+ * The codec of a byte-level BPE vocabulary. Throws ProblemError if a merge's parts or result are not tokens, if two
+ * tokens have one id, or if the vocabulary is too large. An unpaired surrogate is encoded as U+FFFD, as other programs
+ * do.
  */
 export function bpeCodec(vocabulary: BpeVocabulary): Codec {
   const { tokens, added, nfc, splits, wholeWords } = vocabulary;
@@ -47,77 +53,77 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
   const control = new Set(
     added.filter(({ id, special }) => special || vocabulary.stops.includes(id)).map(({ id }) => id),
   );
-  // a control token is found in text or is not there: none is merged from pieces
-  const tokenOf = (letters: string) => {
-    const id = tokens.get(letters);
+  // control tokens are only found in text; merges never make one
+  const tokenOf = (token: string) => {
+    const id = tokens.get(token);
     return id === undefined || control.has(id) ? undefined : id;
   };
-  const byteIds = LETTERS.map((letter) => tokenOf(letter) ?? vocabulary.unknown);
+  const byteIds = BYTE_CHARACTERS.map((character) => tokenOf(character) ?? vocabulary.unknown);
   const merge = merger(mergesOf(vocabulary).filter(({ merged }) => !control.has(merged)));
   const ids = new Map(added.map(({ content, id }) => [content, id]));
   const normal = (text: string) => (nfc ? text.normalize('NFC') : text);
-  const found = added
+  const findable = added
     .filter(({ special }) => !special || vocabulary.splitsSpecial !== true)
     .map(({ id, content, normalized }) => ({
       ...{ id, normalized, control: control.has(id) },
       content: normalized ? normal(content) : content,
     }));
-  const findRaw = finder(found.filter(({ normalized }) => !normalized));
-  const findNormal = finder(found.filter(({ normalized }) => normalized));
-  const normalControl = found.some((token) => token.normalized && token.control);
+  const findRaw = finder(findable.filter(({ normalized }) => !normalized));
+  const findNormal = finder(findable.filter(({ normalized }) => normalized));
+  const hasNormalizedControl = findable.some((token) => token.normalized && token.control);
   const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
-  const remembered = new Map<string, readonly number[]>();
+  const cachedIds = new Map<string, readonly number[]>();
   const encoder = new TextEncoder();
 
-  const merged = (piece: string): readonly number[] => {
+  const mergedIds = (piece: string): readonly number[] => {
     const bytes = encoder.encode(piece);
-    const whole = wholeWords ? tokenOf(lettersOf(bytes)) : undefined;
+    const whole = wholeWords ? tokenOf(byteText(bytes)) : undefined;
     if (whole !== undefined) return [whole];
     const out: number[] = [];
     merge(Array.from(bytes, (byte) => byteIds[byte] ?? null).filter(isId), out);
     return out;
   };
   const pieceIds = (piece: string): readonly number[] => {
-    const known = remembered.get(piece);
+    const known = cachedIds.get(piece);
     if (known) return known;
-    const found = merged(piece);
-    if (piece.length <= LONGEST_REMEMBERED) {
-      if (remembered.size >= REMEMBERED) remembered.clear();
-      remembered.set(piece, found);
+    const found = mergedIds(piece);
+    if (piece.length <= MAX_CACHED_LENGTH) {
+      if (cachedIds.size >= MAX_CACHED_PIECES) cachedIds.clear();
+      cachedIds.set(piece, found);
     }
     return found;
   };
-  const plain = (text: string, out: number[]): void => {
+  const appendPlain = (text: string, out: number[]): void => {
     let pieces: readonly string[] = [text];
     for (const split of splits) pieces = pieces.flatMap(split);
     for (const piece of pieces) for (const id of pieceIds(piece)) out.push(id);
   };
   const encode = (text: string, outside: readonly Span[] = []): readonly number[] => {
     const out: number[] = [];
-    for (const part of findRaw(text.replaceAll(UNPAIRED, '\ufffd'), outside)) {
+    for (const part of findRaw(text.replaceAll(UNPAIRED_SURROGATE, '\ufffd'), outside)) {
       if (part.id !== null) {
         out.push(part.id);
         continue;
       }
       const end = part.from + part.text.length;
-      const own = normalControl ? outside.filter((span) => span[0] < end && part.from < span[1]) : [];
-      const moved = own.map(([from, to]) => normalSpan(part.text, [from - part.from, to - part.from], normal));
-      for (const inner of findNormal(normal(part.text), moved)) {
+      const inPart = hasNormalizedControl ? outside.filter((span) => span[0] < end && part.from < span[1]) : [];
+      const normalSpans = inPart.map(([from, to]) => normalSpan(part.text, [from - part.from, to - part.from], normal));
+      for (const inner of findNormal(normal(part.text), normalSpans)) {
         if (inner.id !== null) out.push(inner.id);
-        else plain(inner.text, out);
+        else appendPlain(inner.text, out);
       }
     }
     return out;
   };
-  const known: (Uint8Array | undefined)[] = [];
-  const bytes = (id: number): Uint8Array => (known[id] ??= bytesOf(byId.get(id) ?? ''));
+  const cachedBytes: (Uint8Array | undefined)[] = [];
+  const bytes = (id: number): Uint8Array => (cachedBytes[id] ??= bytesOf(byId.get(id) ?? ''));
   const pieces = (list: readonly number[]): readonly string[] => {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const texts = list.map((id) => decoder.decode(bytes(id), { stream: true }));
     const rest = decoder.decode();
     return texts.map((text, i) => (i === texts.length - 1 ? text + rest : text));
   };
-  const id = (token: string) => ids.get(token) ?? tokens.get(lettersOf(encoder.encode(token))) ?? null;
+  const id = (token: string) => ids.get(token) ?? tokens.get(byteText(encoder.encode(token))) ?? null;
   return {
     kind: 'bytes',
     size: [...byId.keys()].reduce((most, at) => Math.max(most, at + 1), 0),
@@ -138,20 +144,22 @@ const refuse = (file: string, place: string, got: string, want: string) =>
 
 function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number, string> {
   const byId = new Map<number, string>();
-  const letters = added.reduce((sum, { content }) => sum + content.length, 0);
-  if (letters > MOST_ADDED_LETTERS) throw refuse(file, 'added tokens', `${letters} letters`, `at most ${MOST_ADDED_LETTERS}`); // prettier-ignore
-  const long = [...tokens.keys(), ...added.map(({ content }) => content)].find(({ length }) => length > MOST_LETTERS);
-  if (long !== undefined) throw refuse(file, 'vocabulary', `a token of ${long.length} letters`, `at most ${MOST_LETTERS}`); // prettier-ignore
+  const addedLength = added.reduce((sum, { content }) => sum + content.length, 0);
+  if (addedLength > MAX_ADDED_LENGTH) throw refuse(file, 'added tokens', `${addedLength} characters`, `at most ${MAX_ADDED_LENGTH}`); // prettier-ignore
+  const long = [...tokens.keys(), ...added.map(({ content }) => content)].find(
+    ({ length }) => length > MAX_TOKEN_LENGTH,
+  );
+  if (long !== undefined) throw refuse(file, 'vocabulary', `a token of ${long.length} characters`, `at most ${MAX_TOKEN_LENGTH}`); // prettier-ignore
   for (const [token, id] of tokens) {
     const other = byId.get(id);
     if (other !== undefined)
-      throw refuse(file, 'vocabulary', `the id ${id} for ${other} and ${token}`, 'an id a token');
+      throw refuse(file, 'vocabulary', `the id ${id} for ${other} and ${token}`, 'one token per id');
     byId.set(id, token);
   }
   for (const { id, content } of added) {
     const other = byId.get(id);
     if (other !== undefined && other !== content) {
-      throw refuse(file, 'added tokens', `the id ${id} for ${other} and ${content}`, 'an id a token');
+      throw refuse(file, 'added tokens', `the id ${id} for ${other} and ${content}`, 'one token per id');
     }
     byId.set(id, content);
   }
@@ -159,22 +167,25 @@ function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number,
 }
 
 function mergesOf({ file, tokens, merges }: BpeVocabulary): readonly Merge[] {
-  if (merges.length > MOST_MERGES) throw refuse(file, 'merges', `${merges.length} of them`, `at most ${MOST_MERGES}`);
+  if (merges.length > MOST_MERGES) throw refuse(file, 'merges', `${merges.length} merges`, `at most ${MOST_MERGES}`);
   return merges.map(([left, right], rank) => {
     const idOf = (token: string) => {
       const id = tokens.get(token);
       if (id === undefined)
-        throw refuse(file, `merges, ${rank}`, `${token}, which is no token`, 'tokens of the vocabulary');
+        throw refuse(file, `merges, ${rank}`, `${token}, which is not a token`, 'tokens of the vocabulary');
       return id;
     };
     return { left: idOf(left), right: idOf(right), merged: idOf(left + right) };
   });
 }
 
-/** Where a part of a text stands once it is normalized: letters that its ends were composed into are of it. */
+/**
+ * The position of a span after its text was normalized. A character that was composed across an end of the span belongs
+ * to the span.
+ */
 function normalSpan(text: string, [from, to]: Span, normal: (text: string) => string): Span {
   const { length } = normal(text);
   const before = (at: number) => normal(text.slice(0, at)).length;
-  const behind = (at: number) => length - normal(text.slice(at)).length;
-  return [Math.min(before(from), behind(from)), Math.max(before(to), behind(to))];
+  const fromEnd = (at: number) => length - normal(text.slice(at)).length;
+  return [Math.min(before(from), fromEnd(from)), Math.max(before(to), fromEnd(to))];
 }

@@ -1,14 +1,17 @@
-/** Two ids that become one; the earlier in the list, the sooner. */
+/** Two adjacent ids that are replaced by one. The index in a list of merges is the rank; lower ranks apply first. */
 export interface Merge {
   readonly left: number;
   readonly right: number;
   readonly merged: number;
 }
 
-/** In a key of the heap the place takes so many values; with up to 2²² merges a key is exact. */
-const PLACES = 2 ** 31;
+/** A key of the heap is rank · KEY_BASE + position. Keys are exact integers for up to 2²² merges. */
+const KEY_BASE = 2 ** 31;
 
-/** Looks up the rank of a merge by its two ids; −1 if there is none. A hash table with open addresses: a Map of 150,000 pairs takes four times as long. */
+/**
+ * Makes a function that returns the rank of a merge by its two ids; −1 if there is no such merge. It uses a hash table
+ * with open addressing, because a Map of 150,000 pairs takes four times as long.
+ */
 function rankTable(merges: readonly Merge[]): (left: number, right: number) => number {
   let bits = 4;
   while (1 << bits < merges.length * 2) bits++;
@@ -18,7 +21,7 @@ function rankTable(merges: readonly Merge[]): (left: number, right: number) => n
   const rights = Int32Array.from(merges, ({ right }) => right);
   const start = (left: number, right: number) =>
     (Math.imul(left, 0x9e3779b1) ^ Math.imul(right + 1, 0x85ebca6b)) >>> (32 - bits);
-  const slot = (left: number, right: number) => {
+  const findSlot = (left: number, right: number) => {
     let at = start(left, right);
     for (;;) {
       const rank = ranks[at] ?? -1;
@@ -27,15 +30,16 @@ function rankTable(merges: readonly Merge[]): (left: number, right: number) => n
     }
   };
   for (let rank = 0; rank < merges.length; rank++) {
-    const at = slot(lefts[rank] ?? 0, rights[rank] ?? 0);
-    if ((ranks[at] ?? -1) < 0) ranks[at] = rank; // the first of two that are equal
+    const at = findSlot(lefts[rank] ?? 0, rights[rank] ?? 0);
+    if ((ranks[at] ?? -1) < 0) ranks[at] = rank; // if a merge occurs twice, its first rank counts
   }
-  return (left, right) => ranks[slot(left, right)] ?? -1;
+  return (left, right) => ranks[findSlot(left, right)] ?? -1;
 }
 
 /**
- * Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): of all neighbours that may merge, those of the least rank do, from the left,
- * until none may. Takes the ids of a word's bytes and appends what is left of them to `out`. Time n log n for n bytes.
+ * Makes a function for byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909). It takes the ids of a word's bytes,
+ * merges the adjacent pair with the lowest rank (the leftmost if several have it) until no pair can be merged, and
+ * appends the ids to `out`. It takes time n log n for n bytes.
  */
 export function merger(merges: readonly Merge[]): (bytes: readonly number[], out: number[]) => void {
   const rankOf = rankTable(merges);
@@ -44,50 +48,51 @@ export function merger(merges: readonly Merge[]): (bytes: readonly number[], out
   return (bytes, out) => {
     const ids = [...bytes];
     const next = ids.map((_, i) => i + 1);
-    const before = ids.map((_, i) => i - 1);
-    const offer = (at: number) => {
+    const previous = ids.map((_, i) => i - 1);
+    const pushMerge = (at: number) => {
       const after = next[at] ?? ids.length;
       if (after >= ids.length) return;
       const rank = rankOf(ids[at] ?? 0, ids[after] ?? 0);
-      if (rank >= 0) pushLeast(heap, rank * PLACES + at);
+      if (rank >= 0) heapPush(heap, rank * KEY_BASE + at);
     };
     heap.length = 0;
-    for (let at = 0; at + 1 < ids.length; at++) offer(at);
-    for (let key = popLeast(heap); key >= 0; key = popLeast(heap)) {
-      const at = key % PLACES;
-      const rank = (key - at) / PLACES;
+    for (let at = 0; at + 1 < ids.length; at++) pushMerge(at);
+    for (let key = heapPop(heap); key >= 0; key = heapPop(heap)) {
+      const at = key % KEY_BASE;
+      const rank = (key - at) / KEY_BASE;
       const after = next[at] ?? ids.length;
-      const stale = ids[at] === GONE || after >= ids.length || rankOf(ids[at] ?? 0, ids[after] ?? 0) !== rank;
+      const stale = ids[at] === MERGED_AWAY || after >= ids.length || rankOf(ids[at] ?? 0, ids[after] ?? 0) !== rank;
       if (stale) continue;
       ids[at] = mergedIds[rank] ?? 0;
-      ids[after] = GONE;
-      const far = next[after] ?? ids.length;
-      next[at] = far;
-      if (far < ids.length) before[far] = at;
-      const back = before[at] ?? -1;
-      if (back >= 0) offer(back);
-      offer(at);
+      ids[after] = MERGED_AWAY;
+      const following = next[after] ?? ids.length;
+      next[at] = following;
+      if (following < ids.length) previous[following] = at;
+      const preceding = previous[at] ?? -1;
+      if (preceding >= 0) pushMerge(preceding);
+      pushMerge(at);
     }
-    for (const id of ids) if (id !== GONE) out.push(id);
+    for (const id of ids) if (id !== MERGED_AWAY) out.push(id);
   };
 }
-const GONE = -1;
+/** Marks a position whose id was merged into its left neighbour. */
+const MERGED_AWAY = -1;
 
-function pushLeast(heap: number[], key: number): void {
+function heapPush(heap: number[], key: number): void {
   let at = heap.length;
   heap.push(key);
   while (at > 0) {
-    const up = (at - 1) >> 1;
-    const above = heap[up] ?? 0;
-    if (above <= key) break;
-    heap[at] = above;
-    at = up;
+    const parent = (at - 1) >> 1;
+    const parentKey = heap[parent] ?? 0;
+    if (parentKey <= key) break;
+    heap[at] = parentKey;
+    at = parent;
   }
   heap[at] = key;
 }
 
-/** Takes the least key out; −1 from an empty heap. */
-function popLeast(heap: number[]): number {
+/** Removes and returns the smallest key; −1 if the heap is empty. */
+function heapPop(heap: number[]): number {
   const least = heap[0];
   const last = heap.pop();
   if (least === undefined || last === undefined) return -1;
@@ -95,13 +100,13 @@ function popLeast(heap: number[]): number {
   if (length === 0) return least;
   let at = 0;
   for (;;) {
-    let down = 2 * at + 1;
-    if (down >= length) break;
-    if (down + 1 < length && (heap[down + 1] ?? 0) < (heap[down] ?? 0)) down++;
-    const below = heap[down] ?? 0;
-    if (below >= last) break;
-    heap[at] = below;
-    at = down;
+    let child = 2 * at + 1;
+    if (child >= length) break;
+    if (child + 1 < length && (heap[child + 1] ?? 0) < (heap[child] ?? 0)) child++;
+    const childKey = heap[child] ?? 0;
+    if (childKey >= last) break;
+    heap[at] = childKey;
+    at = child;
   }
   heap[at] = last;
   return least;

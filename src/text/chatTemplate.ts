@@ -4,36 +4,42 @@ import { jinja } from './jinja.ts';
 import type { Message } from './message.ts';
 import type { ToolSchema } from './toolSchema.ts';
 
-/** How a checkpoint writes a conversation. */
+/** The chat template of a checkpoint, which writes a conversation as text. */
 export interface ChatTemplate {
-  readonly file: string; // where it stands, for messages
-  /** The text of a conversation, up to where the assistant begins to write where `asks` is set. Throws ProblemError where the template refuses it. */
+  readonly file: string; // name for error messages
+  /**
+   * The text of a conversation. With `asks` it ends with the beginning of an assistant's message. Throws ProblemError
+   * if the template refuses the conversation.
+   */
   readonly write: (messages: readonly Message[], tools: readonly ToolSchema[] | null, asks: boolean) => string;
-  readonly listsTools: boolean; // tools given are written
-  readonly hasToolRole: boolean; // messages of role `tool` are written as more than any other role
+  readonly listsTools: boolean; // true: the template writes the tools that it is given
+  /** True: the template treats messages of role `tool` differently from those of an unknown role. */
+  readonly hasToolRole: boolean;
 }
 
-/** Texts that a template may name: `bos_token`, `eos_token` and others. */
+/** Texts that a template can use as variables: `bos_token`, `eos_token` and others. */
 export type TemplateTokens = Readonly<Record<string, string>>;
 
-/** Templates by the names that `apply_chat_template` looks for; one of them is there. */
+/** Templates by the names that `apply_chat_template` looks for. At least one is present. */
 export interface NamedTemplates {
-  readonly default?: string; // for conversations that the other is not for
+  readonly default?: string; // for all conversations that `tool_use` doesn't apply to
   readonly tool_use?: string; // for conversations with tools
 }
 
 const REMEDY = 'Choose a checkpoint with a chat template for turns with tools, such as SmolLM2, Qwen2.5 or Qwen3.';
-const LONGEST = 1 << 18; // letters of a template; Llama 3.1's has 4,600
+const MAX_TEMPLATE_LENGTH = 1 << 18; // characters; Llama 3.1's template has 4,600
 
-/** A tool that is only shown to a template to see whether it writes it. */
+/** A tool for testing whether a template lists the tools that it is given. */
 const PROBE: ToolSchema = {
   type: 'function',
   function: { name: 'probe', description: 'Probe.', parameters: { type: 'object', properties: {}, required: [] } },
 };
 
 /**
- * A chat template (Jinja, as `apply_chat_template` of Transformers runs it), or a plain one and one for tools. `strftime_now` is not defined, so
- * that equal conversations are equal texts. Throws ProblemError where one is not Jinja, or does not write a system, a user's and an assistant's message.
+ * Parses a chat template, or a default one and one for tools. They are Jinja templates and run as in
+ * `apply_chat_template` of Transformers, but `strftime_now` is not defined, so that equal conversations give equal
+ * texts. Throws ProblemError if a template is not Jinja, or leaves out a message of the system, the user or the
+ * assistant.
  */
 export function chatTemplate(
   source: string | NamedTemplates,
@@ -44,7 +50,8 @@ export function chatTemplate(
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const parsed = (text: string | undefined, name: string) => {
     if (text === undefined) return null;
-    if (text.length > LONGEST) throw fail(name, `${text.length} letters`, `at most ${LONGEST}`);
+    if (text.length > MAX_TEMPLATE_LENGTH)
+      throw fail(name, `${text.length} characters`, `at most ${MAX_TEMPLATE_LENGTH}`);
     try {
       return jinja(text);
     } catch (error) {
@@ -56,27 +63,30 @@ export function chatTemplate(
   const forTools = parsed(named.tool_use, 'tool_use');
   const write: ChatTemplate['write'] = (messages, tools, asks) => {
     const render = tools && forTools ? forTools : plain;
-    if (!render) throw fail('', 'a template for conversations with tools alone', 'one called default');
+    if (!render) throw fail('', 'only a template for conversations with tools', 'a template named default');
     try {
       const variables = { messages: messages.map(asTemplatesReadIt), tools, documents: null };
       return render({ ...tokens, ...variables, add_generation_prompt: asks });
     } catch (error) {
-      throw fail(messages.map(({ role }) => role).join(', '), errorText(error), 'a conversation it can write');
+      throw fail(messages.map(({ role }) => role).join(', '), errorText(error), 'a template for such conversations');
     }
   };
-  const spoken = [...TALK, { role: 'assistant', content: 'Three.' }];
-  const written = write(spoken, plain ? null : [PROBE], false);
-  const missing = spoken.find(({ content }) => !written.includes(content));
+  const conversation = [...CONVERSATION, { role: 'assistant', content: 'Three.' }];
+  const written = write(conversation, plain ? null : [PROBE], false);
+  const missing = conversation.find(({ content }) => !written.includes(content));
   if (missing) throw fail(missing.role, 'a text without the message', 'the text of every message');
-  const listed = attempted(() => write(TALK, [PROBE], true));
-  const listsTools = listed !== null && listed !== attempted(() => write(TALK, null, true));
+  const listed = attempted(() => write(CONVERSATION, [PROBE], true));
+  const listsTools = listed !== null && listed !== attempted(() => write(CONVERSATION, null, true));
   return { file, write, listsTools, hasToolRole: knowsTools(write, listsTools ? [PROBE] : null) };
 }
 
-/** Names that a message's thoughts go by; templates read the first, some the second. */
+/** Names under which a message may have its thoughts. Most templates read the first, some the second. */
 const THOUGHTS = ['reasoning_content', 'thinking', 'reasoning'] as const;
 
-/** A message as Transformers hands it on: nothing that is null, thoughts by both names. */
+/**
+ * A message as Transformers passes it to templates: without nulls, and with thoughts under both names that templates
+ * read.
+ */
 function asTemplatesReadIt(message: Message): JsonRecord {
   const entries = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
   const read: JsonRecord = Object.fromEntries(entries);
@@ -84,22 +94,22 @@ function asTemplatesReadIt(message: Message): JsonRecord {
   return thought === undefined ? read : { thinking: thought, ...read, reasoning_content: thought };
 }
 
-const TALK: readonly Message[] = [
+const CONVERSATION: readonly Message[] = [
   { role: 'system', content: 'Two.' },
   { role: 'user', content: 'One.' },
 ];
 
-/** Whether a message of role `tool` is more to a template than its name: one of a role that nobody has must be written otherwise. */
+/** Whether a template supports the role `tool`: it must write such a message differently from one of a made-up role. */
 function knowsTools(write: ChatTemplate['write'], tools: readonly ToolSchema[] | null): boolean {
   const asRole = (role: string) =>
     attempted(() =>
-      write([...TALK, { role: 'assistant', content: 'Three.' }, { role, content: 'Four.' }], tools, true),
+      write([...CONVERSATION, { role: 'assistant', content: 'Three.' }, { role, content: 'Four.' }], tools, true),
     );
   const tool = asRole('tool');
   return tool !== null && tool.includes('Four.') && asRole('nobody')?.replaceAll('nobody', 'tool') !== tool;
 }
 
-/** What `write` returns, null where the template refuses. */
+/** What `write` returns; null if the template refuses the conversation. */
 function attempted(write: () => string): string | null {
   try {
     return write();

@@ -4,20 +4,23 @@ import { type ChatTemplate, chatTemplate } from './chatTemplate.ts';
 import type { Codec } from './codec.ts';
 import { codecFromTokenizerJson } from './tokenizerFile.ts';
 
-/** What a text model speaks: its tokenizer and how it writes a conversation. */
+/** The tokenizer and the chat template of a text model. */
 export interface ChatTokenizer {
   readonly codec: Codec;
   readonly template: ChatTemplate;
-  readonly size?: number; // rows of the model's embedding where they are more than the tokenizer's ids
+  readonly size?: number; // rows of the model's embedding, if there are more of them than ids of the tokenizer
 }
 
-/** The chat tokenizer of a folder's texts. Throws ProblemError where one of them is not what it should be. */
+/** Opens the chat tokenizer from the texts of its files. Throws ProblemError if one of them can't be used. */
 export function openChatTokenizer({ tokenizer, template, stops }: ChatTokenizerFiles): ChatTokenizer {
   const codec = codecFromTokenizerJson(new TextEncoder().encode(tokenizer), { stops });
   return { codec, template: chatTemplate(template, {}, 'chat_template.jinja') };
 }
 
-/** eos_token_id of a generation_config.json: the ids that end a turn; none where it names none. Throws ProblemError on what is no JSON. */
+/**
+ * The ids that end a turn: `eos_token_id` of a generation_config.json; empty if it has none. Throws ProblemError if it
+ * is not JSON.
+ */
 export function stopIds(generation: string): readonly number[] {
   const read = readJson('generation_config.json', new TextEncoder().encode(generation));
   const ends = isRecord(read) ? field(read, 'eos_token_id') : undefined;

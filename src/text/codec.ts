@@ -2,41 +2,54 @@ import { visible } from '../base/visible.ts';
 import type { Span } from './textFinder.ts';
 
 /**
- * Text and ids: what a tokenizer does. Ids are the record, text is a view: what was drawn is never encoded again. A model may have more
- * rows than its tokenizer has tokens; such an id says nothing, as in other readers.
+ * Converts between text and token ids. Rollouts store ids and only display them as text: sampled tokens are never
+ * encoded again. A model may have more embedding rows than its tokenizer has tokens. The ids of those rows decode to
+ * nothing, as in other programs.
  */
 export interface Codec {
-  readonly kind: 'words' | 'bytes'; // a word a token, joined by blanks; or byte-level pieces, joined by nothing
-  readonly size: number; // one more than the largest id it knows
-  readonly special: ReadonlySet<number>; // ids that readers leave out of text: <pad>, <bos>, <|im_start|> …
+  readonly kind: 'words' | 'bytes'; // words: tokens are words, joined by spaces; bytes: byte-level pieces
+  readonly size: number; // the largest known id plus one
+  readonly special: ReadonlySet<number>; // ids that programs leave out of decoded text: <pad>, <bos>, <|im_start|> …
   readonly stops: readonly number[]; // ids that end a turn
   /**
-   * The ids of a text; nothing is put before or after. Special tokens that are written out in it become their ids, unless a letter of them
-   * is `outside`: what an agent, a user or a tool wrote never becomes a special token or the end of a turn (see `outsideText`).
+   * Encodes a text, adding nothing before or after it. A special token that is written out in the text becomes its id,
+   * unless one of its characters is in a span of `outside`: text from an agent, a user or a tool must not become a
+   * special token or end a turn (see `outsideText`).
    */
   readonly encode: (text: string, outside?: readonly Span[]) => readonly number[];
-  /** The text of ids, special tokens included. Bytes that are no UTF-8 become U+FFFD. */
+  /** The text of ids, including special tokens. Bytes that are not UTF-8 become U+FFFD. */
   readonly decode: (ids: readonly number[]) => string;
-  /** The text each id adds: together they are `decode` of them all. A letter of several tokens stands at the one that completes it. */
+  /**
+   * The text that each id adds; joined, the pieces are `decode(ids)`. A character made of several tokens is in the
+   * piece of the token that completes it.
+   */
   readonly pieces: (ids: readonly number[]) => readonly string[];
-  /** The bytes of an id: a token may be half a letter. Empty for an id it does not know. */
+  /** The bytes of an id, which may be part of a character. Empty for an unknown id. */
   readonly bytes: (id: number) => Uint8Array;
-  /** The id of a token by its text, special or not; null if there is none. */
+  /** The id of a special or ordinary token by its text; null if there is no such token. */
   readonly id: (token: string) => number | null;
 }
 
-/** What ends a turn beside what a file says of it: the ends of a message as chat templates write them. */
-const ENDS = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|eom_id|>', '</s>', '<end_of_turn>'];
+/** Tokens that end a message in common chat templates. They end a turn if no file names the tokens that do. */
+const USUAL_STOPS = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|eom_id|>', '</s>', '<end_of_turn>'];
 
-/** The ids that end a turn: those a file names, or, where it names none, the usual ones that the tokenizer has as special tokens. */
+/**
+ * The ids that end a turn: the ids that a file names, or else the usual end tokens that are special tokens of the
+ * tokenizer.
+ */
 export function stopsOf(codec: Pick<Codec, 'id' | 'special'>, named: readonly number[]): readonly number[] {
   if (named.length > 0) return [...new Set(named)];
-  return ENDS.map((end) => codec.id(end)).filter((id) => id !== null && codec.special.has(id)) as readonly number[];
+  return USUAL_STOPS.map((end) => codec.id(end)).filter(
+    (id) => id !== null && codec.special.has(id),
+  ) as readonly number[];
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A token as something printable: its text with blanks and controls marked, `‹E2 80›` where it is a part of a letter, `‹151700›` where it says nothing. */
+/**
+ * A printable form of a token: its text with visible spaces and control characters, its bytes as in `‹E2 80›` if it is
+ * part of a character, or its id as in `‹151700›` if it has no text.
+ */
 export function shownToken(codec: Codec, id: number): string {
   const bytes = codec.bytes(id);
   if (bytes.length === 0) return `‹${id}›`;

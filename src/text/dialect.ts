@@ -3,14 +3,17 @@ import type { Message } from './message.ts';
 import { jsonLine, type ToolSchema } from './toolSchema.ts';
 import type { Beginning, WrittenTurn } from './turnFormat.ts';
 
-/** How a conversation is put to one template. */
+/** How an episode is written as messages for one chat template. */
 export interface Dialect {
-  readonly begins: (beginning: Beginning) => readonly Message[];
+  readonly begins: (beginning: Beginning) => readonly Message[]; // the messages before the first turn
   readonly observes: (observation: string) => Message;
-  readonly tools: readonly ToolSchema[] | null; // what the template itself is given
+  readonly tools: readonly ToolSchema[] | null; // the tools that the template is given
 }
 
-/** What a template can do goes to it; what it cannot is written into what it can. */
+/**
+ * The dialect for a template. If the template can't list tools, they are written into the system message. If it has no
+ * role `tool`, observations are written as messages of the user.
+ */
 export function dialectOf(template: ChatTemplate, schemas: readonly ToolSchema[]): Dialect {
   return {
     begins: (beginning) => beginningMessages(beginning, template, schemas),
@@ -19,21 +22,24 @@ export function dialectOf(template: ChatTemplate, schemas: readonly ToolSchema[]
   };
 }
 
-/** A turn that no template changes, to find where what follows it begins. */
+/** The text of a turn that no template changes. It marks the place after which `following` begins. */
 const turnMark = 'mark-of-the-turn';
 
-/** What stands after the agent's words of a turn that `observation` follows: the end of its message, the observation's, the beginning of the next. */
+/**
+ * The text that a template writes after the agent's words, if `observation` follows: the end of the turn's message, the
+ * observation's message, and the beginning of the next turn's message.
+ */
 export function following(template: ChatTemplate, { begins, observes, tools }: Dialect, observation: string): string {
   const written = template.write(
     [...begins({ system: null, question: '?' }), assistantMessage(turnMark), observes(observation)],
     tools,
     true,
   );
-  // the first place: an observation may hold the mark too
+  // the first occurrence, because an observation may contain the mark too
   return written.slice(written.indexOf(turnMark) + turnMark.length);
 }
 
-/** A turn as a message. */
+/** A turn as a message of the assistant. */
 export const assistantMessage = (content: string): Message => ({ role: 'assistant', content });
 
 function beginningMessages(
@@ -46,7 +52,7 @@ function beginningMessages(
   return [...(content === '' ? [] : [{ role: 'system', content }]), { role: 'user', content: question }];
 }
 
-/** What Qwen's templates say of tools, for those that say nothing of them. */
+/** The description of tools as Qwen's templates write it, for templates that don't list tools. */
 function toolText(schemas: readonly ToolSchema[]): string {
   return [
     '# Tools\n',
@@ -64,7 +70,9 @@ function observationMessage(content: string, { hasToolRole }: ChatTemplate): Mes
   return { role: 'user', content: `<tool_response>\n${content}\n</tool_response>` };
 }
 
-/** A turn in words, as templates write an assistant's message. What the turn says goes through `mark`, its tags do not. */
+/**
+ * The text of a turn, as templates write an assistant's message. `mark` is applied to its content but not to its tags.
+ */
 export function turnText(turn: WrittenTurn, answerTag: boolean, mark = (text: string) => text): string {
   const thought = turn.thought === undefined ? '' : `<think>\n${mark(turn.thought)}\n</think>\n\n`;
   if ('answer' in turn) {

@@ -6,12 +6,13 @@ import { isolatingSplit, NAMED } from './preTokenizer.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE vocabulary (SmolLM, Qwen, Llama 3).';
 
-/** ggml's kinds of tokens. */
+/** Types of tokens in ggml. */
 const TokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
 /**
- * The codec of a GGUF's own vocabulary: `tokenizer.ggml.model` gpt2, cut as `tokenizer.ggml.pre` names it. Control tokens are special,
- * user-defined ones are found in text too, unused ones never. Throws ProblemError, with the key, on any other.
+ * The codec of the vocabulary in a GGUF file. `tokenizer.ggml.model` must be gpt2; `tokenizer.ggml.pre` names the way
+ * text is split. Control and unknown tokens are special. User-defined tokens are also found in text; unused tokens
+ * never are. Throws ProblemError, with the key, if the vocabulary is of another kind.
  */
 export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const fail = (place: string, got: string, want: string) =>
@@ -20,8 +21,8 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const model = metadata.get(key('model'));
   if (model !== 'gpt2') throw fail(key('model'), shown(model), 'gpt2, which is BPE over bytes');
   const pre = metadata.get(key('pre'));
-  const cut = typeof pre === 'string' && Object.hasOwn(NAMED, pre) ? NAMED[pre] : undefined;
-  if (!cut) throw fail(key('pre'), shown(pre), `one of ${Object.keys(NAMED).join(', ')}`);
+  const splitting = typeof pre === 'string' && Object.hasOwn(NAMED, pre) ? NAMED[pre] : undefined;
+  if (!splitting) throw fail(key('pre'), shown(pre), `one of ${Object.keys(NAMED).join(', ')}`);
   const list = <T extends GgufValue>(
     name: string,
     is: (value: GgufValue) => value is T,
@@ -37,13 +38,13 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const words = list('tokens', isText, 'texts');
   const types = list('token_type', isTokenType, 'numbers from 1 to 5');
   if (types.length !== words.length)
-    throw fail(key('token_type'), `${types.length} of them`, `${words.length}, as tokens`);
+    throw fail(key('token_type'), `${types.length} types`, `${words.length}, one per token`);
   const tokens = new Map<string, number>();
   words.forEach((word, id) => {
     if (types[id] !== TokenType.normal) return;
     const other = tokens.get(word);
     if (other !== undefined)
-      throw fail(`${key('tokens')}, ${id}`, `${word}, which is ${other} too`, 'every token once');
+      throw fail(`${key('tokens')}, ${id}`, `${word}, which is also token ${other}`, 'every token once');
     tokens.set(word, id);
   });
   const added = words.flatMap((content, id) => {
@@ -56,7 +57,7 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const merges = list('merges', isText, 'texts').map((merge, i) => {
     const [left, right, more] = merge.split(' ');
     if (!left || !right || more !== undefined)
-      throw fail(`${key('merges')}, ${i}`, merge, 'two tokens and a blank between them');
+      throw fail(`${key('merges')}, ${i}`, merge, 'two tokens separated by a space');
     return [left, right] as const;
   });
   const stops = ['eos_token_id', 'eot_token_id'].flatMap((name) => {
@@ -67,15 +68,15 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
     }
     return [id];
   });
-  const splits = cut.patterns.map(isolatingSplit);
+  const splits = splitting.patterns.map(isolatingSplit);
   return bpeCodec({
     file,
     tokens,
     merges,
     added,
-    nfc: cut.nfc,
+    nfc: splitting.nfc,
     splits,
-    wholeWords: cut.wholeWords,
+    wholeWords: splitting.wholeWords,
     unknown: null,
     stops,
   });

@@ -7,22 +7,23 @@ import { controlTexts, outsideText } from './outsideText.ts';
 import { type ToolFace, toolSchema } from './toolSchema.ts';
 import { type TurnFormat, withoutStop } from './turnFormat.ts';
 
-/** What hermes turns are made of. */
+/** The parts of the format of Hermes turns. */
 export interface HermesParts {
   readonly codec: Codec;
   readonly template: ChatTemplate;
   readonly tools: readonly ToolFace[];
-  readonly answerTag?: boolean; // the answer stands in `<answer>`; without it, an answer is what follows without a call
+  /** True: an answer is written in `<answer>`; false: any text without a call is the answer. */
+  readonly answerTag?: boolean;
 }
 
-/** What a turn is made of, which a tokenizer may have as special tokens. */
+/** The tags that a turn may contain. An agent may write them even if the tokenizer has them as special tokens. */
 const TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</think>', '<answer>', '</answer>'];
 
 /**
- * Turns as a checkpoint's chat template writes them, calls as JSON in `<tool_call>`, observations as messages of role `tool`. What a
- * template cannot do is written into what it can: tools into the system prompt where it takes none (SmolLM2's), an observation into a
- * user's message within `<tool_response>` where it knows no such role. No special token is made of what a question, an observation or a
- * turn says. Throws ProblemError where the template rewrites what was said, see
+ * The turn format of a checkpoint's chat template: calls are JSON in `<tool_call>`, observations are messages of role
+ * `tool`. If the template can't list tools (SmolLM2's can't), they are written into the system message. If it has no
+ * role `tool`, an observation is written in `<tool_response>` in a message of the user. The words of a question, an
+ * observation or a turn never become special tokens. Throws ProblemError if the template changes earlier messages, see
  * `checkAppends`.
  */
 export function hermesFormat({ codec, template, tools, answerTag = false }: HermesParts): TurnFormat {
@@ -31,7 +32,7 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
   checkAppends(codec, template, dialect);
   const outside = outsideText(codec);
   const markers = controlTexts(codec).filter((text) => !TAGS.includes(text));
-  const turnEnd = codec.stops.map((id) => codec.decode([id]));
+  const stopTexts = codec.stops.map((id) => codec.decode([id]));
   return {
     codec,
     stops: codec.stops,
@@ -41,12 +42,12 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
     },
     observationIds: (observation, stopped) => {
       const after = following(template, dialect, outside.mark(observation));
-      const stop = turnEnd.find((end) => end !== '' && after.startsWith(end)) ?? '';
+      const stop = stopTexts.find((end) => end !== '' && after.startsWith(end)) ?? '';
       return outside.encode(stopped ? after.slice(stop.length) : after);
     },
     turnIds: (turn) => {
       const after = following(template, dialect, '');
-      const stop = codec.stops.find((_, i) => after.startsWith(turnEnd[i] ?? '')) ?? codec.stops[0];
+      const stop = codec.stops.find((_, i) => after.startsWith(stopTexts[i] ?? '')) ?? codec.stops[0];
       return [...outside.encode(turnText(turn, answerTag, outside.mark)), ...(stop === undefined ? [] : [stop])];
     },
     read: (turn, quote) =>

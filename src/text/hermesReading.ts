@@ -5,25 +5,26 @@ import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 /**
- * Markers that may not appear outside a call. Only the chat template writes the first three; an agent that does would
- * fake an observation or a new message.
+ * Markers that an agent may not write outside a call. With the first three, which only the chat template writes, it
+ * would fake an observation or a new message.
  */
 const FORGED = ['<tool_response>', '</tool_response>', '<|im_start|>', CLOSE];
 const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
-const MOST_SHOWN = 60;
+const MAX_QUOTED = 60; // characters of the agent's words in a message
 
 /** The rules for reading a turn. */
 export interface Reading {
   readonly tools: readonly ToolSchema[]; // tools that may be called
-  readonly answerTag: boolean; // true: an answer is written in `<answer> … </answer>`; false: any text without a call is the answer
+  /** True: an answer is written in `<answer> … </answer>`; false: any text without a call is the answer. */
+  readonly answerTag: boolean;
   readonly markers?: readonly string[]; // special tokens of the tokenizer; a turn may not write these either
-  readonly quote?: Quote; // shortens the agent's words for an error message; default: cuts them to 60 letters
+  readonly quote?: Quote; // shortens the agent's words for an error message; default: cuts them to 60 characters
 }
 
 /**
- * Reads a turn in the format of Hermes models (NousResearch/Hermes-Function-Calling): a thought in `<think>`, then text with one
- * `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A JSON list with one call in it is read as
- * that call, because SmolLM2 was trained to write calls so.
+ * Reads a turn in the format of Hermes models (NousResearch/Hermes-Function-Calling): a thought in `<think>`, then text
+ * with one `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A JSON list with one call
+ * in it is read as that call, because SmolLM2 was trained to write calls so.
  */
 export function readHermes(text: string, { tools, answerTag, markers = [], quote = cut }: Reading): ReadTurn {
   const think = THINK.exec(text);
@@ -131,17 +132,17 @@ export function wrongTurns(
   const call = (name: string, given: unknown) => `${OPEN}${JSON.stringify({ name, arguments: given })}${CLOSE}`;
   const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => {
     const right = rightOf(name);
-    const odd = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MOST_SHOWN)];
+    const odd = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MAX_QUOTED)];
     return [
       ...[call(name, 0), call(name, { ...right, '?': 0 })],
       ...parameters.required.flatMap((key) => odd.map((value) => call(name, { ...right, [key]: value }))),
     ];
   });
-  const formless = ['', '?', '0.5', '1000', '? '.repeat(MOST_SHOWN), '<think>', OPEN, `${OPEN}${OPEN}`, ...FORGED];
+  const formless = ['', '?', '0.5', '1000', '? '.repeat(MAX_QUOTED), '<think>', OPEN, `${OPEN}${OPEN}`, ...FORGED];
   return [...formless, `${OPEN}${CLOSE}?`, `${OPEN}?${CLOSE}`, `${OPEN}0${CLOSE}`, call('?', {}), ...wrongCalls];
 }
 
 function cut(text: string): string {
-  const letters = Array.from(text);
-  return letters.length > MOST_SHOWN ? `${letters.slice(0, MOST_SHOWN - 1).join('')}…` : text;
+  const characters = Array.from(text);
+  return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED - 1).join('')}…` : text;
 }

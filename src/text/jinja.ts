@@ -4,15 +4,17 @@ import { type Node, prepare, PythonInterpreter } from './pythonInterpreter.ts';
 import { pythonText } from './pythonValues.ts';
 
 /**
- * A template of Jinja, as Transformers runs it in Python: the library parses and runs it, and where it differs from Python, what is here
- * does. Returns what writes it with given variables, which throws where the template raises or takes more than a `JinjaBudget`. Throws where it is not Jinja.
+ * Parses a Jinja template so that it runs as in Transformers, which is Python. A library parses and runs it; this
+ * project's code replaces the parts of the library that differ from Python. Returns a function that renders the
+ * template with given variables. The function throws if the template raises an exception or exceeds its `JinjaBudget`.
+ * Throws if the source is not Jinja.
  */
 export function jinja(source: string): (variables: Readonly<Record<string, unknown>>) => string {
-  // the library takes the square of the time for a run of blanks
-  if (/\s{1000}/.test(source)) throw new RangeError('a run of 1000 blanks');
+  // the library takes quadratic time for a run of white space
+  if (/\s{1000}/.test(source)) throw new RangeError('1000 white-space characters in a row');
   const lines = source.replaceAll(/\r\n?/g, '\n'); // Jinja reads every line ending as \n
   const program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
-  const printed = new WeakSet<Node>(); // parts whose values are written
+  const printed = new WeakSet<Node>(); // nodes whose values are written to the output
   prepare(program, printed);
   return (variables) => {
     const environment = new Environment();
@@ -22,7 +24,7 @@ export function jinja(source: string): (variables: Readonly<Record<string, unkno
   };
 }
 
-const MOST_RANGE = 100_000;
+const MAX_RANGE = 100_000; // numbers
 
 const GLOBALS: Readonly<Record<string, unknown>> = {
   ...{ true: true, True: true, false: false, False: false, none: null, None: null },
@@ -33,8 +35,8 @@ const GLOBALS: Readonly<Record<string, unknown>> = {
     if (step === 0) throw new Error('range: a step of 0');
     const [begin, stop] = end === undefined ? [0, first] : [first, end];
     const length = Math.max(0, Math.ceil((stop - begin) / step));
-    // the bound of Jinja's sandbox, which Transformers runs templates in
-    if (!(length <= MOST_RANGE)) throw new RangeError(`range: over ${MOST_RANGE} numbers`);
+    // the limit of Jinja's sandbox, in which Transformers runs templates
+    if (!(length <= MAX_RANGE)) throw new RangeError(`range: over ${MAX_RANGE} numbers`);
     return Array.from({ length }, (_, i) => begin + i * step);
   },
 };

@@ -1,81 +1,100 @@
 import type { Spend, Value } from './pythonValues.ts';
 
-/** Parts of a template that one conversation may run: a second's worth. SmolLM2's runs 40 for each message, Qwen3's 150. */
-const MOST_STEPS = 1 << 20;
-/** Parts within parts, so that macros that call themselves end before the stack does. */
-const MOST_DEPTH = 500;
-/** Letters of a text, and entries of a list or dict, that a template may hold. */
-const MOST_LETTERS = 1 << 20;
-const MOST_ENTRIES = 1 << 17;
-/** Letters, and entries, that cost as much as a step; and steps that a new entry, and a round of a loop, cost. */
-const [LETTERS, ENTRIES] = [16, 16];
-const [NEW_ENTRY, ROUND] = [1, 16];
+/**
+ * Maximum number of steps for one conversation; a step evaluates one node of the template. This takes about a second.
+ * SmolLM2's template takes 40 steps per message, Qwen3's 150.
+ */
+const MAX_STEPS = 1 << 20;
+/** Maximum depth of nested nodes, so that a recursive macro ends before the call stack overflows. */
+const MAX_DEPTH = 500;
+/** Maximum length of a text in a template, in characters. */
+const MAX_CHARACTERS = 1 << 20;
+/** Maximum number of entries of a list or dict in a template. */
+const MAX_ENTRIES = 1 << 17;
+/** Number of characters whose handling costs one step. */
+const CHARACTERS_PER_STEP = 16;
+/** Number of entries of a list or dict whose handling costs one step. */
+const ENTRIES_PER_STEP = 16;
+/** Cost of a new entry, in steps. */
+const NEW_ENTRY_STEPS = 1;
+/** Cost of an iteration of a loop, in steps. */
+const ITERATION_STEPS = 16;
 
-/** What a template may still do, so that none runs for long or takes much memory. It counts what is done, not seconds, so that equal conversations end equally. */
+/**
+ * Limits the time and memory that a template takes. It counts operations instead of seconds, so that equal
+ * conversations give equal results.
+ */
 export class JinjaBudget {
   #steps = 0;
   #depth = 0;
 
-  /** Counts a step and the handling of so many letters. Throws RangeError where that is too much. */
-  readonly spend: Spend = (letters) => {
-    this.#steps += 1 + letters / LETTERS;
-    if (this.#steps > MOST_STEPS) throw new RangeError(`the template takes over ${MOST_STEPS} steps`);
+  /** Counts a step, and the handling of `characters` characters. Throws RangeError if the budget is exceeded. */
+  readonly spend: Spend = (characters) => {
+    this.#steps += 1 + characters / CHARACTERS_PER_STEP;
+    if (this.#steps > MAX_STEPS) throw new RangeError(`the template takes over ${MAX_STEPS} steps`);
   };
 
-  /** Begins a part; `leave` ends it. */
+  /** Counts the beginning of a node; `leave` must follow at its end. Throws RangeError if nodes are nested too deep. */
   enter(): void {
     this.spend(0);
-    if (++this.#depth > MOST_DEPTH) throw new RangeError(`the template nests over ${MOST_DEPTH} deep`);
+    if (++this.#depth > MAX_DEPTH) throw new RangeError(`the template nests over ${MAX_DEPTH} deep`);
   }
 
   leave(): void {
     this.#depth--;
   }
 
-  /** Counts a value that was made or read; throws RangeError on one that is too large. */
+  /** Counts a value that was computed or read. Throws RangeError if it is too large. */
   hold({ value }: Value): void {
     if (typeof value === 'string') this.text(value.length);
     else if (Array.isArray(value)) this.entries(value.length);
     else if (value instanceof Map) this.entries(value.size);
   }
 
-  /** Counts a text of so many letters. */
-  text(letters: number): void {
-    if (letters > MOST_LETTERS) throw new RangeError(`the template makes a text of over ${MOST_LETTERS} letters`);
-    this.spend(letters);
+  /** Counts a text of `characters` characters. */
+  text(characters: number): void {
+    if (characters > MAX_CHARACTERS)
+      throw new RangeError(`the template makes a text of over ${MAX_CHARACTERS} characters`);
+    this.spend(characters);
   }
 
-  /** Counts a list or dict of so many entries. */
+  /** Counts a list or dict by the number of its entries. */
   entries(entries: number): void {
-    if (entries > MOST_ENTRIES) throw new RangeError(`the template makes a list of over ${MOST_ENTRIES} entries`);
-    this.spend((entries / ENTRIES) * LETTERS);
+    if (entries > MAX_ENTRIES) throw new RangeError(`the template makes a list of over ${MAX_ENTRIES} entries`);
+    this.spend((entries / ENTRIES_PER_STEP) * CHARACTERS_PER_STEP);
   }
 
-  /** Counts entries that a method makes. */
+  /** Counts new entries that a method creates. */
   made(entries: number): void {
-    this.spend(entries * NEW_ENTRY * LETTERS);
+    this.spend(entries * NEW_ENTRY_STEPS * CHARACTERS_PER_STEP);
   }
 
-  /** Counts a loop of so many rounds, before it begins. */
+  /** Counts a loop by the number of its iterations, before it begins. */
   rounds(rounds: number): void {
-    this.spend(rounds * ROUND * LETTERS);
+    this.spend(rounds * ITERATION_STEPS * CHARACTERS_PER_STEP);
   }
 
-  /** Counts a search, which takes at worst the product of both. */
-  search(letters: number, sought: number): void {
-    this.spend((letters * sought) / LETTERS);
+  /**
+   * Counts a search for a text of `sought` characters. The worst case takes time proportional to the product of both
+   * lengths.
+   */
+  search(characters: number, sought: number): void {
+    this.spend((characters * sought) / CHARACTERS_PER_STEP);
   }
 
-  /** Counts all that a filter goes through: each entry of a list with its letters. Returns the letters. */
+  /**
+   * Counts the input of a filter, if it is a list: each entry with its length. Returns the total length of a text or
+   * list.
+   */
   through({ value }: Value): number {
     if (typeof value === 'string') return value.length;
     if (!Array.isArray(value)) return 0;
-    let letters = 0;
+    let characters = 0;
     for (const entry of value) {
       const length = typeof entry.value === 'string' ? entry.value.length : 1;
-      letters += length;
+      characters += length;
       this.spend(length);
     }
-    return letters;
+    return characters;
   }
 }

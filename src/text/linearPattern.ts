@@ -1,57 +1,63 @@
-/** States of a pattern, and kinds of letters in it; published patterns have some 40 and 15. */
-const MOST_STATES = 4096;
-const MOST_KINDS = 256;
-/** Bits that are kept for a text: 128 MB. */
-const MOST_BITS = 2 ** 30;
+/** Maximum number of states of a pattern. Published patterns have about 40. */
+const MAX_STATES = 4096;
+/** Maximum number of character classes of a pattern. Published patterns have about 15. */
+const MAX_CLASSES = 256;
+/** Maximum size of the memo of a text, in bits: 128 MB. */
+const MAX_MEMO_BITS = 2 ** 30;
 
-/** What to do at a place of a text, and the state after it. */
+/** A state of the automaton. It says what to try at a position of the text, and which state comes next. */
 type State =
-  | { readonly kind: number; readonly next: number } // one letter of a kind
-  | { readonly first: number; readonly second: number } // the first, or else the second
-  | { readonly ahead: number; readonly not: boolean; readonly next: number }; // what follows matches, or must not
+  | { readonly class: number; readonly next: number } // match one character of a class
+  | { readonly first: number; readonly second: number } // try state `first`, then `second`
+  | { readonly ahead: number; readonly not: boolean; readonly next: number }; // lookahead; `not`: it must not match
+/** The accepting state. */
 const END = -1;
 
 /**
- * Finds matches in time linear in the text, whatever the pattern: what failed at a place is never tried there again (backtracking with a memo,
- * Norvig 1991). `source` is a regular expression of JavaScript as `translatePattern` writes it: letters, classes, groups, alternatives, lookahead and
- * greedy counts. Matches are those of JavaScript under the flags `gu`. The function returned gives where the first match at or after a place
- * begins and ends, or null; memory grows with the text. Throws RangeError if a pattern, or a text under
- * it, would take too much memory, and SyntaxError on counts of what may match nothing.
+ * Compiles a pattern that is matched in time linear in the text: backtracking with a memo (Norvig 1991), so that a
+ * state that failed at a position is never tried there again. `source` is a JavaScript regular expression as
+ * `translatePattern` writes it: characters, classes, groups, alternatives, lookahead and greedy counts. Matches are the
+ * same as in JavaScript with the flags `gu`. The returned function gives begin and end of the first match at or after a
+ * position, or null. Its memory grows with the text. Throws RangeError if the pattern, or a text with it, would take
+ * too much memory. Throws SyntaxError if a count repeats something that may match nothing.
  */
 export function linearPattern(source: string): (text: string, from: number) => readonly [number, number] | null {
-  const { states, start, kinds } = compiled(source);
-  const tests = kinds.map(letterTest);
+  const { states, start, classes } = compile(source);
+  const tests = classes.map(classTest);
   let text = '';
-  let failed = new Uint32Array();
-  let held = new Uint32Array(); // of lookahead: what matches
+  let failed = new Uint32Array(); // one bit per position and state: no match begins there
+  let matchedAhead = new Uint32Array(); // one bit per position and state: a lookahead matches there
 
-  /** Where a match that begins in a state at a place ends, −1 where none does; first choices first. */
+  /**
+   * The end of the match that begins in state `begin` at position `from`; −1 if there is none. Earlier alternatives
+   * have priority.
+   */
   const run = (begin: number, from: number, ahead: boolean): number => {
-    const choices: number[] = []; // state, place, and length of the path there
-    const path: number[] = []; // bits of the states gone through
+    const choices: number[] = []; // untried alternatives, three numbers each: state, position, length of `path`
+    const path: number[] = []; // bits of the positions and states on the current path
     let [state, place] = [begin, from];
     for (;;) {
       const bit = place * states.length + state;
-      const known = state === END || (ahead && isSet(held, bit));
-      if (known) {
+      const matches = state === END || (ahead && isSet(matchedAhead, bit));
+      if (matches) {
         for (const each of path) {
-          if (ahead) set(held, each);
+          if (ahead) set(matchedAhead, each);
           else unset(failed, each);
         }
         return place;
       }
       let next: number | null = null;
       if (!isSet(failed, bit)) {
-        set(failed, bit); // until it is known better
+        set(failed, bit); // counts as failed until it matches
         path.push(bit);
         const found = states[state]!;
         if ('first' in found) {
           choices.push(found.second, place, path.length);
           next = found.first;
-        } else if ('kind' in found) {
-          const letter = text.codePointAt(place);
-          if (letter !== undefined && tests[found.kind]!(letter)) {
-            place += letter > 0xffff ? 2 : 1;
+        } else if ('class' in found) {
+          const character = text.codePointAt(place);
+          if (character !== undefined && tests[found.class]!(character)) {
+            place += character > 0xffff ? 2 : 1;
             next = found.next;
           }
         } else if (run(found.ahead, place, true) >= 0 !== found.not) next = found.next;
@@ -70,9 +76,9 @@ export function linearPattern(source: string): (text: string, from: number) => r
     if (whole !== text || from === 0) {
       text = whole;
       const bits = (text.length + 1) * states.length;
-      if (bits > MOST_BITS) throw new RangeError(`a text of ${text.length} letters under a pattern of ${states.length} states takes too much memory`); // prettier-ignore
+      if (bits > MAX_MEMO_BITS) throw new RangeError(`a text of ${text.length} characters with a pattern of ${states.length} states takes too much memory`); // prettier-ignore
       failed = new Uint32Array(Math.ceil(bits / 32));
-      held = new Uint32Array(failed.length);
+      matchedAhead = new Uint32Array(failed.length);
     }
     for (let at = from; at <= text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) {
       const end = run(start, at, false);
@@ -90,46 +96,46 @@ function unset(bits: Uint32Array, bit: number): void {
   bits[bit >>> 5]! &= ~(1 << (bit & 31));
 }
 
-/** Whether a letter is of a kind; asked once for each letter of the first plane. */
-function letterTest(kind: string): (letter: number) => boolean {
-  const regex = new RegExp(`^${kind}$`, 'u');
-  const known = new Uint8Array(0x10000); // 0: not asked yet
-  return (letter) => {
-    if (letter > 0xffff) return regex.test(String.fromCodePoint(letter));
-    known[letter] ||= regex.test(String.fromCharCode(letter)) ? 2 : 1;
-    return known[letter] === 2;
+/** Makes a test for membership in a character class. Results for the basic plane (up to U+FFFF) are cached. */
+function classTest(characterClass: string): (character: number) => boolean {
+  const regex = new RegExp(`^${characterClass}$`, 'u');
+  const cached = new Uint8Array(0x10000); // 0: not tested yet, 1: no member, 2: member
+  return (character) => {
+    if (character > 0xffff) return regex.test(String.fromCodePoint(character));
+    cached[character] ||= regex.test(String.fromCharCode(character)) ? 2 : 1;
+    return cached[character] === 2;
   };
 }
 
 interface Compiled {
   readonly states: readonly State[];
   readonly start: number;
-  readonly kinds: readonly string[]; // of letters, as regular expressions
+  readonly classes: readonly string[]; // character classes, as regular expressions
 }
 
-/** A part of a pattern. */
+/** A parsed part of a pattern. */
 interface Part {
-  readonly empty: boolean; // it may match nothing
-  /** Compiles it in front of the state that follows it. */
+  readonly empty: boolean; // true: it may match nothing
+  /** Compiles the part so that `next` is the state after it. Returns its first state. */
   readonly before: (next: number) => number;
 }
 
 const ATOM = /\\[pP]\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|./suy;
 const COUNT = /[?*+]|\{(\d+)(,?)(\d*)\}/y;
 
-function compiled(source: string): Compiled {
+function compile(source: string): Compiled {
   const states: State[] = [];
-  const kinds = new Map<string, number>();
+  const classes = new Map<string, number>();
   let at = 0;
   const state = (of: State): number => {
-    if (states.length >= MOST_STATES) throw new RangeError(`a pattern of over ${MOST_STATES} states`);
+    if (states.length >= MAX_STATES) throw new RangeError(`a pattern of over ${MAX_STATES} states`);
     return states.push(of) - 1;
   };
-  const letter = (kind: string): Part => {
-    const number = kinds.get(kind) ?? kinds.size;
-    if (number >= MOST_KINDS) throw new RangeError(`a pattern with over ${MOST_KINDS} kinds of letters`);
-    kinds.set(kind, number);
-    return { empty: false, before: (next) => state({ kind: number, next }) };
+  const character = (characterClass: string): Part => {
+    const number = classes.get(characterClass) ?? classes.size;
+    if (number >= MAX_CLASSES) throw new RangeError(`a pattern with over ${MAX_CLASSES} character classes`);
+    classes.set(characterClass, number);
+    return { empty: false, before: (next) => state({ class: number, next }) };
   };
   const matched = (regex: RegExp) => {
     regex.lastIndex = at;
@@ -159,7 +165,7 @@ function compiled(source: string): Compiled {
   };
   const atom = (): Part => {
     const [group] = matched(/\((?:\?[:=!])?/y) ?? [];
-    if (group === undefined) return letter(matched(ATOM)?.[0] ?? '');
+    if (group === undefined) return character(matched(ATOM)?.[0] ?? '');
     const inner = alternatives();
     at++; // the closing bracket
     if (group !== '(?=' && group !== '(?!') return inner;
@@ -170,9 +176,9 @@ function compiled(source: string): Compiled {
     if (sign === undefined) return part;
     const least = low === '' ? Number(sign === '+') : Number(low);
     const most = low === '' ? (sign === '?' ? 1 : Infinity) : high !== '' ? Number(high) : comma === '' ? least : Infinity; // prettier-ignore
-    if (Math.max(least, most === Infinity ? 0 : most) > MOST_STATES) throw new RangeError(`a count of over ${MOST_STATES}`); // prettier-ignore
-    // engines differ in what a round of nothing is
-    if (part.empty && most > 1) throw new SyntaxError('a count of what may be nothing');
+    if (Math.max(least, most === Infinity ? 0 : most) > MAX_STATES) throw new RangeError(`a count of over ${MAX_STATES}`); // prettier-ignore
+    // engines differ in how they repeat something empty
+    if (part.empty && most > 1) throw new SyntaxError('a count of something that may be empty');
     const before = (next: number) => {
       let after = next;
       if (most === Infinity) {
@@ -186,6 +192,6 @@ function compiled(source: string): Compiled {
     return { empty: part.empty || least === 0, before };
   };
   const start = alternatives().before(END);
-  // a pattern of nothing has no states, and is the end at once
-  return { states: states.length > 0 ? states : [{ first: END, second: END }], start: start === END ? 0 : start, kinds: [...kinds.keys()] }; // prettier-ignore
+  // an empty pattern has no states and begins in END
+  return { states: states.length > 0 ? states : [{ first: END, second: END }], start: start === END ? 0 : start, classes: [...classes.keys()] }; // prettier-ignore
 }

@@ -1,12 +1,12 @@
 import type { JsonRecord } from '../formats/jsonFile.ts';
 
-/** A call in a message, as Hugging Face and OpenAI write it. */
+/** A tool call in a message, in the format of Hugging Face and OpenAI. */
 export interface MessageCall {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: JsonRecord };
 }
 
-/** A message of a conversation, as chat templates take them. */
+/** A message of a conversation, in the form that chat templates expect. */
 export interface Message {
   readonly role: string; // system, user, assistant, tool
   readonly content: string;

@@ -1,32 +1,41 @@
 import type { Codec } from './codec.ts';
 import type { Span } from './textFinder.ts';
 
-/** Stands before each letter from outside that might become a part of a special token: a noncharacter, which no text has (Unicode 23.7). */
+/**
+ * Marks the next character as coming from outside, if it might become part of a special token. It is a noncharacter,
+ * which real text doesn't contain (Unicode 23.7).
+ */
 const MARK = '\ufdd0';
 
-/** Text from an agent, a user or a tool on its way through a chat template. */
+/**
+ * Passes text from outside (of an agent, a user or a tool) through a chat template without letting it become special
+ * tokens.
+ */
 export interface OutsideText {
-  /** The text with marks where letters of its own might be taken for a special token or a part of one. Most texts have no such letter. */
+  /**
+   * Puts marks before the characters that might be taken for a special token or part of one. Most texts have no such
+   * character.
+   */
   readonly mark: (text: string) => string;
-  /** The ids of a text with marked parts; marks are none of it. */
+  /** Encodes a text with marks. The marks themselves are not encoded. */
   readonly encode: (marked: string) => readonly number[];
 }
 
-/** How text from outside is put into a chat tokenizer: no special token, and no end of a turn, is made of what was only written. */
+/** Makes the functions for text from outside, so that it never becomes a special token and never ends a turn. */
 export function outsideText(codec: Codec): OutsideText {
   const control = controlTexts(codec);
   return {
     mark: (text) => {
       const plain = text.replaceAll(MARK, '\ufffd');
       const normal = plain.normalize('NFC');
-      const risky = riskyLetters(plain, control);
-      // letters that only normalization makes: all are marked, for they stand elsewhere
-      const all = normal !== plain && riskyLetters(normal, control).size > 0;
+      const risky = riskyPlaces(plain, control);
+      // if the normalized text has risky characters, all characters are marked, because normalization moves places
+      const all = normal !== plain && riskyPlaces(normal, control).size > 0;
       if (!all && risky.size === 0) return plain;
       let [marked, at] = ['', 0];
-      for (const letter of plain) {
-        marked += all || risky.has(at) ? MARK + letter : letter;
-        at += letter.length;
+      for (const character of plain) {
+        marked += all || risky.has(at) ? MARK + character : character;
+        at += character.length;
       }
       return marked;
     },
@@ -35,14 +44,14 @@ export function outsideText(codec: Codec): OutsideText {
       const outside: Span[] = [];
       let text = '';
       let next = false;
-      for (const letter of marked) {
-        if (letter === MARK) next = true;
+      for (const character of marked) {
+        if (character === MARK) next = true;
         else {
           const last = outside.at(-1);
           const begin = last?.[1] === text.length ? last[0] : text.length;
           if (next && begin < text.length) outside.pop();
-          if (next) outside.push([begin, text.length + letter.length]);
-          text += letter;
+          if (next) outside.push([begin, text.length + character.length]);
+          text += character;
           next = false;
         }
       }
@@ -57,8 +66,11 @@ export function controlTexts(codec: Codec): readonly string[] {
   return [...ids].map((id) => codec.decode([id])).filter((text) => text !== '');
 }
 
-/** Places of the letters that are in a token's text, or at an end where what stands beside might complete one. */
-function riskyLetters(text: string, control: readonly string[]): ReadonlySet<number> {
+/**
+ * The places of characters that belong to the text of a control token, or that stand at an end of `text` where adjacent
+ * text might complete such a token.
+ */
+function riskyPlaces(text: string, control: readonly string[]): ReadonlySet<number> {
   const risky = new Set<number>();
   const take = (from: number, to: number) => {
     for (let at = from; at < to; at++) risky.add(at);

@@ -2,20 +2,25 @@ import { field, isRecord, shown } from '../formats/jsonFile.ts';
 import { linearPattern } from './linearPattern.ts';
 import { translatePattern } from './tokenizerPattern.ts';
 
-/** Cuts a text into pieces; together they are the text. */
+/** Splits a text into pieces. Joined, the pieces are the text. */
 export type Split = (text: string) => readonly string[];
 
-/** What is wrong with a part of a file. */
+/** Makes the error for a part of a file that can't be used. */
 export type Refuse = (place: string, got: string, want: string) => Error;
 
-/** GPT-2's pattern (openai/gpt-2 `src/encoder.py`), which a ByteLevel pre-tokenizer runs unless told not to. */
+/**
+ * GPT-2's pattern (openai/gpt-2 `src/encoder.py`). A ByteLevel pre-tokenizer splits by it unless `use_regex` is false.
+ */
 export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-/** Qwen's pattern, of its second and third generation. */
+/** The pattern of Qwen 2 and Qwen 3. */
 const QWEN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 /** Llama 3's pattern. */
 const LLAMA3 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
-/** How a GGUF's `tokenizer.ggml.pre` cuts, by its name (llama.cpp `src/llama-vocab.cpp`; normalization as the checkpoints' own tokenizer.json has it). */
+/**
+ * The ways of splitting text, by their names in `tokenizer.ggml.pre` of a GGUF file. Patterns are from llama.cpp
+ * `src/llama-vocab.cpp`, normalization from the tokenizer.json of the checkpoints.
+ */
 export const NAMED: Readonly<
   Record<string, { readonly patterns: readonly string[]; readonly nfc: boolean; readonly wholeWords: boolean }>
 > = {
@@ -25,16 +30,19 @@ export const NAMED: Readonly<
   'llama-bpe': { patterns: [LLAMA3], nfc: false, wholeWords: true },
 };
 
-/** Patterns that JavaScript's own engine is known to run in linear time; it takes a tenth of the time of ours. */
+/**
+ * Patterns that JavaScript's engine is known to match in linear time. It takes a tenth of the time of `linearPattern`.
+ */
 const NATIVE: ReadonlySet<string> = new Set([GPT2, QWEN, LLAMA3, String.raw`\p{N}`, String.raw`\p{N}+`]);
-const MOST_LETTERS = 4096; // of a pattern
+const MAX_PATTERN_LENGTH = 4096; // characters
 
 /**
- * A split in which what matches is a piece, and what lies between matches too, in time linear in the text. Throws SyntaxError where the pattern is
- * not understood, RangeError where it would take too much memory; so may the split.
+ * Makes a split by a pattern: each match and each text between matches is a piece. It takes time linear in the text.
+ * Throws SyntaxError if the pattern is not supported, and RangeError if it would take too much memory. The split may
+ * throw RangeError too.
  */
 export function isolatingSplit(pattern: string): Split {
-  if (pattern.length > MOST_LETTERS) throw new RangeError(`a pattern of ${pattern.length} letters`);
+  if (pattern.length > MAX_PATTERN_LENGTH) throw new RangeError(`a pattern of ${pattern.length} characters`);
   const regex = translatePattern(pattern);
   const find = NATIVE.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
   return (text) => {
@@ -63,14 +71,17 @@ function nativePattern(regex: RegExp): ReturnType<typeof linearPattern> {
   };
 }
 
-/** Parts of a pre-tokenizer; published ones have up to six. */
-const MOST_PARTS = 16;
+/** Maximum number of parts of a pre-tokenizer. Published ones have up to six. */
+const MAX_PARTS = 16;
 
-/** The splits of a tokenizer.json's `pre_tokenizer`, one after the other; the last must be ByteLevel. Throws what `refuse` makes of any other. */
+/**
+ * Reads the splits of a tokenizer.json's `pre_tokenizer`, in the order in which they apply. The last part must be
+ * ByteLevel. Throws the error of `refuse` if it is anything else.
+ */
 export function readSplits(entry: unknown, refuse: Refuse): readonly Split[] {
   const place = 'pre_tokenizer';
   const parts = flattened(entry, place, refuse);
-  if (parts.length > MOST_PARTS) throw refuse(place, `${parts.length} parts`, `at most ${MOST_PARTS}`);
+  if (parts.length > MAX_PARTS) throw refuse(place, `${parts.length} parts`, `at most ${MAX_PARTS}`);
   const bytes = parts.findIndex(({ type }) => type === 'ByteLevel');
   if (bytes < 0)
     throw refuse(place, parts.map(({ type }) => type).join(', ') || shown(entry), 'ByteLevel as its last part');
@@ -85,7 +96,7 @@ interface Part {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** Sequences, one in the other, as a list. */
+/** The parts of nested sequences as one list. */
 function flattened(entry: unknown, place: string, refuse: Refuse, depth = 0): readonly Part[] {
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (!isRecord(entry) || typeof type !== 'string') throw refuse(place, shown(entry), 'an object with a type');
@@ -93,7 +104,7 @@ function flattened(entry: unknown, place: string, refuse: Refuse, depth = 0): re
   const list = field(entry, 'pretokenizers');
   if (!Array.isArray(list) || depth > 3)
     throw refuse(`${place}.pretokenizers`, shown(list), 'a list of pre-tokenizers');
-  if (list.length > MOST_PARTS) throw refuse(place, `${list.length} parts`, `at most ${MOST_PARTS}`);
+  if (list.length > MAX_PARTS) throw refuse(place, `${list.length} parts`, `at most ${MAX_PARTS}`);
   return list.flatMap((part: unknown, i) => flattened(part, `${place}.pretokenizers, ${i}`, refuse, depth + 1));
 }
 
@@ -126,12 +137,13 @@ function patternSplit(pattern: unknown, place: string, refuse: Refuse): Split {
   try {
     return isolatingSplit(source);
   } catch (error) {
-    if (error instanceof RangeError) throw refuse(place, error.message, 'a pattern as published tokenizers have');
+    if (error instanceof RangeError)
+      throw refuse(place, error.message, 'a pattern no larger than in published tokenizers');
     if (!(error instanceof SyntaxError)) throw error;
     throw refuse(
       place,
       `${error.message}, in ${source}`,
-      'alternatives, groups, lookahead, classes, \\p{…}, \\s, \\d and counts, whose meaning is the same everywhere',
+      'alternatives, groups, lookahead, classes, \\p{…}, \\s, \\d and counts, which all programs read alike',
     );
   }
 }

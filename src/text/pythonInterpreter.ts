@@ -3,7 +3,7 @@ import { type JsonStyle, jsonStyle, pythonEquals, pythonJson, pythonText, type V
 import type { JinjaBudget } from './jinjaBudget.ts';
 import { TEXT_METHODS } from './pythonTextMethods.ts';
 
-/** A part of a parsed template. */
+/** A node of a parsed template. */
 export interface Node {
   readonly type: string;
 }
@@ -43,18 +43,18 @@ interface LoopNode extends Node {
   readonly body: Node[];
 }
 
-/** A value where the library wants a part of a template. */
-class Held implements Node {
-  readonly type = 'Held';
+/** A computed value, wrapped as a node for the library. */
+class ValueNode implements Node {
+  readonly type = 'ValueNode';
   readonly value: Value;
   constructor(value: Value) {
     this.value = value;
   }
 }
 
-/** The beginning of each round of a loop: what the last one set is gone. */
-class Round implements Node {
-  readonly type = 'Round';
+/** A node at the beginning of a loop's body. It removes the variables that the previous iteration set. */
+class IterationStart implements Node {
+  readonly type = 'IterationStart';
   readonly kept: ReadonlySet<string>;
   constructor({ loopvar: { value } }: LoopNode) {
     const names = typeof value === 'string' ? [value] : value.map((name) => name.value);
@@ -73,21 +73,29 @@ const STATEMENTS = new Set([
   'Continue',
   'Comment',
 ]);
-/** What is not as in Python: comparison is loose, a text and a number have a sum, values are written as JavaScript writes them. */
+/**
+ * Operators that the library computes differently from Python: it compares loosely, adds texts and numbers, and writes
+ * values like JavaScript.
+ */
 const OPERATORS = new Set(['==', '!=', '~', '+']);
 const SEARCHES = new Set(['in', 'not in']);
 const DICT_METHODS = new Set(['items', 'keys', 'values', 'get']);
-/** Filters of texts that are methods of Python's `str`. */
+/** Filters of texts, with the method of Python's `str` that each corresponds to. */
 const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
   ['trim', 'strip'],
   ['capitalize', 'capitalize'],
   ['replace', 'replace'],
 ]);
 
-/** A value of a template from one of JavaScript; a function is given the plain values of its arguments. */
+/**
+ * Converts a JavaScript value to a value of templates. A function then gets its arguments as plain JavaScript values.
+ */
 const valueOf = (value: unknown): Value => new Environment().set('value', value);
 
-/** Adds the expressions of a parsed template that are written to `printed`, and lets each loop begin its rounds again. */
+/**
+ * Prepares a parsed template: adds the expressions whose values are written to `printed`, and puts an `IterationStart`
+ * at the beginning of each loop.
+ */
 export function prepare(node: Node, printed: WeakSet<Node>): void {
   const { body, alternate, defaultBlock } = node as BlockNode;
   for (const list of [body, alternate, defaultBlock]) {
@@ -96,10 +104,13 @@ export function prepare(node: Node, printed: WeakSet<Node>): void {
       else printed.add(part);
     }
   }
-  if (node.type === 'For') (node as LoopNode).body.unshift(new Round(node as LoopNode));
+  if (node.type === 'For') (node as LoopNode).body.unshift(new IterationStart(node as LoopNode));
 }
 
-/** The library's interpreter with Python's texts, dicts, comparison, loops and JSON; what is in `printed` is written. */
+/**
+ * The library's interpreter, changed to Python's texts, dicts, comparison, loops and JSON. Values of nodes in `printed`
+ * become the text that Python writes.
+ */
 export class PythonInterpreter extends Interpreter {
   readonly #printed: WeakSet<Node>;
   readonly #budget: JinjaBudget;
@@ -117,15 +128,15 @@ export class PythonInterpreter extends Interpreter {
     try {
       value = this.#evaluate(node, environment);
     } finally {
-      this.#budget.leave(); // breaks of a loop are thrown
+      this.#budget.leave(); // in `finally` because the library throws to leave a loop
     }
     this.#budget.hold(value);
     return this.#printed.has(node) ? valueOf(pythonText(value, this.#budget.spend)) : value;
   }
 
   #evaluate(node: Node, environment: Environment): Value {
-    if (node instanceof Held) return node.value;
-    if (node instanceof Round) {
+    if (node instanceof ValueNode) return node.value;
+    if (node instanceof IterationStart) {
       for (const name of environment.variables.keys()) if (!node.kept.has(name)) environment.variables.delete(name);
       return valueOf(null);
     }
@@ -144,32 +155,38 @@ export class PythonInterpreter extends Interpreter {
     return this.#library(node, environment);
   }
 
-  /** What the library makes of a part. It tells parts by `type`, so one that is no object of its classes will do. */
+  /**
+   * Evaluates a node with the library. The library looks only at `type`, so the node need not be an object of its
+   * classes.
+   */
   #library(node: Node, environment: Environment): Value {
     return super.evaluate(node, environment);
   }
 
-  /** A name after a dot is an attribute before it is a key; methods of texts are Python's. */
+  /**
+   * Evaluates a member access. A name after a dot is first taken as an attribute, then as a key. Methods of texts are
+   * Python's.
+   */
   #member(node: MemberNode, environment: Environment): Value {
     const object = this.evaluate(node.object, environment);
     const { value } = object;
     const name = node.computed ? null : node.property.value;
     if (object.type === 'UndefinedValue')
-      throw new Error(`${typeof name === 'string' ? name : 'a part'} of what is not defined`);
+      throw new Error(`${typeof name === 'string' ? name : 'a part'} of an undefined value`);
     const method = typeof value === 'string' && typeof name === 'string' ? TEXT_METHODS.get(name) : undefined;
     if (method && typeof value === 'string') {
       return valueOf((...args: readonly unknown[]) => {
         this.#budget.search(value.length, typeof args[0] === 'string' ? args[0].length : 1);
-        const made = method(value, args);
-        if (Array.isArray(made)) this.#budget.made(made.length);
-        return made;
+        const result = method(value, args);
+        if (Array.isArray(result)) this.#budget.made(result.length);
+        return result;
       });
     }
     if (object.type === 'ObjectValue' && typeof name === 'string' && DICT_METHODS.has(name)) {
       return object.builtins.get(name) ?? valueOf(undefined);
     }
-    const held: MemberNode = { ...node, object: new Held(object) };
-    return this.#library(held, environment);
+    const evaluated: MemberNode = { ...node, object: new ValueNode(object) };
+    return this.#library(evaluated, environment);
   }
 
   #filter({ operand, ...node }: FilterNode, environment: Environment): Value {
@@ -181,33 +198,33 @@ export class PythonInterpreter extends Interpreter {
     if (name === 'string') return valueOf(pythonText(value, spend));
     const method = TEXT_METHODS.get(TEXT_FILTERS.get(name) ?? '');
     if (method && !args.some(({ key }) => key)) {
-      const letters = args.map((arg) => this.evaluate(arg, environment).value);
+      const given = args.map((arg) => this.evaluate(arg, environment).value);
       const text = pythonText(value, spend);
-      this.#budget.search(text.length, typeof letters[0] === 'string' ? letters[0].length : 1);
-      return valueOf(method(text, letters));
+      this.#budget.search(text.length, typeof given[0] === 'string' ? given[0].length : 1);
+      return valueOf(method(text, given));
     }
     if (name === 'length' || name === 'count') {
       if (value.type === 'UndefinedValue') return valueOf(0);
       if (typeof value.value === 'string') return valueOf(Array.from(value.value).length);
-    } else this.#grown(name, value, args, environment);
-    const held: FilterNode = { ...node, operand: new Held(value) };
-    return this.#library(held, environment);
+    } else this.#countFilter(name, value, args, environment);
+    const evaluated: FilterNode = { ...node, operand: new ValueNode(value) };
+    return this.#library(evaluated, environment);
   }
 
-  /** Counts what a filter of the library goes through and makes, before it does. */
-  #grown(name: string, value: Value, args: readonly KeywordNode[], environment: Environment): void {
-    const letters = this.#budget.through(value);
+  /** Counts the input and the output of one of the library's filters, before it runs. */
+  #countFilter(name: string, value: Value, args: readonly KeywordNode[], environment: Environment): void {
+    const length = this.#budget.through(value);
     if (name !== 'join' && name !== 'indent') return;
     const given = args.map((arg) => this.evaluate(arg.key ? arg.value : arg, environment).value);
     const width = Math.max(4, ...given.map((each) => (typeof each === 'string' ? each.length : Number(each)))) || 0;
     const { value: own } = value;
     const places = Array.isArray(own) ? own.length : typeof own === 'string' ? own.split('\n').length : 0;
-    this.#budget.text(letters + places * width);
+    this.#budget.text(length + places * width);
   }
 
-  /** The arguments of `tojson`, which are given by name. */
+  /** The style that the arguments of `tojson` describe. Throws unless all are keyword arguments. */
   #jsonStyle(args: readonly KeywordNode[], environment: Environment): JsonStyle {
-    if (args.some(({ key }) => !key)) throw new Error('tojson: arguments are given by name');
+    if (args.some(({ key }) => !key)) throw new Error('tojson takes keyword arguments only');
     return jsonStyle(new Map(args.map(({ key, value }) => [key?.value ?? '', this.evaluate(value, environment)])));
   }
 
@@ -220,19 +237,22 @@ export class PythonInterpreter extends Interpreter {
     if (SEARCHES.has(operator)) {
       const [sought, text] = [left.value, right.value];
       if (typeof sought === 'string' && typeof text === 'string') this.#budget.search(text.length, sought.length);
-      const search: BinaryNode = { ...node, left: new Held(left), right: new Held(right) };
+      const search: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
       return this.#library(search, environment);
     }
     if (operator === '~') return valueOf(pythonText(left, spend) + pythonText(right, spend));
     if (operator !== '+') return valueOf(pythonEquals(left, right, spend) === (operator === '=='));
     if ((typeof left.value === 'string') !== (typeof right.value === 'string')) {
-      throw new TypeError(`${left.type} and ${right.type} have no sum`);
+      throw new TypeError(`${left.type} and ${right.type} cannot be added`);
     }
-    const sum: BinaryNode = { ...node, left: new Held(left), right: new Held(right) };
+    const sum: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
     return this.#library(sum, environment);
   }
 
-  /** A macro sees the names of where it is written, not of where it is called; and who called it. */
+  /**
+   * Defines a macro. As in Python it sees the variables of the place where it is defined, and `caller`, but not those
+   * of the calling place.
+   */
   #macro(node: MacroNode, environment: Environment): Value {
     const nothing = this.#library(node, environment);
     const macro = environment.variables.get(node.name.value);
@@ -248,14 +268,14 @@ export class PythonInterpreter extends Interpreter {
     return nothing;
   }
 
-  /** What is not defined has no rounds. */
+  /** Runs a loop. As in Python a loop over an undefined value has no iterations. */
   #loop(node: LoopNode, environment: Environment): Value {
     const { iterable } = node;
     const value = this.evaluate(iterable.lhs ?? iterable, environment);
-    const held = new Held(value.type === 'UndefinedValue' ? valueOf([]) : value);
-    const { value: rounds } = held.value;
+    const entries = new ValueNode(value.type === 'UndefinedValue' ? valueOf([]) : value);
+    const { value: rounds } = entries.value;
     this.#budget.rounds(Array.isArray(rounds) ? rounds.length : rounds instanceof Map ? rounds.size : 0);
-    const loop: LoopNode = { ...node, iterable: iterable.lhs ? { ...iterable, lhs: held } : held };
+    const loop: LoopNode = { ...node, iterable: iterable.lhs ? { ...iterable, lhs: entries } : entries };
     return this.#library(loop, environment);
   }
 }

@@ -1,24 +1,27 @@
 import type { Environment } from '@huggingface/jinja';
 
-/** A value of a running template. Lists hold values, dicts are Maps of them. */
+/** A value of a running template. A list is an array of values, a dict a Map of values. */
 export type Value = ReturnType<Environment['set']>;
 
-/** Takes letters from what a template may still write; throws where none are left. */
-export type Spend = (letters: number) => void;
+/** Counts the handling of characters against the budget of a template. Throws if the budget is exceeded. */
+export type Spend = (characters: number) => void;
 
-/** A value's own; the library's None has none. */
-const ownOf = ({ type, value }: Value): Value['value'] => (type === 'NullValue' ? null : value);
+/** The JavaScript value in a value of templates; null for the library's None, which contains none. */
+const plainValue = ({ type, value }: Value): Value['value'] => (type === 'NullValue' ? null : value);
 
-/** What `{{ value }}` writes: Python's `str`. What is not defined is nothing. `spend` counts what is gone through, here and below: a list may hold one value many times over. */
+/**
+ * The text that `{{ value }}` writes: Python's `str`, or nothing for an undefined value. In this file `spend` counts
+ * every value that is visited, because a list may contain one value many times.
+ */
 export function pythonText(value: Value, spend: Spend): string {
-  const own = ownOf(value);
-  return typeof own === 'string' ? own : shown(value, spend);
+  const own = plainValue(value);
+  return typeof own === 'string' ? own : repr(value, spend);
 }
 
-/** Whether Python's `==` holds. */
+/** Whether two values are equal by Python's `==`. */
 export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
   spend(0);
-  const [left, right] = [ownOf(a), ownOf(b)];
+  const [left, right] = [plainValue(a), plainValue(b)];
   if (Array.isArray(left) && Array.isArray(right)) {
     const both = isTuple(a) === isTuple(b) && left.length === right.length;
     return both && left.every((value, i) => pythonEquals(value, right[i] ?? a, spend));
@@ -32,15 +35,15 @@ export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
   return number(left) === number(right);
 }
 
-/** How `tojson` of Transformers writes, which is Python's `json.dumps` with `ensure_ascii=False`. */
+/** The options of `tojson` in Transformers, which is Python's `json.dumps` with `ensure_ascii=False` by default. */
 export interface JsonStyle {
   readonly indent: number | null;
-  readonly ascii: boolean; // true: letters outside ASCII are written as \uXXXX
-  readonly separators: readonly [string, string] | null; // between entries, after a key
-  readonly sorts: boolean; // keys, by code point
+  readonly ascii: boolean; // true: characters outside ASCII are written as \uXXXX
+  readonly separators: readonly [string, string] | null; // text between entries, and text after a key
+  readonly sorts: boolean; // true: keys are sorted by code point
 }
 
-/** The style that arguments of `tojson` name. */
+/** The style described by keyword arguments of `tojson`. */
 export function jsonStyle(named: ReadonlyMap<string, Value>): JsonStyle {
   const [indent, separators] = [named.get('indent')?.value, named.get('separators')?.value];
   const [comma, colon] = Array.isArray(separators) ? separators.map(({ value }) => value) : [];
@@ -52,12 +55,12 @@ export function jsonStyle(named: ReadonlyMap<string, Value>): JsonStyle {
   };
 }
 
-/** A value as JSON. Throws TypeError if there is none. */
+/** A value as JSON. Throws TypeError for undefined values and functions, which have no JSON. */
 export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth = 0): string {
   const { indent, ascii, sorts } = style;
   const [comma, colon] = style.separators ?? [indent === null ? ', ' : ',', ': '];
-  const text = (of: string) => {
-    const json = JSON.stringify(of);
+  const text = (plain: string) => {
+    const json = JSON.stringify(plain);
     return ascii
       ? json.replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       : json;
@@ -68,20 +71,20 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
     const line = (inside: number) => `\n${' '.repeat(indent * inside)}`;
     return `${open}${line(depth + 1)}${entries.join(`${comma}${line(depth + 1)}`)}${line(depth)}${close}`;
   };
-  const of = ownOf(value);
-  spend(typeof of === 'string' ? of.length : 0);
-  if (typeof of === 'string') return text(of);
-  if (typeof of === 'boolean') return String(of);
-  if (of === null) return 'null';
-  if (typeof of === 'number') return numberText(value);
-  if (Array.isArray(of))
+  const plain = plainValue(value);
+  spend(typeof plain === 'string' ? plain.length : 0);
+  if (typeof plain === 'string') return text(plain);
+  if (typeof plain === 'boolean') return String(plain);
+  if (plain === null) return 'null';
+  if (typeof plain === 'number') return numberText(value);
+  if (Array.isArray(plain))
     return list(
       '[',
-      of.map((entry) => pythonJson(entry, style, spend, depth + 1)),
+      plain.map((entry) => pythonJson(entry, style, spend, depth + 1)),
       ']',
     );
-  if (!(of instanceof Map)) throw new TypeError('what is not defined, or a function, has no JSON');
-  const entries = [...of];
+  if (!(plain instanceof Map)) throw new TypeError('an undefined value or a function has no JSON');
+  const entries = [...plain];
   if (sorts) entries.sort(([a], [b]) => byCodePoint(a, b));
   return list(
     '{',
@@ -92,7 +95,7 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
 
 function byCodePoint(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)];
-  const at = left.findIndex((letter, i) => letter !== right[i]);
+  const at = left.findIndex((character, i) => character !== right[i]);
   if (at < 0) return left.length - right.length;
   return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
 }
@@ -101,27 +104,27 @@ const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) =>
 
 const isTuple = ({ type }: Value) => type === 'TupleValue';
 
-/** Python's `repr`; what is not defined is nothing. */
-function shown(value: Value, spend: Spend): string {
-  const of = ownOf(value);
-  spend(typeof of === 'string' ? of.length : 0);
-  if (typeof of === 'string') return quoted(of);
-  if (typeof of === 'boolean') return of ? 'True' : 'False';
-  if (of === null) return 'None';
-  if (typeof of === 'number') return numberText(value);
-  if (Array.isArray(of)) {
-    const entries = of.map((entry) => shown(entry, spend));
+/** Python's `repr` of a value; '' for an undefined value. */
+function repr(value: Value, spend: Spend): string {
+  const plain = plainValue(value);
+  spend(typeof plain === 'string' ? plain.length : 0);
+  if (typeof plain === 'string') return quoted(plain);
+  if (typeof plain === 'boolean') return plain ? 'True' : 'False';
+  if (plain === null) return 'None';
+  if (typeof plain === 'number') return numberText(value);
+  if (Array.isArray(plain)) {
+    const entries = plain.map((entry) => repr(entry, spend));
     spend(lengthOf(entries));
     const list = entries.join(', ');
-    return isTuple(value) ? `(${list}${of.length === 1 ? ',' : ''})` : `[${list}]`;
+    return isTuple(value) ? `(${list}${plain.length === 1 ? ',' : ''})` : `[${list}]`;
   }
-  if (!(of instanceof Map)) return '';
-  const entries = Array.from(of, ([key, entry]) => `${quoted(key)}: ${shown(entry, spend)}`);
+  if (!(plain instanceof Map)) return '';
+  const entries = Array.from(plain, ([key, entry]) => `${quoted(key)}: ${repr(entry, spend)}`);
   spend(lengthOf(entries));
   return `{${entries.join(', ')}}`;
 }
 
-/** A number as Python writes it: `1.0`, `1e-05`. */
+/** A number in Python's notation, such as `1.0` and `1e-05`. */
 function numberText({ value, type }: Value): string {
   const number = Number(value);
   if (type === 'FloatValue' && Number.isInteger(number) && Math.abs(number) < 1e16) return number.toFixed(1);
@@ -130,16 +133,16 @@ function numberText({ value, type }: Value): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** A text in quotation marks, as Python's `repr` writes it. */
+/** A text in quotation marks with escapes, like Python's `repr`. */
 function quoted(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const letters = Array.from(text, (letter) => {
-    const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\', [mark]: `\\${mark}` }[letter];
+  const characters = Array.from(text, (character) => {
+    const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\', [mark]: `\\${mark}` }[character];
     if (named !== undefined) return named;
-    if (letter === ' ' || !/[\p{C}\p{Z}]/u.test(letter)) return letter;
-    const code = (letter.codePointAt(0) ?? 0).toString(16);
+    if (character === ' ' || !/[\p{C}\p{Z}]/u.test(character)) return character;
+    const code = (character.codePointAt(0) ?? 0).toString(16);
     if (code.length <= 2) return `\\x${code.padStart(2, '0')}`;
     return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`;
   });
-  return `${mark}${letters.join('')}${mark}`;
+  return `${mark}${characters.join('')}${mark}`;
 }

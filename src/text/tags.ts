@@ -1,4 +1,4 @@
-/** Tags and markers every word-level vocabulary has; `<pad>` is id 0 and `<bos>` id 1. */
+/** The tags and markers in every word-level vocabulary; `<pad>` is id 0 and `<bos>` id 1. */
 export const TAGS = [
   '<pad>',
   '<bos>',
@@ -12,18 +12,18 @@ export const TAGS = [
   '</answer>',
 ] as const;
 
-/** What a turn of words says. */
+/** The content of a turn in a word-level vocabulary. */
 export interface TaggedTurn {
   readonly kind: 'call' | 'answer';
-  readonly words: readonly string[];
-  readonly thought: readonly string[]; // words of the think span
-  readonly thinkEnd: number; // index of `</think>`; −1 without a span
+  readonly words: readonly string[]; // words of the call or the answer
+  readonly thought: readonly string[]; // words of the thought
+  readonly thinkEnd: number; // index of `</think>`; −1 if there is no thought
 }
 
 /**
- * Reads one turn: `<call> words </call>` or `<answer> words </answer>`, and nothing around it but, with `think`, a leading
- * `<think> … </think>`, whose words decide nothing. Anything else, a tag inside a span too, is malformed, which is null:
- * an observation the agent prints itself is no observation.
+ * Reads one turn: `<call> words </call>` or `<answer> words </answer>`. With `think`, a thought in `<think> … </think>`
+ * may come before it. Returns null if the turn is malformed: if there is anything else, or a tag inside a call, an
+ * answer or a thought. So an agent can't fake an observation by writing `<obs>`.
  */
 export function readTags(words: readonly string[], think: boolean): TaggedTurn | null {
   let thinkEnd = -1;
@@ -42,8 +42,8 @@ export function readTags(words: readonly string[], think: boolean): TaggedTurn |
   return null;
 }
 
-const tags = new Set<string>(TAGS);
+const tagSet = new Set<string>(TAGS);
 /** Whether a word is a tag or a marker. */
 export function isTag(word: string): boolean {
-  return tags.has(word);
+  return tagSet.has(word);
 }

@@ -1,21 +1,21 @@
-/** A part of a text, from its first letter up to but without its last, in UTF-16 units. */
+/** A range of a text in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
 
-/** A token that is found in text before anything is cut. */
+/** A token that is found in text before the text is split into pieces. */
 export interface FoundToken {
   readonly id: number;
   readonly content: string;
-  readonly control: boolean; // a special token or the end of a turn: never found in what came from outside
+  readonly control: boolean; // true for special tokens and ends of turns, which are not found in text from outside
 }
 
-/** A part of a text: a token by its id, or what lies between tokens, which has none. */
+/** A part of a text: a token, or the text between two tokens. */
 export interface Part {
   readonly text: string;
-  readonly from: number;
-  readonly id: number | null;
+  readonly from: number; // where the part begins in the whole text
+  readonly id: number | null; // id of the token; null: text between tokens
 }
 
-/** Whether a part of a text has a letter that came from outside. The spans are in order and apart. */
+/** Whether a range overlaps a span of text from outside. The spans must be in order and must not overlap. */
 export function touches(outside: readonly Span[], from: number, to: number): boolean {
   let [low, high] = [0, outside.length];
   while (low < high) {
@@ -27,33 +27,36 @@ export function touches(outside: readonly Span[], from: number, to: number): boo
   return first !== undefined && first[0] < to;
 }
 
-/** A place in the letters of tokens. */
-interface Letter {
-  readonly next: Map<number, Letter>;
-  token: FoundToken | null; // that ends here
+/** A node of a trie of the tokens' contents. */
+interface TrieNode {
+  readonly next: Map<number, TrieNode>; // by UTF-16 unit
+  token: FoundToken | null; // the token that ends here
 }
 
-/** Cuts a text at these tokens: at the first match, and of several there at the longest. A control token with a letter from `outside` stays plain text. */
+/**
+ * Makes a function that splits a text into tokens and the text between them. From left to right it takes the longest
+ * token at each place. A control token that overlaps a span of `outside` remains plain text.
+ */
 export function finder(tokens: readonly FoundToken[]): (text: string, outside: readonly Span[]) => readonly Part[] {
-  const root: Letter = { next: new Map(), token: null };
+  const root: TrieNode = { next: new Map(), token: null };
   for (const token of tokens) {
-    let letter = root;
+    let node = root;
     for (let i = 0; i < token.content.length; i++) {
       const unit = token.content.charCodeAt(i);
-      const next = letter.next.get(unit) ?? { next: new Map(), token: null };
-      letter.next.set(unit, next);
-      letter = next;
+      const next = node.next.get(unit) ?? { next: new Map(), token: null };
+      node.next.set(unit, next);
+      node = next;
     }
-    letter.token = token;
+    node.token = token;
   }
   return (text, outside) => {
     const parts: Part[] = [];
     let end = 0;
     for (let at = 0; at < text.length; at++) {
       let found: FoundToken | null = null;
-      let letter = root.next.get(text.charCodeAt(at));
-      for (let i = at + 1; letter; letter = letter.next.get(text.charCodeAt(i++))) {
-        const { token } = letter;
+      let node = root.next.get(text.charCodeAt(at));
+      for (let i = at + 1; node; node = node.next.get(text.charCodeAt(i++))) {
+        const { token } = node;
         if (token && !(token.control && touches(outside, at, i))) found = token;
       }
       if (!found) continue;

@@ -8,34 +8,37 @@ import { wordCodec } from './wordCodec.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer (Llama 3, SmolLM, Qwen) or one of this project.';
 
-/** A token that is to be found in text; its id follows from the vocabulary. */
+/** An added token without its id, which follows from the vocabulary. */
 export type SideToken = Omit<AddedToken, 'id'>;
 
-/** What side files say of a tokenizer. */
+/** What the files beside tokenizer.json, here called side files, specify about a tokenizer. */
 export interface TokenizerSides {
-  readonly file?: string; // its name, for messages; without it tokenizer.json
+  readonly file?: string; // name of the tokenizer's file for error messages; tokenizer.json by default
   readonly stops?: readonly number[]; // eos_token_id of generation_config.json
-  readonly added?: readonly SideToken[]; // tokens that they name, after those of tokenizer.json
-  readonly rows?: number; // of the embedding: tokens of side files that would need more are left out
-  readonly splitsSpecial?: boolean; // special tokens written out in a text are text
+  readonly added?: readonly SideToken[]; // added tokens of side files; they follow those of tokenizer.json
+  readonly rows?: number; // rows of the embedding; tokens of side files whose ids exceed them are left out
+  readonly splitsSpecial?: boolean; // true: a special token that is written out in a text is encoded as ordinary text
 }
 
-/** A tokenizer.json that was read, whose codec may need side files too. */
+/** A parsed tokenizer.json. Its codec may also depend on side files. */
 export interface OpenedTokenizer {
-  readonly padToken: string | null; // of its padding
+  readonly padToken: string | null; // `pad_token` of its padding
   readonly codecWith: (sides: Omit<TokenizerSides, 'file'>) => Codec;
 }
 
 /**
- * The codec of a tokenizer.json (https://github.com/huggingface/tokenizers): BPE over bytes, or WordLevel as this project writes it. Every
- * part of the file that decides about ids is run as it is named there, and what is not known is refused: throws ProblemError with the place.
- * Truncation, padding and the post-processor are none of it: a chat template writes all that a model is given.
+ * The codec of a tokenizer.json (https://github.com/huggingface/tokenizers): byte-level BPE, or WordLevel as this
+ * project writes it. Supports every part of the file that affects ids exactly, or throws ProblemError with the place.
+ * Ignores truncation, padding and the post-processor, because a chat template writes the model's whole input.
  */
 export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: TokenizerSides = {}): Codec {
   return openTokenizerJson(bytes, file).codecWith(sides);
 }
 
-/** The same in two steps, for side files are read by what stands in it. Throws ProblemError, in both. */
+/**
+ * Parses a tokenizer.json; `codecWith` then makes the codec. There are two steps because reading the side files needs
+ * `padToken`. Both throw ProblemError.
+ */
 export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): OpenedTokenizer {
   const refuse: Refuse = (place, got, want) => new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const whole = readJson(file, bytes);
@@ -51,7 +54,7 @@ export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): O
 function codecOf(
   whole: JsonRecord,
   file: string,
-  { stops = [], added: sides = [], splitsSpecial = false, rows = MOST_IDS }: TokenizerSides,
+  { stops = [], added: sides = [], splitsSpecial = false, rows = MAX_IDS }: TokenizerSides,
   refuse: Refuse,
 ): Codec {
   const model = field(whole, 'model');
@@ -60,8 +63,8 @@ function codecOf(
   if (type === 'WordLevel') return wordCodec(readWordLevel(whole, file), stops);
   if (type !== 'BPE') throw refuse('model.type', shown(type), 'BPE or WordLevel');
   const decoder = field(whole, 'decoder');
-  const decodes = isRecord(decoder) ? field(decoder, 'type') : decoder;
-  if (decodes !== 'ByteLevel') throw refuse('decoder', shown(decodes), 'ByteLevel');
+  const decoderType = isRecord(decoder) ? field(decoder, 'type') : decoder;
+  if (decoderType !== 'ByteLevel') throw refuse('decoder', shown(decoderType), 'ByteLevel');
   const splits = readSplits(field(whole, 'pre_tokenizer'), refuse);
   const nfc = readNormalizer(field(whole, 'normalizer') ?? null, refuse);
   const tokens = readVocabulary(field(model, 'vocab'), refuse);
@@ -74,8 +77,9 @@ function codecOf(
 }
 
 /**
- * Added tokens with the ids that the `tokenizers` library gives them, whatever a file says: that of the vocabulary, else the next after it,
- * in their order. Of two with one text the later says what it is.
+ * Gives added tokens the ids that the `tokenizers` library gives them, which ignores the ids in the file: the id in the
+ * vocabulary, or else the next free id in order of appearance. If two tokens have the same text, the later one's
+ * properties count.
  */
 function withIds(tokens: ReadonlyMap<string, number>, added: readonly SideToken[]): readonly AddedToken[] {
   const byContent = new Map<string, AddedToken>();
@@ -87,13 +91,13 @@ function withIds(tokens: ReadonlyMap<string, number>, added: readonly SideToken[
   return [...byContent.values()];
 }
 
-/** Whether text is normalized to NFC; otherwise it is not normalized. A sequence does what its parts do. */
+/** Reads the normalizer: true for NFC, false for none. A Sequence is NFC if any of its parts is. */
 function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', depth = 0): boolean {
   if (entry === null) return false;
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (type === 'NFC') return true;
   const parts = isRecord(entry) && type === 'Sequence' ? field(entry, 'normalizers') : undefined;
-  if (!Array.isArray(parts) || depth > 3 || parts.length > MOST_PARTS) {
+  if (!Array.isArray(parts) || depth > 3 || parts.length > MAX_PARTS) {
     throw refuse(place, shown(type ?? entry), 'NFC, a short Sequence of it, or null');
   }
   return parts
@@ -101,7 +105,10 @@ function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', de
     .some((nfc) => nfc);
 }
 
-/** Whether pieces that are tokens are left whole; throws on what else a BPE may do. */
+/**
+ * Reads `ignore_merges`: whether a piece that is a token becomes that token without merges. Throws on unsupported
+ * options of BPE.
+ */
 function readModel(model: JsonRecord, refuse: Refuse): boolean {
   for (const name of ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix']) {
     const value = field(model, name) ?? null;
@@ -114,7 +121,7 @@ function readModel(model: JsonRecord, refuse: Refuse): boolean {
   return whole;
 }
 
-/** The id of what has no token; null where it is left out. */
+/** The id for bytes that have no token; null if such bytes are left out. */
 function readUnknown(model: JsonRecord, tokens: ReadonlyMap<string, number>, refuse: Refuse): number | null {
   const unknown = field(model, 'unk_token') ?? null;
   if (unknown === null) return null;
@@ -136,13 +143,13 @@ function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, num
 
 function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
   if (!Array.isArray(entry)) throw refuse('model.merges', shown(entry), 'a list of pairs');
-  if (entry.length > MOST_MERGES) throw refuse('model.merges', `${entry.length} of them`, `at most ${MOST_MERGES}`);
+  if (entry.length > MOST_MERGES) throw refuse('model.merges', `${entry.length} merges`, `at most ${MOST_MERGES}`);
   return entry.map((merge: unknown, i) => {
     const pair: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
     if (!Array.isArray(pair) || pair.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
     const [left, right] = pair as readonly unknown[];
     if (typeof left !== 'string' || typeof right !== 'string')
-      throw refuse(`model.merges, ${i}`, 'other than texts', 'two tokens');
+      throw refuse(`model.merges, ${i}`, 'something other than texts', 'two tokens');
     return [left, right] as const;
   });
 }
@@ -161,23 +168,26 @@ function readAdded(entry: unknown, refuse: Refuse): readonly SideToken[] {
   });
 }
 
-/** A token as tokenizer.json and tokenizer_config.json have it. Throws what `refuse` makes of one that is not found wherever it is written. */
+/**
+ * Reads an added token of tokenizer.json or tokenizer_config.json. Throws the error of `refuse` if the token is only
+ * found in some contexts, such as whole words.
+ */
 export function readAddedToken(record: JsonRecord, place: string, refuse: Refuse): SideToken {
   const content = field(record, 'content');
   if (typeof content !== 'string' || content === '') throw refuse(place, shown(content), 'a text');
-  const flag = (name: string, usual: boolean) => {
-    const value = field(record, name) ?? usual;
+  const flag = (name: string, byDefault: boolean) => {
+    const value = field(record, name) ?? byDefault;
     if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
     return value;
   };
   for (const name of ['single_word', 'lstrip', 'rstrip']) {
     if (flag(name, false))
-      throw refuse(`${place}.${name}`, `true, for ${content}`, 'false: a token wherever it is written');
+      throw refuse(`${place}.${name}`, `true, for ${content}`, 'false, so that the token is found everywhere');
   }
   const special = flag('special', false);
   return { content, special, normalized: flag('normalized', !special) };
 }
 
-const MOST_PARTS = 16; // of a normalizer
-const MOST_IDS = 1 << 24;
-const isId = (id: unknown): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MOST_IDS;
+const MAX_PARTS = 16; // parts of a normalizer's Sequence
+const MAX_IDS = 1 << 24; // ids must be below this
+const isId = (id: unknown): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MAX_IDS;

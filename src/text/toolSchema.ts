@@ -1,16 +1,16 @@
-/** What a parameter of a tool takes; a bare name is a text. */
+/** A parameter of a tool. A name alone means a parameter of type string. */
 export type Parameter =
   | string
   | {
       readonly name: string;
       readonly type: ParameterType;
       readonly description?: string;
-      readonly choices?: readonly string[]; // of a text
+      readonly choices?: readonly string[]; // allowed values of a string
     };
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
 
-/** What is said of a tool. */
+/** The public description of a tool. */
 export interface ToolFace {
   readonly name: string;
   readonly description: string;
@@ -23,7 +23,7 @@ interface PropertySchema {
   readonly enum?: readonly string[];
 }
 
-/** A tool as chat templates are given it (JSON Schema, in OpenAI's envelope). */
+/** A tool in the form that chat templates expect (JSON Schema, in OpenAI's envelope). */
 export interface ToolSchema {
   readonly type: 'function';
   readonly function: {
@@ -37,30 +37,32 @@ export interface ToolSchema {
   };
 }
 
-/** The schema of a tool; every parameter is required. */
+/** The schema of a tool. All parameters are required. */
 export function toolSchema({ name, description, parameters }: ToolFace): ToolSchema {
   const named = parameters.map((parameter) =>
     typeof parameter === 'string' ? { name: parameter, type: 'string' as const } : parameter,
   );
   const properties = Object.fromEntries(
-    named.map(({ name: of, type, ...rest }) => {
-      const { description: says, choices } = { description: undefined, choices: undefined, ...rest };
+    named.map(({ name: parameter, type, ...rest }) => {
+      const { description: text, choices } = { description: undefined, choices: undefined, ...rest };
       return [
-        of,
-        { type, ...(says === undefined ? {} : { description: says }), ...(choices ? { enum: choices } : {}) },
+        parameter,
+        { type, ...(text === undefined ? {} : { description: text }), ...(choices ? { enum: choices } : {}) },
       ];
     }),
   );
-  const required = named.map(({ name: of }) => of);
+  const required = named.map(({ name: parameter }) => parameter);
   return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required } } };
 }
 
-/** JSON on one line with a blank after commas and colons, as Python's `json.dumps` writes it, which models have seen. */
+/**
+ * JSON on one line with a space after commas and colons, like Python's `json.dumps`. Models were trained on this form.
+ */
 export function jsonLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonLine).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value).filter(([, of]) => of !== undefined);
-    return `{${fields.map(([name, of]) => `${JSON.stringify(name)}: ${jsonLine(of)}`).join(', ')}}`;
+    const fields = Object.entries(value).filter(([, entry]) => entry !== undefined);
+    return `{${fields.map(([name, entry]) => `${JSON.stringify(name)}: ${jsonLine(entry)}`).join(', ')}}`;
   }
   return JSON.stringify(value);
 }

@@ -1,34 +1,36 @@
-import { LETTERS, lettersOf } from './letters.ts';
+import { BYTE_CHARACTERS, byteText } from './letters.ts';
 
-/** A byte-level BPE that was trained: its tokens in their order, in the letters of bytes, and the merges that made them, the soonest first. */
+/** A trained byte-level BPE. Tokens are written in byte characters (`letters.ts`). */
 export interface TrainedBpe {
-  readonly tokens: readonly string[]; // the 256 bytes first
-  readonly merges: readonly (readonly [string, string])[];
+  readonly tokens: readonly string[]; // the 256 bytes first, then merged tokens in the order in which they were made
+  readonly merges: readonly (readonly [string, string])[]; // in the order in which they were found
 }
 
+/** A piece of text as symbols. */
 interface Word {
   symbols: string[];
-  readonly count: number;
+  readonly count: number; // how often the piece occurs
 }
 
 /**
- * Byte-pair encoding (Sennrich, Haddow and Birch 2016, arXiv 1508.07909) over the bytes of pieces of text: merges the pair of symbols that
- * is met most often, until there are `size` tokens or no pair is met twice. Of pairs met equally often the one that comes first in the order
- * of its letters, so that equal texts give equal tokens. `pieces` are cut already: nothing is merged across their ends.
+ * Trains byte-pair encoding (Sennrich, Haddow and Birch 2016, arXiv 1508.07909) on the bytes of pieces of text. Merges
+ * the most frequent pair of symbols until there are `size` tokens or no pair occurs twice. Of equally frequent pairs it
+ * takes the first in alphabetical order, so that equal texts give equal tokens. Nothing is merged across the ends of
+ * `pieces`.
  */
 export function trainBpe(pieces: Iterable<string>, size: number): TrainedBpe {
   const words = countedWords(pieces);
-  const tokens = [...LETTERS];
+  const tokens = [...BYTE_CHARACTERS];
   const known = new Set(tokens);
   const merges: (readonly [string, string])[] = [];
   while (tokens.length < size) {
-    const best = mostMet(words);
+    const best = mostFrequentPair(words);
     if (!best) break;
     const [left, right] = best;
     merges.push(best);
-    for (const word of words) word.symbols = joined(word.symbols, left, right);
+    for (const word of words) word.symbols = mergePair(word.symbols, left, right);
     const token = left + right;
-    // two ways to the same token: the later merge makes no new one
+    // the token may exist already, because another merge made it
     if (!known.has(token)) tokens.push(token);
     known.add(token);
   }
@@ -39,12 +41,12 @@ function countedWords(pieces: Iterable<string>): readonly Word[] {
   const counts = new Map<string, number>();
   for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1);
   const encoder = new TextEncoder();
-  return Array.from(counts, ([piece, count]) => ({ symbols: Array.from(lettersOf(encoder.encode(piece))), count }));
+  return Array.from(counts, ([piece, count]) => ({ symbols: Array.from(byteText(encoder.encode(piece))), count }));
 }
 
-/** The pair of neighbours met most often; null where none is met twice. */
-function mostMet(words: readonly Word[]): readonly [string, string] | null {
-  // no letter of a byte is a blank
+/** The most frequent pair of adjacent symbols; null if no pair occurs twice. */
+function mostFrequentPair(words: readonly Word[]): readonly [string, string] | null {
+  // by the pair mergePair with a space, which is not a byte character
   const counts = new Map<string, number>();
   for (const { symbols, count } of words) {
     for (let i = 0; i + 1 < symbols.length; i++) {
@@ -59,7 +61,8 @@ function mostMet(words: readonly Word[]): readonly [string, string] | null {
   return left === undefined || right === undefined ? null : [left, right];
 }
 
-function joined(symbols: string[], left: string, right: string): string[] {
+/** Merges each occurrence of a pair in `symbols`. Returns `symbols` itself if there is none. */
+function mergePair(symbols: string[], left: string, right: string): string[] {
   const out: string[] = [];
   for (let i = 0; i < symbols.length; i++) {
     const pair = symbols[i] === left && symbols[i + 1] === right;

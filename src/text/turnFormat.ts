@@ -4,19 +4,19 @@ import type { Codec } from './codec.ts';
 /** The arguments of a call, by name. */
 export type CallValues = JsonRecord;
 
-/** How an episode begins. */
+/** The texts at the beginning of an episode. */
 export interface Beginning {
-  readonly system: string | null; // the agent's role and its job
+  readonly system: string | null; // describes the agent's role and task
   readonly question: string;
 }
 
-/** Shortens the agent's words if they are too long, to repeat them in a message about a mistake. */
+/** Shortens the agent's words, if they are too long, for a message about a mistake. */
 export type Quote = (words: string) => string;
 
-/** What is wrong with a turn, by kind, and in words for the agent. */
+/** A mistake in a turn. */
 export interface TurnMistake {
   readonly kind: 'format' | 'json' | 'tool' | 'arguments';
-  readonly said: string;
+  readonly said: string; // description for the agent
 }
 
 /** The content of a turn. */
@@ -30,25 +30,32 @@ export type ReadTurn =
   | { readonly kind: 'answer'; readonly answer: string; readonly thought: string }
   | { readonly kind: 'mistake'; readonly mistake: TurnMistake; readonly thought: string };
 
-/** A turn to be written: what an expert or a demonstrator would say. */
+/** The content of a turn that an expert or a demonstrator writes. */
 export type WrittenTurn =
   | { readonly tool: string; readonly values: CallValues; readonly thought?: string }
   | { readonly answer: string; readonly thought?: string };
 
 /**
- * How a prompt, a call, an answer and an observation are written, and how a turn is read back. Ids only grow: what was drawn is kept, and
- * only what follows is encoded. Prompt and observation ids are forced; a turn's ids, its stop id with them, are the agent's.
+ * Encodes prompts, calls, answers and observations, and reads turns. Ids are only appended: sampled ids are kept as
+ * they are, and only the text after them is encoded. Ids of prompts and observations are forced; a turn's ids,
+ * including its stop id, are sampled by the agent.
  */
 export interface TurnFormat {
   readonly codec: Codec;
   readonly stops: readonly number[]; // ids that end a turn
   /** The ids before the first turn. */
   readonly promptIds: (beginning: Beginning) => readonly number[];
-  /** What follows a turn, up to where the next begins. `stopped` says whether the turn ended with a stop id of its own; without one it is forced first. */
+  /**
+   * The ids between a turn and the next one. `stopped` says whether the agent ended the turn with a stop id; otherwise
+   * a stop id is forced first.
+   */
   readonly observationIds: (observation: string, stopped: boolean) => readonly number[];
-  /** A turn as the agent would draw it, its stop id at the end. */
+  /** The ids of a turn as the agent would sample them, with a stop id at the end. */
   readonly turnIds: (turn: WrittenTurn) => readonly number[];
-  /** Reads a turn. A stop id at its end is not part of its text. A mistake of the agent is returned, not thrown; `quote` shortens the agent's words in it. */
+  /**
+   * Reads a turn, ignoring a stop id at its end. Returns a mistake of the agent instead of throwing it; `quote`
+   * shortens the agent's words in its description.
+   */
   readonly read: (turn: readonly number[], quote?: Quote) => ReadTurn;
 }
 

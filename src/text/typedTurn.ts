@@ -1,12 +1,13 @@
 import type { Codec } from './codec.ts';
 import { outsideText } from './outsideText.ts';
 
-/** What a turn is written with, which is no special token's forgery. */
+/** The tags of a turn. A person may type them, even if they are special tokens. */
 const TAG = /(<\/?(?:tool_call|think|answer)>)/;
 
 /**
- * A turn that a person types in an agent's place, as the agent would draw it: its end is put behind it, and JSON alone is put between the
- * tags of a call. No special token but those tags is made of what is typed. Throws RangeError where it is longer than `budget` tokens.
+ * Encodes a turn that a person types in the agent's place, with a stop id at the end. JSON alone is put between the
+ * tags of a call. Apart from tags, typed text never becomes a special token. Throws RangeError if the turn has more
+ * than `budget` tokens.
  */
 export function typedTurn(codec: Codec, typed: string, budget: number): readonly number[] {
   const text = /^\s*\{[\s\S]*\}\s*$/.test(typed) ? `<tool_call>\n${typed.trim()}\n</tool_call>` : typed;

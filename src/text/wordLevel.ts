@@ -4,16 +4,20 @@ import type { WordVocabulary } from './wordCodec.ts';
 
 const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words of the environment.';
 
-/** The vocabulary of a WordLevel tokenizer.json. Throws ProblemError on any other kind of tokenizer, and on ids that leave holes or come twice. */
+/**
+ * Reads the vocabulary of a WordLevel tokenizer.json. Throws ProblemError if the tokenizer is of another kind, or if
+ * ids have gaps or occur twice.
+ */
 export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
   const fail = (place: string, got: string, want: string) =>
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const model = field(whole, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
-  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, a word a token');
+  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, one word per token');
   const splitter = field(whole, 'pre_tokenizer');
   const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
-  if (split !== 'WhitespaceSplit') throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, a word between blanks');
+  if (split !== 'WhitespaceSplit')
+    throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, words separated by spaces');
   const normalizer = field(whole, 'normalizer') ?? null;
   if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
   const vocab = field(model, 'vocab');

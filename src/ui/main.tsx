@@ -23,7 +23,7 @@ import './styles/lying-phone.css';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
-const panel = panelOf(location.search); // the page stands in a frame of another
+const panel = panelOf(location.search); // not null if the page is in another page's frame
 bindAddress();
 createRoot(root).render(
   <StrictMode>
@@ -41,7 +41,10 @@ openEngine();
 void import('./replay/player.ts').then((m) => m.openReplay());
 void listen();
 
-/** Binds keys and dropped files after the first paint, and sets `__playground` last: when it exists, the page reacts to input. */
+/**
+ * Binds keys and dropped files after the first paint, and sets `__playground` last: when it exists, the page reacts to
+ * input.
+ */
 async function listen(): Promise<void> {
   const { bindKeyboard } = await import('./shell/keyboard.ts');
   const { bindDrop } = await import('./shell/drop.ts');
@@ -54,6 +57,6 @@ async function listen(): Promise<void> {
 }
 
 if (import.meta.env.PROD && !panel && 'serviceWorker' in navigator) {
-  // offline use is a comfort: where it is refused, the page works without
+  // offline use is optional: if it is refused, the page works without it
   navigator.serviceWorker.register('./sw.js').catch(() => undefined);
 }

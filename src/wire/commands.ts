@@ -9,11 +9,14 @@ import type { Attempt } from '../domain/preferences.ts';
 import type { Question } from './questions.ts';
 import type { PickedFile } from './readerMessages.ts';
 
-/** Failures that can be caused for a test: a weight that is not finite, a lost GPU, a worker that ends or no longer answers. */
+/**
+ * Failures that can be caused for a test: a weight that is not finite, a lost GPU, a worker that ends, a worker that no
+ * longer answers.
+ */
 export const FAULTS = ['nan', 'device-loss', 'worker-death', 'worker-hang'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** When the GPU is lost: at once, or in the next stage of that name. */
+/** When a failure happens: at once, or in the next stage of that name. Only the loss of the GPU can wait. */
 export const MOMENTS = ['now', 'start', 'evaluate', 'rollout', 'score', 'learn', 'save'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
@@ -32,16 +35,17 @@ export type RunCommand =
       readonly guarded?: boolean; // the worker posts checkpoints, and after a number that is not finite it returns to the last one
     }
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers
-  | { readonly type: 'live'; readonly lock: string } // the worker holds this lock as long as it lives, and answers when it has it
-  | { readonly type: 'ping' } // the worker answers that it lives
+  // the worker takes this lock as long as it lives, and answers when it has it
+  | { readonly type: 'live'; readonly lock: string }
+  | { readonly type: 'ping' } // the worker answers with `alive`
   | { readonly type: 'profile'; readonly id: number } // asks for the kernels' times; answered between two updates
   | { readonly type: 'fence'; readonly on: boolean } // on: each stage waits for the device, so that its measured time covers its own work only
   | { readonly type: 'run' }
   | { readonly type: 'pause' }
-  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // one, then pause
+  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // runs one, then pauses
   | { readonly type: 'hold'; readonly update: number | null } // the reader looks at the batch of this update, so it is kept; null: none
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, even while the run trains
-  | { readonly type: 'folder'; readonly id: number; readonly task: FolderTask } // answered at once, too
+  | { readonly type: 'folder'; readonly id: number; readonly task: FolderTask } // answered at once too
   | { readonly type: 'configure'; readonly changes: Partial<RunConfig> } // knobs that act at the next step (live) or batch (next)
   | { readonly type: 'prefer'; readonly better: Attempt; readonly worse: Attempt }; // a person's choice, for the reward model

@@ -1,12 +1,13 @@
 import type { Listing } from '../hub/listing.ts';
 
-/** What the page asks of the worker that fetches models. */
+/** Commands of the page to the worker that downloads models. */
 export type DownloaderCommand =
-  | { readonly type: 'list'; readonly id: string; readonly hub: string } // what it would be
-  | { readonly type: 'fetch'; readonly listing: Listing; readonly hub: string } // or the rest of it
+  | { readonly type: 'list'; readonly id: string; readonly hub: string } // asks for the list of a model's files
+  // downloads the files, or what is missing of them
+  | { readonly type: 'fetch'; readonly listing: Listing; readonly hub: string }
   | { readonly type: 'pause' };
 
-/** What that worker tells, of the model that was asked for last. */
+/** Events of that worker, about the model of the last command. */
 export type DownloaderEvent =
   | { readonly type: 'listed'; readonly listing: Listing }
   | {
@@ -17,5 +18,5 @@ export type DownloaderEvent =
       readonly name: string;
     }
   | { readonly type: 'complete'; readonly id: string }
-  | { readonly type: 'held'; readonly id: string } // paused: what is there stays
+  | { readonly type: 'held'; readonly id: string } // paused; the downloaded part is kept
   | { readonly type: 'failed'; readonly id: string; readonly message: string };

@@ -13,7 +13,10 @@ interface GivenFiles {
   readonly files: readonly PickedFile[];
 }
 
-/** A task about files: make a zip from a run, make a run from files, or compute a model's size. It doesn't affect the current run. */
+/**
+ * A task about files: make a zip from a run, make a run from files, or compute a model's size. It doesn't affect the
+ * current run.
+ */
 export type FolderTask =
   | { readonly kind: 'export'; readonly run: PackedRun }
   | {

@@ -1,7 +1,10 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { Question } from './questions.ts';
 
-/** Asks a run to play a task as recordings have it played: a task has the same random events and the same draws each time. */
+/**
+ * Makes the question that asks a run to play a task as in recordings, with the same random events and the same draws
+ * each time.
+ */
 export function playQuestion(
   seed: number,
   { temperature, topK, topP }: RunConfig,

@@ -19,23 +19,28 @@ interface Insisting {
 }
 
 /**
- * A question about a kept rollout, under the configuration of its batch. Copies of the weights answer it, so the run isn't affected.
+ * A question about a kept rollout, under the configuration of its batch. Copies of the weights answer it, so the run
+ * isn't affected. /
  */
 export type Question =
-  | { readonly kind: 'batch'; readonly update: number } // that an update learned from
+  | { readonly kind: 'batch'; readonly update: number } // the batch that an update learned from
   | (Insisting & {
-      readonly kind: 'distribution'; // of the token there
+      readonly kind: 'distribution'; // the distribution at the token at `position`
       readonly of: RolloutAddress;
       readonly position: number;
       readonly since?: 'begun'; // compares the start of the run with now; without it, before and after the rollout's update
     })
   | (Insisting & {
-      readonly kind: 'logprobs'; // of all tokens of a row, or of a whole batch, row after row
+      readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
       readonly update: number;
       readonly row: number | null;
     })
   | {
-      readonly kind: 'branch'; // the same task and random events again: the same words up to `position`, then `token`, then the current policy continues
+      /**
+       * The same task and random events again: the same tokens up to `position`, then `token`, then the current policy
+       * continues.
+       */
+      readonly kind: 'branch';
       readonly of: RolloutAddress;
       readonly position: number;
       readonly token: number;
@@ -49,9 +54,11 @@ export type Question =
       readonly position: number;
       readonly apart?: boolean; // split by rollout, even if that is expensive
     })
-  | (Insisting & { readonly kind: 'rerun'; readonly update: number }) // plays its tasks again with the same draws, by the policy before and after it
+  // plays the update's tasks again with the same draws, with the policy before and after the update
+  | (Insisting & { readonly kind: 'rerun'; readonly update: number })
   | (Insisting & {
-      readonly kind: 'attention'; // of the policy that drew the rollout, when it drew the token at `position` (1 or more)
+      /** Attention of the policy that drew the rollout, when it drew the token at `position` (1 or more) */
+      readonly kind: 'attention';
       readonly update: number;
       readonly row: number;
       readonly position: number;
@@ -61,8 +68,8 @@ export type Question =
       readonly update: number;
       readonly changes: Partial<RunConfig>; // a smaller groupSize takes the first rollouts of each task
     }
-  | { readonly kind: 'checksum' } // of the current weights
-  | { readonly kind: 'demonstrations' } // of the current step of imitation
+  | { readonly kind: 'checksum' } // checksum of the current weights
+  | { readonly kind: 'demonstrations' } // demonstrations of the current step of imitation
   | { readonly kind: 'ask-form' } // the form in which a person words a task
   | {
       readonly kind: 'talk'; // plays a person's task to its end; never used in training

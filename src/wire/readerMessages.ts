@@ -3,36 +3,39 @@ import type { NamedFile, Opened } from '../rollouts/library.ts';
 import type { SplitPattern } from '../rollouts/splitPattern.ts';
 import type { RolloutRecord } from '../rollouts/rolloutRecord.ts';
 
-/** What the page asks of the worker that reads files: of rollouts, and of runs. */
+/** Commands of the page to the worker that reads files of rollouts and of runs. */
 export type ReaderCommand =
   | {
-      readonly type: 'open'; // in place of those before
+      readonly type: 'open'; // replaces the open files
       readonly id: number;
       readonly files: readonly PickedFile[];
       readonly pattern: SplitPattern;
     }
   | { readonly type: 'read'; readonly id: number; readonly rows: readonly number[] }
-  | { readonly type: 'search'; readonly id: number; readonly words: string } // in place of the one before; of '' none
+  | { readonly type: 'search'; readonly id: number; readonly words: string } // replaces the search before; '' ends it
   | { readonly type: 'run'; readonly id: number; readonly file: RunFile }
-  | { readonly type: 'stop' }; // opening ends where it is
+  | { readonly type: 'stop' }; // stops opening files
 
-/** A file of the page, by its path in the folder it was picked with. */
+/** A file that a person picked, with its path in the picked folder. */
 export interface PickedFile extends NamedFile {
   readonly file: Blob;
 }
 
-/** A rollout that was read, or why it could not be. */
+/** A rollout that was read, or the reason why it could not be. */
 export type ReadRollout =
   { readonly row: number; readonly record: RolloutRecord } | { readonly row: number; readonly problem: string };
 
-/** A run that was read, or why its file could not be. */
+/** A run that was read, or the reason why its file could not be. */
 export type ReadRun = { readonly run: SentRun } | { readonly problem: string };
 
-/** What that worker tells; the id is that of the command it is about, which another may have replaced since. */
+/**
+ * Events of that worker. `id` is the id of the command that it answers. A newer command may have replaced that command.
+ */
 export type ReaderEvent =
   | { readonly type: 'opened'; readonly id: number; readonly opened: Opened }
   | { readonly type: 'read'; readonly id: number; readonly rollouts: readonly ReadRollout[] }
   | { readonly type: 'found'; readonly id: number; readonly rows: readonly number[]; readonly share: number }
   | { readonly type: 'run'; readonly id: number; readonly read: ReadRun }
-  | { readonly type: 'idle'; readonly id: number; readonly stopped: boolean } // files are open, or a person stopped it
+  // all files are open, or a person stopped it
+  | { readonly type: 'idle'; readonly id: number; readonly stopped: boolean }
   | { readonly type: 'failed'; readonly of: 'open' | 'search'; readonly id: number; readonly message: string };

@@ -38,7 +38,7 @@ export interface OpeningWish {
 /** Commands of the page to the worker that runs a language model. */
 export type SpeakerCommand =
   | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // reads the headers only
-  | { readonly type: 'measure'; readonly wish: OpeningWish } // again
+  | { readonly type: 'measure'; readonly wish: OpeningWish } // computes the plan again
   | { readonly type: 'training-plan'; readonly config: RunConfig } // computes the cost of training adapters for the model
   | { readonly type: 'open' } // reads the weights, with the last plan
   | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // the person's next message
@@ -93,13 +93,14 @@ export type SpeakerEvent =
       readonly config: RunConfig;
       readonly plan: TrainingPlan | null;
       readonly problem: string;
-    } // null: why, in `problem`
+    } // plan is null if it failed; `problem` says why
   | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
   | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
   | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // replaces the text from `from` on
   | { readonly type: 'task-form'; readonly env: EnvName; readonly form: AskForm | null }
   | { readonly type: 'task'; readonly task: PlayedTask }
-  | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number } // drawn since it was asked
+  // tokens drawn since the command, and the time for them
+  | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number }
   | { readonly type: 'lost'; readonly message: string } // the model is gone; the text stays readable
   | { readonly type: 'failed'; readonly message: string } // the text stays
   | { readonly type: 'done' }; // follows every command except `stop`, however it ended

@@ -3,11 +3,11 @@ import { loseSharedDevice } from '../gpu/sharedDevice.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Phase } from '../domain/trainingEvent.ts';
 
-/** Where failures are brought about. */
-export interface FaultPlace {
+/** The run and the GPU in which failures are caused. */
+export interface FaultContext {
   readonly gpu: GPU | undefined;
-  readonly policy: () => Policy | null; // of the run that is there
-  readonly lose: (reason: string) => void; // what follows of a lost device, if there is none to lose
+  readonly policy: () => Policy | null; // policy of the current run
+  readonly lose: (reason: string) => void; // reports a lost device if there is none to lose
 }
 
 const STAGE_OF: Readonly<Partial<Record<Phase, Moment>>> = {
@@ -17,55 +17,58 @@ const STAGE_OF: Readonly<Partial<Record<Phase, Moment>>> = {
   updating: 'learn',
 };
 
-/** Failures that are brought about, for tests and teachers: at once, or when the run is where they are due. */
+/** Causes failures for tests and teachers: at once, or when the run reaches a given stage. */
 export class Faults {
-  private readonly place: FaultPlace;
-  private due: Moment | null = null; // a GPU is to be taken away then
+  private readonly context: FaultContext;
+  private dueMoment: Moment | null = null; // moment at which the GPU will be lost
 
-  constructor(place: FaultPlace) {
-    this.place = place;
+  constructor(context: FaultContext) {
+    this.context = context;
   }
 
-  /** Brings one about. A CPU cannot be taken away: there, what follows of a lost device is the same. Throws without a run to break. */
+  /** Causes a failure. A CPU cannot be lost, so a lost device is only reported. Throws if there is no run. */
   async inject(fault: Fault, moment: Moment): Promise<void> {
-    const policy = this.place.policy();
+    const policy = this.context.policy();
     if (fault === 'worker-death') globalThis.close();
     else if (fault === 'worker-hang') for (;;);
-    else if (fault === 'device-loss' && moment !== 'now') this.due = moment;
+    else if (fault === 'device-loss' && moment !== 'now') this.dueMoment = moment;
     else if (!policy) throw new Error('There is no run to break. Run training first.');
     else if (fault === 'nan') await injectNaN(policy);
-    else this.takeAway();
+    else this.loseDevice();
   }
 
-  /** The run enters a stage: what is due there happens in the middle of it. */
-  enter(phase: Phase): void {
+  /** Call it when the run enters a stage: a failure for this stage happens in the middle of it. */
+  onPhase(phase: Phase): void {
     const moment = STAGE_OF[phase];
-    if (moment) this.reach(moment);
+    if (moment) this.onMoment(moment);
   }
 
-  /** The run is at a moment. */
-  reach(moment: Moment): void {
-    if (this.due !== moment) return;
-    this.due = null;
-    if (moment === 'save') this.takeAway();
-    else setTimeout(() => this.takeAway(), 0);
+  /** Call it when the run reaches a moment. */
+  onMoment(moment: Moment): void {
+    if (this.dueMoment !== moment) return;
+    this.dueMoment = null;
+    if (moment === 'save') this.loseDevice();
+    else setTimeout(() => this.loseDevice(), 0);
   }
 
-  private takeAway(): void {
-    const { gpu, policy, lose } = this.place;
-    const own = policy();
-    if (own?.loseDevice) own.loseDevice();
-    else if (gpu && !own) void loseSharedDevice(gpu);
-    else lose('made up, for there is none.');
+  private loseDevice(): void {
+    const { gpu, policy, lose } = this.context;
+    const runPolicy = policy();
+    if (runPolicy?.loseDevice) runPolicy.loseDevice();
+    else if (gpu && !runPolicy) void loseSharedDevice(gpu);
+    else lose('simulated, because there is no GPU.');
   }
 }
 
-const NAME = 'model.norm.weight'; // every output passes it
+const BROKEN_TENSOR = 'model.norm.weight'; // all outputs depend on it
 
-/** Makes one weight of a policy NaN, as a step that went wrong may: for tests and teachers. */
+/** Makes one weight of a policy NaN, as a failed optimizer step would. */
 async function injectNaN(policy: Policy): Promise<void> {
   const { policy: network, critic } = await policy.readState();
-  const weight = Float32Array.from(network.weights.get(NAME) ?? []);
+  const weight = Float32Array.from(network.weights.get(BROKEN_TENSOR) ?? []);
   weight[0] = NaN;
-  policy.writeState({ policy: { ...network, weights: new Map([...network.weights, [NAME, weight]]) }, critic });
+  policy.writeState({
+    policy: { ...network, weights: new Map([...network.weights, [BROKEN_TENSOR, weight]]) },
+    critic,
+  });
 }

@@ -4,7 +4,10 @@ import type { Host } from '../session/host.ts';
 import { writtenFile } from './writtenFile.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 
-/** The answer to a FolderTask; `refused`, with the reason, where it cannot be done. Each kind of task loads its code when it is first asked for. */
+/**
+ * Answers a FolderTask, with `refused` and the reason if it fails. The code of each type of task is loaded at its first
+ * use.
+ */
 export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   const written = 'environment' in task && task.environment ? writtenFile(task.environment) : {};
   const host = { ...shipped, ...written };

@@ -2,7 +2,7 @@ import type { Runtimes } from '../written/languages.ts';
 import { virtualMachine } from './virtualMachine.ts';
 import type { StartPython } from '../written/python/pythonSandbox.ts';
 
-/** Starts Python in a worker of its own, which loads it: 6 MB, once. */
+/** Starts Python in its own worker, which loads it: 6 MB, once. */
 const startPython: StartPython = (shared) => {
   const worker = new Worker(new URL('../python.ts', import.meta.url), { type: 'module', name: 'python' });
   const begun = new Promise<void>((resolve, reject) => {
@@ -12,7 +12,7 @@ const startPython: StartPython = (shared) => {
         if (data === 'begun') resolve();
         else reject(new Error(`Python could not be started: ${JSON.stringify(data)}`));
       },
-      { once: true }, // what it says later is what a person's file has it say
+      { once: true }, // later messages come from the person's file
     );
     worker.addEventListener(
       'error',
@@ -27,5 +27,5 @@ const startPython: StartPython = (shared) => {
   return { begun, end: () => worker.terminate() };
 };
 
-/** What environments run in, in a worker of the page. */
+/** The runtimes of environments in a worker of the page. */
 export const PAGE_RUNTIMES: Runtimes = { machine: virtualMachine, python: startPython };

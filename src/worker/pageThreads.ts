@@ -1,6 +1,9 @@
 import { oneThread, type Threads, threadsFor } from '../model/cpu/team/threads.ts';
 
-/** Threads of a page, for a worker of it that computes: as many as pay where the page is cross-origin isolated, which shared memory wants. */
+/**
+ * Returns the threads for computing in a worker of the page: as many as are worthwhile if the page is cross-origin
+ * isolated, which shared memory requires. Otherwise one.
+ */
 export function pageThreads(): Threads {
   if (typeof SharedArrayBuffer === 'undefined' || !globalThis.crossOriginIsolated) {
     return oneThread('the page is not cross-origin isolated; after a reload it may be');

@@ -1,35 +1,38 @@
-const STILL_MS = 50;
-const still = () => new Promise<void>((resolve) => setTimeout(resolve, STILL_MS));
+const POLL_MS = 50;
+const pollDelay = () => new Promise<void>((resolve) => setTimeout(resolve, POLL_MS));
 
-/** How the run stands that a stage belongs to. */
-interface Standing {
+/** The state of the run to which a stage belongs. */
+interface RunState {
   readonly paused: () => boolean;
-  readonly gone: () => boolean; // another run took its place
+  readonly gone: () => boolean; // another run has replaced it
 }
 
-/** What a stage of minutes goes by. */
+/** A yield point and a clock for a stage that takes minutes. */
 export interface Pausing {
-  /** Between two of its steps: lets the event loop run, waits where it is while its run is paused, and throws when that is gone. */
+  /**
+   * Call it between two steps of the stage. It lets the event loop run, waits while the run is paused, and throws if
+   * the run was replaced.
+   */
   readonly between: () => Promise<void>;
-  readonly now: () => number; // ms; stands still while it waits
+  readonly now: () => number; // ms, without the time spent waiting
 }
 
-/** A stage that can be paused in its middle: what it does between two steps, and a clock that knows nothing of its pauses. */
+/** Makes a stage pausable: a function to call between two steps, and a clock that leaves out the pauses. */
 export function pausing(
   { yieldToEvents, now }: { readonly yieldToEvents: () => Promise<void>; readonly now: () => number },
-  { paused, gone }: Standing,
+  { paused, gone }: RunState,
 ): Pausing {
-  let waited = 0; // ms
-  let since: number | null = null; // it waits
+  let pausedMs = 0;
+  let pausedSince: number | null = null; // when the current pause began; null while not waiting
   return {
     between: async () => {
       await yieldToEvents();
-      since = now();
-      while (paused() && !gone()) await still();
-      waited += now() - since;
-      since = null;
-      if (gone()) throw new Error('Another run took its place.');
+      pausedSince = now();
+      while (paused() && !gone()) await pollDelay();
+      pausedMs += now() - pausedSince;
+      pausedSince = null;
+      if (gone()) throw new Error('Another run has replaced this one.');
     },
-    now: () => (since ?? now()) - waited,
+    now: () => (pausedSince ?? now()) - pausedMs,
   };
 }

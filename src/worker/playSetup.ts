@@ -11,38 +11,49 @@ import type { Session } from '../session/session.ts';
 import { factsFor } from '../session/shippedFacts.ts';
 import { writtenFile } from './writtenFile.ts';
 
-/** What a person brought: facts, and an environment that they wrote. */
-interface Brought {
+/** The person's own facts and environment. */
+interface PersonsFiles {
   readonly facts: Facts | null;
   readonly file: EnvironmentFile | null;
 }
 
-let open: { readonly file: EnvironmentFile; readonly speaking: Speaking; readonly env: ToolEnv } | null = null;
+let openEnvironment: { readonly file: EnvironmentFile; readonly speaking: Speaking; readonly env: ToolEnv } | null =
+  null;
 
-/** What a game needs besides its knobs: the facts it asks about, the environment a person wrote and, in text, the chat tokenizer; beside a checkpoint that of the checkpoint. */
+/**
+ * Returns what a game needs besides its knobs: the facts, the person's own environment and, in text, the chat
+ * tokenizer. If the run trains on a checkpoint, the tokenizer is the checkpoint's.
+ */
 export async function playSetupFor(
   host: Host,
-  own: Brought,
+  personsFiles: PersonsFiles,
   session: Pick<Session, 'base' | 'chatTokenizer'> | null,
   config: RunConfig,
 ): Promise<PlaySetup> {
   const [facts, chatTokenizer] = await Promise.all([
-    factsFor(config, own.facts, host.shippedFile),
+    factsFor(config, personsFiles.facts, host.shippedFile),
     config.model === 'checkpoint' && session?.base
       ? session.base.chatTokenizer
       : chatTokenizerOf(config, session?.chatTokenizer ?? null, host),
   ]);
-  if (config.env !== YOUR_ENVIRONMENT || !own.file) return { facts, chatTokenizer };
+  if (config.env !== YOUR_ENVIRONMENT || !personsFiles.file) return { facts, chatTokenizer };
   const speaking = { chatTokenizer, think: config.think === 'on' };
-  return { facts, chatTokenizer, written: await writtenFor(own.file, speaking) };
+  return { facts, chatTokenizer, written: await writtenFor(personsFiles.file, speaking) };
 }
 
-/** A person's environment in a virtual machine of its own, so that a game touches no run. */
+/**
+ * Opens a person's environment in its own virtual machine, so that a game does not affect a run. The last one stays
+ * open.
+ */
 async function writtenFor(file: EnvironmentFile, speaking: Speaking): Promise<ToolEnv> {
   const { chatTokenizer, think } = speaking;
-  if (open?.file === file && open.speaking.chatTokenizer === chatTokenizer && open.speaking.think === think)
-    return open.env;
+  if (
+    openEnvironment?.file === file &&
+    openEnvironment.speaking.chatTokenizer === chatTokenizer &&
+    openEnvironment.speaking.think === think
+  )
+    return openEnvironment.env;
   const env = await writtenFile(file).ownEnvironment(speaking);
-  open = { file, speaking, env };
+  openEnvironment = { file, speaking, env };
   return env;
 }

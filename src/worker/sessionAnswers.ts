@@ -3,8 +3,8 @@ import { deviceLost } from '../session/errorEvent.ts';
 import type { Session } from '../session/session.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 
-/** What the run answers; what goes wrong is `refused`, in words. */
-async function answered(session: Session | null, question: Question): Promise<Answer> {
+/** Asks the run. If that fails, the answer is `refused` with the reason. */
+async function answerOrRefusal(session: Session | null, question: Question): Promise<Answer> {
   if (!session) return { kind: 'refused', message: 'There is no run to ask. Run training first.' };
   try {
     return await session.answer(question);
@@ -15,12 +15,15 @@ async function answered(session: Session | null, question: Question): Promise<An
   }
 }
 
-/** Answers questions one after the other, each of the run that is there when its turn comes; resolves when a question is answered. */
-export function answering(
+/**
+ * Makes a function that answers questions one after another. Each question goes to the run that is current at its turn.
+ * The promise resolves when the question is answered.
+ */
+export function answerQueue(
   session: () => Session | null,
   post: (answer: { readonly type: 'answer'; readonly id: number; readonly answer: Answer }) => void,
 ): (asked: { readonly id: number; readonly question: Question }) => Promise<void> {
-  let last = Promise.resolve();
+  let queue = Promise.resolve();
   return ({ id, question }) =>
-    (last = last.then(async () => post({ type: 'answer', id, answer: await answered(session(), question) })));
+    (queue = queue.then(async () => post({ type: 'answer', id, answer: await answerOrRefusal(session(), question) })));
 }

@@ -1,17 +1,20 @@
 import address from 'quickjs-wasi/quickjs.wasm?url';
 
-let machine: Promise<ArrayBuffer> | null = null;
+let loading: Promise<ArrayBuffer> | null = null;
 
-/** QuickJS, as bytes: the virtual machine in which a person's environment runs. It is loaded when it is first asked for. Throws Error where it cannot be. */
+/**
+ * Returns the bytes of QuickJS, the virtual machine in which a person's environment runs. Loads it at the first call.
+ * Throws Error if it cannot be loaded.
+ */
 export function virtualMachine(): Promise<ArrayBuffer> {
-  machine ??= fetched().catch((error: unknown) => {
-    machine = null; // to be tried again
+  loading ??= fetchMachine().catch((error: unknown) => {
+    loading = null; // so that the next call tries again
     throw error;
   });
-  return machine;
+  return loading;
 }
 
-async function fetched(): Promise<ArrayBuffer> {
+async function fetchMachine(): Promise<ArrayBuffer> {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`The sandbox for environments could not be loaded (${response.status}).`);
   return response.arrayBuffer();

@@ -5,11 +5,11 @@ import type { BackgroundTuning } from '../session/tuning.ts';
 import { shippedFile } from './shippedFile.ts';
 import { pageThreads } from './pageThreads.ts';
 
-/** A worker as the place of a session. Policies are opened through `tuning`; `fenced`: see Host. */
+/** Makes the session host of a worker. Policies are opened through `tuning`; `fenced`: see Host. */
 export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host {
   const channel = new MessageChannel();
-  const waiting: (() => void)[] = [];
-  channel.port1.onmessage = () => waiting.shift()?.();
+  const resolvers: (() => void)[] = [];
+  channel.port1.onmessage = () => resolvers.shift()?.();
   return {
     gpu: (navigator as Partial<Navigator>).gpu,
     openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
@@ -27,10 +27,10 @@ export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host 
     shippedFile,
     now: () => performance.now(),
     fenced,
-    // a message comes round at once; a timer would cost 4 ms each time
+    // a message arrives at once; a timer would take 4 ms
     yieldToEvents: () =>
       new Promise((resolve) => {
-        waiting.push(resolve);
+        resolvers.push(resolve);
         channel.port2.postMessage(null);
       }),
   };

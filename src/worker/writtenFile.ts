@@ -4,7 +4,10 @@ import type { Host } from '../session/host.ts';
 import { PAGE_RUNTIMES } from './pageRuntimes.ts';
 import type { SocketPlace } from '../openenv/serverConnection.ts';
 
-/** How a session opens the environment that a person wrote, or the server that they named; what reads and runs it is only loaded then. */
+/**
+ * Returns the host function that opens the person's own environment, or the server that it names. The code for it is
+ * only loaded then.
+ */
 export function writtenFile(file: EnvironmentFile): Pick<Required<Host>, 'ownEnvironment'> {
   return {
     ownEnvironment: async (speaking) => {
@@ -18,7 +21,10 @@ export function writtenFile(file: EnvironmentFile): Pick<Required<Host>, 'ownEnv
   };
 }
 
-/** Sockets of the browser, for a server that plays the environment. The page's policy lets them reach this machine only. */
+/**
+ * The browser's sockets, for a server that plays the environment. The page's security policy only allows connections to
+ * this machine.
+ */
 const PAGE_SOCKETS: SocketPlace = {
   connect: (url) => new WebSocket(url),
   after: (ms, ring) => {

@@ -24,14 +24,18 @@ export interface CheckReport {
   readonly broken: boolean;
 }
 
-/** The random player, the nonsense player, the expert, and the replay of the random player. */
-const ALL_PLAYS = 4;
+/**
+ * How often the tasks are played: by the random player, the nonsense player and the expert, and in the replay of the
+ * random player.
+ */
+const PLAYTHROUGHS = 4;
 
 /**
- * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words that
- * it has read, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new sandbox, with the tasks
- * in reverse order, to see that the same moves give the same episodes. The report lists what is wrong. Each call of `open`
- * opens a new sandbox with the environment. `episodes` is the number of tasks; training and test tasks alternate.
+ * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words that it has
+ * read, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new
+ * sandbox, with the tasks in reverse order, to see that the same moves give the same episodes. The report lists what is
+ * wrong. Each call of `open` opens a new sandbox with the environment. `episodes` is the number of tasks; training and
+ * test tasks alternate.
  */
 export async function checkEnvironment(
   declaration: Declaration,
@@ -47,41 +51,47 @@ export async function checkEnvironment(
   const sandbox = await open();
   const rules = classSettings(sandbox.statics);
   const tasks = tasksOf(rules, episodes);
-  let plays = 0;
+  let playthrough = 0;
   const options = () => {
-    const before = plays++;
+    const before = playthrough++;
     return {
       seed,
       maxTurns: rules.maxTurns,
-      onProgress: onProgress && ((share: number) => onProgress((before + share) / ALL_PLAYS)),
+      onProgress: onProgress && ((share: number) => onProgress((before + share) / PLAYTHROUGHS)),
     };
   };
-  const found = new Findings();
-  for (const { what, line } of declaration.mistakes) found.add('warning', what, line);
+  const findings = new Findings();
+  for (const { what, line } of declaration.mistakes) findings.add('warning', what, line);
   const chance = playTasks(sandbox, tools, tasks, { ...options(), observe: true, player: chancePlayer(tools, seed) });
   const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
-  const byPlan = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
-  const experts = byPlan.some(({ moves, problems }) => moves.length > 0 || problems.length > 0) ? byPlan : null;
+  const expertPlays = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
+  const experts = expertPlays.some(({ moves, problems }) => moves.length > 0 || problems.length > 0)
+    ? expertPlays
+    : null;
   sandbox.dispose();
 
   for (const play of [...chance, ...nonsense, ...(experts ?? [])]) {
-    for (const { text, line } of play.problems) found.add('fault', text, line);
+    for (const { text, line } of play.problems) findings.add('fault', text, line);
     for (const { refused, bug, line } of play.replies) {
       if (bug && refused)
-        found.add('warning', `A tool threw an error that looks like a mistake in your code: ${refused}`, line ?? null);
+        findings.add(
+          'warning',
+          `A tool threw an error that looks like a mistake in your code: ${refused}`,
+          line ?? null,
+        );
     }
     for (const { cut } of play.replies)
       if (cut !== undefined)
-        found.add('warning', `A tool’s answer of ${cut} characters was cut. Return a shorter one.`, null);
+        findings.add('warning', `A tool’s answer of ${cut} characters was cut. Return a shorter one.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
       if (Object.keys(rules.weights).length > 0 && !Object.hasOwn(rules.weights, name))
-        found.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
+        findings.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
-  const again = await open();
+  const replaySandbox = await open();
   const reversed = chance.toReversed();
   const replayed = playTasks(
-    again,
+    replaySandbox,
     tools,
     reversed.map(({ task }) => task),
     {
@@ -90,71 +100,75 @@ export async function checkEnvironment(
       player: ({ replies }, episode) => reversed[episode]?.moves[replies.length] ?? null,
     },
   );
-  again.dispose();
+  replaySandbox.dispose();
   for (const [at, play] of replayed.entries()) {
-    const first = reversed[at];
-    if (first && transcript(first) !== transcript(play)) {
-      found.add(
+    const original = reversed[at];
+    if (original && transcript(original) !== transcript(play)) {
+      findings.add(
         'fault',
-        `The same calls gave a different episode the second time (${first.task.split} task ${first.task.index}): ${difference(first, play)}. Keep all state of an episode in \`${terms.self}\`, and set all of it in reset().`,
+        `The same calls gave a different episode the second time (${original.task.split} task ${original.task.index}): ${difference(original, play)}. Keep all state of an episode in \`${terms.self}\`, and set all of it in reset().`,
         null,
       );
     }
   }
-  const value = (plays: readonly Play[]) =>
+  const meanReward = (plays: readonly Play[]) =>
     plays.reduce((sum, { parts }) => sum + weightedReward(parts ?? {}, rules), 0) / plays.length;
-  const [byChance, byNonsense, byExpert] = [value(chance), value(nonsense), experts && value(experts)];
+  const [chanceReward, nonsenseReward, expertReward] = [
+    meanReward(chance),
+    meanReward(nonsense),
+    experts && meanReward(experts),
+  ];
   const broken = [...chance, ...nonsense, ...(experts ?? [])].some(({ problems }) => problems.length > 0);
-  if (byExpert === null)
-    found.add(
+  if (expertReward === null)
+    findings.add(
       'warning',
       `The class has no ${terms.expert}. Training starts by imitating random calls, and there is no score to compare with.`,
       null,
     );
-  else if (!broken && byExpert <= byChance)
-    found.add(
+  else if (!broken && expertReward <= chanceReward)
+    findings.add(
       'fault',
-      `The expert earns ${byExpert.toFixed(2)} and random calls earn ${byChance.toFixed(2)}. If nothing beats chance, something is wrong with ${terms.expert} or ${terms.reward}.`,
+      `The expert earns ${expertReward.toFixed(2)} and random calls earn ${chanceReward.toFixed(2)}. If nothing beats chance, something is wrong with ${terms.expert} or ${terms.reward}.`,
       null,
     );
-  if (!broken && byExpert !== null && byNonsense >= byExpert)
-    found.add(
+  if (!broken && expertReward !== null && nonsenseReward >= expertReward)
+    findings.add(
       'fault',
-      `Nonsense calls earn ${byNonsense.toFixed(2)}, no less than the expert (${byExpert.toFixed(2)}). Check ${terms.reward}.`,
+      `Nonsense calls earn ${nonsenseReward.toFixed(2)}, no less than the expert (${expertReward.toFixed(2)}). Check ${terms.reward}.`,
       null,
     );
   if (experts && !broken) {
-    const count = givenAway(experts);
+    const count = promptsWithAnswer(experts);
     if (count > experts.length / 2) {
-      found.add(
+      findings.add(
         'warning',
         `In ${count} of ${experts.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
         null,
       );
     }
-    const unseen = callsFromUnseen(experts);
-    if (unseen > experts.length / 4) {
-      found.add(
+    const unpredictable = unpredictableCalls(experts);
+    if (unpredictable > experts.length / 4) {
+      findings.add(
         'warning',
-        `After the same texts the expert makes different calls (in ${unseen} of ${experts.length} tasks). So it knows something that the agent can’t read, and imitating it can only guess. Have ${terms.expert} use only the prompt and the tools’ answers.`,
+        `After the same texts the expert makes different calls (in ${unpredictable} of ${experts.length} tasks). So it knows something that the agent can’t read, and imitating it can only guess. Have ${terms.expert} use only the prompt and the tools’ answers.`,
         null,
       );
     }
-    const trained = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
+    const trainingKeys = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
     const tests = experts.filter(({ task }) => task.split === 'test');
-    const shared = tests.filter((play) => trained.has(keyOf(play))).length;
+    const sharedTasks = tests.filter((play) => trainingKeys.has(keyOf(play))).length;
     // in a large set a few tasks are equal by chance
-    if (shared > tests.length / 20)
-      found.add(
+    if (sharedTasks > tests.length / 20)
+      findings.add(
         'warning',
-        `${shared} of ${tests.length} test tasks also occur in training, so evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay.`,
+        `${sharedTasks} of ${tests.length} test tasks also occur in training, so evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay.`,
         null,
       );
   }
   const all = [...chance, ...nonsense, ...(experts ?? [])];
   if (!broken)
-    for (const name of unpaidParts(all)) {
-      found.add(
+    for (const name of zeroParts(all)) {
+      findings.add(
         'warning',
         `The reward part ${name} was 0 in every episode of every player. Check how ${terms.reward} computes it.`,
         null,
@@ -165,12 +179,12 @@ export async function checkEnvironment(
     settled: rules,
     episodes: all.length,
     turns: all.reduce((sum, { moves }) => sum + moves.length, 0),
-    chance: byChance,
-    expert: byExpert,
-    nonsense: byNonsense,
+    chance: chanceReward,
+    expert: expertReward,
+    nonsense: nonsenseReward,
     longestPrompt: longest(all.map(({ prompt }) => prompt)),
     longestReply: longest(all.flatMap(({ replies }) => replies.map(({ text, refused }) => text ?? refused ?? ''))),
-    findings: found.list(),
+    findings: findings.list(),
     broken,
   };
 }
@@ -190,19 +204,19 @@ const replyText = ({ text, refused, over, paid, state }: Play['replies'][number]
 const transcript = ({ prompt, replies, parts, observed, problems }: Play) =>
   JSON.stringify([prompt, replies.map(replyText), parts, observed, problems.map(({ text }) => text)]);
 
-function difference(first: Play, second: Play): string {
-  if (first.prompt !== second.prompt)
-    return `it began with “${first.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
-  const turn = first.replies.findIndex((reply, at) => replyText(reply) !== replyText(second.replies[at] ?? {}));
+function difference(original: Play, second: Play): string {
+  if (original.prompt !== second.prompt)
+    return `it began with “${original.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
+  const turn = original.replies.findIndex((reply, at) => replyText(reply) !== replyText(second.replies[at] ?? {}));
   if (turn >= 0) {
-    const [one, other] = [first.replies[turn], second.replies[turn]];
+    const [one, other] = [original.replies[turn], second.replies[turn]];
     const state = one?.state !== other?.state && one?.text === other?.text;
     return state ? `stateKey() differed after turn ${turn + 1}` : `turn ${turn + 1} got a different answer`;
   }
-  return first.observed !== second.observed ? 'observe() differed' : 'the reward differed';
+  return original.observed !== second.observed ? 'observe() differed' : 'the reward differed';
 }
 
-const lastWords = (move: Move | undefined) =>
+const finalTexts = (move: Move | undefined) =>
   move === undefined
     ? []
     : 'answer' in move
@@ -211,16 +225,16 @@ const lastWords = (move: Move | undefined) =>
 const keyOf = ({ prompt, moves, replies }: Play) => JSON.stringify([prompt, moves, replies.map(replyText)]);
 
 /** The names of the parts of the reward that were 0 in all episodes. */
-function unpaidParts(plays: readonly Play[]): readonly string[] {
+function zeroParts(plays: readonly Play[]): readonly string[] {
   const names = new Set(plays.flatMap(({ parts }) => Object.keys(parts ?? {})));
   return [...names].filter((name) => plays.every(({ parts }) => Number(parts?.[name] ?? 0) === 0));
 }
 
 /**
- * How many tasks have a call of the expert that differs from its usual one after the same texts. The texts of an episode are
- * all that an agent reads, so no agent can tell when to make such a call.
+ * The number of tasks in which the expert once makes another call than it usually makes after the same texts. An agent
+ * reads only these texts, so no agent can tell when to make such a call.
  */
-function callsFromUnseen(experts: readonly Play[]): number {
+function unpredictableCalls(experts: readonly Play[]): number {
   const turns = experts.map(({ prompt, moves, replies }) => {
     let read = JSON.stringify(prompt);
     return moves.map((move, turn) => {
@@ -243,20 +257,20 @@ function callsFromUnseen(experts: readonly Play[]): number {
 }
 
 /**
- * How many tasks have the expert's last words in their prompt. Words in more than a fifth of all prompts do not count:
- * they are probably a list to choose from, not the answer.
+ * The number of tasks whose prompt contains what the expert says in its last turn. Words in more than a fifth of all
+ * prompts do not count, because they are probably a list to choose from, not the answer.
  */
-function givenAway(experts: readonly Play[]): number {
+function promptsWithAnswer(experts: readonly Play[]): number {
   const prompts = experts.map(({ prompt }) => prompt.toLowerCase());
-  const often = (word: string) => prompts.filter((prompt) => prompt.includes(word)).length > prompts.length / 5;
-  const known = new Map<string, boolean>();
+  const isCommon = (word: string) => prompts.filter((prompt) => prompt.includes(word)).length > prompts.length / 5;
+  const commonWords = new Map<string, boolean>();
   return experts.filter(({ moves }, at) =>
-    lastWords(moves.at(-1))
+    finalTexts(moves.at(-1))
       .map((word) => word.toLowerCase())
       .filter((word) => word.length > 2 && prompts[at]?.includes(word))
       .some((word) => {
-        if (!known.has(word)) known.set(word, often(word));
-        return !known.get(word);
+        if (!commonWords.has(word)) commonWords.set(word, isCommon(word));
+        return !commonWords.get(word);
       }),
   ).length;
 }

@@ -15,7 +15,7 @@ import { undeclaredMembers } from './undeclaredMembers.ts';
 
 export { EnvironmentFileError };
 
-/** An environment's file, read but not run. */
+/** An environment's file that was read but not run. */
 export interface Declaration {
   readonly language: EnvironmentLanguage;
   readonly name: string;
@@ -23,14 +23,17 @@ export interface Declaration {
   readonly description: string;
   readonly tools: readonly ToolFace[];
   readonly hasExpert: boolean; // the class has a player that solves its tasks
-  readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is no call
-  /** What looks like a mistake, though the file can be played: by line. */
+  readonly hearsAnswer: boolean; // the class has `answer(text)`, which gets the agent's text if a turn is not a call
+  /** Probable mistakes that don't prevent playing, sorted by line. */
   readonly mistakes: readonly FileProblem[];
-  /** For TypeScript: JavaScript that assigns the class to `exports.default`. For Python: the file unchanged. Line numbers are those of the file. */
+  /**
+   * For TypeScript: JavaScript that assigns the class to `exports.default`. For Python: the file unchanged. Line
+   * numbers are those of the file.
+   */
   readonly code: string;
 }
 
-/** Methods that the playground calls itself; every other public method is a tool. */
+/** Methods that the playground itself calls. Every other public method is a tool. */
 export const OWN_METHODS: readonly string[] = [
   'constructor',
   'reset',
@@ -46,15 +49,16 @@ export const OWN_METHODS: readonly string[] = [
 const typescript = parser.configure({ dialect: 'ts' });
 
 /**
- * Reads an environment: one class as `export default`, in the shape of TRL's `environment_factory`. Its public methods are tools; their
- * comments and parameter types become the tools' schema. Nothing of the file is run. Throws EnvironmentFileError with all problems that it finds.
+ * Reads an environment: one class as `export default`, in the shape of TRL's `environment_factory`. Its public methods
+ * are tools; their comments and parameter types become the tools' schema. Nothing of the file is run. Throws
+ * EnvironmentFileError with all problems that it finds.
  */
 export function readDeclaration(source: string): Declaration {
   const tree = typescript.parse(source).topNode;
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
   const lineOf = (at: number) => source.slice(0, at).split('\n').length;
   const problems: FileProblem[] = [];
-  const code = erasedOr(source, problems);
+  const code = withoutTypes(source, problems);
   for (const node of tree.getChildren('ImportDeclaration')) {
     if (/^import\s+type\b/.test(text(node))) continue;
     const what = 'An environment can import only types. Write `import type { … }`, or copy the code into the file.';
@@ -62,9 +66,9 @@ export function readDeclaration(source: string): Declaration {
   }
   const exported = tree.getChildren('ExportDeclaration').find((node) => /^export\s+default\b/.test(text(node)));
   const body = exported?.getChild('ClassDeclaration') ?? exported?.getChild('ClassExpression');
-  const named = body?.getChild('VariableDefinition');
-  if (!exported || !body || !named) {
-    // in a file with an error the class may stand where it isn't found
+  const nameNode = body?.getChild('VariableDefinition');
+  if (!exported || !body || !nameNode) {
+    // in a file with a syntax error, the parser may not find the class
     if (code !== null) problems.push(noClass(body ? lineOf(body.from) : null));
     refuseProblems(problems);
     throw new EnvironmentFileError('The file has no class to train on.', null);
@@ -82,7 +86,7 @@ export function readDeclaration(source: string): Declaration {
   const mistakes = [...undeclaredMembers(body, source, lineOf), ...wrongReturns(body, source, lineOf, names)];
   return {
     language: 'typescript',
-    name: text(named),
+    name: text(nameNode),
     description: commentBefore(exported, text)?.says ?? '',
     tools: faces,
     hasExpert: found.has('expert'),
@@ -97,8 +101,8 @@ const noClass = (line: number | null): FileProblem => ({
   line,
 });
 
-/** The code without types; null where it can't be read, which is noted. */
-function erasedOr(source: string, problems: FileProblem[]): string | null {
+/** The code without types; null if it isn't valid, which is added to `problems`. */
+function withoutTypes(source: string, problems: FileProblem[]): string | null {
   try {
     return erased(source);
   } catch (error) {
@@ -157,7 +161,7 @@ function toolsOf(body: SyntaxNode | null, text: (node: SyntaxNode) => string, li
 function parametersOf(
   list: SyntaxNode | null,
   tool: string,
-  said: ReadonlyMap<string, string>,
+  descriptions: ReadonlyMap<string, string>,
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
 ): { readonly parameters: readonly Parameter[]; readonly problems: readonly FileProblem[] } {
@@ -174,7 +178,7 @@ function parametersOf(
       problems.push({ what, line: lineOf(node.from) });
       continue;
     }
-    const description = said.get(name);
+    const description = descriptions.get(name);
     parameters.push({ name, ...kind, ...(description !== undefined && { description }) });
   }
   if (list && childrenOf(list).some(({ name }) => ['ObjectPattern', 'ArrayPattern', 'Spread'].includes(name))) {
@@ -209,9 +213,9 @@ function commentBefore(node: SyntaxNode, text: (node: SyntaxNode) => string): Co
   const parameters = new Map<string, string>();
   for (const tag of tags) {
     const [, name, description] = /^param\s+(?:\{[^}]*\}\s+)?(\w+)\s*-?\s*([\s\S]*)$/.exec(tag) ?? [];
-    if (name !== undefined && description) parameters.set(name, flowing(description));
+    if (name !== undefined && description) parameters.set(name, asOneLine(description));
   }
-  return { says: flowing(says), parameters };
+  return { says: asOneLine(says), parameters };
 }
 
-const flowing = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');
+const asOneLine = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');

@@ -25,7 +25,10 @@ export type Reading =
 export interface Sample {
   readonly by: 'expert' | 'chance';
   readonly play: Play;
-  /** The episode's reward: the sum of its parts, each times its weight. Null if a fault ended the episode before it was paid. */
+  /**
+   * The episode's reward: the sum of its parts, each times its weight. Null if a fault ended the episode before the
+   * reward.
+   */
   readonly reward: number | null;
 }
 
@@ -42,7 +45,10 @@ export type Examination =
       readonly stopped: boolean;
     };
 
-/** Numbers of tasks in short checks before the full one. Most faults show at once, and some take a second each time, so a fault in a short check ends the whole check. */
+/**
+ * The numbers of tasks in two short checks before the full one. A fault in a short check ends the whole check, because
+ * most faults show at once, and some take a second each time.
+ */
 const FIRST_TASKS = [2, 20];
 
 /** Reads a file without running it. */
@@ -56,8 +62,9 @@ export function readFile(file: EnvironmentFile): Reading {
 }
 
 /**
- * Checks a file and plays one episode to look at. `open` opens a new sandbox with an environment in it. `untrained` plays a
- * model that has learned nothing, and is called where the check found no fault; what it throws is listed as a finding.
+ * Checks a file and plays one episode to show. `open` opens a new sandbox with an environment. `untrained` plays an
+ * untrained model and returns its mean reward; it is called only if the check found no fault. If it throws, the error
+ * becomes a finding.
  */
 export async function examine(
   file: EnvironmentFile,
@@ -72,21 +79,24 @@ export async function examine(
   try {
     const declaration = declarationOf(file);
     const { episodes, seed } = options;
-    const again = () => open(declaration);
-    const sample = await sampleOf(declaration, again, seed);
-    for (const few of FIRST_TASKS.filter((count) => count < episodes)) {
-      const onProgress = () => options.onProgress(0); // says that the check goes on, though not how far it is
-      const report = await checkEnvironment(declaration, again, { episodes: few, seed, onProgress });
+    const openFile = () => open(declaration);
+    const sample = await sampleOf(declaration, openFile, seed);
+    for (const taskCount of FIRST_TASKS.filter((count) => count < episodes)) {
+      const onProgress = () => options.onProgress(0); // shows that the check is running, but not how far it is
+      const report = await checkEnvironment(declaration, openFile, { episodes: taskCount, seed, onProgress });
       if (report.broken) return { problem: null, report, sample, untrained: null, stopped: true };
     }
-    const report = await checkEnvironment(declaration, again, options);
+    const report = await checkEnvironment(declaration, openFile, options);
     return { problem: null, ...(await withUntrained(report, options.untrained)), sample, stopped: false };
   } catch (error) {
     return problemsOf(error);
   }
 }
 
-/** The report of a check, with what an untrained model earns. */
+/**
+ * Adds the mean reward of an untrained model to the report of a check. `untrained` is null if the check found a fault
+ * or the model can't play.
+ */
 export async function withUntrained(
   report: CheckReport,
   untrained: () => Promise<number>,
@@ -126,7 +136,7 @@ async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, 
   }
 }
 
-/** What an error says is wrong with a file. Throws any other error. */
+/** The problems in an EnvironmentFileError. Throws any other error. */
 export function problemsOf(error: unknown): Unplayable {
   if (error instanceof EnvironmentFileError) {
     return { problem: error.first, others: error.others };

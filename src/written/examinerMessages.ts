@@ -3,19 +3,19 @@ import type { Examination, Reading } from './examination.ts';
 
 /** A request from the page to the worker that checks an environment's file. */
 export type ExaminerCommand =
-  | { readonly type: 'read'; readonly file: EnvironmentFile } // nothing of it runs
+  | { readonly type: 'read'; readonly file: EnvironmentFile } // does not run the file
   | {
       readonly type: 'check';
       readonly file: EnvironmentFile;
       readonly episodes: number;
       readonly seed: number;
-      readonly exports: boolean; // true: if it finds no fault, it also writes the environment for other frameworks
+      readonly exports: boolean; // true: if there is no fault, also write the environment for other frameworks
     }
-  | { readonly type: 'export'; readonly file: EnvironmentFile; readonly examination: Examination }; // of a file that was checked
+  | { readonly type: 'export'; readonly file: EnvironmentFile; readonly examination: Examination }; // of a checked file
 
 /** A message from the worker. While it checks, it reports progress many times a second. */
 export type ExaminerEvent =
-  | { readonly type: 'here' } // its code is loaded
+  | { readonly type: 'here' } // the worker's code is loaded
   | { readonly type: 'read'; readonly reading: Reading }
   | { readonly type: 'progress'; readonly share: number }
   | {

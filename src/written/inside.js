@@ -1,7 +1,9 @@
 // @ts-nocheck: this runs in the sandbox's QuickJS, which has other globals than the page and Node
-// What runs inside the sandbox beside a person's environment: it makes episodes of their class, calls its methods and writes down what
-// came of it. Begun before the class, it keeps the builtins it needs, so that nothing the class does to them reaches it.
-// `task` says how far it is; the host stops a method that computes too long, and calls `serve` again, which goes on after it.
+// This program runs inside the sandbox, next to a person's environment. It makes episodes of their class, calls its
+// methods and returns the results. It starts before the class is loaded and keeps the built-in functions that it needs,
+// so that changes that the class makes to them have no effect on it. `task` is the current list of requests and its
+// progress. The host stops a method that computes too long, and calls `serve` again, which continues with the next
+// request.
 (rng) => {
   'use strict';
   const { random, Purpose } = rng;
@@ -9,24 +11,27 @@
   const { create, freeze, keys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Object;
   const { apply, ownKeys } = Reflect;
   const { isFinite, isInteger } = Number;
-  const asText = String;
+  const toText = String;
   const { isArray } = Array;
   const cut = String.prototype.slice;
   const { push, includes } = Array.prototype;
   const bugs = [TypeError, ReferenceError, RangeError, SyntaxError, InternalError];
-  const LONGEST = 4000; // characters of one text
-  const LONGEST_KEY = 200; // characters of a state's key
-  const MOST_NAMED = 64; // named parts of a reward, or arguments of a call
+  const MAX_TEXT = 4000; // characters of one text
+  const MAX_KEY = 200; // characters of a state key or a name
+  const MAX_NAMED = 64; // named parts of a reward, or arguments of a call
 
   const refuse = (what) => () => {
     throw new TypeError(what);
   };
 
-  /** Takes away what differs by machine or moment, and makes the rest unchangeable: an episode's state is in its own object. */
+  /**
+   * Removes everything that differs by machine or time, and freezes the rest, so that episodes keep their state only in
+   * their own object.
+   */
   function close(root) {
     const noCode = refuse('An environment cannot run text as code.');
-    for (const one of [() => 0, async () => 0, function* () {}, async function* () {}]) {
-      defineProperty(getPrototypeOf(one), 'constructor', { value: noCode });
+    for (const object of [() => 0, async () => 0, function* () {}, async function* () {}]) {
+      defineProperty(getPrototypeOf(object), 'constructor', { value: noCode });
     }
     root.Math.random = refuse('Math.random differs from run to run. Use the `draw` that reset(task) is given.');
     for (const name of [
@@ -55,20 +60,24 @@
       }
       freeze(value);
     };
-    // they have setters, which freezing leaves as they are
+    // these have setters, which freezing does not disable
     for (const name of ['stackTraceLimit', 'prepareStackTrace'])
       defineProperty(Error, name, { value: Error[name], writable: false });
     for (const kind of [Error, ...bugs, EvalError, URIError, AggregateError]) {
       for (const name of ['name', 'message']) overridable(kind.prototype, name);
     }
-    // what no name leads to
+    // prototypes that can't be reached from the global object by name
     const iterators = ['', [], new Map(), new Set()].map((list) => list[Symbol.iterator]());
     const generators = [function* () {}, async function* () {}].map((make) => make());
-    for (const one of [...iterators, 'x'.matchAll(/x/g), ...generators, async () => 0]) freezeAll(getPrototypeOf(one));
+    for (const object of [...iterators, 'x'.matchAll(/x/g), ...generators, async () => 0])
+      freezeAll(getPrototypeOf(object));
     freezeAll(root);
   }
 
-  /** Of something frozen no object that inherits a value can set its own; an error's `this.name = …` still should. */
+  /**
+   * Lets objects set a property that they inherit from a frozen prototype, such as an error's `this.name = …`, which
+   * would fail otherwise.
+   */
   function overridable(prototype, name) {
     const { value } = getOwnPropertyDescriptor(prototype, name) ?? {};
     if (value === undefined) return;
@@ -80,11 +89,14 @@
     });
   }
 
-  /** What reset(task) and expert(draw) are given: the project's own random numbers; the same key gives the same draws everywhere. */
+  /**
+   * The `draw` for reset(task) and expert(draw): this project's random numbers. The same key gives the same draws
+   * everywhere.
+   */
   function drawFrom([seed, a, b]) {
     const { next, int: below, shuffle: mix } = random(seed, Purpose.environment, a, b);
     const int = (n) => {
-      if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${asText(n)}): use a whole number of at least 1.`);
+      if (!isInteger(n) || n < 1) throw new RangeError(`draw.int(${toText(n)}): use a whole number of at least 1.`);
       return below(n);
     };
     const pick = (list) => {
@@ -100,42 +112,42 @@
   const episodes = new Map();
   let task = { requests: [], at: 0, replies: [], running: false };
 
-  /** Where in the file it was thrown: the first place of the stack that lies there. */
+  /** The line of the environment's file where an error was thrown: the first one on its stack. Null if unknown. */
   function lineOf(error) {
     try {
       const places = error.stack.split(`(${file}:`);
       const line = places.length > 1 ? parseInt(places[1], 10) : NaN;
       return isInteger(line) ? line : null;
     } catch {
-      return null; // what was thrown is no error
+      return null; // the thrown value is not an error
     }
   }
 
   function wordsOf(error) {
     try {
       const message = typeof error === 'object' && error !== null ? error.message : error;
-      return apply(cut, asText(message), [0, LONGEST]) || 'It threw a value without a message.';
+      return apply(cut, toText(message), [0, MAX_TEXT]) || 'It threw a value without a message.';
     } catch {
       return 'It threw a value without a message.';
     }
   }
 
-  /** `problem` is a fault of the environment; `refused` are the words in which it turned a call down. */
-  const problem = (what, line = null) => ({ problem: apply(cut, what, [0, LONGEST]), line });
+  /** A reply for a fault of the environment. (A tool that rejects a call gives a reply with `refused` instead.) */
+  const problem = (what, line = null) => ({ problem: apply(cut, what, [0, MAX_TEXT]), line });
   const thrown = (where, error) => problem(`${where} failed: ${wordsOf(error)}`, lineOf(error));
 
   function textOf(where, value) {
     if (typeof value === 'string')
-      return { text: apply(cut, value, [0, LONGEST]), ...(value.length > LONGEST && { cut: value.length }) };
+      return { text: apply(cut, value, [0, MAX_TEXT]), ...(value.length > MAX_TEXT && { cut: value.length }) };
     const is = value === null ? 'null' : isArray(value) ? 'a list' : typeof value;
     const later = typeof value === 'object' && value !== null && typeof value.then === 'function';
     return problem(`${where} returned ${later ? 'a promise' : is}. Return a string.`);
   }
 
-  const MOST = { text: 2000, cell: 60, rows: 30, columns: 30, marks: 12 };
-  const short = (value, most) => apply(cut, asText(value), [0, most]);
+  const VIEW_LIMITS = { text: 2000, cell: 60, rows: 30, columns: 30, marks: 12 };
+  const short = (value, most) => apply(cut, toText(value), [0, most]);
 
-  /** What view() shows, as plain data of its own; nothing where the class has none. */
+  /** The result of view(), copied to plain data; empty if the class has no view(). */
   function shownBy(environment) {
     if (typeof environment.view !== 'function') return {};
     let shown;
@@ -144,17 +156,17 @@
     } catch (error) {
       return thrown('view()', error);
     }
-    if (typeof shown === 'string') return { shown: { kind: 'text', text: short(shown, MOST.text) } };
+    if (typeof shown === 'string') return { shown: { kind: 'text', text: short(shown, VIEW_LIMITS.text) } };
     const { text, table, grid, line } = typeof shown === 'object' && shown !== null ? shown : {};
-    if (typeof text === 'string') return { shown: { kind: 'text', text: short(text, MOST.text) } };
+    if (typeof text === 'string') return { shown: { kind: 'text', text: short(text, VIEW_LIMITS.text) } };
     const rows = table ?? grid;
-    if (isArray(rows) && rows.length > 0 && rows.length <= MOST.rows) {
+    if (isArray(rows) && rows.length > 0 && rows.length <= VIEW_LIMITS.rows) {
       const cells = [];
       for (const row of rows) {
         const list = typeof row === 'string' ? [...row] : row;
-        if (!isArray(list) || list.length === 0 || list.length > MOST.columns) break;
+        if (!isArray(list) || list.length === 0 || list.length > VIEW_LIMITS.columns) break;
         const copy = [];
-        for (const cell of list) apply(push, copy, [short(cell, MOST.cell)]);
+        for (const cell of list) apply(push, copy, [short(cell, VIEW_LIMITS.cell)]);
         apply(push, cells, [copy]);
       }
       if (cells.length === rows.length) return { shown: { kind: table ? 'table' : 'grid', rows: cells } };
@@ -163,12 +175,13 @@
       const marks = [];
       for (const name of keys(line.marks ?? {})) {
         const at = line.marks[name];
-        if (isFinite(at) && marks.length < MOST.marks) apply(push, marks, [{ name: short(name, MOST.cell), at }]);
+        if (isFinite(at) && marks.length < VIEW_LIMITS.marks)
+          apply(push, marks, [{ name: short(name, VIEW_LIMITS.cell), at }]);
       }
       return { shown: { kind: 'line', from: line.from, to: line.to, marks } };
     }
     return problem(
-      `view() returned ${asText(shown)}. Return a string, { table: rows }, { grid: rows } of at most ${MOST.rows} rows and ${MOST.columns} columns, or { line: { from, to, marks } }.`,
+      `view() returned ${toText(shown)}. Return a string, { table: rows }, { grid: rows } of at most ${VIEW_LIMITS.rows} rows and ${VIEW_LIMITS.columns} columns, or { line: { from, to, marks } }.`,
     );
   }
 
@@ -177,31 +190,34 @@
     let turn = {};
     if (typeof environment.stateKey === 'function') {
       const state = environment.stateKey();
-      if (typeof state !== 'string' || state.length > LONGEST_KEY) {
+      if (typeof state !== 'string' || state.length > MAX_KEY) {
         const is = typeof state === 'string' ? `${state.length} characters` : typeof state;
-        return problem(`stateKey() returned ${is}. Return a string of at most ${LONGEST_KEY} characters.`);
+        return problem(`stateKey() returned ${is}. Return a string of at most ${MAX_KEY} characters.`);
       }
       turn = { state };
     }
     if (typeof environment.turnReward === 'function') {
       const paid = environment.turnReward();
       if (typeof paid !== 'number' || !isFinite(paid))
-        return problem(`turnReward() returned ${apply(cut, asText(paid), [0, LONGEST_KEY])}. Return a finite number.`);
+        return problem(`turnReward() returned ${apply(cut, toText(paid), [0, MAX_KEY])}. Return a finite number.`);
       turn = { ...turn, paid };
     }
     const drawn = shownBy(environment);
     return drawn.problem === undefined ? { ...reply, over, ...turn, ...drawn } : drawn;
   }
 
-  /** What an object of the class has by name, each read once; null if that is too much, or of other kinds. */
+  /**
+   * Copies the properties of an object from the class, reading each once. Null if there are too many, or one is of
+   * another kind.
+   */
   function named(object, kinds) {
     if (typeof object !== 'object' || object === null || isArray(object)) return null;
     const names = keys(object);
-    if (names.length > MOST_NAMED) return null;
+    if (names.length > MAX_NAMED) return null;
     const own = create(null);
     for (const name of names) {
       const value = object[name];
-      if (name.length > LONGEST_KEY || (typeof value === 'string' && value.length > LONGEST)) return null;
+      if (name.length > MAX_KEY || (typeof value === 'string' && value.length > MAX_TEXT)) return null;
       if (kinds !== null && !apply(includes, kinds, [typeof value])) return null;
       own[name] = value;
     }
@@ -237,16 +253,16 @@
       const environment = episodes.get(id);
       if (typeof environment.expert !== 'function') return { none: true };
       const move = environment.expert(drawFrom(chance));
-      if (typeof move === 'string') return { answer: apply(cut, move, [0, LONGEST]) };
+      if (typeof move === 'string') return { answer: apply(cut, move, [0, MAX_TEXT]) };
       if (typeof move !== 'object' || move === null || typeof move.tool !== 'string') {
         return problem('expert() has to return { tool, arguments } or a string.');
       }
       const { tool, arguments: values = {} } = move;
-      const told = named(values, ['string', 'number', 'boolean']);
-      if (told === null || typeof tool !== 'string' || tool.length > LONGEST_KEY) {
+      const checkedValues = named(values, ['string', 'number', 'boolean']);
+      if (checkedValues === null || typeof tool !== 'string' || tool.length > MAX_KEY) {
         return problem('expert() has to name its arguments. Each has to be a string, a number or a boolean.');
       }
-      return { tool, values: told };
+      return { tool, values: checkedValues };
     },
     observe({ id, history }) {
       const environment = episodes.get(id);
@@ -258,15 +274,15 @@
       const parts = named(typeof earned === 'number' ? { reward: earned } : earned, null);
       if (parts === null) {
         const object = earned === null ? 'null' : isArray(earned) ? 'a list' : 'an object with too much in it';
-        const is = typeof earned === 'object' ? object : asText(earned);
+        const is = typeof earned === 'object' ? object : toText(earned);
         return problem(
-          `getReward() returned ${is}. Return a number, or an object of up to ${MOST_NAMED} named numbers.`,
+          `getReward() returned ${is}. Return a number, or an object of up to ${MAX_NAMED} named numbers.`,
         );
       }
       for (const name of keys(parts)) {
         if (typeof parts[name] !== 'number' || !isFinite(parts[name])) {
           return problem(
-            `getReward() gives ${name} = ${apply(cut, asText(parts[name]), [0, LONGEST_KEY])}. Each part has to be a finite number.`,
+            `getReward() gives ${name} = ${apply(cut, toText(parts[name]), [0, MAX_KEY])}. Each part has to be a finite number.`,
           );
         }
       }
@@ -289,7 +305,7 @@
 
   return {
     close,
-    /** Takes the class that the file left in `exports`; returns what its static fields say. */
+    /** Takes the class from the file's `exports`. Returns its static fields as JSON. */
     take(exported, name) {
       Environment = exported.default;
       file = name;
@@ -297,7 +313,10 @@
       const { tasks, maxTurns, weights } = Environment;
       return stringify({ tasks, maxTurns, weights });
     },
-    /** Begins a list of requests, or, without one, goes on after the one that was stopped; `why` says what it was stopped for. */
+    /**
+     * Serves a list of requests. Without `text`, continues after the request that was stopped; `why` and `line` are the
+     * reason and the place.
+     */
     serve(text, why, line, begin) {
       if (text !== undefined) task = { requests: parse(text), at: 0, replies: [], running: false };
       if (task.running) {

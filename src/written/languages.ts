@@ -11,7 +11,7 @@ export interface Runtimes {
   readonly python: StartPython;
 }
 
-/** Reads an environment's file in its language; nothing of it runs. Throws EnvironmentFileError. */
+/** Reads an environment's file in its language, without running it. Throws EnvironmentFileError. */
 export function declarationOf(file: EnvironmentFile): Declaration {
   return languageOf(file) === 'python' ? readPython(file.text) : readDeclaration(file.text);
 }

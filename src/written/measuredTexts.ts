@@ -18,14 +18,17 @@ export interface MeasuredTexts {
   readonly shown: readonly Play[];
 }
 
-/** Number of tasks that are played in each split. */
-const MOST_PLAYED = 250;
-/** How many of the longest texts are kept. Several, because only a tokenizer knows which of them has the most tokens. */
-const KEPT = 64;
+/** Number of tasks that are played in each split (fewer if the split has fewer). */
+const TASKS_PER_SPLIT = 250;
+/**
+ * Number of longest texts that are kept. It is more than one, because only a tokenizer knows which of them has the most
+ * tokens.
+ */
+const KEPT_TEXTS = 64;
 
 /**
- * The longest prompts, calls and answers of an environment, from its first tasks of each split as its expert and
- * a random player play them. Throws EnvironmentFileError with the first fault that comes up.
+ * Plays the first tasks of each split with the environment's expert and a random player, and collects the longest
+ * prompts, calls and answers. Throws EnvironmentFileError with the first fault that occurs.
  */
 export function measureTexts(
   sandbox: Sandbox,
@@ -34,16 +37,19 @@ export function measureTexts(
 ): MeasuredTexts {
   const { tasks, maxTurns } = settings;
   const played = (['train', 'test'] as const).flatMap((split) =>
-    Array.from({ length: Math.min(tasks[split], MOST_PLAYED) }, (_, index): TaskOf => ({ split, index })),
+    Array.from({ length: Math.min(tasks[split], TASKS_PER_SPLIT) }, (_, index): TaskOf => ({ split, index })),
   );
   const options = { seed: TASK_SEED, maxTurns };
   const experts = playTasks(sandbox, tools, played, { ...options, player: EXPERT });
   const chance = playTasks(sandbox, tools, played, { ...options, player: chancePlayer(tools, TASK_SEED) });
   const plays = [...experts, ...chance];
-  const bad = plays.find(({ problems }) => problems.length > 0);
-  const [problem] = bad?.problems ?? [];
-  if (bad && problem) {
-    throw new EnvironmentFileError(`${problem.text} (${bad.task.split} task ${bad.task.index})`, problem.line);
+  const faultyPlay = plays.find(({ problems }) => problems.length > 0);
+  const [problem] = faultyPlay?.problems ?? [];
+  if (faultyPlay && problem) {
+    throw new EnvironmentFileError(
+      `${problem.text} (${faultyPlay.task.split} task ${faultyPlay.task.index})`,
+      problem.line,
+    );
   }
   const shown = hasExpert ? experts : chance;
   const moves = distinct(shown.flatMap((play) => play.moves));
@@ -63,12 +69,12 @@ export function measureTexts(
   };
 }
 
-/** What the tools answered in an episode. */
+/** The tools' answers in an episode. */
 export const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
 const longest = (texts: readonly string[]) => longestBy([...new Set(texts)], ({ length }) => length);
 
 function longestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {
-  return list.toSorted((a, b) => size(b) - size(a)).slice(0, KEPT);
+  return list.toSorted((a, b) => size(b) - size(a)).slice(0, KEPT_TEXTS);
 }
 
 function distinct<T>(list: readonly T[]): readonly T[] {
@@ -82,7 +88,10 @@ function longestValues(moves: readonly Move[], tool: string, names: readonly str
   return Object.fromEntries(
     names.map((name) => {
       const [first = '', ...rest] = values.map((each) => each[name]);
-      return [name, rest.reduce((most, value) => (size(value) > size(most) ? value : most), first)];
+      return [
+        name,
+        rest.reduce((longestValue, value) => (size(value) > size(longestValue) ? value : longestValue), first),
+      ];
     }),
   );
 }

@@ -1,19 +1,24 @@
 /**
- * Makes a virtual machine count its own work. QuickJS counts only the loops and calls of the environment's code: one call of
- * `array.sort()` or `text.repeat()` counts as one, however long it computes. To limit these calls too, by the same amount on every
- * machine, the WebAssembly program of the virtual machine is rewritten before it is compiled. Each turn of each of its loops, and
- * each 64 bytes that it copies, takes one from a counter. When a million are used up, the program calls `fd_close`, which nothing
- * else calls, and the host decides whether it goes on.
+ * Makes a virtual machine count its own work. QuickJS counts only the loops and calls of the environment's code: one
+ * call of `array.sort()` or `text.repeat()` counts as one, however long it computes. To limit these calls too, by the
+ * same amount on every machine, the WebAssembly program of the virtual machine is rewritten before it is compiled. Each
+ * turn of each of its loops, and each 64 bytes that it copies or fills, takes one from a counter. When a million are
+ * used up, the program calls `fd_close`, which nothing else calls, and the host decides whether the program goes on.
  */
 export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
   const sections = sectionsOf(machine);
-  const rest = (id: number) => new Reader(sections.find((section) => section.id === id)?.bytes ?? new Uint8Array());
-  const imported = importedFunctions(rest(Section.imports));
-  const asked = imported.indexOf('fd_close');
-  if (asked < 0) throw new Error('The virtual machine doesn’t import fd_close, with which its work is counted.');
-  const [types, own, globals] = [rest(Section.types).u32(), rest(Section.functions).u32(), rest(Section.globals).u32()];
-  const meter = { counter: unsigned(globals), ask: unsigned(imported.length + own) };
-  const [copy, fill] = [unsigned(imported.length + own + 1), unsigned(imported.length + own + 2)];
+  const sectionReader = (id: number) =>
+    new Reader(sections.find((section) => section.id === id)?.bytes ?? new Uint8Array());
+  const imported = importedFunctions(sectionReader(Section.imports));
+  const fdClose = imported.indexOf('fd_close');
+  if (fdClose < 0) throw new Error('The virtual machine doesn’t import fd_close, with which its work is counted.');
+  const [types, functionCount, globals] = [
+    sectionReader(Section.types).u32(),
+    sectionReader(Section.functions).u32(),
+    sectionReader(Section.globals).u32(),
+  ];
+  const meter = { counter: unsigned(globals), ask: unsigned(imported.length + functionCount) };
+  const [copy, fill] = [unsigned(imported.length + functionCount + 1), unsigned(imported.length + functionCount + 2)];
   const added: Readonly<Record<number, readonly (readonly number[])[]>> = {
     [Section.types]: [
       [0x60, 0, 0],
@@ -25,7 +30,7 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
       // counter += UNIT; fd_close(-1)
       body([
         ...[Op.globalGet, ...meter.counter, Op.i32Const, ...signed(UNIT), Op.i32Add, Op.globalSet, ...meter.counter],
-        ...[Op.i32Const, ...signed(-1), Op.call, ...unsigned(asked), Op.drop],
+        ...[Op.i32Const, ...signed(-1), Op.call, ...unsigned(fdClose), Op.drop],
       ]),
       ...[[BULK, BULK_COPY, 0, 0] as const, [BULK, BULK_FILL, 0] as const].map((bulk) =>
         body([
@@ -37,23 +42,23 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
   };
   const out: number[][] = [[...machine.subarray(0, 8)]];
   for (const { id, bytes } of sections) {
-    const more = added[id];
-    if (!more) {
+    const additions = added[id];
+    if (!additions) {
       out.push([id, ...unsigned(bytes.length)], [...bytes]);
       continue;
     }
     const reader = new Reader(bytes);
-    const count = unsigned(reader.u32() + more.length);
-    const before = id === Section.code ? meteredBodies(reader, meter, { copy, fill }) : [...reader.left()];
-    const length = count.length + before.length + more.reduce((sum, each) => sum + each.length, 0);
-    out.push([id, ...unsigned(length), ...count], before, ...more.map((each) => [...each]));
+    const count = unsigned(reader.u32() + additions.length);
+    const before = id === Section.code ? meteredBodies(reader, meter, { copy, fill }) : [...reader.remaining()];
+    const length = count.length + before.length + additions.reduce((sum, each) => sum + each.length, 0);
+    out.push([id, ...unsigned(length), ...count], before, ...additions.map((each) => [...each]));
   }
-  const whole = new Uint8Array(out.reduce((sum, part) => sum + part.length, 0));
-  out.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
-  return whole;
+  const result = new Uint8Array(out.reduce((sum, part) => sum + part.length, 0));
+  out.reduce((at, part) => (result.set(part, at), at + part.length), 0);
+  return result;
 }
 
-/** The work that may be done between two calls to the host. */
+/** The work between two calls to the host. */
 const UNIT = 1_000_000;
 
 interface Meter {
@@ -102,7 +107,7 @@ function meteredBodies(
   meter: Meter,
   { copy, fill }: { readonly copy: readonly number[]; readonly fill: readonly number[] },
 ): number[] {
-  const turn = spend(meter, [Op.i32Const, 1]);
+  const spendOne = spend(meter, [Op.i32Const, 1]);
   const out: number[] = [];
   while (!reader.ended()) {
     const size = reader.u32();
@@ -130,7 +135,7 @@ function meteredBodies(
       reader.immediates(op);
       if (op === Op.loop) {
         copyTo(reader.at);
-        code.push(...turn);
+        code.push(...spendOne);
       }
     }
     copyTo(end);
@@ -207,7 +212,7 @@ class Reader {
     return this.bytes.subarray(this.at - length, this.at);
   }
 
-  left(): Uint8Array {
+  remaining(): Uint8Array {
     return this.bytes.subarray(this.at);
   }
 
@@ -217,8 +222,8 @@ class Reader {
   }
 
   /**
-   * Skips the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at an instruction that isn't listed here, such
-   * as those of exceptions: if its operands were read wrongly, later loops would not be counted.
+   * Skips the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at an instruction that isn't
+   * listed here, such as those of exceptions: if its operands were read wrongly, later loops would not be counted.
    */
   immediates(op: number): void {
     if (op === 0x43)
@@ -241,17 +246,17 @@ class Reader {
 
 function unsigned(value: number): readonly number[] {
   const bytes: number[] = [];
-  for (let left = value; ; left = Math.floor(left / 128)) {
-    if (left < 128) return [...bytes, left];
-    bytes.push((left % 128) + 128);
+  for (let remaining = value; ; remaining = Math.floor(remaining / 128)) {
+    if (remaining < 128) return [...bytes, remaining];
+    bytes.push((remaining % 128) + 128);
   }
 }
 
 function signed(value: number): readonly number[] {
   const bytes: number[] = [];
-  for (let left = value; ; left >>= 7) {
-    const low = left & 127;
-    if ((left >> 7 === 0 && low < 64) || (left >> 7 === -1 && low >= 64)) return [...bytes, low];
+  for (let remaining = value; ; remaining >>= 7) {
+    const low = remaining & 127;
+    if ((remaining >> 7 === 0 && low < 64) || (remaining >> 7 === -1 && low >= 64)) return [...bytes, low];
     bytes.push(low + 128);
   }
 }

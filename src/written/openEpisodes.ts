@@ -4,7 +4,7 @@ import { chanceOf, type TaskOf } from './plays.ts';
 import type { Reply, Request, Sandbox } from './sandbox.ts';
 
 type WithoutId<R> = R extends Request ? Omit<R, 'id'> : never;
-/** A request to the sandbox without the episode's number, which is added here. */
+/** A request to the sandbox without the episode's id, which is added here. */
 export type EpisodeRequest = WithoutId<Request>;
 
 /** An episode of a person's environment. */
@@ -12,50 +12,54 @@ export interface WrittenEpisode {
   readonly task: TaskOf;
   readonly prompt: string;
   readonly shown: WrittenView | null; // the class's drawing before the first turn
-  /** Serves requests in order, in one call of the virtual machine. If the environment has a fault, throws EnvironmentFileError with the line. */
+  /**
+   * Serves requests in order, in one call of the virtual machine. If the environment has a fault, throws
+   * EnvironmentFileError with the line.
+   */
   readonly ask: (requests: readonly EpisodeRequest[]) => readonly Reply[];
 }
 
 /** Seeds the random numbers of all tasks. It is constant, so task 5 is the same task in every run. */
 export const TASK_SEED = 0;
-/** Most episodes that the virtual machine keeps. */
-const MOST_OPEN = 1024;
+/** Limit on the episodes that the virtual machine keeps. */
+const MAX_OPEN_EPISODES = 1024;
 
 /**
- * Begins episodes in a sandbox. The sandbox keeps only the latest ones, because callers don't say when they are done with an episode.
- * If an older one continues, its past requests are sent again first: the same requests give the same episode.
+ * Returns a function that begins episodes in a sandbox. The sandbox keeps only the most recently used episodes, because
+ * callers don't say when they are done with one. If an older episode continues, its past requests are sent again first;
+ * the same requests give the same episode.
  */
-export function openEpisodes(sandbox: Sandbox, mostOpen = MOST_OPEN): (task: TaskOf) => WrittenEpisode {
-  const open = new Set<number>(); // least recently used first
+export function openEpisodes(sandbox: Sandbox, mostOpen = MAX_OPEN_EPISODES): (task: TaskOf) => WrittenEpisode {
+  const openIds = new Set<number>(); // least recently used first
   let count = 0;
-  const room = (id: number): readonly Request[] => {
-    open.delete(id);
-    open.add(id);
-    const [oldest] = open;
-    if (open.size <= mostOpen || oldest === undefined) return [];
-    open.delete(oldest);
+  const closeOldest = (id: number): readonly Request[] => {
+    openIds.delete(id);
+    openIds.add(id);
+    const [oldest] = openIds;
+    if (openIds.size <= mostOpen || oldest === undefined) return [];
+    openIds.delete(oldest);
     return [{ op: 'close', id: oldest }];
   };
   return (task) => {
     const id = count++;
-    const begin: Request = { op: 'open', id, ...task, chance: chanceOf(TASK_SEED, task) };
-    const done: Request[] = [];
+    const openRequest: Request = { op: 'open', id, ...task, chance: chanceOf(TASK_SEED, task) };
+    const pastRequests: Request[] = [];
     const serve = (requests: readonly Request[]): readonly Reply[] => {
-      const before = [...(open.has(id) ? [] : [begin, ...done]), ...room(id)];
-      const replies = sandbox.serve([...before, ...requests]).slice(before.length);
+      const setup = [...(openIds.has(id) ? [] : [openRequest, ...pastRequests]), ...closeOldest(id)];
+      const replies = sandbox.serve([...setup, ...requests]).slice(setup.length);
       const fault = replies.find(({ problem }) => problem !== undefined);
       if (fault) {
-        const place = `${task.split} task ${task.index}, turn ${1 + done.filter(({ op }) => op === 'call').length}`;
+        const place = `${task.split} task ${task.index}, turn ${1 + pastRequests.filter(({ op }) => op === 'call').length}`;
         throw new EnvironmentFileError(`${fault.problem ?? ''} (${place})`, fault.line ?? null);
       }
-      done.push(...requests);
+      pastRequests.push(...requests);
       return replies;
     };
-    const { text: prompt = '', shown = null } = begun();
+    const { text: prompt = '', shown = null } = beginEpisode();
     return { task, prompt, shown, ask: (requests) => serve(requests.map((request): Request => ({ ...request, id }))) };
 
-    function begun(): Reply {
-      const [reply = {}] = sandbox.serve([...room(id), begin]).slice(-1);
+    function beginEpisode(): Reply {
+      const [reply = {}] = sandbox.serve([...closeOldest(id), openRequest]).slice(-1);
       if (reply.problem !== undefined) {
         throw new EnvironmentFileError(`${reply.problem} (${task.split} task ${task.index})`, reply.line ?? null);
       }

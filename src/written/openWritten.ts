@@ -6,7 +6,7 @@ import { declarationOf, type Runtimes, sandboxFor } from './languages.ts';
 import type { Sandbox } from './sandbox.ts';
 import { writtenEnvironment } from './writtenEnvironment.ts';
 
-/** An environment's file, read but not run, and ways to run it. */
+/** An environment's file that was read but not run, and functions to run it. */
 export interface OpenedFile {
   readonly file: EnvironmentFile;
   readonly declaration: Declaration;

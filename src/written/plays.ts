@@ -2,7 +2,9 @@ import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
 import type { ChanceKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
-/** The split and number of a task. Two tasks differ only by these two; the same task always has the same random draws. */
+/**
+ * The split and index of a task, which identify it. The same task always has the same random draws.
+ */
 export interface TaskOf {
   readonly split: 'train' | 'test';
   readonly index: number;
@@ -24,25 +26,31 @@ export interface Play {
   readonly prompt: string;
   readonly moves: readonly Move[];
   readonly replies: readonly Reply[];
-  /** Named parts of the reward. Null if a fault ended the episode before it was paid. */
+  /** The named parts of the reward. Null if a fault ended the episode before the reward. */
   readonly parts: Values | null;
-  /** What `observe` returned at the end of the episode. Null if the class has no `observe`, or the option `observe` was off. */
+  /**
+   * What `observe` returned at the end of the episode. Null if the class has no `observe`, or the option `observe` was
+   * off.
+   */
   readonly observed: string | null;
   readonly problems: readonly Problem[];
 }
 
-/** Chooses the next turn from what was said so far; null ends the episode. */
+/** Chooses the next move from the texts so far; null ends the episode. */
 export type Chooser = (
   played: { readonly prompt: string; readonly replies: readonly Reply[] },
   episode: number,
 ) => Move | null;
 
-/** Most requests in one call of the sandbox; progress is reported between two calls. After a fault the calls get small again, because a request that was stopped took long. */
-const MOST_TOGETHER = 64;
-/** As a `player`: the environment's own expert plays. */
+/**
+ * Limit on the requests in one call of the sandbox. Progress is reported between two calls. After a fault the calls
+ * become small again, because a request that was stopped took long.
+ */
+const MAX_REQUESTS_TOGETHER = 64;
+/** The value of `player` that lets the environment's own expert play. */
 export const EXPERT = 'expert';
 
-interface Course {
+interface EpisodeState {
   readonly id: number;
   readonly task: TaskOf;
   prompt: string;
@@ -77,11 +85,12 @@ export function playTasks(
     readonly seed: number;
     readonly maxTurns: number;
     readonly player: Chooser | typeof EXPERT;
-    readonly onProgress?: ((share: number) => void) | undefined; // done so far, as a share of the most turns that the episodes can have
+    /** Called with the share of the work that is done, if every episode had `maxTurns` turns. */
+    readonly onProgress?: ((share: number) => void) | undefined;
     readonly observe?: boolean; // call `observe` at the end of each episode
   },
 ): readonly Play[] {
-  const courses = tasks.map((task, id): Course => ({
+  const episodeStates = tasks.map((task, id): EpisodeState => ({
     id,
     task,
     prompt: '',
@@ -92,101 +101,102 @@ export function playTasks(
     problems: [],
     over: false,
   }));
-  /** Sends a request for each of these episodes and gives each reply to `take`. A fault ends its episode instead. */
+  /** Sends a request for each of these episodes and passes each reply to `take`. A fault ends its episode instead. */
   const ask = (
-    among: readonly Course[],
-    request: (course: Course) => Request,
-    take: (course: Course, reply: Reply) => void,
+    asked: readonly EpisodeState[],
+    request: (episodeState: EpisodeState) => Request,
+    take: (episodeState: EpisodeState, reply: Reply) => void,
   ) => {
-    for (let first = 0; first < among.length;) {
-      const some = among.slice(first, first + together);
-      together = Math.min(MOST_TOGETHER, 2 * together);
-      for (const [at, reply] of sandbox.serve(some.map(request)).entries()) {
-        const course = some[at];
-        if (!course) continue;
+    for (let first = 0; first < asked.length;) {
+      const batch = asked.slice(first, first + together);
+      together = Math.min(MAX_REQUESTS_TOGETHER, 2 * together);
+      for (const [at, reply] of sandbox.serve(batch.map(request)).entries()) {
+        const episodeState = batch[at];
+        if (!episodeState) continue;
         if (reply.problem === undefined) {
-          take(course, reply);
+          take(episodeState, reply);
         } else {
-          course.problems.push({ text: reply.problem, line: reply.line ?? null });
-          course.over = true;
+          episodeState.problems.push({ text: reply.problem, line: reply.line ?? null });
+          episodeState.over = true;
           together = 1;
         }
       }
-      first += some.length;
-      share = Math.max(share, (step + first / among.length) / (maxTurns + 2)); // never falls back: a turn of the expert takes two requests
+      first += batch.length;
+      // must not fall back, although a turn of the expert takes two requests
+      share = Math.max(share, (step + first / asked.length) / (maxTurns + 2));
       onProgress?.(share);
     }
   };
   let together = 1;
   let [step, share] = [0, 0]; // steps: 0 opens the episodes, then one for each turn, the last reads the rewards
   ask(
-    courses,
+    episodeStates,
     ({ id, task }) => ({ op: 'open', id, ...task, chance: chanceOf(seed, task) }),
-    (course, reply) => (course.prompt = reply.text ?? ''),
+    (episodeState, reply) => (episodeState.prompt = reply.text ?? ''),
   );
   for (let turn = 0; turn < maxTurns; turn++) {
     step = turn + 1;
-    const going = courses.filter(({ over }) => !over);
-    if (going.length === 0) break;
-    const chosen = new Map<Course, Move>();
+    const active = episodeStates.filter(({ over }) => !over);
+    if (active.length === 0) break;
+    const chosen = new Map<EpisodeState, Move>();
     if (player === EXPERT) {
       ask(
-        going,
+        active,
         ({ id, task }) => ({ op: 'expert', id, chance: chanceOf(seed + turn + 1, task) }),
-        (course, { none, answer, tool = '', values }) => {
-          if (none) course.over = true;
-          else chosen.set(course, answer === undefined ? { tool, values: (values ?? {}) as Values } : { answer });
+        (episodeState, { none, answer, tool = '', values }) => {
+          if (none) episodeState.over = true;
+          else chosen.set(episodeState, answer === undefined ? { tool, values: (values ?? {}) as Values } : { answer });
         },
       );
     } else {
-      for (const course of going) {
-        const move = player(course, course.id);
-        if (move) chosen.set(course, move);
-        else course.over = true;
+      for (const episodeState of active) {
+        const move = player(episodeState, episodeState.id);
+        if (move) chosen.set(episodeState, move);
+        else episodeState.over = true;
       }
     }
-    const calls = new Map<Course, Request>();
-    for (const [course, move] of chosen) {
-      course.moves.push(move);
+    const calls = new Map<EpisodeState, Request>();
+    for (const [episodeState, move] of chosen) {
+      episodeState.moves.push(move);
       if ('answer' in move) {
-        calls.set(course, { op: 'answer', id: course.id, text: move.answer });
+        calls.set(episodeState, { op: 'answer', id: episodeState.id, text: move.answer });
         continue;
       }
       const tool = tools.find(({ name }) => name === move.tool);
-      const wrong = tool ? argumentProblem(tool, move.values) : `there is no tool ${move.tool}`;
-      if (tool && wrong === null) {
+      const problem = tool ? argumentProblem(tool, move.values) : `there is no tool ${move.tool}`;
+      if (tool && problem === null) {
         const values = tool.parameters.map((parameter) => move.values[nameOf(parameter)]);
-        calls.set(course, { op: 'call', id: course.id, tool: tool.name, values });
+        calls.set(episodeState, { op: 'call', id: episodeState.id, tool: tool.name, values });
       } else {
-        course.replies.push({ refused: wrong ?? '' });
+        episodeState.replies.push({ refused: problem ?? '' });
       }
     }
-    const called = [...calls.keys()];
+    const callers = [...calls.keys()];
     ask(
-      called,
-      (course) => calls.get(course) ?? { op: 'close', id: course.id },
-      (course, reply) => {
-        course.replies.push(reply);
-        if (reply.over) course.over = true;
+      callers,
+      (episodeState) => calls.get(episodeState) ?? { op: 'close', id: episodeState.id },
+      (episodeState, reply) => {
+        episodeState.replies.push(reply);
+        if (reply.over) episodeState.over = true;
       },
     );
   }
   step = maxTurns + 1;
-  const sound = () => courses.filter(({ problems }) => problems.length === 0);
+  const withoutFault = () => episodeStates.filter(({ problems }) => problems.length === 0);
   if (observe) {
     ask(
-      sound(),
+      withoutFault(),
       ({ id, moves, replies }) => ({ op: 'observe', id, history: historyOf(moves, replies) }),
-      (course, { text }) => (course.observed = text ?? null),
+      (episodeState, { text }) => (episodeState.observed = text ?? null),
     );
   }
   ask(
-    sound(),
+    withoutFault(),
     ({ id }) => ({ op: 'reward', id }),
-    (course, { parts }) => (course.parts = parts ?? null),
+    (episodeState, { parts }) => (episodeState.parts = parts ?? null),
   );
-  sandbox.serve(courses.map(({ id }) => ({ op: 'close', id })));
-  return courses.map(({ task, prompt, moves, replies, parts, observed, problems }) => ({
+  sandbox.serve(episodeStates.map(({ id }) => ({ op: 'close', id })));
+  return episodeStates.map(({ task, prompt, moves, replies, parts, observed, problems }) => ({
     ...{ task, prompt, moves, replies },
     ...{ parts, observed, problems },
   }));
@@ -206,8 +216,8 @@ export function nameOf(parameter: Parameter): string {
 
 /** Says what is wrong with a call's arguments; the tool is then not called. Null if nothing is wrong. */
 export function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
-  const strays = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
-  if (strays.length > 0) return `${name} has no argument ${strays[0]}`;
+  const unknownNames = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
+  if (unknownNames.length > 0) return `${name} has no argument ${unknownNames[0]}`;
   for (const parameter of parameters) {
     const key = nameOf(parameter);
     const value = values[key];
@@ -227,7 +237,10 @@ function isOf(value: unknown, type: ParameterType): boolean {
   return type === 'integer' ? Number.isSafeInteger(value) : typeof value === type;
 }
 
-/** A player that makes random calls. Its texts are words from the prompt and the tools' answers, its numbers are from 0 to 15. */
+/**
+ * A player that makes random calls. Its texts are words from the prompt and the tools' answers, its numbers are from 0
+ * to 15.
+ */
 export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ prompt, replies }, episode) => {
     const draw = random(seed, Purpose.baseline, episode, replies.length);
@@ -254,7 +267,10 @@ const NONSENSE = [
   '</tool_response>',
 ];
 
-/** A player that makes random calls with strange arguments, such as very long texts, control characters and huge numbers. */
+/**
+ * A player that makes random calls with strange arguments, such as very long texts, control characters and huge
+ * numbers.
+ */
 export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ replies }, episode) => {
     const draw = random(seed, Purpose.inputDependence, episode, replies.length);

@@ -3,11 +3,11 @@ import type { FileProblem } from '../domain/environmentFile.ts';
 import { visible } from '../base/visible.ts';
 import { childrenOf, descendants } from './syntax.ts';
 
-/** What a value is, as far as its expression says: the words that a message names it by. */
+/** The kind of a value, in the words of messages. */
 type Kind = 'a number' | 'a text' | 'a boolean' | 'a list' | 'an object' | 'a function' | 'nothing';
 
-/** Methods that return a text, beside the tools. */
-const TEXTUAL: ReadonlySet<string> = new Set(['reset', 'stateKey', 'observe']);
+/** Methods other than tools that have to return a text. */
+const TEXT_METHODS: ReadonlySet<string> = new Set(['reset', 'stateKey', 'observe']);
 const KINDS_OF_TYPES: Readonly<Record<string, Kind>> = {
   number: 'a number',
   string: 'a text',
@@ -29,7 +29,7 @@ const KINDS_OF_NODES: Readonly<Record<string, Kind>> = {
   null: 'nothing',
 };
 const BOOLEAN: readonly Kind[] = ['a boolean'];
-/** By the operator before a value: `!`, `-` and so on. */
+/** The kinds of a value after a unary operator, such as `!` or `-`. */
 const KINDS_OF_SIGNS: Readonly<Record<string, readonly Kind[]>> = {
   LogicOp: ['a boolean'],
   ArithOp: ['a number'],
@@ -42,16 +42,17 @@ const KINDS_OF_CALLS: readonly (readonly [RegExp, Kind])[] = [
   [/^(?:Boolean|Array\.isArray|Number\.is\w+)$|\.(?:includes|some|every|has|startsWith|endsWith)$/, 'a boolean'],
   [/\.(?:map|filter|split|toSorted|toReversed)$/, 'a list'],
 ];
-const HOW: Partial<Record<Kind, string>> = {
+const CONVERSIONS: Partial<Record<Kind, string>> = {
   'a boolean': ', such as `… ? 1 : 0`',
   'a text': ', such as `Number(…)`',
   'a list': ', such as its `length`',
 };
 
 /**
- * Where the methods of a class in TypeScript return another kind of value than they have to: `getReward()` a number or named numbers, `turnReward()`
- * a number, a tool, `reset()`, `stateKey()` and `observe()` a text. What a value is follows from its expression alone: a literal, an operator, a
- * well-known method, a field's type or first value. Nothing is said of any other.
+ * Finds methods of a class in TypeScript that return the wrong kind of value. `getReward()` must return a number or
+ * named numbers, `turnReward()` a number; tools, `reset()`, `stateKey()` and `observe()` a text. Kinds are inferred
+ * only from the expression itself: a literal, an operator, a well-known method, a field's type or first value. Values
+ * of unknown kind are not reported.
  */
 export function wrongReturns(
   declaration: SyntaxNode,
@@ -68,23 +69,23 @@ export function wrongReturns(
   const problems: FileProblem[] = [];
   for (const method of members) {
     const name = nameOf(method);
-    const textual = TEXTUAL.has(name) || tools.includes(name);
+    const mustReturnText = TEXT_METHODS.has(name) || tools.includes(name);
     const block = method.getChild('Block');
-    if (method.name !== 'MethodDeclaration' || !block || !(textual || /^(?:getReward|turnReward)$/.test(name)))
+    if (method.name !== 'MethodDeclaration' || !block || !(mustReturnText || /^(?:getReward|turnReward)$/.test(name)))
       continue;
     const kindsIn = kindsReader(members, nameOf, block, text);
     const returned = [...descendants(block, isFunction)].filter((node) => node.name === 'ReturnStatement');
     const note = (at: SyntaxNode, what: string, kind: Kind) =>
-      problems.push({ what: `${what} ${kind}. ${wanted(name, textual, kind)}`, line: lineOf(at.from) });
+      problems.push({ what: `${what} ${kind}. ${wanted(name, mustReturnText, kind)}`, line: lineOf(at.from) });
     if (returned.length === 0 && ![...descendants(block, isFunction)].some((node) => node.name === 'ThrowStatement'))
       note(method, `\`${name}()\` returns`, 'nothing');
     for (const statement of returned) {
       const value = childrenOf(statement)[1];
       const kinds = !value || value.name === ';' ? (['nothing'] as const) : kindsIn(value);
-      const wrong = kinds.find((kind) =>
-        textual ? kind !== 'a text' : kind !== 'a number' && (kind !== 'an object' || name !== 'getReward'),
+      const wrongKind = kinds.find((kind) =>
+        mustReturnText ? kind !== 'a text' : kind !== 'a number' && (kind !== 'an object' || name !== 'getReward'),
       );
-      if (wrong) note(statement, `\`${name}()\` returns`, wrong);
+      if (wrongKind) note(statement, `\`${name}()\` returns`, wrongKind);
       if (name !== 'getReward' || value?.name !== 'ObjectExpression') continue;
       for (const part of value.getChildren('Property')) {
         const key = part.getChild('PropertyDefinition') ?? part.getChild('String');
@@ -100,18 +101,18 @@ export function wrongReturns(
   return problems;
 }
 
-function wanted(name: string, textual: boolean, kind: Kind): string {
-  if (textual) return kind === 'nothing' ? 'Return a string.' : 'Return a string, such as `String(…)`.';
+function wanted(name: string, mustReturnText: boolean, kind: Kind): string {
+  if (mustReturnText) return kind === 'nothing' ? 'Return a string.' : 'Return a string, such as `String(…)`.';
   if (kind === 'nothing' && name === 'getReward') return 'Return a number, or an object of named numbers.';
-  return `Return a number${HOW[kind] ?? ''}.`;
+  return `Return a number${CONVERSIONS[kind] ?? ''}.`;
 }
 
-/** Functions and classes in a method: what they return, it doesn't. */
+/** Whether a node is a function or class inside a method. Its return statements are not the method's. */
 const isFunction = ({ name, parent }: SyntaxNode): boolean =>
   /^(?:Function|Class)(?:Expression|Declaration)$|^ArrowFunction$/.test(name) ||
   (name === 'Block' && parent?.name === 'Property');
 
-/** Reads an expression of a method; returns all kinds that its value is known to have sometimes. */
+/** Makes a function that infers, for an expression of a method, all kinds that its value can be known to have. */
 function kindsReader(
   members: readonly SyntaxNode[],
   nameOf: (member: SyntaxNode) => string,
@@ -126,34 +127,40 @@ function kindsReader(
     if (name?.name === 'VariableDefinition' && name.nextSibling?.name === 'Equals' && value)
       constants.set(text(name), value);
   }
-  const typed = (node: SyntaxNode | null): readonly Kind[] => {
+  const kindsOfType = (node: SyntaxNode | null): readonly Kind[] => {
     const type = node ? text(node).replace(/^:\s*/, '') : '';
     if (Object.hasOwn(KINDS_OF_TYPES, type)) return [KINDS_OF_TYPES[type]!];
     return type.endsWith('[]') ? ['a list'] : [];
   };
-  const member = (name: string, called: boolean, left: number): readonly Kind[] => {
+  const kindsOfMember = (name: string, called: boolean, depth: number): readonly Kind[] => {
     const found = members.find((each) => nameOf(each) === name && !each.getChild('static'));
     if (!found) return [];
     if (found.name === 'MethodDeclaration') {
       const isGetter = found.getChild('get') !== null;
-      return isGetter === called ? (called ? [] : ['a function']) : typed(found.getChild('TypeAnnotation'));
+      return isGetter === called ? (called ? [] : ['a function']) : kindsOfType(found.getChild('TypeAnnotation'));
     }
     const annotation = found.getChild('TypeAnnotation');
     const first = found.getChild('Equals')?.nextSibling;
     if (called) return [];
-    // a field that begins empty is given something else later
-    return annotation ? typed(annotation) : first ? of(first, left).filter((kind) => kind !== 'nothing') : [];
+    // a field that begins as null or undefined will get another value later
+    return annotation
+      ? kindsOfType(annotation)
+      : first
+        ? kindsOf(first, depth).filter((kind) => kind !== 'nothing')
+        : [];
   };
-  /** The kinds of a value that is true: of `a && b`, those of b. */
-  const whenTrue = (node: SyntaxNode, left: number): readonly Kind[] => {
+  /** The kinds of a value in the case that it is truthy. For `a && b` these are the kinds of b. */
+  const whenTrue = (node: SyntaxNode, depth: number): readonly Kind[] => {
     const [, operator, b] = childrenOf(node);
-    if (node.name === 'ParenthesizedExpression' && operator) return whenTrue(operator, left);
-    return b && operator && node.name === 'BinaryExpression' && text(operator) === '&&' ? of(b, left) : of(node, left);
+    if (node.name === 'ParenthesizedExpression' && operator) return whenTrue(operator, depth);
+    return b && operator && node.name === 'BinaryExpression' && text(operator) === '&&'
+      ? kindsOf(b, depth)
+      : kindsOf(node, depth);
   };
-  const operation = (node: SyntaxNode, left: number): readonly Kind[] => {
+  const operation = (node: SyntaxNode, depth: number): readonly Kind[] => {
     const [a, operator, b] = childrenOf(node);
     if (!a || !operator || !b) return [];
-    const [first, second] = [of(a, left), of(b, left)];
+    const [first, second] = [kindsOf(a, depth), kindsOf(b, depth)];
     switch (operator.name) {
       case 'CompareOp':
       case 'in':
@@ -167,44 +174,44 @@ function kindsReader(
         return first.join() === 'a number' && second.join() === 'a number' ? ['a number'] : [];
       case 'LogicOp':
         if (text(operator) === '??') return second;
-        // the first value is the result if it is false (&&) or true (||)
+        // the first value is the result if it is falsy (&&) or truthy (||)
         return [
-          ...((text(operator) === '||' ? whenTrue(a, left) : first).includes('a boolean') ? BOOLEAN : []),
+          ...((text(operator) === '||' ? whenTrue(a, depth) : first).includes('a boolean') ? BOOLEAN : []),
           ...second,
         ];
       default:
         return [];
     }
   };
-  function of(node: SyntaxNode, left: number): readonly Kind[] {
-    if (left === 0) return []; // a constant that stands for itself
+  function kindsOf(node: SyntaxNode, depth: number): readonly Kind[] {
+    if (depth === 0) return []; // a constant may be defined by itself
     const children = childrenOf(node);
     switch (node.name) {
       case 'ParenthesizedExpression':
-        return children[1] ? of(children[1], left - 1) : [];
+        return children[1] ? kindsOf(children[1], depth - 1) : [];
       case 'ConditionalExpression':
-        return [children[2], children[4]].flatMap((branch) => (branch ? of(branch, left - 1) : []));
+        return [children[2], children[4]].flatMap((branch) => (branch ? kindsOf(branch, depth - 1) : []));
       case 'UnaryExpression':
         return KINDS_OF_SIGNS[children[0]?.name ?? ''] ?? [];
       case 'PostfixExpression':
         // `x!` is x
-        return children[1]?.name === 'LogicOp' && children[0] ? of(children[0], left - 1) : ['a number'];
+        return children[1]?.name === 'LogicOp' && children[0] ? kindsOf(children[0], depth - 1) : ['a number'];
       case 'BinaryExpression':
-        return operation(node, left - 1);
+        return operation(node, depth - 1);
       case 'VariableName': {
         const name = text(node);
         const constant = constants.get(name);
-        return constant ? of(constant, left - 1) : name === 'undefined' ? ['nothing'] : [];
+        return constant ? kindsOf(constant, depth - 1) : name === 'undefined' ? ['nothing'] : [];
       }
       case 'MemberExpression': {
         const property = node.getChild('PropertyName');
-        if (property && node.firstChild?.name === 'this') return member(text(property), false, left - 1);
+        if (property && node.firstChild?.name === 'this') return kindsOfMember(text(property), false, depth - 1);
         return property && text(property) === 'length' ? ['a number'] : [];
       }
       case 'CallExpression': {
         const callee = children[0];
-        const own = callee?.firstChild?.name === 'this' ? callee.getChild('PropertyName') : null;
-        if (own) return member(text(own), true, left - 1);
+        const propertyOfThis = callee?.firstChild?.name === 'this' ? callee.getChild('PropertyName') : null;
+        if (propertyOfThis) return kindsOfMember(text(propertyOfThis), true, depth - 1);
         const known = callee && KINDS_OF_CALLS.find(([pattern]) => pattern.test(text(callee)));
         return known ? [known[1]] : [];
       }
@@ -212,5 +219,5 @@ function kindsReader(
         return Object.hasOwn(KINDS_OF_NODES, node.name) ? [KINDS_OF_NODES[node.name]!] : [];
     }
   }
-  return (value) => of(value, 20);
+  return (value) => kindsOf(value, 20);
 }

@@ -44,10 +44,12 @@ export interface Reply {
   /** True if that error looks like a mistake in the code, such as a TypeError. */
   readonly bug?: boolean;
   readonly over?: boolean;
+  /** The result of `turnReward()`. */
   readonly paid?: number;
   /** The result of `stateKey()` after the turn. */
   readonly state?: string;
   readonly parts?: Readonly<Record<string, number>>;
+  /** True if the class does not have the requested method. */
   readonly none?: boolean;
   readonly tool?: string;
   readonly answer?: string;
@@ -63,18 +65,24 @@ export interface Statics {
   readonly weights?: unknown;
 }
 
-/** A person's environment in a virtual machine of its own. It can't reach the page, the network or files, and has no clock and no random numbers of its own. */
+/**
+ * A person's environment in its own virtual machine. It can't reach the page, the network or files, and has no clock
+ * and no random numbers of its own.
+ */
 export interface Sandbox {
   readonly statics: Statics;
-  /** Serves requests in order, in one call of the virtual machine, with one reply for each. If the virtual machine had to be ended, every later reply says why. */
+  /**
+   * Serves requests in order, in one call of the virtual machine, with one reply for each. If the virtual machine had
+   * to be ended, every later reply says why.
+   */
   serve(requests: readonly Request[]): readonly Reply[];
   dispose(): void;
 }
 
 export interface SandboxLimits {
   /**
-   * Most work that one call may do. Work is counted, so the limit is the same on every machine. A unit is ten thousand calls and loop
-   * turns of the environment's code, or a million loop turns inside the virtual machine.
+   * Most work that one call may do. Work is counted, so the limit is the same on every machine. A unit is ten thousand
+   * calls and loop turns of the environment's code, or a million loop turns inside the virtual machine.
    */
   readonly work: number;
   readonly memoryBytes: number;
@@ -96,7 +104,10 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
   close: 'The end of an episode',
 };
 
-/** The three programs that a virtual machine runs, each a function: the random numbers, the code that serves requests, and the environment. */
+/**
+ * The three programs that a virtual machine runs, each a function: the random numbers, the code that serves requests,
+ * and the environment.
+ */
 export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
   return {
     rng: `(function (exports) { ${erased(rngSource)}\n})`,
@@ -106,8 +117,8 @@ export function machinePrograms(code: string): Readonly<Record<'rng' | 'playgrou
 }
 
 /**
- * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` holds the bytes of
- * `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError if the file can't be loaded.
+ * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` holds the
+ * bytes of `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError if the file can't be loaded.
  */
 export async function openSandbox(
   machine: BufferSource,
@@ -116,10 +127,11 @@ export async function openSandbox(
 ): Promise<Sandbox> {
   const lines = code.split('\n').length;
   const work = { own: 0, inside: 0 }; // done by the current call, in units
-  const mostInside = 2 * limits.work; // above the limit of `work`, so that the call can first reach a loop turn of its own code, where stopping does no harm
-  let served = -1; // index of the request in progress
+  // above `limits.work`, so that the call can first reach a loop turn of its own code, where stopping does no harm
+  const maxInside = 2 * limits.work;
+  let currentRequest = -1; // index of the request in progress
   let ended: Reply | null = null;
-  let stoppedAt: string | null = null; // a stack
+  let stoppedAt: string | null = null; // the stack of the call that was stopped
   const vm = await QuickJS.create({
     wasm: await compiled(machine),
     memoryLimit: limits.memoryBytes,
@@ -135,7 +147,7 @@ export async function openSandbox(
       random_get: (at: number, length: number) => (new Uint8Array(memory.buffer, at, length).fill(1), 0),
       fd_write: () => 0,
       fd_close: () => {
-        if (++work.inside <= mostInside) return 0;
+        if (++work.inside <= maxInside) return 0;
         stoppedAt ??= stackHere();
         throw new EndedError(); // passes through the machine's own functions, so the machine can't be used after that
       },
@@ -143,7 +155,7 @@ export async function openSandbox(
   });
   /** The stack of the call in progress, which names the line of the environment's file. */
   function stackHere(): string {
-    stoppedAt = ''; // once only
+    stoppedAt = ''; // so that this runs only once
     work.inside = 0;
     try {
       return vm.evalCode('new Error().stack', 'playground.js').toString();
@@ -158,12 +170,12 @@ export async function openSandbox(
   const rng = vm.newObject();
   const programs = machinePrograms(code);
   vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
-  const own = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
-  const part = (name: string) => own.getProp(name);
+  const insideExports = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
+  const part = (name: string) => insideExports.getProp(name);
   const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
   const begin = vm.newFunction('begin', () => {
     start();
-    served++;
+    currentRequest++;
     return vm.undefined;
   });
   /** The line of the environment's file that an error's stack names first. */
@@ -171,8 +183,8 @@ export async function openSandbox(
     const stack = error instanceof JSException ? (error.stack ?? '') : (stoppedAt ?? '');
     return lineIn(/environment\.ts:(\d+)/.exec(stack)?.[1]);
   };
-  const lineIn = (said: unknown): number | null => {
-    const line = Number(said ?? 0);
+  const lineIn = (found: unknown): number | null => {
+    const line = Number(found ?? 0);
     return line >= 1 && line <= lines ? line : null;
   };
   const load = (): Statics => {
@@ -195,7 +207,7 @@ export async function openSandbox(
       line,
     );
   }
-  const crossing = (text: JSValueHandle, why: JSValueHandle, line: JSValueHandle): string | JSException => {
+  const callServe = (text: JSValueHandle, why: JSValueHandle, line: JSValueHandle): string | JSException => {
     start();
     try {
       const reply = vm.callFunction(serveInside, vm.undefined, text, why, line, begin);
@@ -208,16 +220,16 @@ export async function openSandbox(
     }
   };
   const serve = (requests: readonly Request[]): readonly Reply[] => {
-    served = -1;
+    currentRequest = -1;
     const text = vm.newString(JSON.stringify(requests));
-    let replyText = crossing(text, vm.undefined, vm.null);
+    let replyText = callServe(text, vm.undefined, vm.null);
     text.dispose();
-    // ends, because each turn finishes at least one more request
+    // this loop ends, because each turn finishes at least one more request
     for (let stops = 0; typeof replyText !== 'string' && stops <= requests.length; stops++) {
       const why = vm.newString(isTooLong(replyText) ? TOO_LONG : `was stopped: ${messageOf(replyText)}.`);
       const line = lineOf(replyText);
       const at = line === null ? vm.null : vm.newNumber(line);
-      replyText = crossing(vm.undefined, why, at);
+      replyText = callServe(vm.undefined, why, at);
       for (const handle of [why, at]) handle.dispose();
     }
     if (typeof replyText !== 'string') throw replyText;
@@ -232,7 +244,7 @@ export async function openSandbox(
         try {
           return serve(requests);
         } catch (error) {
-          const where = WHERE[requests[served]?.op ?? 'call'];
+          const where = WHERE[requests[currentRequest]?.op ?? 'call'];
           const why = isTooLong(error) ? TOO_LONG : `was stopped: ${visible(messageOf(error))}.`;
           ended = {
             problem: `${where} ${why} The whole virtual machine was ended, with every episode in it.`,
@@ -256,14 +268,14 @@ const isTooLong = (error: unknown) => error instanceof EndedError || messageOf(e
 
 const machines = new WeakMap<object, Promise<WebAssembly.Module>>();
 
-/** Compiles, once, the virtual machine with its work counted. */
+/** Compiles the metered virtual machine. The result is kept, so each machine is compiled only once. */
 function compiled(machine: BufferSource): Promise<WebAssembly.Module> {
-  const known = machines.get(machine);
-  if (known) return known;
+  const existing = machines.get(machine);
+  if (existing) return existing;
   const bytes = ArrayBuffer.isView(machine)
     ? new Uint8Array(machine.buffer, machine.byteOffset, machine.byteLength)
     : new Uint8Array(machine);
-  const made = WebAssembly.compile(meteredMachine(bytes));
-  machines.set(machine, made);
-  return made;
+  const compilation = WebAssembly.compile(meteredMachine(bytes));
+  machines.set(machine, compilation);
+  return compilation;
 }

@@ -9,7 +9,10 @@ export function childrenOf(node: SyntaxNode | null): readonly SyntaxNode[] {
   return children;
 }
 
-/** All nodes below a node, in the order of the text, without those that `isClosed` is true of and what is below them. */
+/**
+ * Yields all nodes below a node, in the order of the text. Skips a node for which `isClosed` is true, with everything
+ * below it.
+ */
 export function* descendants(node: SyntaxNode, isClosed: (node: SyntaxNode) => boolean): Generator<SyntaxNode, void> {
   for (const child of childrenOf(node)) {
     if (isClosed(child)) continue;
@@ -19,8 +22,8 @@ export function* descendants(node: SyntaxNode, isClosed: (node: SyntaxNode) => b
 }
 
 /**
- * The problems of members that a class uses and doesn't have: for each name the first place that uses it. `remedy` says what to do about a field
- * with that name; the remedy for a method is to add it.
+ * The problems for members that a class uses but doesn't have. `used` has for each name the first place that uses it.
+ * `remedy` gives the advice for a missing field; the advice for a missing method is to add it.
  */
 export function missingMembers(
   used: ReadonlyMap<string, SyntaxNode>,

@@ -2,14 +2,18 @@ import type { SyntaxNode } from '@lezer/common';
 import type { FileProblem } from '../domain/environmentFile.ts';
 import { childrenOf, descendants, missingMembers } from './syntax.ts';
 
-/** After `this.x`, for a value that the statement gives it: `=` and `??=`, but not `==`, `=>` or `+=`, which read it first. */
-const GIVEN = /^\s*(?:=(?![=>])|(?:\?\?|\|\|)=)/;
+/**
+ * Matches an assignment after `this.x`: `=`, `??=` or `||=`, but not `==` or `=>`, and not `+=`, which reads the member
+ * first.
+ */
+const ASSIGNMENT = /^\s*(?:=(?![=>])|(?:\?\?|\|\|)=)/;
 /** Code that may set members without naming them. */
-const BY_ANOTHER_WAY = /\bthis\s*(?:\?\.)?\s*\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
+const DYNAMIC_MEMBERS = /\bthis\s*(?:\?\.)?\s*\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
 
 /**
- * Members that a class in TypeScript uses as `this.x` and that it neither declares nor gives a value: usually a name that was mistyped. A
- * class that extends another may have more members than its file says, so it has none of these problems. Each name comes once, at the first line that uses it.
+ * Finds members that a class in TypeScript uses as `this.x` but neither declares nor gives a value; usually the name
+ * was mistyped. A class that extends another is not checked, because it may have members that the file doesn't show.
+ * Each name is reported once, at the first line that uses it.
  */
 export function undeclaredMembers(
   declaration: SyntaxNode,
@@ -17,7 +21,7 @@ export function undeclaredMembers(
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
   const body = declaration.getChild('ClassBody');
-  if (!body || declaration.getChild('extends') || BY_ANOTHER_WAY.test(source.slice(body.from, body.to))) return [];
+  if (!body || declaration.getChild('extends') || DYNAMIC_MEMBERS.test(source.slice(body.from, body.to))) return [];
   const known = new Set(['constructor']);
   for (const member of childrenOf(body)) {
     const name = member.getChild('PropertyDefinition') ?? member.getChild('PrivatePropertyDefinition');
@@ -37,18 +41,21 @@ export function undeclaredMembers(
   return missingMembers(used, known, lineOf, (name) => `Declare it at the top of the class, such as \`${name} = 0;\``);
 }
 
-/** Whether a statement gives this member a value: by itself, in a loop, or as a part of a list or an object that is taken apart. */
+/**
+ * Whether a statement gives this member a value: by an assignment, as the variable of a loop, or in a destructuring
+ * pattern.
+ */
 function isGivenValue(node: SyntaxNode, source: string): boolean {
-  if (GIVEN.test(after(node, source))) return true;
+  if (ASSIGNMENT.test(textAfter(node, source))) return true;
   for (let at = node.parent; at && !/Statement$|^Block$/.test(at.name); at = at.parent) {
-    if (/^(?:Array|Object)Expression$/.test(at.name) && GIVEN.test(after(at, source))) return true;
+    if (/^(?:Array|Object)Expression$/.test(at.name) && ASSIGNMENT.test(textAfter(at, source))) return true;
     if (/^For(?:Of|In)Spec$/.test(at.name)) return at.firstChild?.nextSibling?.from === node.from;
   }
   return false;
 }
 
-const after = ({ to }: SyntaxNode, source: string) => source.slice(to, to + 40);
+const textAfter = ({ to }: SyntaxNode, source: string) => source.slice(to, to + 40);
 
-/** Functions and classes in which `this` is something else than the environment. */
+/** Whether a node is a function or class in which `this` is not the environment. */
 const hasItsOwnThis = ({ name, parent }: SyntaxNode): boolean =>
   /^(?:Function|Class)(?:Expression|Declaration)$/.test(name) || (name === 'Block' && parent?.name === 'Property');

@@ -15,7 +15,10 @@ export function textWords(text: string): readonly string[] {
   });
 }
 
-/** Writes an argument in words, so that `wordsValue` reads it back exactly. If splitting a text would lose something, the whole text is one word. */
+/**
+ * Writes an argument as words, so that `wordsValue` reads it back exactly. If splitting would lose something, the whole
+ * text is one word.
+ */
 export function valueWords(value: unknown): readonly string[] {
   const text = String(value);
   const words = textWords(text);
@@ -23,7 +26,7 @@ export function valueWords(value: unknown): readonly string[] {
   return words.join(' ') === text && !words.some(isTag) ? words : [text];
 }
 
-/** Reads an argument of the given type from words. If the words aren't of that type, returns them as a text. */
+/** Reads an argument of the given type from words. If the words don't have that type, returns them as text. */
 export function wordsValue(words: readonly string[], type: string): unknown {
   const text = words.join(' ');
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;

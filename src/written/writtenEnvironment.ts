@@ -18,13 +18,13 @@ import type { Sandbox } from './sandbox.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
 import { NO_NEXT_CALL, writtenTask } from './writtenTask.ts';
 
-/** Most tokens in an episode. More would take too much memory and time. */
-const MOST_TOKENS = 4096;
+/** Limit on the tokens of an episode. More would take too much memory and time. */
+const MAX_EPISODE_TOKENS = 4096;
 
 /**
- * An environment that a person wrote, ready for training. Tools, tasks and rewards come from the class in the sandbox. A seed chooses a task
- * by its index, and a task is the same in every run. Throws EnvironmentFileError if the class has a fault, or its episodes are too
- * long.
+ * An environment that a person wrote, ready for training. Tools, tasks and rewards come from the class in the sandbox.
+ * A seed chooses a task by its index, and a task is the same in every run. Throws EnvironmentFileError if the class has
+ * a fault, or its episodes are too long.
  */
 export function writtenEnvironment(
   declaration: Declaration,
@@ -35,9 +35,9 @@ export function writtenEnvironment(
   const { tasks, maxTurns } = settings;
   const measured = measureTexts(sandbox, declaration, settings);
   const turns = chatTokenizer
-    ? inText(chatTokenizer, declaration, measured, maxTurns)
+    ? textAgentTurns(chatTokenizer, declaration, measured, maxTurns)
     : wordTurns(declaration, measured, settings, think);
-  if (turns.maxTokens > MOST_TOKENS) throw tooLong(turns.maxTokens, measured, maxTurns, turns.tokens);
+  if (turns.maxTokens > MAX_EPISODE_TOKENS) throw tooLong(turns.maxTokens, measured, maxTurns, turns.tokens);
   const begin = openEpisodes(sandbox);
   const moves = measured.moves.length > 0 ? measured.moves : [NO_NEXT_CALL];
   const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened: turns.shortened };
@@ -65,7 +65,7 @@ export function writtenEnvironment(
 }
 
 /** The turns of an agent that reads and writes text. */
-function inText(
+function textAgentTurns(
   chatTokenizer: ChatTokenizer,
   declaration: Declaration,
   measured: MeasuredTexts,
@@ -73,20 +73,23 @@ function inText(
 ): WordTurns {
   const tokens = tokenCount(chatTokenizer.codec);
   const { speech, vocabulary, grammar, state, maxTurnTokens, maxTokens } = textTurns(
-    { chatTokenizer, face: faceOf(declaration, measured) },
+    { chatTokenizer, face: textFaceOf(declaration, measured) },
     maxTurns,
   );
-  const most = measured.observations.reduce((longest, each) => Math.max(longest, tokens(each)), 1);
+  const maxObservation = measured.observations.reduce((longest, each) => Math.max(longest, tokens(each)), 1);
   return {
     ...{ speech, vocabulary, maxTurnTokens, maxTokens, tokens },
     grammar: () => grammar,
     state: () => state,
     language: () => TEXT_MOVES,
-    shortened: (text) => fitting(text, (part) => tokens(part) <= most),
+    shortened: (text) => fitting(text, (part) => tokens(part) <= maxObservation),
   };
 }
 
-function faceOf({ name, description, tools }: Declaration, { prompts, turns, observations }: MeasuredTexts): TextFace {
+function textFaceOf(
+  { name, description, tools }: Declaration,
+  { prompts, turns, observations }: MeasuredTexts,
+): TextFace {
   const longest = () => ({ questions: prompts, turns: [...turns, NO_NEXT_CALL], observations });
   return callFace({ system: description || name, tools, longest });
 }
@@ -97,31 +100,32 @@ function tooLong(
   maxTurns: number,
   tokens: (text: string) => number,
 ): EnvironmentFileError {
-  const most = (texts: readonly string[]) => texts.reduce((longest, text) => Math.max(longest, tokens(text)), 0);
+  const mostTokens = (texts: readonly string[]) => texts.reduce((longest, text) => Math.max(longest, tokens(text)), 0);
   return new EnvironmentFileError(
-    `An episode can have ${all} tokens, and the limit is ${MOST_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${most(prompts)} tokens, and tool answers of up to ${most(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
+    `An episode can have ${all} tokens, and the limit is ${MAX_EPISODE_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${mostTokens(prompts)} tokens, and tool answers of up to ${mostTokens(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
     null,
   );
 }
 
 /**
- * Makes an imperfect player. Its move is one of the given moves, which the expert made in some task. If a text argument of the move does
- * not occur in `said`, the texts of this episode, it is replaced by another text of the same argument that does, if there is one.
+ * Makes an imperfect player. Its move is one of the given moves, which the expert made in some task. If a text argument
+ * of the move does not occur in `textsSoFar`, the texts of this episode, it is replaced by another value of the same
+ * argument that does occur there, if possible.
  */
-function imperfectMoves(moves: readonly Move[]): (said: string, draw: Random) => Move {
+function imperfectMoves(moves: readonly Move[]): (textsSoFar: string, draw: Random) => Move {
   const texts = new Map<string, Set<string>>(); // by the argument's name
   for (const move of moves) {
     for (const [name, value] of 'tool' in move ? Object.entries(move.values) : []) {
       if (typeof value === 'string') texts.set(name, (texts.get(name) ?? new Set()).add(value));
     }
   }
-  return (said, draw) => {
+  return (textsSoFar, draw) => {
     const move = draw.pick(moves);
     if ('answer' in move) return move;
     const values = Object.entries(move.values).map(([name, value]) => {
-      if (typeof value !== 'string' || said.includes(value)) return [name, value];
-      const known = [...(texts.get(name) ?? [])].filter((other) => said.includes(other));
-      return [name, known.length > 0 ? draw.pick(known) : value];
+      if (typeof value !== 'string' || textsSoFar.includes(value)) return [name, value];
+      const readable = [...(texts.get(name) ?? [])].filter((other) => textsSoFar.includes(other));
+      return [name, readable.length > 0 ? draw.pick(readable) : value];
     });
     return { tool: move.tool, values: Object.fromEntries(values) as Values };
   };

@@ -12,8 +12,9 @@ import type { Reply } from './sandbox.ts';
 export interface WrittenRules {
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
-  readonly imperfect: (said: string, draw: Random) => Move; // a move of the imperfect player, given the texts of the episode so far
-  readonly shortened: (text: string) => string; // cuts a tool's answer to the room that there is
+  /** A move of the imperfect player, given the texts of the episode so far. */
+  readonly imperfect: (textsSoFar: string, draw: Random) => Move;
+  readonly shortened: (text: string) => string; // cuts a tool's answer to the longest length that episodes allow
   readonly language: MoveLanguage; // of this episode
 }
 
@@ -21,10 +22,10 @@ export interface WrittenRules {
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
   const { declaration, settings, imperfect, shortened, language } = rules;
   const { task, prompt, shown } = episode;
-  const heard = [prompt];
+  const textsSoFar = [prompt];
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
   let earned: Readonly<Record<string, number>> | null = null;
-  const worth = (): Unfinished => {
+  const currentResult = (): Unfinished => {
     const [{ parts = {} } = {}] = episode.ask([{ op: 'reward' }]);
     earned = parts;
     return { success: isSolved(parts, settings), payoff: weightedReward(parts, settings) };
@@ -32,7 +33,7 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
   const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({
     observation: language.observation(shortened(text ?? refused ?? '')),
     progress: paid,
-    ...(over ? { stop, ...worth() } : { stop: null, success: false }),
+    ...(over ? { stop, ...currentResult() } : { stop: null, success: false }),
     ...(refused !== undefined && { refused: true }),
   });
   const expert = (turn: number): Move | null => {
@@ -41,9 +42,9 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     if (reply.answer !== undefined) return { answer: reply.answer };
     const call = { tool: reply.tool ?? '', values: (reply.values ?? {}) as Values };
     const tool = declaration.tools.find(({ name }) => name === call.tool);
-    const wrong = tool ? argumentProblem(tool, call.values) : `there is no tool ${call.tool}`;
-    if (wrong === null) return call;
-    throw new EnvironmentFileError(`expert() makes a wrong call: ${wrong} (${task.split} task ${task.index}).`, null);
+    const problem = tool ? argumentProblem(tool, call.values) : `there is no tool ${call.tool}`;
+    if (problem === null) return call;
+    throw new EnvironmentFileError(`expert() makes a wrong call: ${problem} (${task.split} task ${task.index}).`, null);
   };
   return {
     key: `${task.split} ${task.index}`,
@@ -58,7 +59,7 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       const list = (tool?.parameters ?? []).map((parameter) => values[nameOf(parameter)]);
       const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: list }]);
       const result = reply.text ?? reply.refused ?? '';
-      heard.push(result);
+      textsSoFar.push(result);
       steps.push({
         turn,
         text: `${name}(${list.map((value) => JSON.stringify(value)).join(', ')})`,
@@ -74,13 +75,13 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       return outcome(reply, 'answered');
     },
     needs: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL).slice(1, -1),
-    outOfTurns: worth,
+    outOfTurns: currentResult,
     expert: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL),
     demonstrate: (quality, draw, turn) =>
-      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfect(heard.join(' '), draw)),
+      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfect(textsSoFar.join(' '), draw)),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
 }
 
-/** The expert's answer if it has no next call: it ends the episode. */
+/** The move to use if the class has no expert, or no move was measured. It ends the episode. */
 export const NO_NEXT_CALL = { answer: '?' } as const satisfies Move;

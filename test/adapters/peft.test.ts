@@ -71,12 +71,12 @@ test.each<[Readonly<Record<string, unknown>>, RegExp]>([
   [{ use_dora: true }, /use_dora: found true, expected false: magnitudes \(DoRA\)/],
   [{ bias: 'lora_only' }, /bias: found lora_only, expected none/],
   [{ lora_bias: true }, /lora_bias: found true, expected false/],
-  [{ modules_to_save: ['lm_head'] }, /modules_to_save: found a list, expected null: all but the adapters/],
+  [{ modules_to_save: ['lm_head'] }, /modules_to_save: found a list, expected null: only the adapters/],
   [{ rank_pattern: { q_proj: 4 } }, /rank_pattern: found an object, expected \{\}: one rank/],
   [{ alpha_pattern: { q_proj: 4 } }, /alpha_pattern: found an object, expected \{\}: one alpha/],
   [{ layers_to_transform: [0] }, /layers_to_transform: found a list, expected null/],
   [{ fan_in_fan_out: true }, /fan_in_fan_out: found true, expected false/],
-  [{ init_lora_weights: 'pissa' }, /init_lora_weights: found pissa, expected true: other first weights/],
+  [{ init_lora_weights: 'pissa' }, /init_lora_weights: found pissa, expected true: other initializations/],
   [{ a_later_key: 'on' }, /a_later_key: found on, expected nothing of this name/],
   [{ target_modules: ['q_proj', 'embed_tokens'] }, /target_modules: found embed_tokens, expected some of q_proj, k_proj/],
   [{ target_modules: '.*_proj' }, /target_modules: found \.\*_proj, expected some of/],
@@ -103,7 +103,7 @@ test('tensors that are missing, more, of another shape or not finite are named, 
   expect(message).toContain(`${at}k_proj.lora_B.weight: found [3,8], expected [8,3].`);
   expect(message).toContain(`${at}v_proj.lora_A.weight: found a number that is not finite, expected finite numbers.`);
   expect(message).toMatch(
-    /lm_head\.lora_A\.weight: found a tensor more, expected adapters of q_proj, .* in 2 layers, 28 tensors\./,
+    /lm_head\.lora_A\.weight: found an unknown tensor, expected adapters of q_proj, .* in 2 layers, 28 tensors\./,
   );
 });
 

@@ -234,13 +234,13 @@ describe('the tensors of a file', () => {
     expect(fit(without(norm)).told).toEqual([`${norm}: no such tensor`]);
     expect(fit(new Map([...all(), [norm, { shape: [13] }]])).told).toEqual([`${norm}: [13]`]);
     expect(fit(new Map([...all(), [norm, { shape: [3, 4] }]])).weights.has(norm)).toBe(false);
-    expect(fit(new Map([...all(), ['more', { shape: [1] }]])).told).toEqual(['more: a tensor more']);
+    expect(fit(new Map([...all(), ['more', { shape: [1] }]])).told).toEqual(['more: an unknown tensor']);
   });
 
   test('that are frequencies are passed over by name, wherever they stand, and nothing that only looks like them', () => {
     const named = ['model.layers.0.self_attn.rotary_emb.inv_freq', 'rotary_emb.inv_freq', 'xrotary_emb.inv_freq'];
     const { unused, told } = fit(new Map([...all(), ...named.map((name) => [name, { shape: [2] }] as const)]));
-    expect([unused, told]).toEqual([named.slice(0, 2), ['xrotary_emb.inv_freq: a tensor more']]);
+    expect([unused, told]).toEqual([named.slice(0, 2), ['xrotary_emb.inv_freq: an unknown tensor']]);
   });
 
   test('are too few for the layers that are asked for', () => {
@@ -265,7 +265,7 @@ describe('the tensors of a file', () => {
     const bias = 'model.layers.0.self_attn.o_proj.bias';
     const biased = { ...MODEL, attention_bias: true };
     const more = (model: ModelConfig) => new Map([...all(model), [bias, { shape: [12] }]]);
-    expect(fit(more(MODEL)).told).toEqual([`${bias}: a tensor more`]);
+    expect(fit(more(MODEL)).told).toEqual([`${bias}: an unknown tensor`]);
     const { zeros, told, weights } = fit(more(biased), biased);
     expect([[...zeros.keys()], told, weights.has(bias)]).toEqual([[bias], [], false]);
   });

@@ -345,7 +345,7 @@ describe('playground.json', () => {
     ['{"update":2}\n{"update":2}\n', 'line 2: 2'],
     ['{"update":-1}', 'line 1: -1'],
     ['{"update":0,"rollout/success":null}', 'line 1, rollout/success: null'],
-    ['{"update":1}\n\n', 'line 2: what is not JSON (Unexpected end of JSON input)'],
+    ['{"update":1}\n\n', 'line 2: invalid JSON (Unexpected end of JSON input)'],
   ])('with curves %j is refused by their line', async (lines, found) => {
     expect(await refusedAt(() => readMetrics(bytes(lines)))).toBe(found);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type EnvSettings, UNPAID } from '../../src/envs/env.ts';
+import { type EnvSettings, NO_REWARD_SETTINGS } from '../../src/envs/env.ts';
 import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episodeRules.ts';
 import { tagSpeech } from '../../src/envs/tagSpeech.ts';
 import { vocabulary } from '../../src/envs/vocab.ts';
@@ -7,7 +7,7 @@ import { Purpose, random } from '../../src/base/rng.ts';
 
 const WORDS = vocabulary(['up', 'down', 'key']);
 const SETTINGS: EnvSettings = {
-  ...UNPAID,
+  ...NO_REWARD_SETTINGS,
   ...{ outcomeReward: 2, processReward: 0.5, invalidPenalty: 0.1, thinkReward: 0.3, turnCost: 0.05 },
 };
 const GOING: Outcome = { observation: ['key'], progress: 0, stop: null, success: false };

@@ -29,10 +29,10 @@ describe('an episode under way', () => {
     const prompt = read();
     expect(stepper.written.every(({ role, turn }) => role === Role.prompt && turn === 0)).toBe(true);
     say('<call> 9');
-    expect([stepper.draft, stepper.turn, read()]).toEqual([2, 1, `${prompt} <call> 9`]);
+    expect([stepper.turnTokens, stepper.turn, read()]).toEqual([2, 1, `${prompt} <call> 9`]);
     say('</call>');
     expect(read()).toMatch(/<call> 9 <\/call> <obs> (higher|lower) <\/obs>$/);
-    expect([stepper.draft, stepper.turn]).toEqual([0, 2]);
+    expect([stepper.turnTokens, stepper.turn]).toEqual([0, 2]);
     const roles = stepper.written.slice(prompt.split(' ').length).map(({ role, turn }) => [role, turn]);
     expect(roles).toEqual([...three(Role.action), ...three(Role.observation)]);
     expect(stepper.taken).toMatchObject([{ turn: 1, valid: true, toolCall: true, waited: 0 }]);
@@ -141,5 +141,5 @@ test.each(['number-hunt', 'multi-hop', 'frozen-lake', 'calculator'] as const)(
 
 test('a player who has nothing to say before the end is a mistake, not an endless episode', () => {
   const { stepper } = hunt();
-  expect(() => playOut(stepper, () => [])).toThrow(/number-hunt turn 1: the player is silent/);
+  expect(() => playOut(stepper, () => [])).toThrow(/number-hunt turn 1: the player returned no tokens/);
 });

@@ -16,8 +16,8 @@ test('a vocabulary is the tags, the two fixed answers and its own words, each on
 });
 
 test('a word given twice, an unknown word and an unknown id are refused with what is wanted', () => {
-  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: left is in it twice.');
-  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('<call>, up is in it twice');
+  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: left is given twice.');
+  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('<call>, up is given twice');
   const { id, word } = vocabulary(['left']);
   expect(() => id('up')).toThrow('vocabulary: it has no word up. Its words are <pad> <bos> ');
   expect(() => word(13)).toThrow('vocabulary: id 13 is out of range: ids go from 0 to 12.');

@@ -92,7 +92,7 @@ test('keys of parts count where they are whole numbers from 0, and the tensors o
     [file(0, part(u32(0), { 'split.tensors.count': u32(said) })), file(1, part(u32(1)))] as const;
   expect((await open(...two(2))).tensors.size).toBe(2);
   for (const said of [1, 3]) {
-    expect(await refusedAt(() => open(...two(said)))).toBe(`split.tensors.count: ${said}, and 2 in all parts`);
+    expect(await refusedAt(() => open(...two(said)))).toBe(`split.tensors.count: ${said}, but 2 tensors in all parts`);
   }
   expect(await refusedAt(() => open(file(0, part(u32(0))), file(1, part(text('1')))))).toBe('split.no: nothing');
   expect(await refusedAt(() => open(file(0, part(u32(0))), file(1, {})))).toBe('split.count: nothing');

@@ -60,7 +60,7 @@ test('a tensor is read in pieces of whole rows, at most 4 MiB, or of one row tha
 test('room of another size, a file that ends early and a number that is not finite are refused', async () => {
   const { tensor } = tensorOf(counting(8), [2, 4]);
   for (const size of [31, 33]) {
-    await expect(readPacked(tensor, new Uint8Array(size))).rejects.toThrow(new RegExp(`${size} bytes, and w has 32`)); // prettier-ignore
+    await expect(readPacked(tensor, new Uint8Array(size))).rejects.toThrow(new RegExp(`${size} bytes, but w has 32`)); // prettier-ignore
   }
   const short = tensorOf(counting(8), [2, 4], { cut: 1 });
   expect(await refusedAt(() => readPacked(short.tensor, new Uint8Array(32)))).toBe('w: 31 bytes from byte 3 on');

@@ -136,8 +136,8 @@ test.each<readonly [unknown, string]>([
   [[], 'weight_map: none'],
   [{ weight_map: { w: 'other.safetensors' } }, 'weight_map: other.safetensors, no such file'],
   [{ weight_map: { w: 3 } }, 'weight_map: something that isn’t a file name'],
-  [{ weight_map: { v: 'w.safetensors' } }, 'w: it in w.safetensors'],
-  [{ weight_map: { w: 'w.safetensors', v: 'w.safetensors' } }, 'v: no such tensor in its file'],
+  [{ weight_map: { v: 'w.safetensors' } }, 'w: this tensor in w.safetensors'],
+  [{ weight_map: { w: 'w.safetensors', v: 'w.safetensors' } }, 'v: no such tensor in the file that the index names'],
 ])('an index %j of shards is refused: %s', async (index, found) => {
   const json = new TextEncoder().encode(JSON.stringify(index));
   const sourceOf = (name: string) => (name === 'w.safetensors' ? bytesInMemory(name, FILE) : null);

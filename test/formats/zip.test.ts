@@ -108,7 +108,11 @@ test.each<readonly [string, Uint8Array, string]>([
   ['a file past the end', forged(ONE, 42, ONE.length - 4, 4), `a.txt: no file at byte ${ONE.length - 4}`],
   ['contents past the end', forged(ONE, PACKED, ONE.length - 34, 4), `a.txt: ${ONE.length - 34} bytes from byte 35 of`],
   ['a stored file of another size', forged(STORED, 24, 6, 4), 'a.safetensors: 5 stored bytes of a file of 6'],
-  ['another size of the packed bytes', forged(ONE, PACKED, 4, 4), 'a.txt: what does not inflate (unexpected EOF)'],
+  [
+    'another size of the packed bytes',
+    forged(ONE, PACKED, 4, 4),
+    'a.txt: data that can’t be inflated (unexpected EOF)',
+  ],
   ['a name with a zero', named('a\0b'), 'a\0b: a name that leads elsewhere: a\0b'],
   ['a name of dots', named('a/./b'), 'a/./b: a name that leads elsewhere: a/./b'],
   ['a drive by a small letter', named('c:/a'), 'c:/a: a name that leads elsewhere: c:/a'],

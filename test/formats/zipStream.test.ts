@@ -30,6 +30,6 @@ it('comes back file by file, each with the checksum of all its pieces, and is as
 it('refuses what 32 bits cannot say before anything is made, and a file that is not as long as it says', async () => {
   expect(() => zipStream('model.zip', [inPieces('big', [], 2 ** 32)])).toThrow(/model\.zip.* found 4294967\d+ bytes/);
   await expect(wholeOf(zipStream('model.zip', [inPieces('short', ['abc'], 4)]))).rejects.toThrow(
-    /short: it gave 3 bytes, and announced 4/,
+    /short: it gave 3 bytes, but declared 4/,
   );
 });

@@ -100,5 +100,5 @@ test('a tensor past the adapter’s limit is refused before anything is allocate
 
 test('a view must be aligned and stay inside its tensor', () => {
   expect(() => slice(pair, 'late', 3, [2])).toThrow(/multiple of 64/);
-  expect(() => slice(pair, 'long', 0, [31])).toThrow(/leaves pair/);
+  expect(() => slice(pair, 'long', 0, [31])).toThrow(/past the end of pair/);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Gpu } from '../../src/gpu/device.ts';
 import { Arena, LimitError } from '../../src/gpu/tensor.ts';
 import { parameters, type ModelConfig } from '../../src/model/architecture.ts';
-import { declareText, type TextRoom } from '../../src/model/gpu/text/textTensors.ts';
+import { declareText, type TextCapacity } from '../../src/model/gpu/text/textTensors.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { formatOf, packedSource } from './textSources.ts';
@@ -26,7 +26,7 @@ function headers(model: ModelConfig, name: string): WeightSource {
 }
 
 /** What a device of these limits would be asked for. */
-function declared(model: ModelConfig, format: string, bytes: number, room: TextRoom) {
+function declared(model: ModelConfig, format: string, bytes: number, room: TextCapacity) {
   const limits = { maxStorageBufferBindingSize: bytes, maxBufferSize: 2 * bytes };
   const gpu = { device: { limits } } as unknown as Gpu;
   const arena = new Arena(gpu);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Q4_1 } from '../../src/formats/blocks/q4.ts';
 import { adapted, adapterParameters, LINEARS } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
-import { forwardRoomSize, recomputeSize } from '../../src/model/cpu/activations.ts';
+import { forwardBuffersSize, recomputeSize } from '../../src/model/cpu/activations.ts';
 import { adapterGradientSize } from '../../src/model/cpu/adapters/adapterGradients.ts';
 import {
   type AdaptedMemoryOptions,
@@ -47,7 +47,7 @@ test.each([
   expect(adapterGradientSize(model, ADAPTERS, tokens)).toBe(gradients);
   const learning = recomputeSize(model, passes.capacity, 85) + headSize(model, tokens) + gradients;
   const scores = (model.num_attention_heads / model.num_key_value_heads) * 20; // 17 in whole vectors of four
-  const drawn = forwardRoomSize(model, 64, scores) + 2 * (model.vocab_size + rows * model.hidden_size) + model.hidden_size; // prettier-ignore
+  const drawn = forwardBuffersSize(model, 64, scores) + 2 * (model.vocab_size + rows * model.hidden_size) + model.hidden_size; // prettier-ignore
   const rotary = 2 * length * model.head_dim; // one of learning, one of drawing
   const keys = 2 * model.num_hidden_layers * 85 * model.num_key_value_heads * model.head_dim;
   expect(memory.map((part) => part.bytes)).toEqual([

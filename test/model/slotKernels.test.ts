@@ -51,7 +51,7 @@ function attended(by: Arithmetic, halves: boolean, rounded: boolean): Float64Arr
     counts[i] = i + 1;
   }
   const kernels = by.slots(halves);
-  kernels.file(keys, values, qkv, tables, { first, counts }, n);
+  kernels.store(keys, values, qkv, tables, { first, counts }, n);
   kernels.attend(out, qkv, keys, values, tables, { first, counts }, scores, n);
   return Float64Array.from(out);
 }

@@ -34,6 +34,6 @@ test('a place is free again when the last row that has it gives it up, and no ro
   places.release(2, 0);
   places.release(0, 0);
   expect(places.free).toBe(8);
-  expect(places.held(0)).toBe(0);
-  expect(() => places.extend(0, 9)).toThrow('none is free');
+  expect(places.count(0)).toBe(0);
+  expect(() => places.extend(0, 9)).toThrow('no place is free');
 });

@@ -29,7 +29,7 @@ function counted(count: number): Threads & { readonly alive: Set<Helper> } {
     alive.add(helper);
     return helper;
   };
-  return { ...rest, least: 1, alive, start: began };
+  return { ...rest, minWork: 1, alive, start: began };
 }
 
 const all: (Threads & { readonly alive: Set<Helper> })[] = [1, 2, 3].map(counted);
@@ -108,7 +108,7 @@ it('a model that cannot be opened leaves no helpers', async () => {
 
 it('helpers that cannot begin are not counted, and what they would have done is done', async () => {
   const start = () => ({ begun: Promise.resolve(false), end: () => undefined });
-  const threads: Threads = { count: 2, why: '', start, least: 1 };
+  const threads: Threads = { count: 2, why: '', start, minWork: 1 };
   const reader = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20, threads });
   expect(reader.backend).toBe('WebAssembly SIMD, 1 thread (others could not begin)');
   const alone = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20 });

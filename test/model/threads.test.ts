@@ -21,7 +21,7 @@ afterEach(() => {
 
 /** An arithmetic of so many threads, all of them there, that cuts whatever can be cut. */
 async function threaded(count: number, rounding: Rounding = 'portable'): Promise<Arithmetic> {
-  const made = simdArithmetic(MODEL, 2 ** 23, { threads: { ...nodeThreads(count), least: 1 }, rounding });
+  const made = simdArithmetic(MODEL, 2 ** 23, { threads: { ...nodeThreads(count), minWork: 1 }, rounding });
   if (!made) throw new Error('This process has no WebAssembly SIMD.');
   opened.push(made);
   expect((await made.team?.begun()) ?? 1).toBe(count);
@@ -64,7 +64,7 @@ const packedProducts: Computed = (by, draw, n) => {
       const { int } = random(6, Purpose.weights);
       // halves and brain floats of moderate size wherever their bytes fall
       for (let i = 0; i < bytes.length; i++) bytes[i] = i % 2 === 1 ? 0x30 + int(8) : int(256);
-      const room = by.reals(packed!.roomFor(n, k));
+      const room = by.reals(packed!.quantizedSize(n, k));
       const x = draw(n * k);
       if (packed!.integers(format)) packed!.quantize(room, x, n, k);
       packed!.product(format, y, 5, stride, packed!.integers(format) ? room : x, w, n, o, k);
@@ -102,7 +102,7 @@ const slots: Computed = (by, draw, n) =>
     const [tables, reach] = [by.integers(n), { first: by.integers(n), counts: by.integers(n) }];
     for (let i = 0; i < n; i++) [tables[i], reach.counts[i]] = [(i * 7 + 3) % (2 * n), i + 1];
     const scores = by.reals((shape.heads / shape.kvHeads) * 4 * Math.ceil(n / 4));
-    kernels.file(keys, values, qkv, tables, reach, n);
+    kernels.store(keys, values, qkv, tables, reach, n);
     kernels.attend(out, qkv, keys, values, tables, reach, scores, n);
     return out;
   });

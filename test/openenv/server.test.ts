@@ -5,6 +5,7 @@ import { EnvironmentServerError } from '../../src/domain/serverAddress.ts';
 import type { Stepper } from '../../src/envs/stepper.ts';
 import type { SocketPlace } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
+import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { type Mischief, type OpenenvServer, openenvServer } from './openenvServer.ts';
@@ -161,7 +162,7 @@ describe('an OpenEnv server as an environment', () => {
   const tool = (name: string, schema: unknown = {}) => ({ name, description: 'd', input_schema: schema });
   it.each([
     ['none', [], /no tools/],
-    ['only answer', [tool('answer', { properties: { text: { type: 'string' } } })], /no tool but answer/],
+    ['only answer', [tool('answer', { properties: { text: { type: 'string' } } })], /no tool except answer/],
     ['a name that is markup', [tool('<b>')], /named/],
     ['two of a name', [tool('a'), tool('a')], /twice/],
     ['forty', Array.from({ length: 40 }, (_, i) => tool(`t${i}`)), /40 tools/],
@@ -215,6 +216,22 @@ describe('an OpenEnv server as an environment', () => {
     session.dispose();
     undisturbed.dispose();
     await expect.poll(() => server?.open).toBe(0); // nothing stays connected
+  });
+
+  it('goes on with the weights of a run that imitated a player elsewhere: its warm start is over', async () => {
+    const { address } = await started();
+    const small = { layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, prompts: 2, groupSize: 4, evalTasks: 4 };
+    const config = parseConfig({ ...SERVER_PRESET.set, backend: 'cpu', warmStart: 'none', seed: 5, ...small });
+    const host = { gpu: undefined, shippedFile, now: () => 0, yieldToEvents: () => Promise.resolve() };
+    const onServer = { ...host, ownEnvironment: openServer(`${address}?turns=2&observation=16`, HASTY).environment };
+    const begun = await openSession(config, onServer, () => undefined);
+    const { networks, ...rest } = await begun.checkpoint();
+    const imitated = { ...config, warmStart: 'train', imitationSteps: 5 } as const;
+    const from = checkpointOf({ ...rest, networks, begun: imitated, config: imitated });
+    const continued = await openSession(imitated, onServer, () => undefined, null, from);
+    expect(await continued.parametersHash()).toBe(await begun.parametersHash());
+    begun.dispose();
+    continued.dispose();
   });
 
   it.each([{ warmStart: 'train' }, { language: 'words', warmStart: 'none' }])(

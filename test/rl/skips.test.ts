@@ -14,11 +14,11 @@ test('a skipped step is explained by its culprit and what helps against that; st
     `Update 3, optimizer step 2 of 2: ${culprit} is not finite, so the step was skipped.`;
   expect(told('weight lm_head.weight')).toMatchObject({
     message: message('weight lm_head.weight'),
-    hint: 'A weight cannot mend itself: reset the run.',
+    hint: 'A weight that is not finite stays so. Reset the run.',
     cause: 'non-finite',
   });
   expect(told('gradient lm_head.weight')).toMatchObject({
-    hint: 'Lower the learning rate or the gradient clip, then run on; or reset.',
+    hint: 'Lower the learning rate or the gradient clip and continue, or reset the run.',
     fields: ['learningRate', 'maxGradNorm'],
   });
   expect(told('')).toMatchObject({ message: message('the gradient') });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { ENVIRONMENTS } from '../../src/config/environments.ts';
-import { stepsAlike, warmStartRecipe } from '../../src/config/imitationRecipe.ts';
+import { totalOptimizerSteps, warmStartRecipe } from '../../src/config/imitationRecipe.ts';
 import type { GivenCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -157,10 +157,10 @@ describe('imitation alone', () => {
   it('is given as many optimizer steps as the run beside it, its warm start counted', () => {
     const run = { updates: 60, epochs: 2, minibatches: 2, imitationSteps: 0, demonstrator: 'imperfect' } as const;
     const made = { ...run, language: 'words', model: 'sizes' } as const;
-    expect(stepsAlike({ ...made, env: 'calculator', warmStart: 'shipped' })).toBe(500 + 240);
-    expect(stepsAlike({ ...made, env: 'frozen-lake', warmStart: 'none' })).toBe(240);
+    expect(totalOptimizerSteps({ ...made, env: 'calculator', warmStart: 'shipped' })).toBe(500 + 240);
+    expect(totalOptimizerSteps({ ...made, env: 'frozen-lake', warmStart: 'none' })).toBe(240);
     const adapted = { ...run, language: 'text', env: 'calculator', model: 'checkpoint', warmStart: 'train' } as const;
-    expect(stepsAlike({ ...adapted, imitationSteps: 40 })).toBe(40 + 240);
+    expect(totalOptimizerSteps({ ...adapted, imitationSteps: 40 })).toBe(40 + 240);
   });
 
   it('beside a checkpoint is of few rows and small steps, whatever the environment', () => {

@@ -241,7 +241,7 @@ test.each([
 ])('a file of %s is said to hold no rollout', async (_, text) => {
   const { problems, files } = await written('x.jsonl', text);
   expect(files[0]?.rollouts).toBe(0);
-  expect(problems).toEqual([expect.objectContaining({ file: 'x.jsonl', line: null, got: 'no rollout' })]);
+  expect(problems).toEqual([expect.objectContaining({ file: 'x.jsonl', line: null, got: 'no rollouts' })]);
 });
 
 test('where files hold no rollout nothing says that they are still being read', () => {

@@ -62,7 +62,7 @@ describe('this project’s own line', () => {
       ...{ id: '4-0', step: 4, group: '4-1', task: 'why', reward: 0.5, success: true, stop: 'answer', turns: 2 },
       ...{ toolCalls: 1, advantage: null, guessed: [] },
       rewardParts: [['outcome', 1], ['format', -0.5]], // prettier-ignore
-      extras: [['seed', '5'], ['passes', '2 over the batch are in the file']], // prettier-ignore
+      extras: [['seed', '5'], ['passes', 'the file has 2 over the batch']], // prettier-ignore
     });
     expect(
       segments.map(({ role, kind, turn, text, from, to }) => [role, kind, turn, text, from, to].join(' ')),
@@ -212,7 +212,7 @@ describe('a trace of verifiers', () => {
   });
 
   test('is refused where a reward is no object', () => {
-    expect(gotOf(verifiers, { nodes: [], rewards: { a: 3 } })).toBe('a reward that is no object');
+    expect(gotOf(verifiers, { nodes: [], rewards: { a: 3 } })).toBe('a reward that is not an object');
   });
 });
 
@@ -305,7 +305,7 @@ describe('a trajectory of Agent-R1', () => {
     expect(record.rewardParts).toEqual([['step 0', 0.5], ['step 4', 1]]); // prettier-ignore
     expect(record.extras).toEqual([['more', 'm'], ['step 0: note', 'n']]); // prettier-ignore
     expect(one(agentR1, { trajectory_uid: 't', steps: [step('q', 'a')] }).turns).toBe(1);
-    expect(gotOf(agentR1, { trajectory_uid: 't', steps: [] })).toBe('a trajectory of no steps');
+    expect(gotOf(agentR1, { trajectory_uid: 't', steps: [] })).toBe('a trajectory without steps');
     expect(['trajectory_uid', 'num_steps', 'x'].map((key) => agentR1.recognises({ steps: [], [key]: 1 }))).toEqual([true, true, false]); // prettier-ignore
   });
 });

@@ -1,4 +1,4 @@
-import { LETTERS } from '../../src/text/letters.ts';
+import { BYTE_CHARACTERS } from '../../src/text/letters.ts';
 import { ggufFile, i32s, text, texts, u32 } from '../formats/gguf.ts';
 import { FOLDERS, placedFolder } from './folderKinds.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
@@ -157,5 +157,5 @@ export const CRAFTED: Readonly<Record<string, () => readonly PlacedSource[]>> = 
   'a GGUF of a billion layers': () => gguf(tinyGguf({ 'llama.block_count': u32(1e9) })),
   'a GGUF of a slow template': () => gguf(tinyGguf({ 'tokenizer.chat_template': text(`${TEMPLATES['nested ranges']}${MESSAGES}`) })), // prettier-ignore
   'a GGUF of a slow template for tools': () => gguf(tinyGguf({ 'tokenizer.chat_template.tool_use': text(`${TEMPLATES['nested ranges']}${MESSAGES}`) })), // prettier-ignore
-  'a GGUF of many merges': () => gguf(tinyGguf({ 'tokenizer.ggml.merges': texts(list(300_000, () => `${LETTERS[65]} ${LETTERS[66]}`)) })), // prettier-ignore
+  'a GGUF of many merges': () => gguf(tinyGguf({ 'tokenizer.ggml.merges': texts(list(300_000, () => `${BYTE_CHARACTERS[65]} ${BYTE_CHARACTERS[66]}`)) })), // prettier-ignore
 };

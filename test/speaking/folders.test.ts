@@ -39,7 +39,7 @@ describe('templates by name', () => {
     const { 'chat_template.jinja': plain, ...rest } = FOLDERS['plain']!;
     const { template } = await opened({ ...rest, 'additional_chat_templates/tool_use.jinja': plain! });
     expect(template!.write(ASKED, [TOOL], true)).toContain('One.');
-    expect(() => template!.write(ASKED, null, true)).toThrow(/additional_chat_templates\/: found a template for .*, expected one called default/); // prettier-ignore
+    expect(() => template!.write(ASKED, null, true)).toThrow(/additional_chat_templates\/: found only a template for .*, expected a template named default/); // prettier-ignore
   });
 
   test('a GGUF file may have them too', async () => {

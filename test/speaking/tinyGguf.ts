@@ -1,12 +1,12 @@
 import { random, Purpose } from '../../src/base/rng.ts';
 import { ggufName } from '../../src/checkpoints/ggufNames.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
-import { LETTERS } from '../../src/text/letters.ts';
+import { BYTE_CHARACTERS } from '../../src/text/letters.ts';
 import { ggufFile, i32s, text, texts, type Typed, u32 } from '../formats/gguf.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 
 const ENDS = ['<|im_start|>', '<|im_end|>', '<tool_call>', '</tool_call>'];
-const WORDS = [...LETTERS, ...ENDS, 'Ġt', 'he', 'Ġthe'];
+const WORDS = [...BYTE_CHARACTERS, ...ENDS, 'Ġt', 'he', 'Ġthe'];
 
 /** A Llama of one layer that knows bytes, a few tokens and SmolLM2's chat template. */
 export const TINY: ModelConfig = {

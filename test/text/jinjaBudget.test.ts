@@ -23,9 +23,9 @@ test.each([
   ['{% for a in range(99999) %}{% for b in range(99) %}{{ b }}{% endfor %}{% endfor %}', /over 1048576 steps/],
   ['{{ range(100001) | length }}', /range: over 100000 numbers/],
   ['{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}', /nests over 500 deep/],
-  [`{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}`, /a text of over 1048576 letters/], // prettier-ignore
+  [`{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}`, /a text of over 1048576 characters/], // prettier-ignore
   ['{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}', /a list of over 131072 entries/], // prettier-ignore
-  [`${' '.repeat(1000)}x`, /a run of 1000 blanks/],
+  [`${' '.repeat(1000)}x`, /1000 white-space characters in a row/],
 ])('%s ends with what was too much', (source, message) => {
   expect(() => jinja(source)({})).toThrow(message);
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
 test.each(ALGORITHM_NAMES)('%s is one undoable change that a run takes without a restart', (name) => {
   chooseAlgorithm(name);
   const { wanted, applied, past } = useConfig.getState();
-  expect(algorithmMatch(wanted)).toEqual({ name, apart: [] });
+  expect(algorithmMatch(wanted)).toEqual({ name, differing: [] });
   expect(contradictions(wanted)).toEqual([]);
   expect(pendingRestart(wanted, applied)).toEqual([]);
   expect(parseConfig({ ...defaults, ...pendingLive(wanted, applied) })).toEqual(wanted);
@@ -50,15 +50,18 @@ test('every preset opens under the name of its algorithm; what it turned of it i
 test('a knob that moved is named beside the nearest algorithm', () => {
   expect(algorithmMatch(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({
     name: 'ppo',
-    apart: ['clipHigh'],
+    differing: ['clipHigh'],
   });
-  expect(algorithmMatch(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({ name: 'rloo', apart: ['klCoef'] });
+  expect(algorithmMatch(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({
+    name: 'rloo',
+    differing: ['klCoef'],
+  });
 });
 
 test('a knob without a say does not make it custom', () => {
   expect(algorithmMatch(parseConfig({ estimator: 'grpo', filterShare: 0.9, klEstimator: 'k1' }))).toEqual({
     name: 'grpo',
-    apart: [],
+    differing: [],
   });
 });
 

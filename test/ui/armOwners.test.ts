@@ -72,14 +72,14 @@ test('an experiment that a page of an older version stored goes on: finished run
   resume(); // nothing is queued twice
   await vi.waitFor(() => expect(workers.asked.slice(-2).map(({ type }) => type)).toEqual(['pause', 'run']));
   await say({ type: 'metrics', update: 1, values: { 'rollout/success': 0.25 } });
-  await vi.waitFor(() => expect(state().under).toMatchObject({ update: 1, updates: 5, success: [0.25] }));
+  await vi.waitFor(() => expect(state().current).toMatchObject({ update: 1, updates: 5, success: [0.25] }));
   await say(...ended(5));
   expect(seeds()).toEqual([[3], [], [1, 2], true]);
   expect(starts().map(({ seed }) => seed)).toEqual([2, 3]);
   await begin();
   await say(...ended(5));
   expect(seeds()).toEqual([[], [], [1, 2, 3], false]);
-  expect([state().mode, state().under, workers.made.map(({ terminated }) => terminated)]).toEqual(['idle', null, [true]]); // prettier-ignore
+  expect([state().mode, state().current, workers.made.map(({ terminated }) => terminated)]).toEqual(['idle', null, [true]]); // prettier-ignore
 });
 
 test('an experiment that is paused stays so over a reload; a run that fails is kept as failed, and Cancel keeps what is finished', async () => {

@@ -4,9 +4,9 @@ import { Series } from '../../src/runs/series.ts';
 import { smoothed } from '../../src/runs/smoothing.ts';
 import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
 import { marksOf } from '../../src/ui/curves/frame.ts';
-import { drawnAs } from '../../src/ui/curves/view.ts';
+import { readChartSettings } from '../../src/ui/curves/view.ts';
 import { readAt } from '../../src/ui/curves/traces.ts';
-import { between, heldAt, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';
+import { between, pinchRange, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';
 
 /** A curve of values at updates from 1. */
 const traceOf = (y: readonly number[], weight = 0.8): Trace => ({
@@ -17,12 +17,12 @@ const traceOf = (y: readonly number[], weight = 0.8): Trace => ({
 const waves = (n: number) => Array.from({ length: n }, (_, i) => Math.sin(i / 50) + 0.2 * Math.sin(i * 1.7));
 
 test('charts are drawn as the last visit drew them; what is no such word, or smooths more than can be, counts for nothing', () => {
-  expect(drawnAs('0.35 log')).toEqual({ smoothing: 0.35, log: true });
-  expect(drawnAs('0 linear')).toEqual({ smoothing: 0, log: false });
+  expect(readChartSettings('0.35 log')).toEqual({ smoothing: 0.35, log: true });
+  expect(readChartSettings('0 linear')).toEqual({ smoothing: 0, log: false });
   const usual = { smoothing: 0.8, log: false };
   for (const odd of [null, '', '0.8', '1 log', '-0.2 log', 'NaN linear', '0.5 logs'])
-    expect(drawnAs(odd)).toEqual(usual);
-  expect(drawnAs('0.995 log')).toEqual({ smoothing: 0.8, log: true });
+    expect(readChartSettings(odd)).toEqual(usual);
+  expect(readChartSettings('0.995 log')).toEqual({ smoothing: 0.8, log: true });
 });
 
 describe('smoothing', () => {
@@ -190,10 +190,10 @@ describe('what is in view', () => {
   });
 
   test('two fingers keep the updates that they hold', () => {
-    expect(heldAt([120, 180], [0.2, 0.8], 1000)).toEqual({ from: 100, to: 200 });
-    expect(heldAt([120, 180], [0.4, 0.6], 1000)).toEqual({ from: 0, to: 300 });
-    expect(heldAt([180, 120], [0.8, 0.2], 1000)).toEqual({ from: 100, to: 200 });
-    expect(heldAt([120, 180], [0.5, 0.5], 1000)).toBeNull(); // on one place: as far out as there is
+    expect(pinchRange([120, 180], [0.2, 0.8], 1000)).toEqual({ from: 100, to: 200 });
+    expect(pinchRange([120, 180], [0.4, 0.6], 1000)).toEqual({ from: 0, to: 300 });
+    expect(pinchRange([180, 120], [0.8, 0.2], 1000)).toEqual({ from: 100, to: 200 });
+    expect(pinchRange([120, 180], [0.5, 0.5], 1000)).toBeNull(); // on one place: as far out as there is
   });
 });
 

@@ -8,7 +8,7 @@ import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
 import { Series } from '../../src/runs/series.ts';
 import type { Trained } from '../../src/ui/run/armWorker.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
-import { breaking, RECIPES, flipped, masked, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
+import { collapseArms, RECIPES, flipped, maskArms, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
 import { progressWords, moreSeedsToTrain, useComparison, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
 import { pairsOf, comparisonVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
 
@@ -134,7 +134,7 @@ test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a
   const set = RECIPES.find(({ id }) => id === 'mask');
   expect(set?.label).toBe('Both masks on against both off');
   expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
-  const arms = masked();
+  const arms = maskArms();
   expect(arms.length).toBe(12);
   expect(new Set(arms.map(({ config }) => config.seed)).size).toBe(6);
   for (const [i, { config }] of arms.entries()) {
@@ -226,7 +226,7 @@ test('several seeds of the trap are pairs: five that go one way cannot be told b
 });
 
 test('break it has a control: the same task, seed and beginning, of gentle updates, that goes on where the other stops', () => {
-  const [broken, control] = breaking();
+  const [broken, control] = collapseArms();
   expect([broken?.stopAtTrap, control?.stopAtTrap]).toEqual([true, undefined]);
   const gentle = { epochs: 1, minibatches: 1, learningRate: 1e-3, entropyCoef: 0.02 };
   expect(control?.config).toEqual({ ...broken?.config, ...gentle });
@@ -234,12 +234,12 @@ test('break it has a control: the same task, seed and beginning, of gentle updat
 });
 
 test('a comparison goes on by itself to as many seeds as a minute takes, six at most', () => {
-  const comparison = { title: '', arms: breaking(), fork: undefined, seeds: 6 };
+  const comparison = { title: '', arms: collapseArms(), fork: undefined, seeds: 6 };
   expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => moreSeedsToTrain(comparison, seconds))).toEqual([
     5, 5, 2, 1, 1, 0, 0,
   ]);
   expect(moreSeedsToTrain({ ...comparison, seeds: 1 }, 1)).toBe(0);
-  expect(moreSeedsToTrain({ title: '', arms: masked(), fork: undefined }, 1)).toBe(0); // six were asked for
+  expect(moreSeedsToTrain({ title: '', arms: maskArms(), fork: undefined }, 1)).toBe(0); // six were asked for
 });
 
 test('a knob is flipped to its other word, or doubled within its range', () => {

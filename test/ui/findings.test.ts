@@ -3,14 +3,14 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { verdictOf, type SeenArm } from '../../src/ui/learn/exercise.ts';
+import { verdictOf, type ArmResult } from '../../src/ui/learn/exercise.ts';
 import * as find from '../../src/ui/learn/findings.ts';
 import { example } from './example.ts';
 
 type Curves = Readonly<Partial<Record<MetricName, readonly number[]>>>;
 
 /** What an arm left: the example's batch with some of it changed, knobs, curves. */
-function arm(changes: Partial<BatchView> = {}, set: Partial<RunConfig> = {}, curves: Curves = {}): SeenArm {
+function arm(changes: Partial<BatchView> = {}, set: Partial<RunConfig> = {}, curves: Curves = {}): ArmResult {
   return {
     batch: { ...example, ...changes },
     config: parseConfig(set),
@@ -87,17 +87,20 @@ test('advantages of a group add up to nothing, and what does not is told apart',
 test('advantages within a rollout: one number for all its actions, or many', () => {
   const several = example.episodes.filter(({ turns }) => turns > 1).length;
   expect(several).toBeGreaterThan(1);
-  expect(find.alikeWithin([arm()])).toEqual({ answer: 'same', numbers: { rollouts: several, differing: 0 } });
+  expect(find.advantagesWithinRollout([arm()])).toEqual({
+    answer: 'same',
+    numbers: { rollouts: several, differing: 0 },
+  });
   const rising = where(
     (role) => role === Role.action,
     (i) => i / 10,
   );
-  expect(find.alikeWithin([arm({ advantages: rising })])).toEqual({
+  expect(find.advantagesWithinRollout([arm({ advantages: rising })])).toEqual({
     answer: 'differ',
     numbers: { rollouts: several, differing: several },
   });
   const single = example.episodes.map((episode) => ({ ...episode, turns: 1 }));
-  expect(find.alikeWithin([arm({ episodes: single })]).answer).toBeNull();
+  expect(find.advantagesWithinRollout([arm({ episodes: single })]).answer).toBeNull();
 });
 
 test('what a critic explains is compared at both ends of its curve', () => {

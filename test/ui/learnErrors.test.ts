@@ -8,8 +8,8 @@ test('runs that are shipped and cannot be loaded are told of in the language of 
   const { shippedRuns } = await import('../../src/ui/learn/exerciseRun.ts');
   const error: unknown = await shippedRuns({ experiment: 'echo-trap', arm: 'break-it' }).catch((why: unknown) => why);
   if (!(error instanceof ExerciseError)) throw new Error(`got ${String(error)}, want Learn’s own words`);
-  expect(sentenceOf(await loadTexts('de'), error.said)).toMatch(/^Die aufgezeichneten Läufe konnten nicht/);
-  expect(sentenceOf(await loadTexts('en'), error.said)).toMatch(/^The recorded runs could not be loaded/);
+  expect(sentenceOf(await loadTexts('de'), error.reason)).toMatch(/^Die aufgezeichneten Läufe konnten nicht/);
+  expect(sentenceOf(await loadTexts('en'), error.reason)).toMatch(/^The recorded runs could not be loaded/);
 });
 
 test('a sentence within a sentence is of the same language, its numbers too', async () => {

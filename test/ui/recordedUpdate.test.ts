@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { drawnShare } from '../../src/ui/learn/findings.ts';
 import type { Exercise } from '../../src/ui/learn/exercise.ts';
-import { standAt } from '../../src/ui/learn/recordedUpdateView.ts';
+import { pauseRecordingAt } from '../../src/ui/learn/recordedUpdateView.ts';
 import { play, toBatch, useReplay } from '../../src/ui/replay/player.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';
@@ -25,7 +25,7 @@ test('what is counted in an exercise on the recording is the same whenever it is
   const found = recording.batches.map((_, at) => {
     toBatch(at);
     play();
-    const seen = standAt(FIRST);
+    const seen = pauseRecordingAt(FIRST);
     vi.advanceTimersByTime(60_000); // a recording that plays on is elsewhere by then
     expect(useReplay.getState()).toMatchObject({ at: 0, playing: false });
     expect(useSelection.getState().revealed).toBe(null);
@@ -39,7 +39,7 @@ test('what is counted in an exercise on the recording is the same whenever it is
 test('nothing is counted where another recording is in view, or a run', () => {
   for (const other of [{ preset: 'multi-hop' }, { away: true }, { over: true }, { recording: null }] as const) {
     useReplay.setState({ recording, preset: 'number-hunt', away: false, over: false, ...other });
-    expect(standAt(FIRST)).toBe(null);
+    expect(pauseRecordingAt(FIRST)).toBe(null);
   }
 });
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Answer, Question } from '../../src/wire/questions.ts';
 import { useLive } from '../../src/ui/run/liveStore.ts';
-import { ask, playOn, regenerate, talkWith, useTalk } from '../../src/ui/talk/talkStore.ts';
+import { ask, continueFrom, regenerate, talkWith, useTalk } from '../../src/ui/talk/talkStore.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 type Asked = Extract<Question, { kind: 'talk' }>;
@@ -51,13 +51,13 @@ test('another run has been said nothing by, whatever the one before said; words 
   useTalk.setState({ words: ['12'] });
   void ask();
   await answerNext();
-  useTalk.setState({ looked: { voice: 'now', t: 5 }, shown: 3 });
-  expect(useTalk.getState().said.now).toBeDefined();
+  useTalk.setState({ selected: { voice: 'now', t: 5 }, shown: 3 });
+  expect(useTalk.getState().answers.now).toBeDefined();
   await talkWith(useTalk.getState().run); // the screen is opened again: the talk goes on
-  expect(useTalk.getState().said.now).toBeDefined();
+  expect(useTalk.getState().answers.now).toBeDefined();
   await open(useTalk.getState().run + 1);
-  expect(useTalk.getState()).toMatchObject({ shown: 0, flowing: false, looked: null, words: ['12'] });
-  expect(useTalk.getState().said).toEqual({});
+  expect(useTalk.getState()).toMatchObject({ shown: 0, playing: false, selected: null, words: ['12'] });
+  expect(useTalk.getState().answers).toEqual({});
   void regenerate(); // of nothing
   expect(waiting).toEqual([]);
 });
@@ -71,7 +71,7 @@ test('what the run before still answers is not taken for what the new one says',
   late.answer(said());
   await new Promise((resolve) => setTimeout(resolve));
   expect(useTalk.getState()).toMatchObject({ asking: false });
-  expect(useTalk.getState().said).toEqual({});
+  expect(useTalk.getState().answers).toEqual({});
 });
 
 test('each is played on with the task and the environment seed it was asked with, though another was asked in vain since', async () => {
@@ -82,7 +82,7 @@ test('each is played on with the task and the environment seed it was asked with
   void ask();
   await answerNext({ kind: 'refused', message: 'no such task' });
   expect(useTalk.getState()).toMatchObject({ asking: false, problem: 'no such task' });
-  void playOn({ voice: 'now', t: 9 }, 4);
+  void continueFrom({ voice: 'now', t: 9 }, 4);
   const onward = talkOf(await answerNext());
   expect([onward.asked, onward.environmentSeed]).toEqual([{ seed: 5 }, first.environmentSeed]);
   void regenerate();
@@ -96,14 +96,14 @@ test('no word can be put into a mouth that is speaking; afterwards the word that
   await answerNext();
   void regenerate();
   await expect.poll(() => waiting.length).toBe(1);
-  await playOn({ voice: 'now', t: 9 }, 4);
+  await continueFrom({ voice: 'now', t: 9 }, 4);
   expect(waiting).toHaveLength(1); // nothing more was asked
   await answerNext();
   const t = example.roles.indexOf(Role.action) + 1; // the agent's second word
-  void playOn({ voice: 'now', t }, 4);
+  void continueFrom({ voice: 'now', t }, 4);
   expect(useTalk.getState().asking).toBe(true);
   await answerNext();
-  expect(useTalk.getState()).toMatchObject({ asking: false, shown: 2, looked: { voice: 'now', t } });
+  expect(useTalk.getState()).toMatchObject({ asking: false, shown: 2, selected: { voice: 'now', t } });
 });
 
 test('of two tasks asked one upon the other the later one is shown, in whatever order the answers come', async () => {
@@ -116,7 +116,7 @@ test('of two tasks asked one upon the other the later one is shown, in whatever 
   await answerNext();
   early.answer(said());
   await first;
-  expect(useTalk.getState().said.now?.asked.task).toEqual({ seed: 2 });
+  expect(useTalk.getState().answers.now?.request.task).toEqual({ seed: 2 });
 });
 
 test('the task that was asked before training meets the same draws after it, until other draws are asked for', async () => {
@@ -124,7 +124,7 @@ test('the task that was asked before training meets the same draws after it, unt
   void ask();
   const before = talkOf(await answerNext());
   expect(before.voice).toBe('now'); // there is only one yet
-  void playOn({ voice: 'now', t: 9 }, 4); // a word in its mouth is a talk of its own
+  void continueFrom({ voice: 'now', t: 9 }, 4); // a word in its mouth is a talk of its own
   await answerNext();
   useLive.setState({ update: 12 });
   void ask();

@@ -9,23 +9,24 @@ import { outputBiases } from '../model.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 
-/** Files of a model's folder that speak of its tokens, not of its weights. */
-const AS_THEY_ARE = [
+/** Files that are copied unchanged, because they don't depend on the weights. */
+const COPIED_FILES = [
   ...[FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.generation, 'chat_template.json'],
   ...['special_tokens_map.json', 'added_tokens.json', 'vocab.json', 'merges.txt', 'tokenizer.model', 'LICENSE'],
 ];
 
-/** Names that Transformers 4 and 5 have for the type of the weights. */
+/** The weights' type in config.json: `torch_dtype` in Transformers 4, `dtype` in 5. */
 const DTYPE = /("(?:torch_dtype|dtype)"\s*:\s*)"[^"]*"/g;
-/** Says that the head is tied to the embedding. */
+/** The setting in config.json that ties the head to the embedding. */
 const TIED = /("tie_word_embeddings"\s*:\s*)true\b/g;
-const TRANSFORMERS: Readonly<Record<MergedType, string>> = { F32: 'float32', F16: 'float16' };
+const TORCH_DTYPES: Readonly<Record<MergedType, string>> = { F32: 'float32', F16: 'float16' };
 
 /**
- * A model that was opened from a folder as a folder of other weights (`mergedSource`), all in one file in `type`: the same config.json but for that type, the same
- * tokenizer. A model with a head of its own is untied in config.json too, which Transformers 4 believes. config.json is last, so that what is cut off on the way opens nowhere. `sourceOf` as in `openFolderCheckpoint`, `names` those of the
- * folder's files, of which chat templates under other names are kept; throws ProblemError where there
- * is no config.json.
+ * Writes merged weights (`mergedSource`) as a folder, for a model that was opened from a folder. All weights are in one
+ * file, as `type`. The tokenizer is copied. config.json gets the new type. If the model has its own head, config.json
+ * is also set to untied, because Transformers 4 trusts that setting. config.json comes last, so that a folder
+ * that was cut off can't be opened. `sourceOf` is as in `openFolderCheckpoint`. `names` are the names of the folder's
+ * files; further chat templates among them are copied too. Throws ProblemError if there is no config.json.
  */
 export async function mergedFolder(
   sourceOf: (name: string) => ByteSource | null,
@@ -33,26 +34,26 @@ export async function mergedFolder(
   type: MergedType,
   names: readonly string[] = [],
 ): Promise<readonly StreamedFile[]> {
-  const source = sourceOf(FILES.config);
-  const config = source ? await source.read(0, source.size) : new Uint8Array();
-  const { architecture, model } = readConfig(config);
+  const configFile = sourceOf(FILES.config);
+  const configBytes = configFile ? await configFile.read(0, configFile.size) : new Uint8Array();
+  const { architecture, model } = readConfig(configBytes);
   const tensors = Array.from(weights, ([name, tensor]) => ({
     ...{ name, shape: tensor.shape, dtype: type, bytes: sizeOf(tensor) * WIDTH[type] },
     read: () => bytesAs(type, tensor, { file: FILES.weights, name }),
   }));
-  // Llama's attention_bias asks for one on o_proj too, which here is 0
+  // Llama's attention_bias requires a bias on o_proj too; here it is 0
   for (const name of model.attention_bias && architecture === 'LlamaForCausalLM' ? outputBiases(model) : []) {
     const bytes = model.hidden_size * WIDTH[type];
     tensors.push({ name, shape: [model.hidden_size], dtype: type, bytes, read: () => Promise.resolve(new Uint8Array(bytes)) }); // prettier-ignore
   }
-  const typed = new TextDecoder().decode(config).replaceAll(DTYPE, `$1"${TRANSFORMERS[type]}"`);
-  const text = weights.has(HEAD) ? typed.replaceAll(TIED, '$1false') : typed;
+  const withDtype = new TextDecoder().decode(configBytes).replaceAll(DTYPE, `$1"${TORCH_DTYPES[type]}"`);
+  const text = weights.has(HEAD) ? withDtype.replaceAll(TIED, '$1false') : withDtype;
   const templates = names.filter((name) => /^additional_chat_templates\/[^/]+\.jinja$/.test(name));
-  const sides = [...AS_THEY_ARE, ...templates].flatMap((name) => {
-    const side = sourceOf(name);
-    return side ? [asItIs(name, side)] : [];
+  const copies = [...COPIED_FILES, ...templates].flatMap((name) => {
+    const source = sourceOf(name);
+    return source ? [copied(name, source)] : [];
   });
-  return [safetensorsStream(FILES.weights, tensors), ...sides, inMemory(FILES.config, bytesOf(text))];
+  return [safetensorsStream(FILES.weights, tensors), ...copies, inMemory(FILES.config, bytesOf(text))];
 }
 
 const inMemory = (name: string, bytes: Uint8Array): StreamedFile => ({
@@ -62,7 +63,7 @@ const inMemory = (name: string, bytes: Uint8Array): StreamedFile => ({
   },
 });
 
-const asItIs = (name: string, source: ByteSource): StreamedFile => ({
+const copied = (name: string, source: ByteSource): StreamedFile => ({
   ...{ name, bytes: source.size },
   pieces: async function* () {
     yield await source.read(0, source.size);

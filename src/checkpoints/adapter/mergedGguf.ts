@@ -8,16 +8,19 @@ import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
 
-/** ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have. */
-const GGML: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
+/**
+ * ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have.
+ */
+const GGML_TYPE: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
 const FILE_TYPE = 'general.file_type';
 /** Metadata keys that are not copied: they say how the original file was packed and split into parts. */
 const PACKING_KEYS = /^(general\.(file_type|quantization_version)$|quantize\.|split\.)/;
 
 /**
- * Writes merged weights (`mergedSource`) as a GGUF file, for a model that was opened from a GGUF file. It keeps the metadata, with tokenizer and
- * template, and the tensors and their order. Matrices are written as `type`, vectors as F32. For architecture `llama`, rows of q and k get the
- * order of GGUF again, in pairs. Throws ProblemError if the model was opened from a folder.
+ * Writes merged weights (`mergedSource`) as a GGUF file, for a model that was opened from a GGUF file. It keeps the
+ * metadata, with tokenizer and template, and the tensors and their order. Matrices are written as `type`, vectors as
+ * F32. For architecture `llama`, rows of q and k get the order of GGUF again, in pairs. Throws ProblemError if the
+ * model was opened from a folder.
  */
 export async function mergedGguf(
   { gguf, model }: OpenedCheckpoint,
@@ -30,38 +33,41 @@ export async function mergedGguf(
     throw new ProblemError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
   }
   const { metadata, places, alignment } = gguf.header;
-  const paired = metadata.get('general.architecture') === 'llama';
-  const names = new Map(Array.from(weights.keys(), (own) => [ggufName(own), own]));
+  const pairedRows = metadata.get('general.architecture') === 'llama';
+  const modelNames = new Map(Array.from(weights.keys(), (modelName) => [ggufName(modelName), modelName]));
   const keys: Uint8Array[] = [];
   for (const [key, [begin, end]] of places) {
     if (!PACKING_KEYS.test(key)) keys.push(await gguf.source.read(begin, end));
   }
-  keys.push(u32Key(FILE_TYPE, GGML[type]));
+  keys.push(u32Key(FILE_TYPE, GGML_TYPE[type]));
   const tensors = Array.from(gguf.tensors.values(), (packed) => {
-    const own = names.get(packed.name);
-    const rowOf = own !== undefined && paired ? sourceRow(model, own) : undefined;
-    return tensorOf(packed, own === undefined ? undefined : weights.get(own), type, rowOf);
+    const modelName = modelNames.get(packed.name);
+    const rowOf = modelName !== undefined && pairedRows ? sourceRow(model, modelName) : undefined;
+    return tensorOf(packed, modelName === undefined ? undefined : weights.get(modelName), type, rowOf);
   });
   return ggufStream(name, keys, tensors, alignment);
 }
 
-/** A tensor of the new file. Its weights are `own`, or those of the original file if the model has no tensor of this name. */
+/**
+ * A tensor of the new file. Its weights are `stored`, or those of the original file if the model has no tensor of this
+ * name.
+ */
 function tensorOf(
   packed: PackedTensor,
-  own = storedTensorOf(packed),
-  chosen: MergedType,
+  stored = storedTensorOf(packed),
+  matrixType: MergedType,
   rowOf?: (row: number) => number,
 ): GgufStreamedTensor {
   const { name, shape } = packed;
-  const type = shape.length > 1 ? chosen : 'F32';
+  const type = shape.length > 1 ? matrixType : 'F32';
   const read = async () => {
-    const bytes = await bytesAs(type, own, { file: packed.source.name, name });
+    const bytes = await bytesAs(type, stored, { file: packed.source.name, name });
     return rowOf ? withRows(bytes, shape[0] ?? 1, rowOf) : bytes;
   };
-  return { name, shape, type: GGML[type], bytes: sizeOf(own) * WIDTH[type], read };
+  return { name, shape, type: GGML_TYPE[type], bytes: sizeOf(stored) * WIDTH[type], read };
 }
 
-/** The rows of a matrix, row i of the result being row `rowOf(i)`. */
+/** Reorders the rows of a matrix: row i of the result is row `rowOf(i)` of `bytes`. */
 function withRows(bytes: Uint8Array, rows: number, rowOf: (row: number) => number): Uint8Array {
   const width = bytes.length / rows;
   const out = new Uint8Array(bytes.length);

@@ -3,14 +3,15 @@ import { narrowedHalves } from '../../formats/half.ts';
 import { ProblemError } from '../../base/problem.ts';
 import { type StoredTensor, widened } from '../../model/weightSource.ts';
 
-/** Bytes of one number. */
+/** Bytes per number. */
 export const WIDTH: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
 
-/** How many numbers a tensor has. */
+/** The number of weights in a tensor. */
 export const sizeOf = ({ bytes, format }: StoredTensor) => (bytes / format.bytes) * format.weights;
 
 /**
- * A tensor's bytes in this type, little-endian; halves are rounded to the nearest. Throws ProblemError, by `file` and tensor, where a number is too large for a half.
+ * Reads a tensor as `type`, little-endian; half precision is rounded to the nearest. Throws ProblemError, with file and
+ * tensor, if a weight is too large for half precision.
  */
 export async function bytesAs(
   type: MergedType,
@@ -25,7 +26,7 @@ export async function bytesAs(
   const values = await widened(tensor);
   if (type === 'F32') return new Uint8Array(values.buffer);
   const halves = narrowedHalves(values);
-  // all bits of its exponent: infinite
+  // find an infinite half: all bits of its exponent are set
   let at = 0;
   while (at < halves.length && (halves[at]! & 0x7c00) !== 0x7c00) at++;
   if (at === halves.length) return new Uint8Array(halves.buffer);

@@ -14,9 +14,9 @@ const PREFIX = 'base_model.model.';
 const REMEDY = 'Choose the folder that PEFT saved (save_pretrained), and the model that the adapter was trained with.';
 
 /**
- * Writes adapters as the folder of a PEFT adapter, which `PeftModel.from_pretrained` can open. Numbers are float32. If the
- * model has a value head, its weights go into a separate file, which PEFT ignores. `weights` must have every tensor of
- * `adapterParameters`; throws if one is missing.
+ * Writes adapters as the folder of a PEFT adapter, which `PeftModel.from_pretrained` can open. Numbers are float32. If
+ * the model has a value head, its weights go into a separate file, which PEFT ignores. `weights` must have every tensor
+ * of `adapterParameters`; throws if one is missing.
  */
 export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: Weights, base: string | null): Files {
   const tensors = adapterParameters(model, adapters).map(({ name, shape }) => {
@@ -33,17 +33,17 @@ export function peftFolder(
   adapters: AdapterConfig,
   base: string | null,
 ): Files {
-  const [own, head] = [new Map<string, SafeTensor>(), new Map<string, SafeTensor>()];
+  const [adapterTensors, valueHead] = [new Map<string, SafeTensor>(), new Map<string, SafeTensor>()];
   for (const [name, tensor] of learned) {
-    if (name.startsWith('value_head.')) head.set(name, tensor);
-    else own.set(`${PREFIX}${name}`, tensor);
+    if (name.startsWith('value_head.')) valueHead.set(name, tensor);
+    else adapterTensors.set(`${PREFIX}${name}`, tensor);
   }
   const tensors = (of: ReadonlyMap<string, SafeTensor>) => new Uint8Array(encodeSafetensors(of, { format: 'pt' }));
   return new Map([
     [PEFT_CONFIG, bytesOf(peftConfigFile(adapters, base))],
-    [PEFT_WEIGHTS, tensors(own)],
+    [PEFT_WEIGHTS, tensors(adapterTensors)],
     [FILES.card, bytesOf(adapterFolderCard(adapters, base))],
-    ...(head.size > 0 ? [[FILES.valueHead, tensors(head)] as const] : []),
+    ...(valueHead.size > 0 ? [[FILES.valueHead, tensors(valueHead)] as const] : []),
   ]);
 }
 
@@ -53,10 +53,10 @@ export interface PeftAdapter extends PeftConfig {
 }
 
 /**
- * Reads the folder of a PEFT adapter. `model` is the base model it was trained with. If the model has a value head and the
- * folder has none, the value head's weights are 0. Throws ProblemError for the reasons `readPeftConfig` does. It also throws
- * ProblemError, with a list of all bad tensors, if a tensor is missing, has another shape, is unknown to the adapters, is not
- * of a float type, or has a number that is not finite.
+ * Reads the folder of a PEFT adapter. `model` is the base model it was trained with. If the model has a value head and
+ * the folder has none, the value head's weights are 0. Throws ProblemError for the reasons `readPeftConfig` does. It
+ * also throws ProblemError, with a list of all bad tensors, if a tensor is missing, has another shape, is unknown to
+ * the adapters, is not of a float type, or has a number that is not finite.
  */
 export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   const [config, numbers] = [PEFT_CONFIG, PEFT_WEIGHTS].map((name) => {
@@ -67,33 +67,35 @@ export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   });
   const read = readPeftConfig(config!);
   const problems: Problem[] = [];
-  const wrong = (file: string, place: string, got: string, want: string) => {
+  const report = (file: string, place: string, got: string, want: string) => {
     problems.push({ file, place, got, want, remedy: REMEDY });
   };
-  const found = new Map(decodeSafetensors(numbers!, PEFT_WEIGHTS).tensors);
-  const head = files.get(FILES.valueHead);
-  const values = head ? decodeSafetensors(head, FILES.valueHead).tensors : null;
+  const adapterFound = new Map(decodeSafetensors(numbers!, PEFT_WEIGHTS).tensors);
+  const valueHead = files.get(FILES.valueHead);
+  const headTensors = valueHead ? decodeSafetensors(valueHead, FILES.valueHead).tensors : null;
   const weights = new Map<string, Float32Array>();
   for (const { name, shape, size } of adapterParameters(model, read.adapters)) {
-    const ofHead = name.startsWith('value_head.');
-    const [file, key] = ofHead ? [FILES.valueHead, name] : [PEFT_WEIGHTS, `${PREFIX}${name}`];
-    const tensor = ofHead ? values?.get(key) : found.get(key);
+    const inHead = name.startsWith('value_head.');
+    const [file, key] = inHead ? [FILES.valueHead, name] : [PEFT_WEIGHTS, `${PREFIX}${name}`];
+    const tensor = inHead ? headTensors?.get(key) : adapterFound.get(key);
     const want = `[${shape.join(',')}]`;
-    if (!ofHead) found.delete(key);
-    if (tensor === undefined && ofHead && !values) weights.set(name, new Float32Array(size));
-    else if (!tensor) wrong(file, key, 'no such tensor', want);
-    else if (tensor.shape.join(',') !== shape.join(',')) wrong(file, key, `[${tensor.shape.join(',')}]`, want);
-    else if (!(tensor.values instanceof Float32Array)) wrong(file, key, 'whole numbers', 'F32, F16 or BF16');
-    else if (!tensor.values.every(Number.isFinite)) wrong(file, key, 'a number that is not finite', 'finite numbers');
+    if (!inHead) adapterFound.delete(key);
+    if (tensor === undefined && inHead && !headTensors) weights.set(name, new Float32Array(size));
+    else if (!tensor) report(file, key, 'no such tensor', want);
+    else if (tensor.shape.join(',') !== shape.join(',')) report(file, key, `[${tensor.shape.join(',')}]`, want);
+    else if (!(tensor.values instanceof Float32Array)) report(file, key, 'whole numbers', 'F32, F16 or BF16');
+    else if (!tensor.values.every(Number.isFinite)) report(file, key, 'a number that is not finite', 'finite numbers');
     else weights.set(name, tensor.values);
   }
   const layers = `adapters of ${read.adapters.targets.join(', ')} in ${model.num_hidden_layers} layers, ${2 * adapted(model, read.adapters).length} tensors`;
-  for (const key of found.keys()) wrong(PEFT_WEIGHTS, key, 'a tensor more', layers);
+  for (const key of adapterFound.keys()) report(PEFT_WEIGHTS, key, 'an unknown tensor', layers);
   if (problems.length > 0) throw new ProblemError(problems);
   return { ...read, weights };
 }
 
-/** README.md of an adapter's folder: what it is and how it is loaded. `base` names the model that it was trained with; null if it has no name. */
+/**
+ * README.md of an adapter's folder: what it is and how to load it. `base` names the base model; null if it has no name.
+ */
 export function adapterFolderCard(adapters: AdapterConfig, base: string | null): string {
   const { rank, alpha, targets } = adapters;
   const model = base ?? 'THE MODEL IT WAS TRAINED WITH';

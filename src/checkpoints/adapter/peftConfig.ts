@@ -2,15 +2,16 @@ import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../
 import { type Problem, ProblemError } from '../../base/problem.ts';
 import { type AdapterConfig, LINEARS } from '../../model/loraAdapters.ts';
 
-/** The file of a PEFT adapter's folder that says what it is. */
+/** The file that describes the adapter, in the folder of a PEFT adapter. */
 export const PEFT_CONFIG = 'adapter_config.json';
 
 /** Largest rank of an adapter. */
-const MOST_RANK = 64;
+const MAX_RANK = 64;
 
 /**
- * adapter_config.json of PEFT (https://huggingface.co/docs/peft). `base` is what `from_pretrained` finds the model by: a name on the hub or a folder; null where
- * that is not known. Defaults are written out where a reader of another version may have another.
+ * The text of PEFT's adapter_config.json (https://huggingface.co/docs/peft). `base` is the name on the hub or the
+ * folder with which `from_pretrained` finds the base model; null if unknown. Defaults are written out, because they may
+ * differ between versions of PEFT.
  */
 export function peftConfigFile({ rank, alpha, targets }: AdapterConfig, base: string | null): string {
   return jsonText({
@@ -41,72 +42,75 @@ export function peftConfigFile({ rank, alpha, targets }: AdapterConfig, base: st
 const REMEDY =
   'Train it anew with a LoraConfig of r, lora_alpha and target_modules alone, or merge it into its model with PEFT.';
 
-/** Read here, or nothing that changes what the adapter computes: how it was made and trained. */
-const TAKEN: ReadonlySet<string> = new Set([
+/** Keys that are read here, or that only say how the adapter was made and trained and don't change what it computes. */
+const SUPPORTED_KEYS: ReadonlySet<string> = new Set([
   ...['peft_type', 'task_type', 'base_model_name_or_path', 'r', 'lora_alpha', 'target_modules', 'use_rslora', 'bias'],
   ...['init_lora_weights', 'auto_mapping', 'peft_version', 'revision', 'inference_mode', 'lora_dropout'],
   ...['eva_config', 'corda_config', 'loftq_config', 'megatron_core', 'qalora_group_size', 'layers_pattern'],
   ...['runtime_config'],
 ]);
 
-/** What is wanted of keys that change what an adapter computes; of others that are not known here, nothing too. */
-const WANTED: Readonly<Record<string, string>> = {
+/**
+ * The expected value of keys that change what an adapter computes, for messages. Other unknown keys must be off too.
+ */
+const EXPECTED: Readonly<Record<string, string>> = {
   use_dora: 'false: magnitudes (DoRA) are not learned here',
-  modules_to_save: 'null: all but the adapters stays as it is',
+  modules_to_save: 'null: only the adapters are trained here',
   rank_pattern: '{}: one rank for all',
   alpha_pattern: '{}: one alpha for all',
   layers_to_transform: 'null: adapters in every layer',
   lora_bias: 'false: B has no bias here',
   fan_in_fan_out: 'false: weights are (out, in)',
-  trainable_token_indices: 'null: the embedding stays as it is',
-  layer_replication: 'null: layers as they are in the model',
+  trainable_token_indices: 'null: the embedding is not trained here',
+  layer_replication: 'null: layers are not repeated here',
 };
 
-/** First weights that leave the model as it is; others (PiSSA, OLoRA, LoftQ, …) belong to a model that they changed. */
-const FIRST_WEIGHTS: readonly unknown[] = [undefined, null, true, false, 'gaussian', 'eva', 'orthogonal'];
+/** Initializations that leave the base model unchanged. Others (PiSSA, OLoRA, LoftQ, …) change its weights. */
+const HARMLESS_INITIALIZATIONS: readonly unknown[] = [undefined, null, true, false, 'gaussian', 'eva', 'orthogonal'];
 
-/** What an adapter_config.json says. */
+/** The contents of an adapter_config.json. */
 export interface PeftConfig {
   readonly adapters: AdapterConfig;
-  readonly base: string | null; // the model it was trained beside, as it was called there
+  readonly base: string | null; // name of the base model, as the file has it
 }
 
 /**
- * An adapter_config.json as adapters of this project. Rank-stabilized scaling (`use_rslora`: alpha/√rank) becomes the alpha that scales as much. Throws
- * ProblemError with everything that its adapters would need and that there is not here, and with keys that are missing or of another type.
+ * Reads an adapter_config.json. Rank-stabilized scaling (`use_rslora`: alpha/√rank) is converted to the alpha that
+ * gives the same scale. Throws ProblemError that lists every setting that is not supported here, and every key that is
+ * missing or of the wrong type.
  */
 export function readPeftConfig(bytes: Uint8Array): PeftConfig {
-  const read = readJson(PEFT_CONFIG, bytes);
-  const config: JsonRecord = isRecord(read) ? read : {};
+  const parsed = readJson(PEFT_CONFIG, bytes);
+  const config: JsonRecord = isRecord(parsed) ? parsed : {};
   const problems: Problem[] = [];
-  const wrong = (place: string, got: unknown, want: string) => {
+  const report = (place: string, got: unknown, want: string) => {
     problems.push({ file: PEFT_CONFIG, place, got: shown(got), want, remedy: REMEDY });
   };
   const only = (name: string, ...allowed: readonly unknown[]) => {
     const value = field(config, name);
-    if (!allowed.includes(value)) wrong(name, value, shown(allowed.at(-1)));
+    if (!allowed.includes(value)) report(name, value, shown(allowed.at(-1)));
   };
   only('peft_type', 'LORA');
   only('task_type', undefined, null, 'CAUSAL_LM');
   only('bias', undefined, 'none');
   for (const [name, value] of Object.entries(config)) {
-    if (!TAKEN.has(name) && !asksNothing(value)) wrong(name, value, WANTED[name] ?? 'nothing of this name');
+    if (!SUPPORTED_KEYS.has(name) && !isOff(value)) report(name, value, EXPECTED[name] ?? 'nothing of this name');
   }
-  const first = field(config, 'init_lora_weights');
-  if (!FIRST_WEIGHTS.includes(first)) {
-    wrong('init_lora_weights', first, 'true: other first weights belong to a model that was changed with them');
+  const initialization = field(config, 'init_lora_weights');
+  if (!HARMLESS_INITIALIZATIONS.includes(initialization)) {
+    report('init_lora_weights', initialization, 'true: other initializations change the base model');
   }
   const rank = field(config, 'r');
   const alpha = field(config, 'lora_alpha');
-  if (!isRank(rank)) wrong('r', rank, `a whole number from 1 to ${MOST_RANK}`);
-  if (!isPositive(alpha)) wrong('lora_alpha', alpha, 'a number above 0');
+  if (!isRank(rank)) report('r', rank, `a whole number from 1 to ${MAX_RANK}`);
+  if (!isPositive(alpha)) report('lora_alpha', alpha, 'a number above 0');
   const stabilized = field(config, 'use_rslora') ?? false;
-  if (typeof stabilized !== 'boolean') wrong('use_rslora', stabilized, 'true or false');
-  const named = field(config, 'target_modules');
-  const list: readonly unknown[] = named === 'all-linear' ? LINEARS : Array.isArray(named) ? named : [];
-  if (list.length === 0) wrong('target_modules', named, `some of ${LINEARS.join(', ')}`);
+  if (typeof stabilized !== 'boolean') report('use_rslora', stabilized, 'true or false');
+  const targets = field(config, 'target_modules');
+  const list: readonly unknown[] = targets === 'all-linear' ? LINEARS : Array.isArray(targets) ? targets : [];
+  if (list.length === 0) report('target_modules', targets, `some of ${LINEARS.join(', ')}`);
   for (const name of list) {
-    if (!LINEARS.some((linear) => linear === name)) wrong('target_modules', name, `some of ${LINEARS.join(', ')}`);
+    if (!LINEARS.some((linear) => linear === name)) report('target_modules', name, `some of ${LINEARS.join(', ')}`);
   }
   if (problems.length > 0 || !isRank(rank) || !isPositive(alpha)) throw new ProblemError(problems);
   const base = field(config, 'base_model_name_or_path');
@@ -121,12 +125,12 @@ export function readPeftConfig(bytes: Uint8Array): PeftConfig {
 }
 
 const isRank = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_RANK;
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_RANK;
 const isPositive = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-/** Whether a key is there for its name alone. */
-function asksNothing(value: unknown): boolean {
+/** Whether the value of a key is a default that switches it off. */
+function isOff(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return value === null || value === false || (isRecord(value) && Object.keys(value).length === 0);
 }

@@ -1,15 +1,15 @@
-/** How a file packs the weights of a tensor: rows of blocks, most of them with a scale of their own. */
+/** A packing of a tensor's weights in a file. Each row is a list of blocks, which in most formats have a scale each. */
 export interface BlockFormat {
   readonly name: string; // as ggml and safetensors name it
-  readonly weights: number; // of a block
-  readonly bytes: number; // of a block
-  /** Writes every weight of the blocks in `bytes` to `out`, as float32, rounded as ggml's own Python package rounds. */
+  readonly weights: number; // per block
+  readonly bytes: number; // per block
+  /** Unpacks all weights of the blocks in `bytes` to float32, with the same rounding as ggml's Python package. */
   readonly widen: (out: Float32Array, bytes: Uint8Array) => void;
-  /** Whether every weight of the blocks in `bytes` is a number and finite: told by their scales where they have some. */
+  /** Whether all weights of the blocks in `bytes` are finite. Formats with scales check only the scales. */
   readonly finite: (bytes: Uint8Array) => boolean;
 }
 
-/** Whether the half precision numbers at these bytes of each block are all finite. */
+/** Makes a `finite` test that checks the half precision numbers at the byte offsets `places` of each block. */
 export const finiteHalves =
   (blockBytes: number, ...places: readonly number[]) =>
   (bytes: Uint8Array): boolean => {

@@ -7,7 +7,7 @@ import { Q8_0 } from './q8.ts';
 
 export type { BlockFormat } from './blockFormat.ts';
 
-/** The formats that are read, by ggml's number of each. */
+/** The formats that can be read, by ggml's type number. */
 export const GGML_FORMATS: ReadonlyMap<number, BlockFormat> = new Map([
   [0, F32],
   [1, F16],
@@ -20,5 +20,5 @@ export const GGML_FORMATS: ReadonlyMap<number, BlockFormat> = new Map([
   [30, BF16],
 ]);
 
-/** The formats of weights in safetensors files, by their names there. */
+/** The formats of weights in safetensors files, by dtype. */
 export const SAFETENSORS_FORMATS: ReadonlyMap<string, BlockFormat> = new Map([F32, F16, BF16].map((f) => [f.name, f]));

@@ -1,7 +1,7 @@
 import { halfAt } from '../half.ts';
 import { type BlockFormat, finiteHalves } from './blockFormat.ts';
 
-/** Whether no float32, of which the upper `size` bytes are there, has all bits of its exponent. */
+/** Whether all numbers are finite: no exponent has all bits set. Each number is the upper `size` bytes of a float32. */
 const finiteFloats = (size: number) => (bytes: Uint8Array) => {
   for (let at = size - 1; at < bytes.length; at += size) {
     if ((bytes[at]! & 0x7f) === 0x7f && (bytes[at - 1]! & 0x80) !== 0) return false;
@@ -9,7 +9,7 @@ const finiteFloats = (size: number) => (bytes: Uint8Array) => {
   return true;
 };
 
-/** Float32, little-endian, as it is. */
+/** Float32, little-endian. */
 export const F32: BlockFormat = {
   name: 'F32',
   weights: 1,
@@ -18,7 +18,7 @@ export const F32: BlockFormat = {
   widen: (out, bytes) => new Uint8Array(out.buffer, out.byteOffset, bytes.length).set(bytes),
 };
 
-/** IEEE half precision; each is a float32. */
+/** IEEE half precision. Every half is exactly a float32. */
 export const F16: BlockFormat = {
   name: 'F16',
   weights: 1,

@@ -1,34 +1,35 @@
 import { halfAt } from '../half.ts';
 import { type BlockFormat, finiteHalves } from './blockFormat.ts';
 
-const SIZE = 256;
-const BYTES = 210;
-const HIGH = 128; // where the upper two bits begin
-const SCALES = 192;
-const D = 208;
+const BLOCK_WEIGHTS = 256;
+const BLOCK_BYTES = 210;
+const HIGH_BITS_OFFSET = 128; // byte offset of the upper two bits of each weight
+const SCALES_OFFSET = 192; // byte offset of the scales
+const D_OFFSET = 208; // byte offset of d
 
 /**
- * ggml's Q6_K: 128 bytes of lower four bits, 64 of upper two, sixteen int8 scales of sixteen weights each, a scale d in half precision.
- * w = d·scale·(q − 32), the product of the scales first. Weights lie in halves of 128: low nibbles of 64 bytes, then their high ones;
- * the upper bits of weight r of a half are those number r div 32 of byte r mod 32.
+ * ggml's Q6_K: 128 bytes with the lower four bits, 64 bytes with the upper two bits, sixteen int8 scales for sixteen
+ * weights each, and a scale d in half precision. w = (d·scale)·(q − 32). A block has two halves of 128 weights. In each
+ * half, weights 0 to 63 have their lower bits in the low nibbles of 64 bytes, and weights 64 to 127 in the high
+ * nibbles. The upper bits of weight r of a half are bit pair r div 32 of byte r mod 32.
  */
 export const Q6_K: BlockFormat = {
   name: 'Q6_K',
-  weights: SIZE,
-  bytes: BYTES,
-  finite: finiteHalves(BYTES, D),
+  weights: BLOCK_WEIGHTS,
+  bytes: BLOCK_BYTES,
+  finite: finiteHalves(BLOCK_BYTES, D_OFFSET),
   widen: (out, bytes) => {
-    for (let at = 0, to = 0; at < bytes.length; at += BYTES, to += SIZE) {
-      const d = halfAt(bytes, at + D);
-      for (let i = 0; i < SIZE; i++) {
+    for (let at = 0, first = 0; at < bytes.length; at += BLOCK_BYTES, first += BLOCK_WEIGHTS) {
+      const d = halfAt(bytes, at + D_OFFSET);
+      for (let i = 0; i < BLOCK_WEIGHTS; i++) {
         const half = i >> 7;
         const r = i & 127;
         const pair = bytes[at + 64 * half + (r & 63)]!;
         const low = r < 64 ? pair & 15 : pair >> 4;
-        const high = (bytes[at + HIGH + 32 * half + (r & 31)]! >> (2 * (r >> 5))) & 3;
-        const scale = (bytes[at + SCALES + (i >> 4)]! << 24) >> 24;
-        // d·scale has 19 bits, so it is exact; the last product is rounded as it is stored
-        out[to + i] = d * scale * ((low | (high << 4)) - 32);
+        const high = (bytes[at + HIGH_BITS_OFFSET + 32 * half + (r & 31)]! >> (2 * (r >> 5))) & 3;
+        const scale = (bytes[at + SCALES_OFFSET + (i >> 4)]! << 24) >> 24;
+        // d·scale has 19 bits, so it is exact; only storing the last product rounds
+        out[first + i] = d * scale * ((low | (high << 4)) - 32);
       }
     }
   },

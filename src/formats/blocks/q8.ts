@@ -8,9 +8,9 @@ export const Q8_0: BlockFormat = {
   bytes: 34,
   finite: finiteHalves(34, 0),
   widen: (out, bytes) => {
-    for (let at = 0, to = 0; at < bytes.length; at += 34, to += 32) {
-      const d = halfAt(bytes, at);
-      for (let j = 0; j < 32; j++) out[to + j] = d * ((bytes[at + 2 + j]! << 24) >> 24);
+    for (let at = 0, first = 0; at < bytes.length; at += 34, first += 32) {
+      const scale = halfAt(bytes, at);
+      for (let j = 0; j < 32; j++) out[first + j] = scale * ((bytes[at + 2 + j]! << 24) >> 24);
     }
   },
 };

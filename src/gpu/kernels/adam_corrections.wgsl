@@ -1,8 +1,9 @@
-// adam_corrections: Adam's bias corrections 1 − beta1^n and 1 − beta2^n if step n is taken, n one more than were taken
-// Shapes    ledger: steps, 1 − beta1^steps, 1 − beta2^steps f32, and here to be written those two of step n; see adamw.
-// Parallel  one workgroup, a thread each. No shared memory.
-// Numerics  f32, carried as c ← c·beta + (1 − beta), exact where 1 − pow(beta, n) cancels. A restored optimizer brings
-//           its step count only: then all steps are gone through.
+// adam_corrections: Adam's bias corrections 1 − beta1^n and 1 − beta2^n for step n, the step after those taken so far
+// Shapes    ledger: number of steps taken, then 1 − beta1^steps and 1 − beta2^steps (f32 bits), then the same two for
+//           step n, which are written here; see adamw.
+// Parallel  one workgroup, one thread per correction. No shared memory.
+// Numerics  f32, updated as c ← c·beta + (1 − beta), which is exact where 1 − pow(beta, n) would cancel. A restored
+//           optimizer has only its step count; then the update starts again from step 1.
 struct Shape { threads: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read_write> ledger: array<u32>;

@@ -1,18 +1,20 @@
-// adamw: closes an optimizer step: g ← min(1, c / (norm + 1e-6))·grad;  m ← beta1·m + (1 − beta1)·g;
-//     v ← beta2·v + (1 − beta2)·g²;
-//     w ← w − lr·decay·w − lr·(m / (1 − beta1^n)) / (sqrt(v / (1 − beta2^n)) + eps)     (Loshchilov & Hutter, arXiv
-//     1711.05101); and writes its line in the log. A step with a non-finite gradient or weight, or with no token to
-//     learn from, is skipped. With P 0 the line is all: the step is measured, not taken.
-// Shapes    weights, grads, m, v (P), one layout, tensors that decay before `decayed`; gradient_norm’s sums (2, groups)
-//           and at stats_at the 8 of step_stats; ledger: steps, 1 − beta1^steps f32, 1 − beta2^steps f32, those two of
-//           the step at hand (adam_corrections), and at log_at the log (slots, 16): the stats, norm, skip (1 empty,
-//           2 non-finite), culprit (1 weight, 2 gradient), its index in the pool.
-// Parallel  a workgroup for each stretch of 64·chunk elements; its 64 threads take turns. Each thread joins the sums
-//           again, in order, which is cheaper than a dispatch; the first workgroup writes the ledger. No shared memory.
-// Numerics  f32. A skipped step changes nothing. SHADOW 1 also rounds the weights to the copy that products read.
+// adamw: closes an optimizer step, with c the maximum gradient norm (Loshchilov & Hutter, arXiv 1711.05101):
+//     g ← min(1, c / (norm + 1e-6))·grad;  m ← beta1·m + (1 − beta1)·g;  v ← beta2·v + (1 − beta2)·g²;
+//     w ← w − lr·decay·w − lr·(m / (1 − beta1^n)) / (sqrt(v / (1 − beta2^n)) + eps).
+//     It also writes the line of the step in the log. A step is skipped if a gradient or weight is not finite, or if
+//     there is no token to learn from. With P 0 only the log line is written: the step is measured, not taken.
+// Shapes    weights, grads, first (m) and second (v): (P), with one layout; tensors before `decayed` take weight decay.
+//           sums: (2, groups) of gradient_norm, then at stats_at the 8 statistics of step_stats. ledger: five words as
+//           in adam_corrections; at log_at the log (slots, 16), with a line's words being the 8 statistics, norm, skip
+//           (1 empty, 2 non-finite), culprit (1 weight, 2 gradient) and the culprit's index in the pool.
+// Parallel  one workgroup per stretch of 64·chunk elements; each of its 64 threads takes every 64th element. Each
+//           thread adds up the sums of all groups again, in order, which is cheaper than one more dispatch. The first
+//           workgroup writes the ledger. No shared memory.
+// Numerics  f32. A skipped step changes nothing but the log. SHADOW 1 also rounds the weights to the f16 copy that
+//           products read.
 alias Weight = f32; // or f16
 const GRADIENT = 0x80000000u; // see gradient_norm
-override SHADOW: u32 = 0; // else its binding is a stand-in
+override SHADOW: u32 = 0; // 1: writes the f16 copy; 0: another tensor is bound in its place
 struct Shape { P: u32, decayed: u32, groups: u32, chunk: u32, log_at: u32, stats_at: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read_write> weights: array<f32>;
@@ -34,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     culprit = min(culprit, sums[shape.groups + g]);
   }
   let tokens = bitcast<f32>(sums[shape.stats_at + 7u]);
-  var word = sums[shape.stats_at + min(lane, 7u)]; // of the log: what its lane writes
+  var word = sums[shape.stats_at + min(lane, 7u)]; // the word of the log line that this lane writes
   let norm = sqrt(squares);
   let finite = norm < 3e38 && culprit == 0xffffffffu;
   let skip = select(2u, u32(tokens == 0.0), finite);

@@ -17,7 +17,7 @@ import treeAttentionBackwardQueryWgsl from './tree_attention_backward_query.wgsl
 import treeHeadsWgsl from './tree_heads.wgsl';
 import treeHeadsBackwardWgsl from './tree_heads_backward.wgsl';
 
-// Adapters beside packed weights: merging them, and learning them from rows as a tree of tokens.
+// Kernels of adapters: merging them into packed weights, and learning them from rows that form a tree of tokens.
 const merge = (bytes: number) => ({
   bind: ['adapters', 'b', 'merged'],
   grid: ({ R = 1, C = 1 }: Dims) => plane('quads', 'R')({ quads: C / 4, R }),
@@ -50,21 +50,21 @@ export const treeHeadsBackward = kernel('tree_heads_backward', treeHeadsBackward
   ...heads,
   bind: ['dheads', 'qkv', 'nodes', 'table', 'bias', 'norms', 'dqkv'],
 });
-/** Dims besides the shape's own: D; keys, how many each query reads about. */
+/** Additional dims: D, and `keys`, the average number of keys per query. */
 export const treeAttention = kernel('tree_attention', treeAttentionWgsl, {
   bind: ['heads', 'nodes', 'paths', 'out', 'lse'],
   grid: line('N H'),
   flops: each(4, 'N H D keys'),
   bytes: each(8, 'N G D keys'),
 });
-/** Dims besides the shape's own: D; keys, how many each query reads about. */
+/** Additional dims: D, and `keys`, the average number of keys per query. */
 export const treeAttentionBackwardQuery = kernel('tree_attention_backward_query', treeAttentionBackwardQueryWgsl, {
   bind: ['heads', 'nodes', 'paths', 'out', 'dout', 'lse', 'delta', 'dheads'],
   grid: line('N H'),
   flops: each(6, 'N H D keys'),
   bytes: each(8, 'N G D keys'),
 });
-/** Dims besides the shape's own: D; keys, how many each query reads about. */
+/** Additional dims: D, and `keys`, the average number of keys per query. */
 export const treeAttentionBackwardKeyValue = kernel(
   'tree_attention_backward_key_value',
   treeAttentionBackwardKeyValueWgsl,

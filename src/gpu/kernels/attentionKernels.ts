@@ -7,7 +7,7 @@ import attentionForwardWgsl from './attention_forward.wgsl';
 import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
 import { get, line, traffic } from './costs.ts';
 
-// Attention over whole rows; decoding has its own.
+// Attention over whole rows. Decoding has its own kernels.
 const causal =
   (factor: number) =>
   ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
@@ -15,8 +15,8 @@ const causal =
 const perHead =
   (heads: 'H' | 'G', rows: number) =>
   ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
-/** Queries, or keys, of a workgroup that shares rows within its subgroup. */
-const SHARED = { queries: 16, keys: 8 };
+/** Queries, or keys, per workgroup of the shared-rows kernels. */
+const SHARED_ROWS = { queries: 16, keys: 8 };
 const attention = {
   bind: ['qkv', 'out', 'lse'],
   flops: causal(4),
@@ -44,15 +44,15 @@ export const attentionBackwardKeyValue = kernel('attention_backward_key_value', 
 
 export const attentionForwardSharedRows = kernel('attention_forward_shared_rows', attentionForwardSharedRowsWgsl, {
   ...attention,
-  grid: perHead('H', SHARED.queries),
+  grid: perHead('H', SHARED_ROWS.queries),
 });
 export const attentionBackwardQuerySharedRows = kernel(
   'attention_backward_query_shared_rows',
   attentionBackwardQuerySharedRowsWgsl,
-  { ...attentionQuery, grid: perHead('H', SHARED.queries) },
+  { ...attentionQuery, grid: perHead('H', SHARED_ROWS.queries) },
 );
 export const attentionBackwardKeyValueSharedRows = kernel(
   'attention_backward_key_value_shared_rows',
   attentionBackwardKeyValueSharedRowsWgsl,
-  { ...attentionKeyValue, grid: perHead('G', SHARED.keys) },
+  { ...attentionKeyValue, grid: perHead('G', SHARED_ROWS.keys) },
 );

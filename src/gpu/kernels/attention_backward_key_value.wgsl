@@ -1,11 +1,12 @@
-// attention_backward_key_value: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads that read
-//     this key:
-//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
-// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  one thread per (b,j,g), barrier-free; writes the key and value columns of dqkv. 2·D ≤ 128 sums in
+// attention_backward_key_value: the gradients of keys and values. With p_i = exp(q_i·k_j/√D − lse_i),
+//     over queries i ≥ j and the query heads that read this key:
+//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, rotated back by the rotary angle of j
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2) of cos and
+//           sin.
+// Parallel  one thread per (b,j,g), barrier-free; it writes the key and value columns of dqkv. 2·D ≤ 128 sums in
 //           registers.
-// Numerics  f32; sums run over i then over query heads, always in that order. Positions are t: training rows start
-//           at 0.
+// Numerics  f32; sums run over i and then over query heads, always in that order. The rotary position of token t is t,
+//           because training rows start at 0.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
 alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }

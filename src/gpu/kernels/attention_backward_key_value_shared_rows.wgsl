@@ -1,13 +1,14 @@
-// attention_backward_key_value_shared_rows: with p_i = exp(q_i·k_j/√D − lse_i) over queries i ≥ j and the query heads
-//     that read this key:
-//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, turned back by the rotary angle of j
-//     (subgroups of eight, heads up to 32)
-// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
+// attention_backward_key_value_shared_rows: the gradients of keys and values.
+//     For subgroups of eight and heads up to 32.
+//     With p_i = exp(q_i·k_j/√D − lse_i), over queries i ≥ j and the query heads that read this key:
+//     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D, rotated back by the rotary angle of j
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2) of cos and
+//           sin.
 // Parallel  x covers T/8, y covers G, z covers B. Each of eight threads owns one key. Together they load a query's row
 //           and its gradient, each lane every eighth scalar, and broadcast these scalars, so that each lane computes
 //           its key's score. Then each lane's p and ds are broadcast, and every lane adds its scalars of all eight
 //           keys' dk and dv. No shared memory, no barrier; subgroups of 8 or more.
-// Numerics  f32; sums run over query heads then over i, always in that order. The rotary position of token t is t,
+// Numerics  f32; sums run over query heads and then over i, always in that order. The rotary position of token t is t,
 //           because training rows start at 0.
 enable subgroups;
 override HEAD: u32 = 8; // D, at most 32
@@ -37,7 +38,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   var k: array<f32, 32>;
   var v: array<f32, 32>;
   let j = (first + min(own, shape.T - 1u)) * shape.W;
-  // The bound D comes from the shape, so the compiler does not unroll this loop: every load or store takes time to compile.
+  // The bound D comes from the shape, so that the compiler does not unroll this loop: each load or store in the code
+  // takes time to compile.
   for (var d = 0u; d < D; d++) {
     k[d] = f32(qkv[j + key + d]) * scale;
     v[d] = f32(qkv[j + value + d]);

@@ -1,9 +1,11 @@
-// attention_backward_query: with p_j = exp(q·k_j/√D − lse), delta = dout·out:
-//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, turned back by the rotary angle of t
-// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  one thread per (b,t,h), barrier-free; writes the query columns of dqkv and delta. D ≤ 64 sums in registers.
-// Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
-//           at 0.
+// attention_backward_query: the gradient of queries. With p_j = exp(q·k_j/√D − lse) and delta = dout·out:
+//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, rotated back by the rotary angle of t
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2) of cos
+//           and sin.
+// Parallel  one thread per (b,t,h), barrier-free; it writes delta and the query columns of dqkv. D ≤ 64 sums in
+//           registers.
+// Numerics  f32; probabilities are recomputed from lse, so exp never overflows. The rotary position of token t is t,
+//           because training rows start at 0.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
 alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }

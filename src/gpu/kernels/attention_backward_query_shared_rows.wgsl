@@ -1,12 +1,14 @@
-// attention_backward_query_shared_rows: with p_j = exp(q·k_j/√D − lse), delta = dout·out:
-//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, turned back by the rotary angle of t
-//     (subgroups of eight, heads up to 32)
-// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2).
-// Parallel  x covers T/16, y covers H, z B. Eight threads own two queries each: the lanes load a key's and a value's row
-//           together, a lane every eighth scalar, broadcast these to the scores, and the scores' gradients to the key's
-//           lanes. No shared memory, no barrier; subgroups of 8 or more.
-// Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Positions are t: training rows start
-//           at 0.
+// attention_backward_query_shared_rows: the gradient of queries, for subgroups of eight and heads up to 32.
+//     With p_j = exp(q·k_j/√D − lse) and delta = dout·out:
+//     dq = sum_{j≤t} p_j·(dout·v_j − delta)·k_j/√D, rotated back by the rotary angle of t
+// Shapes    qkv, dqkv (B·T, W), W = (H + 2·G)·D; out, dout (B·T, H·D); lse, delta (B·T, H); table (P, D/2, 2) of cos
+//           and sin.
+// Parallel  x covers T/16, y covers H, z covers B. Each of eight threads owns two queries. Together they load a key's
+//           and a value's row, each lane every eighth scalar, and broadcast these scalars, so that each lane computes
+//           its queries' scores. Then the gradients of the scores are broadcast, and every lane adds its scalars of all
+//           sixteen queries' dq. No shared memory, no barrier; subgroups of 8 or more.
+// Numerics  f32; probabilities are recomputed from lse, so exp never overflows. The rotary position of token t is t,
+//           because training rows start at 0.
 enable subgroups;
 override HEAD: u32 = 8; // D, at most 32
 alias Kept = f32; // or f16
@@ -34,11 +36,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   let key = vec4u((shape.H + h * shape.G / shape.H) * D) + column;
   let value = key + shape.G * D;
   let scale = 1.0 / sqrt(f32(D));
-  var q: array<f32, 64>; // of both queries, 32 apart
+  var q: array<f32, 64>; // of both queries; the second begins at 32
   var g: array<f32, 64>;
   var logs = vec2f();
   var deltas = vec2f();
-  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  // The bounds come from the shape, so that the compiler does not unroll these loops: each load or store in the code
+  // takes time to compile.
   for (var n = 0u; n < min(2u, shape.T); n++) {
     let at = base + lane + 8u * n;
     let t = first + min(at, shape.T - 1u);
@@ -54,7 +57,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     logs = select(logs, vec2f(lse[o]), vec2u(n) == vec2u(0, 1));
     deltas = select(deltas, vec2f(sum), vec2u(n) == vec2u(0, 1));
   }
-  var dq: array<vec4f, 16>; // by query; a lane has every eighth scalar
+  var dq: array<vec4f, 16>; // one entry per query; a lane holds every eighth scalar of it
   for (var j = 0u; j < last; j++) {
     let row = (first + j) * shape.W;
     var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
@@ -62,7 +65,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     if (HEAD > 8u) { k.y = f32(qkv[row + key.y]); v.y = f32(qkv[row + value.y]); }
     if (HEAD > 16u) { k.z = f32(qkv[row + key.z]); v.z = f32(qkv[row + value.z]); }
     if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
-    var score = -logs; // two sums of each, so that fewer steps wait for one another
+    var score = -logs; // each sum is kept as two, so that fewer additions wait for an earlier one
     var odd = vec2f();
     var dp = -deltas; // the gradient of the probability, minus delta
     var odd_p = vec2f();

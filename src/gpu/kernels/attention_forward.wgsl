@@ -1,9 +1,9 @@
-// attention_forward: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / sqrt(D)); lse = log sum_j exp(q_t·k_j /
-//     sqrt(D))
+// attention_forward: attention over whole rows:
+//     out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);  lse = log sum_j exp(q_t·k_j / √D)
 // Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
-// Parallel  one thread per (b,t,h), barrier-free: it walks the keys once with an online softmax, D ≤ 64 sums in
+// Parallel  one thread per (b,t,h), barrier-free; it goes over the keys once with an online softmax. D ≤ 64 sums in
 //           registers.
-// Numerics  f32; the running maximum is subtracted before exp; T×T is never stored, only lse for the backward pass.
+// Numerics  f32; the running maximum is subtracted before exp. T×T is never stored, only lse for the backward pass.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll
 alias Kept = f32; // or f16
 struct Shape { N: u32, T: u32, H: u32, G: u32, W: u32 }

@@ -1,10 +1,11 @@
-// attention_forward_shared_rows: out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);
-//     lse = log sum_j exp(q_t·k_j / √D) (subgroups of eight, heads up to 32)
+// attention_forward_shared_rows: attention over whole rows, for subgroups of eight and heads up to 32:
+//     out[b,t,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q_t·k_j / √D);  lse = log sum_j exp(q_t·k_j / √D)
 // Shapes    qkv (B·T, W), W = (H + 2·G)·D, rotated; out (B·T, H·D); lse (B·T, H). Query head h reads key head h·G/H.
-// Parallel  x covers T/16, y covers H, z B. Eight threads own two queries each: the lanes load a row together, a lane
-//           every eighth scalar, broadcast the key's scalars to the scores and the probabilities to the value's lanes.
-//           No shared memory, no barrier; subgroups of 8 or more.
-// Numerics  f32; online softmax, rescaled at each key; T×T is never stored, only lse.
+// Parallel  x covers T/16, y covers H, z covers B. Each of eight threads owns two queries. Together they load a key's
+//           and a value's row, each lane every eighth scalar. The key's scalars are broadcast, so that each lane
+//           computes its queries' scores; then the probabilities are broadcast, and every lane adds its scalars of all
+//           sixteen queries' sums. No shared memory, no barrier; subgroups of 8 or more.
+// Numerics  f32; online softmax, rescaled at each key. T×T is never stored, only lse for the backward pass.
 enable subgroups;
 override HEAD: u32 = 8; // D, at most 32
 alias Kept = f32; // or f16
@@ -29,10 +30,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   let value = key + shape.G * D;
   let scale = 1.0 / sqrt(f32(D));
   var q: array<vec2f, 32>;
-  // Bounds from the shape keep loops that load and store from being unrolled: each access takes its time to compile.
+  // The bounds come from the shape, so that the compiler does not unroll these loops: each load or store in the code
+  // takes time to compile.
   let query = (first + min(own, vec2u(shape.T - 1u))) * shape.W + h * D;
   for (var d = 0u; d < D; d++) { q[d] = vec2f(f32(qkv[query.x + d]), f32(qkv[query.y + d])) * scale; }
-  var acc: array<vec4f, 16>; // by query; a lane has every eighth scalar
+  var acc: array<vec4f, 16>; // one entry per query; a lane holds every eighth scalar of it
   var top = vec2f(-1e30);
   var total = vec2f();
   for (var j = 0u; j < last; j++) {
@@ -42,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     if (HEAD > 8u) { k.y = f32(qkv[row + key.y]); v.y = f32(qkv[row + value.y]); }
     if (HEAD > 16u) { k.z = f32(qkv[row + key.z]); v.z = f32(qkv[row + value.z]); }
     if (HEAD > 24u) { k.w = f32(qkv[row + key.w]); v.w = f32(qkv[row + value.w]); }
-    var even = vec2f(); // two sums, so that fewer steps wait for one another
+    var even = vec2f(); // each sum is kept as two, so that fewer additions wait for an earlier one
     var odd = vec2f();
     for (var d = 0u; d < 8u; d++) {
       even = fma(q[d], vec2f(subgroupShuffle(k.x, d)), even);

@@ -7,8 +7,9 @@ export const each = (factor: number, names: string) => (dims: Dims) =>
   names.split(' ').reduce((product, name) => product * get(dims, name), factor);
 
 /**
- * Bytes that a kernel reads and writes. For each binding it takes the number of scalars moved: with `traffic({ x: 'N C', dx: '2 N C' })`
- * every scalar of x moves once and every scalar of dx twice. `size` gives the bytes of a scalar.
+ * Bytes that a kernel reads and writes. For each binding it takes the number of scalars moved. With
+ * `traffic({ x: 'N C', dx: '2 N C' })` every scalar of x moves once and every scalar of dx twice. `size` gives the
+ * bytes of a scalar.
  */
 export const traffic = (scalars: Readonly<Record<string, string>>) => (dims: Dims, size: (binding: string) => number) =>
   Object.entries(scalars).reduce((sum, [binding, product]) => {
@@ -16,7 +17,10 @@ export const traffic = (scalars: Readonly<Record<string, string>>) => (dims: Dim
     return sum + each(Number(factor || 1) * size(binding), names)(dims);
   }, 0);
 
-/** A grid with one thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532 rows, z continues y. */
+/**
+ * A grid with one thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532
+ * rows, z continues y.
+ */
 export const plane =
   (columns: string, rows: string) =>
   (dims: Dims): [number, number, number] => {

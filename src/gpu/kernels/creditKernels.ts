@@ -7,7 +7,7 @@ import whitenDeviationWgsl from './whiten_deviation.wgsl';
 import whitenSumsWgsl from './whiten_sums.wgsl';
 import { each, line } from './costs.ts';
 
-// From rewards to the weight of each token in the loss.
+// Kernels that turn rewards into masks and advantages.
 const perRow = (rows: string) => ({
   grid: line(rows, 16),
   flops: each(20, `${rows} T`),

@@ -1,15 +1,18 @@
-// credit_masks: who counts where, the reward less its KL, and the score of each row
-//     r ← r − klCoef·k(old, reference) on the KL mask, with delta = old − reference and k1 = delta,
-//     k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10) (verl, kl_penalty_forward);  score = sum of r over the advantage mask
+// credit_masks: the masks of each token, the reward minus its KL penalty, and the score of each row.
+//     On the KL mask r ← r − klCoef·k(old, reference), with delta = old − reference and
+//     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10)  (verl, kl_penalty_forward);
+//     score = sum of r over the advantage mask
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
-//           (2, B, T), of which the log-probabilities are read; masks (5, B, T): policy, regularizer, value (0 without
-//           a critic), advantage, whiten, then (B, 3) how many tokens of a row are in the first three; shaped (B,T):
-//           rewards after KL; sums (B, 5), of which the score is written. With `choices_only` the first of the masks
-//           holds 1 at the agent's choices of one on entry: those are in no mask, but in the score.
-// Parallel  one thread per row walks its tokens in order. No shared memory.
-// Numerics  f32; the score is summed in integers, so that equal rewards in another order give the same score to the
-//           bit: compilers undo compensated float sums. Rewards too large or too many for that are summed in f32.
-//           A reward outside its mask goes nowhere but into `shaped`, a log-probability nowhere.
+//           (2, B, T), of which only the log-probabilities are read; masks: (5, B, T), which are policy, regularizer,
+//           value (0 without a critic), advantage and whiten, then (B, 3), the number of tokens of a row in each of the
+//           first three; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. With
+//           `choices_only` the first mask holds 1 at single-choice tokens on entry: tokens that the agent drew although
+//           no other was legal. They are in no mask, but their rewards count in the score.
+// Parallel  one thread per row, which goes over its tokens in order. No shared memory.
+// Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
+//           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
+//           summed in f32. A reward outside the advantage mask only goes into `shaped`. A log-probability outside the
+//           KL mask has no effect.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
@@ -27,7 +30,7 @@ fn divergence(at: u32) -> f32 {
   let delta = old_scores[at] - ref_scores[at];
   if (settings.kl_estimator == KL_K1) { return delta; }
   if (settings.kl_estimator == KL_K2) { return 0.5 * delta * delta; }
-  let k3 = exp(clamp(-delta, -20.0, 20.0)) - 1.0 + delta; // past 20 it is at its bound, and f32 would overflow past 88
+  let k3 = exp(clamp(-delta, -20.0, 20.0)) - 1.0 + delta; // beyond 20 k3 is at its bound; beyond 88 f32 would overflow
   return select(k3, 10.0, k3 > 10.0);
 }
 
@@ -38,7 +41,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let all = shape.B * shape.T;
   let present = groups[b] >= 0;
   var coarse = 0; // the score in units of 2^-12
-  var fine = 0; // and what is left of each reward, in units of 2^-34
+  var fine = 0; // the rest of each reward, in units of 2^-34
   var plain = 0.0;
   var counts = vec3f();
   var size = 0.0;

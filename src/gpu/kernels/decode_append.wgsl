@@ -1,7 +1,8 @@
-// decode_append: the keys and values of all seats go into the cache, each at its row's position
-// Shapes    qkv (N,W), W = (H + 2·G)·D, rotated; seats (·,P): positions, rows (0xffffffff: empty); cache
+// decode_append: appends the keys and values of all seats to the cache, each at its row's position
+// Shapes    qkv (N,W), W = (H + 2·G)·D, rotated; seats (·,P): positions, then rows (0xffffffff: empty); cache
 //           (2, B, T, G·D).
-// Parallel  one thread per scalar of a key: x covers G·D, y covers N; it moves the value's too. No shared memory.
+// Parallel  one thread per scalar of a key, which also copies the scalar of the value: x covers G·D, y covers N. No
+//           shared memory.
 // Numerics  a copy.
 alias Kept = f32; // or f16
 struct Shape { N: u32, P: u32, B: u32, T: u32, Q: u32, E: u32 } // Q = H·D, E = G·D

@@ -1,13 +1,13 @@
-// decode_attention: one query a row against its cache: out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D);
-//     appends k and v
-// Shapes    B rows in S slots; the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
-//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
+// decode_attention: attention of one query per row over its cache:
+//     out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). Also appends k and v to the cache
+// Shapes    B rows in S slots, of which the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
+//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, then values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
-//           first query head of each key head appends; the newest key and value are read from qkv, so no thread waits.
+//           first query head of each key head appends. The newest key and value are read from qkv, so no thread waits.
 // Numerics  f32; the running maximum is subtracted before exp.
-override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over registers unroll
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: nothing is new
 @group(0) @binding(0) var<storage, read> qkv: array<Kept>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<Kept>;
@@ -20,7 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let h = id.x % shape.H;
   if (b >= shape.N) { return; }
   let D = HEAD;
-  let loads = shape.W / (shape.H + 2u * shape.G); // D again, which compilers do not know: those loops stay loops
+  let loads = shape.W / (shape.H + 2u * shape.G); // D, but not a constant, so that loops over it don't unroll
   let g = h * shape.G / shape.H;
   let t = positions[b];
   let q = b * shape.W + h * D;

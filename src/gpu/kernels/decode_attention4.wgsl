@@ -1,15 +1,16 @@
-// decode_attention4: one query a row against its cache: out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D);
-//     appends k and v (for heads that divide by four: loads take four scalars)
-// Shapes    B rows in S slots; the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
-//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, values; out (N, H·D).
+// decode_attention4: attention of one query per row over its cache:
+//     out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). Also appends k and v to the cache.
+//     For heads that are a multiple of 4: each load takes four scalars
+// Shapes    B rows in S slots, of which the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
+//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, then values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
-//           first query head of each key head appends; the newest key and value are read from qkv, so no thread waits.
-//           Heads of more than 16 take keys in pairs and loops that are not unrolled: fewer places that load, which
-//           is what takes its time to compile.
+//           first query head of each key head appends. The newest key and value are read from qkv, so no thread waits.
+//           Heads larger than 16 take keys in pairs, in loops that are not unrolled: fewer loads in the code compile
+//           faster.
 // Numerics  f32; the running maximum is subtracted before exp.
-override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over it unroll where registers want it: up to 16
+override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over registers unroll (for D up to 16)
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: the cache has them
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: nothing is new
 @group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<vec4<Kept>>;
@@ -22,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let h = id.x % shape.H;
   if (b >= shape.N) { return; }
   let D = HEAD / 4u;
-  let loads = shape.W / (shape.H + 2u * shape.G) / 4u; // D again, which compilers do not know: those loops stay loops
+  let loads = shape.W / (shape.H + 2u * shape.G) / 4u; // D/4, but not a constant, so that loops over it don't unroll
   let g = h * shape.G / shape.H;
   let t = positions[b];
   let q = b * shape.W / 4u + h * D;

@@ -1,9 +1,10 @@
-// decode_embedding: x[b] = table[last known token of the row in slot b]; positions[b] = its position, then the row
-// Shapes    state (B, 8): see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions
-//           (2,B) by slot: positions, then rows.
-// Parallel  one thread per element of x: x covers C, y covers B. No shared memory.
-// Numerics  f32 copy. An empty row embeds token 0 at position 0; its first token is always forced, so nothing comes
-//           of it.
+// decode_embedding: x[b] = table[last known token of the row in slot b];
+//     also writes its position and its row to positions
+// Shapes    state (B, 8), see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions (2,B) by slot:
+//           positions, then rows.
+// Parallel  one thread per element of x: x covers C, y covers N. No shared memory.
+// Numerics  f32 copy. An empty row embeds token 0 at position 0, which has no effect, because the first token of a row
+//           is always forced.
 alias Weight = f32; // or f16
 struct Shape { N: u32, B: u32, C: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> state: array<u32>;

@@ -1,7 +1,7 @@
-// decode_prefill: x[n] = table[token in seat n]; tokens that are forced on their row go into the record
-// Shapes    seats (3,P): positions, rows (0xffffffff: seat is empty), words: token | role << 16, role 0 if the record
-//           has the token already; record (B,T); table (V,C); x (P,C).
-// Parallel  one thread per element of x: x covers C, y covers the N seats that are looked at. No shared memory.
+// decode_prefill: x[n] = table[token in seat n]; also writes forced tokens into the record
+// Shapes    seats (3,P): positions, rows (0xffffffff: empty seat), words: token | role << 16, role 0 if the record has
+//           the token already; record (B,T); table (V,C); x (P,C).
+// Parallel  one thread per element of x: x covers C, y covers the first N seats. No shared memory.
 // Numerics  f32 copy; zeros for an empty seat.
 alias Weight = f32; // or f16
 struct Shape { N: u32, P: u32, C: u32, T: u32 }

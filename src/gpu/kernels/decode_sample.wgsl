@@ -1,14 +1,15 @@
-// decode_sample: appends one token to each row that has some to draw: from softmax(logits / temperature) over the
-//     legal tokens, cut to top-k and top-p, by inverse CDF of one uniform; greedy takes the likeliest
-// Shapes    B rows sit in as many slots; the first N are at work. logits (N,V); grammar next (S,V) then stop (S);
-//           state (B, 8) by slot: length, grammar state or 0xffffffff (draw nothing), update, rollout, length at
-//           which to stop (at most T), 0, 0, row; record (B,T); drawn (B, 2·64) by slot, a token at position mod 64:
-//           ids, then log-probabilities (f32 bits), and after that, where top-k or top-p cut, (B, 64) by slot: log of
-//           the share of the mass that they left; sampled (B,T).
-// Parallel  one thread per slot; rows never look at each other, so results do not depend on how a batch is cut.
-// Numerics  f32; maximum and sum are carried online; the log-probability is of the tempered, legal distribution before
-//           top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24 bits,
-//           as in src/rng.ts.
+// decode_sample: draws one token for each row that may draw, and appends it: from softmax(logits / temperature) over
+//     the legal tokens, cut to top-k and then top-p, by inverse CDF of one uniform random number. Greedy takes the
+//     likeliest token
+// Shapes    B rows in B slots, of which the first N are at work. logits (N,V); grammar next (S,V), then stop (S); state
+//           (B, 8) by slot: length, grammar state (0xffffffff: draw nothing), update, rollout, length at which to stop
+//           (at most T), 0, 0, row; record (B,T); drawn: (B, 2·64) by slot, with the token of a position at position
+//           mod 64: ids, then log-probabilities (f32 bits); after that, if top-k or top-p is in use, (B, 64) by slot:
+//           log of the total probability of the tokens that they keep; sampled (B,T).
+// Parallel  one thread per slot. Rows never read each other, so results do not depend on how a batch is divided.
+// Numerics  f32; maximum and sum are carried online. The log-probability is that of the tempered, legal distribution
+//           before top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24
+//           bits, as in src/base/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
 struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
@@ -30,7 +31,7 @@ fn draw(update: u32, rollout: u32, position: u32) -> f32 {
 
 fn legal(grammar_state: u32, v: u32) -> bool { return grammar[grammar_state * shape.V + v] >= 0; }
 
-// how many legal tokens are likelier than v (ties by id), and the mass of those that top-k leaves
+// number of legal tokens that are likelier than v (on a tie: that have a lower id), and their total mass
 fn ahead(b: u32, s: u32, v: u32, mine: f32, top: f32) -> vec2f {
   var before = vec2f();
   for (var i = 0u; i < shape.V; i++) {
@@ -64,11 +65,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   let cuts = settings.top_k > 0u || settings.top_p < 1.0;
   var logit = top;
-  var left = total; // by top-k
-  var mass = total; // by top-p too
+  var left = total; // mass that top-k keeps
+  var mass = total; // mass that top-k and top-p keep
   let share = draw(state[at + 2u], state[at + 3u], position);
   var goal = select(share * total, 3e38, cuts);
-  // 0: the mass that top-k leaves; 1: what top-p leaves of that; 2: the draw
+  // turn 0 sums the mass that top-k keeps, turn 1 the mass that top-p keeps of that, turn 2 draws
   for (var turn = select(2u, 0u, cuts); turn < select(3u, 0u, settings.greedy == 1u); turn++) {
     var sum = 0.0;
     for (var v = 0u; v < shape.V && sum <= goal; v++) {

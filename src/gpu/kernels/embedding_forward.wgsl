@@ -1,9 +1,9 @@
 // embedding_forward: x[n,c] = table[token(n), c], n = (m,t): token t of batch row rows[m]
-// Shapes    record (B,T) packed token | role << 16 | state << 24; rows batch row or 0xffffffff for none; table
+// Shapes    record (B,T), packed as token | role << 16 | state << 24; rows: batch rows, 0xffffffff: no row; table
 //           (V,C); x (N,C).
-// Parallel  one thread per row of x and eight of its elements, as many apart as threads share the row: x covers C/8, y
-//           covers N. No shared memory.
-// Numerics  f32 copy. A row of none is embedded as token 0; nothing downstream counts it.
+// Parallel  several threads share a row of x: of 16·⌈C/128⌉ threads, each takes about eight elements, that many apart.
+//           x covers C/8, y covers N. No shared memory.
+// Numerics  f32 copy. Without a batch row token 0 is embedded; nothing reads the result.
 alias Weight = f32; // or f16
 struct Shape { N: u32, C: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;

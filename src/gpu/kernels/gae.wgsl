@@ -1,15 +1,16 @@
-// gae: delta_k = r_k + gamma·V_{k+1} − V_k, A_k = delta_k + gamma·lambda·A_{k+1}, return_k = A_k + V_k, k over
-//     tokens of the advantage mask only: the walk passes over the others without a step (arXiv 1506.02438; Agent-R1;
-//     verl #2337). With `turns` (bi-level, RAGEN, arXiv 2504.20073) the same with turn_gamma from turn end to turn end
-//     first, delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i, m the sum of the rewards between two ends; A + V
-//     of a turn end stands in for its reward, and the walk over tokens starts afresh there. Without a critic V is 0,
-//     and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
-// Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), the fourth the advantage mask; credit (2, B, T):
-//           advantage, return.
-// Parallel  one thread per row walks its tokens from the last to the first. No shared memory.
-// Numerics  f32; tokens outside the mask get 0. A reward there is left out, but that of an agent's token (a choice of
-//           one) goes to the token of the mask before it. A turn ends at the last of the agent's tokens in a row that
-//           the mask holds, whatever its reward.
+// gae: generalized advantage estimation over the tokens k of the advantage mask, skipping all others:
+//     delta_k = r_k + gamma·V_{k+1} − V_k, A_k = delta_k + gamma·lambda·A_{k+1}, return_k = A_k + V_k
+//     (arXiv 1506.02438; Agent-R1; verl #2337). With `turns` (bi-level, RAGEN, arXiv 2504.20073) the same is first
+//     computed with turn_gamma from turn end to turn end, with m the sum of the rewards between two turn ends:
+//     delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i
+//     At a turn end, A + V then takes the place of its reward, and the recursion over tokens starts anew there.
+//     Without a critic V is 0, and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
+// Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), of which the fourth is the advantage mask; credit
+//           (2, B, T): advantage, return.
+// Parallel  one thread per row, which goes over its tokens from last to first. No shared memory.
+// Numerics  f32; tokens outside the mask get 0. Their rewards are left out, except that the reward of an agent's token
+//           (a single-choice token) goes to the token of the mask before it. A turn ends at the last token of the mask
+//           in an uninterrupted run of the agent's tokens, whatever its reward.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
@@ -27,8 +28,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.B) { return; }
   let all = shape.B * shape.T;
-  var pending = 0.0; // paid at choices of one, on its way
-  var ended = false; // the end of the turn that `at` is in was met
+  var pending = 0.0; // rewards of single-choice tokens, for the token of the mask before them
+  var ended = false; // the end of the turn that contains `at` has been found
   var turn_rewards = 0.0;
   var turn_value = 0.0;
   var turn_advantage = 0.0;

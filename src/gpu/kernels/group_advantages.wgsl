@@ -1,11 +1,13 @@
-// group_advantages: A on every token of the advantage mask of row b, S its score, g its group of n rows
+// group_advantages: the advantage A on every token of the advantage mask of row b.
+//     S is the score of a row, g the group of b with n rows:
 //     S_b − mean_g S  (Dr. GRPO, arXiv 2503.20783; REINFORCE++-baseline, arXiv 2501.03262);
 //     (S_b − mean_g S) / (std_g S + 1e-6), std with n − 1  (GRPO, arXiv 2402.03300 §4.1.2);
-//     (S_b − mean_g S)·n / (n − 1), which is S_b less the mean of the others  (RLOO, arXiv 2402.14740)
-// Shapes    groups (B), negative: in no group; masks (5, B, T), the fourth the advantage mask; sums (B, 5), the first
-//           the score; credit (2, B, T): advantage, 0.
-// Parallel  one thread per row looks up the scores of its own group. No shared memory.
-// Numerics  f32; a group of one, or whose scores differ by less than 1e-6 (rounding, not signal), gets exactly 0.
+//     (S_b − mean_g S)·n / (n − 1), which is S_b minus the mean of the other rows  (RLOO, arXiv 2402.14740)
+// Shapes    groups (B), negative: in no group; masks (5, B, T), of which the fourth is the advantage mask; sums (B, 5),
+//           of which the first is the score; credit (2, B, T): advantage, 0.
+// Parallel  one thread per row, which looks up the scores of its own group. No shared memory.
+// Numerics  f32. In a group of one row, or one whose scores differ by less than 1e-6 (rounding, not signal), A is
+//           exactly 0.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> groups: array<i32>;
@@ -22,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let all = shape.B * shape.T;
   let mine = sums[b * 5u];
   var n = 0.0;
-  var sum = 0.0; // of differences to this row's score, which are small and often exact
+  var sum = 0.0; // sum of differences from this row's score, which are small and often exact
   var low = 0.0;
   var high = 0.0;
   for (var i = 0u; i < shape.B; i++) {

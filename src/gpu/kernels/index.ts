@@ -39,7 +39,7 @@ export * from './textKernels.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x'],
-  grid: ({ N = 1, C = 1 }) => plane('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads of a row
+  grid: ({ N = 1, C = 1 }) => plane('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads per row
   flops: () => 0,
   bytes: traffic({ table: 'N C', x: 'N C' }),
 });
@@ -88,7 +88,7 @@ const product = {
   bytes: ({ parts = 1, Z = 1, ...dims }: Dims, size: (binding: string) => number) =>
     traffic({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
 };
-/** Dims besides the shape's own: Z, the number of matrices times that of the parts of each sum. */
+/** Additional dim: Z, the number of matrices times the number of parts of each sum. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
   ...product,
   grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
@@ -98,7 +98,7 @@ const tiles = {
   grid: ({ I = 1, J = 1, Z = 1 }: Dims): [number, number, number] => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 };
 export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, tiles);
-/** The same product with b as files and memory have it packed, of so many bytes a scalar. */
+/** The same product with packed b, which takes `bytes` bytes per scalar. */
 const packed = (bytes: number) => ({
   ...tiles,
   bytes: (dims: Dims, size: (binding: string) => number) =>
@@ -109,12 +109,12 @@ export const matmulTilesBf16 = kernel('matmul_tiles_bf16', matmulTilesBf16Wgsl, 
 export const matmulTilesQ80 = kernel('matmul_tiles_q8_0', matmulTilesQ80Wgsl, packed(34 / 32));
 export const matmulTilesQ41 = kernel('matmul_tiles_q4_1', matmulTilesQ41Wgsl, packed(20 / 32));
 export const matmulTilesQ40 = kernel('matmul_tiles_q4_0', matmulTilesQ40Wgsl, packed(18 / 32));
-/** Threads of a workgroup of the broadcast products, four columns each. */
-const WIDTH = 16;
-/** Dims besides the shape's own: Z. */
+/** Threads per workgroup of the broadcast kernels, as their constant WIDTH says. Each thread owns four columns. */
+const BROADCAST_WIDTH = 16;
+/** Additional dim: Z, as in matmulBlocks. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
   ...product,
-  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * WIDTH), ceilDiv(I, 16), Z],
+  grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * BROADCAST_WIDTH), ceilDiv(I, 16), Z],
 });
 const normProject = {
   bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
@@ -131,7 +131,7 @@ export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgs
 });
 export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
   ...normProject,
-  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 4 * WIDTH), ceilDiv(N, 16)],
+  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 4 * BROADCAST_WIDTH), ceilDiv(N, 16)],
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {
@@ -170,7 +170,7 @@ export const decodeAppend = kernel('decode_append', decodeAppendWgsl, {
   bind: ['qkv', 'seats', 'cache'],
   grid: plane('E', 'N'),
   flops: () => 0,
-  bytes: traffic({ qkv: 'N E', cache: 'N E' }), // keys; as many values
+  bytes: traffic({ qkv: 'N E', cache: 'N E' }), // counts only the keys; values take as much again
 });
 const decodeHeads = {
   bind: ['qkv', 'positions', 'cache', 'out'],

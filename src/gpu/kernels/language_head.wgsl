@@ -1,10 +1,12 @@
-// language_head: of products r_v = hidden·weight_v z_v = r_v / temperature, −1e30 where illegal; lse = log Σ_v e^{z_v};
+// language_head: from products r_v = hidden·weight_v: z_v = r_v / temperature, −1e30 if illegal; lse = log Σ_v e^{z_v};
 //     logprob = z_y − lse; entropy = lse − Σ_v p_v·z_v, p_v = e^{z_v − lse}, y the next token of the row
-// Shapes    record (B,T); grammar next (S,V) then stop (S); rows (M); logits (M·T, V): r; scores (3, B, T): logprob,
+// Shapes    record (B,T); grammar next (S,V), then stop (S); rows (M); logits (M·T, V): r; scores (3, B, T): logprob,
 //           entropy, lse.
-// Parallel  LANES threads per (m,t), which is about token t + 1 of its row, the last position of token 0; each owns
-//           every LANES-th logit. What they carry meets in shared memory behind a barrier; one lane has none.
-// Numerics  f32; maximum, sum and weighted sum are carried online in fixed order. Pads and a row's first token get 0.
+// Parallel  LANES threads per (m,t), which scores token t + 1 of its row; the last position scores token 0. Each thread
+//           owns every LANES-th logit. With more than one lane, their partial results are combined in shared memory
+//           after a barrier.
+// Numerics  f32; maximum, sum and weighted sum are carried online in a fixed order. Padding and a row's first token get
+//           0.
 override LANES: u32 = 1u;
 struct Shape { N: u32, V: u32, T: u32, B: u32 }
 //! piece step_knobs

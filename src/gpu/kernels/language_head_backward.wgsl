@@ -1,9 +1,10 @@
-// language_head_backward: from g = d total/d logprob and h = d total/d entropy of each token the gradient of its
-//     logits, dr_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + entropy)) / temperature, in place of the logits r
-// Shapes    record (B,T); grammar next (S,V) then stop (S); rows (M); scores (3, B, T) of language_head; coefficients
-//           (12, B, T) of objective, of which the first is g and the last h; logits (M·T, V): r, then dr.
+// language_head_backward: the gradient of the logits, written in place of the logits r.
+//     From g = d total/d logprob and h = d total/d entropy of each token:
+//     dr_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + entropy)) / temperature
+// Shapes    record (B,T); grammar next (S,V), then stop (S); rows (M); scores (3, B, T) of language_head; coefficients
+//           (12, B, T) of objective, of which the first is g and the last is h; logits (M·T, V): r, then dr.
 // Parallel  LANES threads per (m,t), as in language_head; each owns every LANES-th logit. No shared memory.
-// Numerics  f32. Where g and h are 0, as for tokens outside all masks, dr is 0 and nothing is computed.
+// Numerics  f32. If g and h are 0, as for tokens outside all masks, dr is 0 and nothing is computed.
 override LANES: u32 = 1u;
 struct Shape { N: u32, V: u32, T: u32, B: u32 }
 //! piece step_knobs

@@ -1,7 +1,8 @@
-// likeliest_tokens: the `count` likeliest tokens of each row of logits and log softmax(logits) of each, likeliest
+// likeliest_tokens: the `count` likeliest tokens of each row of logits, with log softmax(logits) of each; likeliest
 //     first, the lower id on a tie
 // Shapes    logits (N,V); found (·, 2·M): ids, then log-probabilities (f32 bits); count at most M.
-// Parallel  one workgroup of 256 threads per row; each next one is the first behind the last, found in its own pass.
+// Parallel  one workgroup of 256 threads per row. It goes over the row once per token, to find the first one after the
+//           last found.
 // Numerics  f32; sums in a fixed order.
 struct Shape { N: u32, V: u32, M: u32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;

@@ -1,14 +1,14 @@
-// loss_weights: what each token weighs in loss = Σ_t w_t·l_t, by aggregation: token-mean m/N;
-//     seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T)
-//     (DAPO; verl; GRPO; Dr. GRPO). N tokens in the mask m, R rows with at least one, n_i those of row i; all over the
-//     whole optimizer step, each mask with its own. knobs.aggregation is two bits each, from the lowest: of policy loss
-//     and KL, of entropy, of the value loss
-// Shapes    minibatch (M) batch row or 0xffffffff for none; masks (5, B, T), of which policy, regularizer and value
-//           are read, then (B, 3) how many tokens of a row are in those; weights (5, B, T): policy loss, policy mean
-//           (m/N), KL, entropy, value loss.
-// Parallel  five threads per row of the minibatch, one for each of its weights, which join the counts of all rows. No
-//           shared memory.
-// Numerics  f32; counts exact below 2^24.
+// loss_weights: the weight of each token in loss = Σ_t w_t·l_t, by aggregation (DAPO; verl; GRPO; Dr. GRPO):
+//     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T).
+//     m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
+//     i. N and R count the whole optimizer step, separately for each mask. knobs.aggregation has two bits each, from
+//     the lowest: for policy loss and KL, for entropy, for the value loss
+// Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (5, B, T), of which policy, regularizer and value are
+//           read, then (B, 3), the number of tokens of a row in these three; weights (5, B, T): policy loss, policy
+//           mean (m/N), KL, entropy, value loss.
+// Parallel  five threads per row of the minibatch, one per weight. Each adds up the counts of all rows. No shared
+//           memory.
+// Numerics  f32; counts are exact below 2^24.
 struct Shape { M: u32, T: u32, B: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;
@@ -28,7 +28,7 @@ fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let item = id.x + id.y * 4194240u;
   let m = item / 5u;
-  let kind = item % 5u; // of weight, in their order
+  let kind = item % 5u; // which of the five weights
   if (m >= shape.M) { return; }
   let mine = minibatch[m];
   if (mine == 0xffffffffu) { return; }

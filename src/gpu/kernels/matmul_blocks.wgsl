@@ -1,15 +1,19 @@
-// matmul_blocks: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides (barrier-free variant)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J), any sizes, with element (z,i,k) of a at z·az + i·ai + k·ak, likewise b;
-//           c at z·cz + i·ci + j. With add 1 the product is added to c. With swiglu 1 the product is dact and c the
-//           gradient of gates and ups (see swiglu_backward): c and gate_up (I, 2·J).
-// Split     K may be cut into `parts` of `chunk`: z covers Z·parts, and part p adds to c at p·cp on.
-// Parallel  a thread owns 8 rows and 8 columns of c in registers, columns `across` apart; `across` threads share the
-//           rows, and those of a workgroup beyond that have the next 8. x covers J/(8·across), y covers
-//           I·across/(8·WIDTH), z covers Z. 16 loads for 64 multiply-adds; no shared memory, no barrier.
+// matmul_blocks: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides
+//     (barrier-free variant, for any sizes)
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J), with element (z,i,k) of a at z·az + i·ai + k·ak, likewise for b, and
+//           element (z,i,j) of c at z·cz + i·ci + j. With add 1 the product is added to c. With swiglu 1 the product is
+//           dact and c gets the gradient of gates and ups (see swiglu_backward): c and gate_up are (I, 2·J).
+// Split     the sum over k may be split into `parts` parts of `chunk` terms: z covers Z·parts, and part p adds to c
+//           from p·cp on.
+// Parallel  a thread owns 8 rows and 8 columns of c in registers; its columns are `across` apart. `across` threads
+//           share the same rows, the next `across` threads of the workgroup have the next 8 rows. x covers
+//           J/(8·across), y covers I·across/(8·WIDTH), z covers Z. 16 loads for 64 multiply-adds; no shared memory, no
+//           barrier.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
-// Why       one pipeline for all: what can be is in the shape, as every constant costs a compilation.
+// Why       one pipeline for all products: sizes come from the shape, because each set of constants is compiled
+//           separately.
 override WIDTH: u32 = 32; // threads of a workgroup
-alias A = f32; // or f16, as are the others
+alias A = f32; // or f16, and so may the other aliases
 alias B = f32;
 alias C = f32;
 alias Kept = f32;
@@ -19,7 +23,7 @@ struct Shape {
 }
 @group(0) @binding(0) var<storage, read> a: array<A>;
 @group(0) @binding(1) var<storage, read> b: array<B>;
-@group(0) @binding(2) var<storage, read> gate_up: array<Kept>; // or a stand-in
+@group(0) @binding(2) var<storage, read> gate_up: array<Kept>; // without swiglu another tensor is bound here
 @group(0) @binding(3) var<storage, read_write> c: array<C>;
 @group(0) @binding(4) var<uniform> shape: Shape;
 
@@ -58,8 +62,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     pa += shape.ak;
     pb += shape.bk;
   }
-  // Loops the compiler cannot unroll, as the block's 8 comes from the shape: unrolled, the stores take longer to
-  // compile than all the rest.
+  // The bound 8 comes from the shape (`block`), so that the compiler does not unroll these loops: unrolled, the stores
+  // would take longer to compile than the rest of the kernel.
   for (var n = 0u; n < min(shape.block, shape.I - i0); n++) {
     var left = mat4x4f(c0, c1, c2, c3);
     var right = mat4x4f(d0, d1, d2, d3);

@@ -1,13 +1,15 @@
-// matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes (subgroup variant for sizes divisible by 4)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; J, K, every stride but 1 and, unless k is contiguous
-//           in a, I are multiples of 4. With add 1 the product is added to c. With swiglu 1 the product is dact and
-//           c the gradient of gates and ups (see swiglu_backward): c and gate_up (I, 2·J).
-// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z covers Z·parts, and part p adds to c at p·cp on.
+// matmul_broadcast: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides
+//     (subgroup variant, for sizes that are multiples of 4)
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks. Multiples of 4 are J, K, every stride except 1 and,
+//           unless k is contiguous in a, I. With add 1 the product is added to c. With swiglu 1 the product is dact and
+//           c gets the gradient of gates and ups (see swiglu_backward): c and gate_up are (I, 2·J).
+// Split     the sum over k may be split into `parts` parts of `chunk` terms (a multiple of 16): z covers Z·parts, and
+//           part p adds to c from p·cp on.
 // Parallel  a thread owns 16 rows and 4 columns of c in registers; x covers J/(4·WIDTH), y covers I/16, z covers Z. 6
 //           loads for 256 multiply-adds. No shared memory, no barrier; subgroups of 8 or more.
 // Numerics  f32, k in order. Rows and columns past the edge are clamped on load and never stored.
-// Why       every constant costs a compilation, of most of a second on software adapters: which way a and b lie is in
-//           the shape, and turning what was loaded costs little beside loading it.
+// Why       each set of constants is compiled separately, which takes most of a second on software adapters. So the
+//           strides of a and b are in the shape; transposing what was loaded costs little compared with loading it.
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 //! piece product_operands
@@ -34,8 +36,8 @@ fn begin(group: vec3u, thread: u32, lane: u32) -> Operands {
   let z = group.z / shape.parts;
   let part = group.z % shape.parts;
   let k0 = terms(group).x;
-  // Along k a lane loads four k of row i0 + 4·(lane % 4) + lane / 4 and of the row two on; along i those four rows from
-  // i0 + 4·(lane % 4) on, of k + lane / 4 and of k two on.
+  // If k is contiguous in a, a lane loads four k of row i0 + 4·(lane % 4) + lane / 4 and of the row two later.
+  // Otherwise it loads four rows, from i0 + 4·(lane % 4) on, of k + lane / 4 and of the k two later.
   let near = vec2u(lane % 8u / 4u) + vec2u(0, 2);
   let far = 4u * (lane % 4u) + i0;
   let along_k = vec2<bool>(shape.ak == 1u, shape.bk == 1u);
@@ -50,7 +52,7 @@ fn begin(group: vec3u, thread: u32, lane: u32) -> Operands {
     (z * shape.cz + part * shape.cp + i0 * shape.ci + j) / 4u, column < shape.J);
 }
 
-// Loads in two turns of loops the compiler cannot unroll: that compiles faster and runs as fast.
+// Loads in two turns of a loop that the compiler cannot unroll, which compiles faster and runs as fast.
 fn rows_of_a(at: ptr<function, Operands>, k: u32) -> Rows {
   var rows: Rows;
   var own = (*at).pa.x;

@@ -1,13 +1,16 @@
-// matmul_tiles: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides (for sizes divisible by 4)
-// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks; J, K, every stride but 1 and, where i is contiguous in
-//           a, I are multiples of 4. With add 1 the product is added to c. With swiglu 1 the product is dact and c the
-//           gradient of gates and ups (see swiglu_backward): c and gate_up (I, 2·J).
-// Split     K may be cut into `parts` of `chunk` (a multiple of 16): z covers Z·parts, and part p adds to c at p·cp on.
+// matmul_tiles: c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], any transposes through strides
+//     (for sizes that are multiples of 4)
+// Shapes    a (Z,I,K), b (Z,K,J), c (Z,I,J) as in matmul_blocks. Multiples of 4 are J, K, every stride except 1 and, if
+//           i is contiguous in a, I. With add 1 the product is added to c. With swiglu 1 the product is dact and c gets
+//           the gradient of gates and ups (see swiglu_backward): c and gate_up are (I, 2·J).
+// Split     the sum over k may be split into `parts` parts of `chunk` terms (a multiple of 16): z covers Z·parts, and
+//           part p adds to c from p·cp on.
 // Parallel  a workgroup of 8×8 threads owns a 32×32 tile of c, each thread a 4×4 block in registers. Slices of 16 k are
-//           staged in 4 KiB of shared memory, a barrier before and after each is used: half the threads load, turn and
-//           store a 4×4 block of a, the others one of b. 2 loads for 16 multiply-adds.
-// Numerics  f32, k in order. Past the edge k counts as 0, rows and columns are clamped on load and never stored.
-// Why       one pipeline for every product, as each takes its time to compile; loads of four scalars.
+//           staged in 4 KiB of shared memory, with a barrier before and after each is used: half the threads load,
+//           transpose and store a 4×4 block of a, the other half one of b. 2 loads for 16 multiply-adds.
+// Numerics  f32, k in order. Terms past the end of k count as 0; rows and columns past the edge are clamped on load and
+//           never stored.
+// Why       one pipeline for all products, because each takes time to compile; each load takes four scalars.
 //! piece product_operands
 //! piece b_floats
 //! piece store_quad

@@ -1,6 +1,6 @@
-// matmul_tiles_bf16: matmul_tiles with b in pairs of bfloat16
-// Shapes    as matmul_tiles; b's scalars in the order of their memory.
-// Parallel  as matmul_tiles.
+// matmul_tiles_bf16: matmul_tiles with b stored in pairs of bfloat16
+// Shapes    as in matmul_tiles; b is stored in the order of its scalars.
+// Parallel  as in matmul_tiles.
 // Numerics  f32; b is converted to f32 as it is loaded.
 //! piece product_operands
 //! piece b_bf16

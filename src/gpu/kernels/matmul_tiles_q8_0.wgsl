@@ -1,6 +1,6 @@
-// matmul_tiles_q8_0: matmul_tiles with b in blocks of 8 bits, GGUF's Q8_0
-// Shapes    as matmul_tiles; b's scalars in the order of their memory, rows in whole blocks of 32.
-// Parallel  as matmul_tiles.
+// matmul_tiles_q8_0: matmul_tiles with b stored in blocks of 8-bit numbers (GGUF's Q8_0)
+// Shapes    as in matmul_tiles; b is stored in the order of its scalars, and its rows are whole blocks of 32.
+// Parallel  as in matmul_tiles.
 // Numerics  f32; b is converted to f32 as it is loaded.
 //! piece product_operands
 //! piece b_q8_0

@@ -1,13 +1,18 @@
-// norm_project_blocks: p = RMSNorm(x)·projectionᵀ with the norm applied on load, columns taken in pairs (lo, hi):
-//     SwiGLU: lo is a gate, hi an up: act = silu(gate)·up.  Rotary: (lo, hi) of a head of q or k, turned by the angle
-//     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (barrier-free variant)
-// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
-//           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
-//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
-// Parallel  a thread owns 8 rows and 4 pairs in registers, pairs 8 apart; x covers M/64, y covers N/64. 17 loads for 64
-//           multiply-adds. The threads of a row share out its xhat. No shared memory, no barrier.
-// Numerics  f32, c in order; each thread sums its rows' squares as it goes and scales at the end: the same bits in all.
-//           save 1 keeps xhat and inv for the backward pass; −gate is capped at 80, so exp stays finite.
+// norm_project_blocks: p = RMSNorm(x)·projectionᵀ, with the norm applied on load (barrier-free variant).
+//     Columns are taken in pairs (lo, hi):
+//     SwiGLU: lo is a gate, hi an up; act = silu(gate)·up.
+//     Rotary: (lo, hi) of a head of q or k is rotated by the angle of the row's position:
+//     (lo·cos − hi·sin, hi·cos + lo·sin)
+// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, the projection (M,C) at
+//           projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. lo and
+//           hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2 for heads. The first
+//           `turned` blocks (heads) are rotated.
+// Parallel  a thread owns 8 rows and 4 pairs in registers; its pairs are 8 apart. x covers M/64, y covers N/64. 17
+//           loads for 64 multiply-adds. The threads of a row divide the work of writing its xhat. No shared memory, no
+//           barrier.
+// Numerics  f32, c in order. Each thread sums the squares of its rows as it goes and scales at the end, so all threads
+//           get the same bits. save 1 also writes xhat and inv for the backward pass. −gate is capped at 80, so exp
+//           stays finite.
 override EPS: f32 = 1e-5;
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
@@ -27,7 +32,7 @@ struct Shape {
 
 //! piece quads
 
-// one k of four rows, u, against four columns, b
+// adds the outer product of u, one k of four rows, and b, the same k of four columns
 fn outer(u: vec4f, b: vec4f, c: mat4x4f) -> mat4x4f {
   return mat4x4f(
     fma(vec4f(u.x), b, c[0]), fma(vec4f(u.y), b, c[1]), fma(vec4f(u.z), b, c[2]), fma(vec4f(u.w), b, c[3]));
@@ -69,9 +74,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) 
   let highs = lows + shape.half * shape.C;
   let top = min(vec4u(n0) + vec4u(0, 1, 2, 3), vec4u(shape.N - 1u)) * shape.C;
   let low = min(vec4u(n0) + vec4u(4, 5, 6, 7), vec4u(shape.N - 1u)) * shape.C;
-  // of the first four rows, and of the last
+  // sums of the first four rows, then (low_…) of the last four
   var squares = vec4f();
-  var lo = mat4x4f(); // four pairs, a column a row
+  var lo = mat4x4f(); // column n holds four pairs of row n
   var hi = mat4x4f();
   var low_squares = vec4f();
   var low_lo = mat4x4f();
@@ -89,9 +94,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) 
     low_lo = outer(v, a, low_lo);
     low_hi = outer(v, b, low_hi);
   }
-  let across = (shape.M + 63u) / 64u * 8u; // threads of a row
-  // loops the compiler cannot unroll, as the block's 8 comes from the shape: unrolled, they compile for longer than
-  // all the rest
+  let across = (shape.M + 63u) / 64u * 8u; // threads per row
+  // The bound 8 comes from the shape (`block`), so that the compiler does not unroll these loops: unrolled, they would
+  // take longer to compile than the rest of the kernel.
   for (var r = 0u; r < min(shape.block, shape.N - n0); r++) {
     let n = n0 + r;
     var los = lo;

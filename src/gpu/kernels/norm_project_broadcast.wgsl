@@ -1,14 +1,19 @@
-// norm_project_broadcast: p = RMSNorm(x)·projectionᵀ with the norm applied on load, columns taken in pairs (lo, hi):
-//     SwiGLU: lo is a gate, hi an up: act = silu(gate)·up.  Rotary: (lo, hi) of a head of q or k, turned by the angle
-//     of the row's position: (lo·cos − hi·sin, hi·cos + lo·sin)     (subgroup variant for sizes divisible by 4)
-// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, projection (M,C) at
-//           projection_at, bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. Pairs `half`
-//           apart in blocks of 2·half: F for gates and ups, D/2 for heads, the first `turned` turn.
+// norm_project_broadcast: p = RMSNorm(x)·projectionᵀ, with the norm applied on load
+//     (subgroup variant, for sizes that are multiples of 4).
+//     Columns are taken in pairs (lo, hi):
+//     SwiGLU: lo is a gate, hi an up; act = silu(gate)·up.
+//     Rotary: (lo, hi) of a head of q or k is rotated by the angle of the row's position:
+//     (lo·cos − hi·sin, hi·cos + lo·sin)
+// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, the projection (M,C) at
+//           projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. lo and
+//           hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2 for heads. The first
+//           `turned` blocks (heads) are rotated.
 // Parallel  a thread owns 16 rows and 4 columns in registers; x covers M/(4·WIDTH), y covers N/16. Of eight lanes of a
-//           subgroup four own lo and four the hi of the same pairs, and they shuffle them at the end. No shared
-//           memory, no barrier; subgroups of 8 or more, threads in their order.
-// Numerics  f32, c in order; the lane that loads a row sums its squares. save 1 keeps xhat and inv for the backward
-//           pass; −gate is capped at 80, so exp stays finite. One pipeline for both: each takes its time to compile.
+//           subgroup, four own lo and four own hi of the same pairs, and they exchange them at the end. No shared
+//           memory, no barrier; needs subgroups of 8 or more, with threads in order.
+// Numerics  f32, c in order; the lane that loads a row sums its squares. save 1 also writes xhat and inv for the
+//           backward pass. −gate is capped at 80, so exp stays finite. One pipeline serves both SwiGLU and rotary,
+//           because each takes time to compile.
 enable subgroups;
 override WIDTH: u32 = 16; // threads of a workgroup
 //! piece norm_project_operands
@@ -39,7 +44,7 @@ fn begin(group: vec3u, thread: u32, lane: u32) -> Operands {
     group.x, thread, n, block, i, own < shape.M / 2u);
 }
 
-// rows of x times the norm's gain, of which a lane loads one quad in eight
+// rows of x times the norm's gain; of every eight quads of the gain a lane loads one
 fn rows_of_a(at: ptr<function, Operands>, k: u32) -> Rows {
   let quad = k / 4u;
   if (quad % 8u == 0u) {
@@ -59,7 +64,7 @@ fn columns_of_b(at: ptr<function, Operands>, k: u32) -> mat4x4f {
                            vec4f(weights[w + 3u * quarter])));
 }
 
-// what the sums are scaled by; the threads of a row share out its xhat
+// computes the scale of the sums; the threads of a row divide the work of writing its xhat
 fn summed(at: ptr<function, Operands>) {
   let quarter = shape.C / 4u;
   let squares = (*at).squares;
@@ -76,7 +81,7 @@ fn summed(at: ptr<function, Operands>) {
   }
 }
 
-// four pairs of a row: this lane holds their lo, or their hi, its partner the other
+// stores four pairs of a row; this lane holds their lo or their hi, its partner lane the other
 fn finish(at: Operands, n: u32, sum: vec4f) {
   let hi = at.part >= 4u;
   let lane = n / 4u + 4u * (n % 2u);

@@ -1,7 +1,8 @@
-// objective: the loss of a minibatch, token by token, and its gradients.
-//     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl, summed over the minibatch's tokens t
-//     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)). With dual
-//     clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). The plain surrogate is l = −A·new instead.
+// objective: the loss of a minibatch, token by token, and its gradients. Over the tokens t of the minibatch:
+//     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl
+//     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)).
+//     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). The plain surrogate is l = −A·new
+//     instead.
 //     KL (verl, kl_penalty_forward), with delta = new − ref, one of three estimators:
 //     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10).
 //     Value loss (PPO; verl): vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²).
@@ -9,12 +10,14 @@
 //     tables of the loss's parts do not.
 // Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
 //           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the five weight
-//           tables (5, B, T) that loss_weights writes: w, policy mean, k, e, v. coefficients (12, B, T): tables named below. Shape.policy is 1 if the network has a language
-//           head, Shape.value is 1 if it has a value head. A separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
+//           tables (5, B, T) that loss_weights writes: w, policy mean, k, e, v. coefficients (12, B, T): tables named
+//           below. Shape.policy is 1 if the network has a language head, Shape.value is 1 if it has a value head. A
+//           separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
 // Parallel  one thread per (m,t): token t of row m of the minibatch. No shared memory.
-// Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at its
-//           bound of 10, its gradient is 0. Where the clipped value error is the larger of the two, its gradient is 0.
-//           Masked tokens are skipped, not multiplied by 0. With klCoef 0 the gradient of KL is skipped in the same way.
+// Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at
+//           its bound of 10, its gradient is 0. Where the clipped value error is the larger of the two, its gradient is
+//           0. Masked tokens are skipped, not multiplied by 0. With klCoef 0 the gradient of KL is skipped in the same
+//           way.
 struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> rows: array<u32>;
@@ -28,7 +31,7 @@ struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 
 @group(0) @binding(8) var<uniform> knobs: Knobs;
 @group(0) @binding(9) var<uniform> shape: Shape;
 
-// Tables of `coefficients`, by index. 0, 1, 10 and 11 are gradients; 2 to 9 are summed over the step for its statistics.
+// Tables of `coefficients`, by index. 0, 1, 10 and 11 are gradients; 2 to 9 are summands of the step's statistics.
 const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
 const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
 const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const VALUE_LOSS = 8u; const TOKENS = 9u;

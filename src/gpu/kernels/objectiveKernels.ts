@@ -7,7 +7,7 @@ import valueBackwardWgsl from './value_backward.wgsl';
 import valueHeadWgsl from './value_head.wgsl';
 import { each, line, traffic } from './costs.ts';
 
-// From logits and hidden states to scores, the objective, and back.
+// Kernels from logits and hidden states to scores and the objective, and back to gradients.
 export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
   bind: ['minibatch', 'masks', 'weights', 'knobs'],
   grid: ({ M = 1 }) => folded(ceilDiv(5 * M, 64)),
@@ -15,13 +15,13 @@ export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
   bytes: each(32, 'M T'),
 });
 const perRow = { grid: ({ N = 1, LANES = 1 }: Dims) => folded(ceilDiv(N * LANES, 64)), flops: each(6, 'N V') };
-/** Dims besides the shape's own: LANES, the constant of that name. */
+/** Additional dim: LANES, equal to the constant LANES. */
 export const languageHead = kernel('language_head', languageHeadWgsl, {
   ...perRow,
   bind: ['record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
   bytes: each(4, 'N V'),
 });
-/** Dims besides the shape's own: LANES, the constant of that name. */
+/** Additional dim: LANES, equal to the constant LANES. */
 export const languageHeadBackward = kernel('language_head_backward', languageHeadBackwardWgsl, {
   ...perRow,
   bind: ['record', 'grammar', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],

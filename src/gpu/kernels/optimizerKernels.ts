@@ -8,7 +8,7 @@ import sumSlabsWgsl from './sum_slabs.wgsl';
 import { each, line, traffic } from './costs.ts';
 import { STEP_STATS } from './stepStats.ts';
 
-// What closes an optimizer step.
+// Kernels that close an optimizer step.
 export const sumSlabs = kernel('sum_slabs', sumSlabsWgsl, {
   bind: ['grads'],
   grid: line('P'),
@@ -37,7 +37,8 @@ export const adamw = kernel('adamw', adamwWgsl, {
   bind: ['weights', 'grads', 'first', 'second', 'shadow', 'sums', 'ledger', 'knobs'],
   grid: ({ groups = 1, P = 1 }) => [P === 0 ? 1 : groups],
   flops: each(14, 'P'),
-  bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims), // in f32 the shadow is a stand-in
+  // with f32 storage another tensor stands in for the shadow
+  bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims),
 });
 export const roundWeights = kernel('round_weights', roundWeightsWgsl, {
   bind: ['weights', 'shadow'],

@@ -1,15 +1,16 @@
-// paged_attention: out[n,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D), keys and values where the places of the row
-//     of seat n say, so that rows read together what they begin with in common
-// Shapes    queries, out (N, H·D), D a multiple of 4, at most 128; seats (·) of token, position t, row, left; places
-//           (B,T); cache (·, 2·G·D) in halves or floats: at a place its keys, then its values.
-// Parallel  LANES threads share a (seat, head): each takes every LANES-th key in an online softmax, D sums in
-//           registers; where they are several, shared memory joins them behind two barriers: 16·THREADS·D/4 bytes.
+// paged_attention: out[n,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). The keys and values are at the places of the
+//     row of seat n, so that rows with the same beginning read the same places
+// Shapes    queries, out (N, H·D), D a multiple of 4, at most 128; seats (·) of (token, position t, row, tokens left to
+//           draw); places (B,T); cache (·, 2·G·D) in halves or floats: at each place its keys, then its values.
+// Parallel  LANES threads share a (seat, head). Each takes every LANES-th key in an online softmax, D sums in
+//           registers. With more than one lane, the results are combined in shared memory (16·THREADS·D/4 bytes) with
+//           two barriers.
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, a constant so that loops over it unroll
 override HALVES: u32 = 1; // 1: the cache holds halves; 0: floats
 override LANES: u32 = 1;
 override THREADS: u32 = 64; // of a workgroup, a multiple of LANES
-override SHARED: u32 = 1; // THREADS·D/4 where LANES is more than 1
+override SHARED: u32 = 1; // size of `part`: THREADS·D/4 if LANES is more than 1
 struct Shape { N: u32, T: u32, H: u32, G: u32 }
 @group(0) @binding(0) var<storage, read> queries: array<vec4f>;
 @group(0) @binding(1) var<storage, read> seats: array<vec4u>;
@@ -20,7 +21,7 @@ struct Shape { N: u32, T: u32, H: u32, G: u32 }
 var<workgroup> part: array<vec4f, SHARED>;
 var<workgroup> stats: array<vec2f, THREADS>; // maximum, sum
 
-// the at-th quad of the cache
+// the quad of the cache at index `at`
 fn kept(at: u32) -> vec4f {
   if (HALVES == 1u) {
     let pairs = cache[at];

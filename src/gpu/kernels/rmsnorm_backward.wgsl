@@ -1,9 +1,10 @@
 // rmsnorm_backward: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
-// Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …; the mean is a tree in shared
-//           memory, guarded by the barrier of each halving.
-// Numerics  f32; fixed tree. add 1 adds to dx (a residual stream), 0 replaces it;
-//           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
+// Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …. The mean is summed as a tree in
+//           shared memory, with a barrier for each halving.
+// Numerics  f32; the tree is always the same. add 1 adds to dx (a residual stream), 0 replaces it. output 1 also stores
+//           y = xhat·weight, for forward passes that applied the norm on load and did not store y. One pipeline for all
+//           cases.
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32, add: u32, output: u32 }

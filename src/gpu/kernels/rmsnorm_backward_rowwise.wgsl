@@ -1,10 +1,12 @@
-// rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight (barrier-free variant for C divisible
-//     by 4)
+// rmsnorm_backward_rowwise: dx (+)= inv·(g − xhat·mean_c(g·xhat)), g = dy·weight
+//     (barrier-free variant, for C a multiple of 4)
 // Shapes    dy, xhat, y, dx (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
-// Numerics  f32; the mean is four sums in index order. add 1 adds to dx (a residual stream), 0 replaces it;
-//           output 1 also stores y = xhat·weight, which a norm applied on load has not left behind. One pipeline.
-// Why       a lane loads four scalars at a time: neighbouring lanes are a row apart, so that each load fetches alone.
+// Numerics  f32; the mean is four sums in index order. add 1 adds to dx (a residual stream), 0 replaces it. output 1
+//           also stores y = xhat·weight, for forward passes that applied the norm on load and did not store y. One
+//           pipeline for all cases.
+// Why       a thread loads four scalars at a time. Neighbouring threads are a row apart, so their loads cannot be
+//           combined.
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
 struct Shape { N: u32, C: u32, add: u32, output: u32 }
@@ -25,7 +27,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let scale = inv[n];
   var dots = vec4f();
   var mean = 0.0;
-  // Both passes share their loads, which take their time to compile; a bound from the shape keeps the loop rolled.
+  // Both passes share their loads, because each load in the code takes time to compile. The bound comes from the shape,
+  // so that the compiler does not unroll the loop.
   for (var turn = 0u; turn < min(2u, shape.C); turn++) {
     for (var c = 0u; c < columns; c++) {
       let h = vec4f(xhat[base + c]);

@@ -1,8 +1,8 @@
 // rmsnorm_forward: inv = 1 / sqrt(mean_c x² + eps); xhat = x·inv; y = xhat·weight
 // Shapes    x, xhat, y (N,C); weight (C); inv (N).
-// Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …; the sum of squares is a tree in
-//           shared memory, guarded by the barrier of each halving.
-// Numerics  f32; fixed tree, so the same bits every time; eps inside the root, as in LlamaRMSNorm.
+// Parallel  one workgroup of 64 threads per row n; thread i owns columns i, i + 64, …. The squares are summed as a tree
+//           in shared memory, with a barrier for each halving.
+// Numerics  f32; the tree is always the same, and so are the bits. eps is inside the root, as in LlamaRMSNorm.
 override EPS: f32 = 1e-5;
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16

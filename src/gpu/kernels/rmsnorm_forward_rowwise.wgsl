@@ -1,7 +1,7 @@
 // rmsnorm_forward_rowwise: inv = 1 / sqrt(mean_c x² + eps); xhat = x·inv; y = xhat·weight (barrier-free variant)
 // Shapes    x, xhat, y (N,C); weight (C); inv (N).
 // Parallel  one thread per row n; no shared memory, no barrier.
-// Numerics  f32; sum of squares in index order; eps inside the root, as in LlamaRMSNorm.
+// Numerics  f32; squares are summed in index order. eps is inside the root, as in LlamaRMSNorm.
 override EPS: f32 = 1e-5;
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16

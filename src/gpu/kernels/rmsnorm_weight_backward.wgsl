@@ -1,6 +1,6 @@
-// rmsnorm_weight_backward: dweight[i,c] += sum_n dy[i,n,c]·xhat[i,n,c] for every norm i of the model at once
-// Shapes    dy, xhat (I, stride N·C padded to `slot`); dweight (I, C padded to `pitch`), in slabs `slab` apart.
-// Parallel  one thread per (i,c) and part of `chunk` n: x covers C, y covers I, z covers parts; each sums over its n in
+// rmsnorm_weight_backward: dweight[i,c] += sum_n dy[i,n,c]·xhat[i,n,c] for all norms i of the model at once
+// Shapes    dy, xhat (I, N·C padded to `slot`); dweight (I, C padded to `pitch`), in slabs that are `slab` apart.
+// Parallel  one thread per (i,c) and part of `chunk` n: x covers C, y covers I, z covers parts. Each sums over its n in
 //           order and adds to the slab of its part. No shared memory.
 // Numerics  f32 sums in index order.
 alias Kept = f32; // or f16

@@ -1,11 +1,12 @@
 // rotary: qkv += bias, then for each head of q and k, with i < D/2 and angle a = position·theta^(−2i/D):
-//     (u_i, u_{i+D/2}) ← (u_i·cos a − u_{i+D/2}·sin a, u_{i+D/2}·cos a + u_i·sin a)     (rotate-half, RoFormer, as
-//     in Llama)
+//     (u_i, u_{i+D/2}) ← (u_i·cos a − u_{i+D/2}·sin a, u_{i+D/2}·cos a + u_i·sin a)
+//     (rotate-half of RoFormer, as in Llama)
 // Shapes    qkv (N,W), W = (H + 2·G)·D: queries, keys, values; positions (N); table (P, D/2, 2) of cos and sin; bias
 //           (W).
-// Parallel  one thread per pair of a head: x covers W/2, y covers N; a thread alone touches its pair. No shared memory.
-// Numerics  f32; cos and sin come from a table made in float64, as WGSL's own are only good to 2^−11.
-override BIAS: u32 = 0; // 1: bias is added; else its binding is a stand-in
+// Parallel  one thread per pair of a head: x covers W/2, y covers N. No other thread touches the pair. No shared
+//           memory.
+// Numerics  f32; cos and sin come from a table computed in float64, because WGSL's own are only accurate to 2^−11.
+override BIAS: u32 = 0; // 1: bias is added; 0: another tensor is bound in its place
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
 struct Shape { N: u32, W: u32, H: u32, G: u32, D: u32 }

@@ -1,13 +1,16 @@
 // sample_tokens: draws one token for each seat, from softmax(logits / temperature) cut to top-k and then top-p, by
-//     inverse CDF of one uniform in the order of ids; greedy takes the likeliest, the lowest id on a tie
-// Shapes    N seats (·) of token, position, row (0xffffffff: empty), left to draw; logits (N,V); stops (·) ids that
-//           end a row's turn; drawn (·, 1 + 2·M) a seat: count, ids (M), log-probabilities (M, f32 bits).
-// Parallel  one workgroup of 256 threads per seat. Threads take every 256th logit for sums, and one stretch of 256 for
-//           the draw, so that masses add up in the order of ids. Top-k and top-p each find the logit they end at by
-//           halving the range of its bits, 32 sums over the row; of ties there the lower ids are kept.
-// Numerics  f32; sums in a fixed order. The log-probability is of the tempered distribution before top-k and top-p. A
-//           uniform that falls within rounding of a boundary between two ids, or a sum within rounding of top-p, may
-//           give the neighbour of what float64 gives. Randomness: pcg4d of (key, update, row, position), 24 bits.
+//     inverse CDF of one uniform random number in the order of ids. Greedy takes the likeliest token, the lowest id on
+//     a tie
+// Shapes    N seats (·) of (token, position, row (0xffffffff: empty), tokens left to draw); logits (N,V); stops (·):
+//           ids that end a row's turn; drawn (·, 1 + 2·M) per seat: count, ids (M), log-probabilities (M, f32 bits).
+// Parallel  one workgroup of 256 threads per seat. For sums a thread takes every 256th logit; for the draw it takes a
+//           contiguous 256th of the row, so that masses add up in the order of ids. Top-k and top-p each find the
+//           lowest kept logit by bisecting the range of its bits, with 32 sums over the row; among equal logits the
+//           lower ids are kept.
+// Numerics  f32; sums in a fixed order. The log-probability is that of the tempered distribution before top-k and
+//           top-p. If the random number is within rounding of the boundary between two ids, or a sum within rounding of
+//           top-p, the result may be the neighbour of the one that float64 gives. Randomness: pcg4d of (key, update,
+//           row, position), 24 bits.
 struct Shape { N: u32, V: u32, M: u32 }
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> stops: array<u32>;
@@ -33,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if (settings.greedy == 0u) {
     let by_k = settings.top_k > 0u && settings.top_k < shape.V;
     let by_p = settings.top_p < 1.0;
-    var least = 0u; // rank of the last logit that is kept, and how many of its ties are
+    var least = 0u; // rank of the lowest kept logit; `ties` is how many logits of that rank are kept
     var ties = 16777216.0;
     var left = total;
     if (by_k) {
@@ -62,7 +65,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let span = (V + 255u) / 256u;
     let start = thread * span;
     let to = min(start + span, V);
-    var level = 0.0; // ties in this stretch, then before it
+    var level = 0.0; // logits of rank `least` in this stretch, then those before it
     for (var v = start; v < to; v++) { level += select(0.0, 1.0, ranked(logits[row + v]) == least); }
     workgroupBarrier();
     shared_parts[thread] = vec2f(level, 0.0);
@@ -86,7 +89,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       if (i == thread) { before = mass; }
       mass += shared_parts[i].x;
     }
-    let goal = min(uniform_of(seat.z, seat.y + 1u), 0.9999998) * mass; // below mass, whatever rounds
+    let goal = min(uniform_of(seat.z, seat.y + 1u), 0.9999998) * mass; // below mass despite rounding
     if (before <= goal && goal < before + own) {
       var sum = before;
       for (var v = start; v < to && sum <= goal; v++) {

@@ -1,4 +1,4 @@
-// score_tokens: scored[n] = log softmax(logits[n])[target of n]
+// score_tokens: scored[n] = log softmax(logits[n])[targets[n]]
 // Shapes    logits (N,V); targets, scored (N).
 // Parallel  one workgroup of 256 threads per row.
 // Numerics  f32; sums in a fixed order.

@@ -1,4 +1,4 @@
-/** Statistics of an optimizer step, in the order in which step_stats.wgsl sums them and its line in the log has them. */
+/** Statistics of an optimizer step, in the order of step_stats.wgsl and of a log line. */
 export const STEP_STATS = [
   'policyLoss',
   'entropy',

@@ -1,9 +1,10 @@
-// step_stats: the statistics of a step, sums over the tokens of its minibatch: policy loss, entropy, KL, clip fraction,
-//     dual-clip fraction, old − new, value loss, tokens
-// Shapes    minibatch (M) batch row or 0xffffffff for none; coefficients (12, B, T) of objective, whose third to tenth
-//           tables are the summands in that order; stats (8), 0 below `first`: a critic alone has the last two.
-// Parallel  a workgroup for each; its 64 threads take turns and leave their sums in shared memory behind a barrier;
-//           there thread 0 adds them in order.
+// step_stats: the statistics of a step, which are sums over the tokens of its minibatch: policy loss, entropy, KL, clip
+//     fraction, dual-clip fraction, old − new, value loss, tokens
+// Shapes    minibatch (M): batch rows, 0xffffffff: no row; coefficients (12, B, T) of objective, whose third to tenth
+//           tables are the summands, in the order above; stats (8), 0 below the index `first`, because a separate
+//           critic only has the last two.
+// Parallel  one workgroup per statistic; each of its 64 threads takes every 64th token. They leave their sums in shared
+//           memory, and after a barrier thread 0 adds them up in order.
 // Numerics  f32, in that order.
 struct Shape { M: u32, T: u32, B: u32, first: u32 }
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;

@@ -1,8 +1,9 @@
-// target_gradients: from g = d total/d logprob and h = d total/d entropy of target start + i the gradient of its
-//     logits, dr_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + entropy)) / temperature, in place of the logits r
+// target_gradients: the gradient of the logits, written in place of the logits r.
+//     From g = d total/d logprob and h = d total/d entropy of target start + i:
+//     dr_v = (g·(1[v=y] − p_v) − h·p_v·(log p_v + entropy)) / temperature
 // Shapes    logits (N,V): r, then dr; targets, legal, scores as in target_scores; coefficients (·,2): g, h.
 // Parallel  one thread per logit: x covers V, y covers N. No shared memory.
-// Numerics  f32. Illegal tokens get 0, and so do all where there is no target.
+// Numerics  f32. Illegal tokens get 0, and so do all tokens of an empty target.
 struct Shape { N: u32, V: u32, start: u32 }
 //! piece temperature
 @group(0) @binding(0) var<storage, read> targets: array<vec4u>;

@@ -1,10 +1,10 @@
-// target_scores: of logits r_v z_v = r_v/temperature, −1e30 where illegal; lse = log Σ_v e^{z_v}; logprob = z_y − lse;
+// target_scores: from logits r_v: z_v = r_v/temperature, −1e30 if illegal; lse = log Σ_v e^{z_v}; logprob = z_y − lse;
 //     entropy = lse − Σ_v p_v·z_v, p_v = e^{z_v − lse}, y the token of target start + i
-// Shapes    logits (N,V); targets (·) of node (0xffffffff: none), token, state, 0; legal (states, ⌈V/32⌉), a bit a
-//           token; scores (·,3): logprob, entropy, lse.
-// Parallel  one workgroup of 256 threads per target; each takes every 256th logit. What they carry meets in shared
-//           memory: sixteen join sixteen, then all join those, behind two barriers.
-// Numerics  f32; maximum, sum and weighted sum are carried online in fixed order.
+// Shapes    logits (N,V); targets (·) of (node (0xffffffff: empty), token, state, 0); legal (states, ⌈V/32⌉), one bit
+//           per token; scores (·,3): logprob, entropy, lse.
+// Parallel  one workgroup of 256 threads per target; each thread takes every 256th logit. The partial results are
+//           combined in shared memory: sixteen threads combine sixteen each, then all combine those, with two barriers.
+// Numerics  f32; maximum, sum and weighted sum are carried online in a fixed order.
 struct Shape { N: u32, V: u32, start: u32 }
 //! piece temperature
 @group(0) @binding(0) var<storage, read> logits: array<f32>;

@@ -1,7 +1,8 @@
-// target_states: states[i] = x[node of target start + i]: the hidden states that the language head speaks at
-// Shapes    targets (·) of node (0xffffffff: none), token, state, 0; x (·,C), states (N,C), C a multiple of 4.
+// target_states: states[i] = x[node of target start + i]: the hidden states from which the language head predicts the
+//     targets
+// Shapes    targets (·) of (node (0xffffffff: empty), token, state, 0); x (·,C), states (N,C), C a multiple of 4.
 // Parallel  one thread per four scalars: x covers C/4, y covers N. No shared memory.
-// Numerics  f32 copy; 0 where there is no target.
+// Numerics  f32 copy; 0 for an empty target.
 struct Shape { N: u32, C: u32, start: u32 }
 @group(0) @binding(0) var<storage, read> targets: array<vec4u>;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;

@@ -1,7 +1,7 @@
-// target_states_backward: dx[node of target start + i] += dstates[i], i < N; several targets may have one node
-// Shapes    targets (·) of node (0xffffffff: none), token, state, 0; dstates (N,C), dx (·,C), C a multiple of 4.
+// target_states_backward: dx[node of target start + i] += dstates[i], i < N. Several targets may have the same node
+// Shapes    targets (·) of (node (0xffffffff: empty), token, state, 0); dstates (N,C), dx (·,C), C a multiple of 4.
 // Parallel  one thread per four columns, which takes the targets one after the other. No shared memory.
-// Numerics  f32; targets in order, so the same bits every time.
+// Numerics  f32; targets in order, so the bits are always the same.
 struct Shape { N: u32, C: u32, start: u32 }
 @group(0) @binding(0) var<storage, read> targets: array<vec4u>;
 @group(0) @binding(1) var<storage, read> dstates: array<vec4f>;

@@ -18,7 +18,10 @@ import pagedHeadsWgsl from './paged_heads.wgsl';
 import sampleTokensWgsl from './sample_tokens.wgsl';
 import scoreTokensWgsl from './score_tokens.wgsl';
 
-/** A product of few rows with b packed in so many bytes a scalar. Dims besides the shape's own: I, the rows; across, columns of a workgroup. */
+/**
+ * A product of few rows with packed b, which takes `bytes` bytes per scalar. Additional dims: I, the rows, and across,
+ * the columns per workgroup.
+ */
 const fewRows = (bytes: number) => ({
   bind: ['a', 'b', 'c'],
   grid: ({ J = 1, across = 1 }: Dims) => [ceilDiv(J, across)] as const,
@@ -51,7 +54,7 @@ export const pagedHeads = kernel('paged_heads', pagedHeadsWgsl, {
   flops: ({ N = 1, H = 1, G = 1, D = 4 }) => 3 * N * (H + 2 * G) * D,
   bytes: ({ N = 1, H = 1, G = 1, D = 4 }) => N * D * (8 * H + 12 * G),
 });
-/** Dims besides the shape's own: items, the pairs of seat and head that a workgroup takes; keys, how many each reads. */
+/** Additional dims: items, the (seat, head) pairs per workgroup, and keys, the average number of keys per pair. */
 export const pagedAttention = kernel('paged_attention', pagedAttentionWgsl, {
   bind: ['queries', 'seats', 'places', 'cache', 'out'],
   grid: (dims) => folded(ceilDiv(get(dims, 'N') * get(dims, 'H'), get(dims, 'items'))),
@@ -59,20 +62,20 @@ export const pagedAttention = kernel('paged_attention', pagedAttentionWgsl, {
   bytes: each(4, 'N G D keys'),
 });
 
-const ofLogits = {
+const perLogitsRow = {
   grid: ({ N = 1 }: Dims) => [N] as const,
   flops: each(6, 'N V'),
   bytes: traffic({ logits: '2 N V' }),
 };
 export const sampleTokens = kernel('sample_tokens', sampleTokensWgsl, {
-  ...ofLogits,
+  ...perLogitsRow,
   bind: ['logits', 'stops', 'seats', 'drawn', 'settings'],
 });
 export const likeliestTokens = kernel('likeliest_tokens', likeliestTokensWgsl, {
-  ...ofLogits,
+  ...perLogitsRow,
   bind: ['logits', 'found', 'settings'],
 });
 export const scoreTokens = kernel('score_tokens', scoreTokensWgsl, {
-  ...ofLogits,
+  ...perLogitsRow,
   bind: ['logits', 'targets', 'scored'],
 });

@@ -1,9 +1,10 @@
-// token_places: where each token stands among the N token rows of a micro-batch, for the embedding's gradient
-// Shapes    record (B,T) packed token | role << 16 | state << 24; rows batch row or 0xffffffff for none. places: for
-//           each span of `span` n, those n sorted by token, in (N); after that (N / span rounded up, V + 1): where in
-//           it the n of token v begin, and for v = V where those of V − 1 end. Rows of none stand nowhere.
-// Parallel  one thread per span and v: it counts the span's tokens below v, where its places begin, and then lists
-//           those that are v. No shared memory.
+// token_places: the positions of each token among the N token rows of a micro-batch, for the embedding's gradient
+// Shapes    record (B,T), packed as token | role << 16 | state << 24; rows: batch rows, 0xffffffff: no row. places:
+//           first (N), for each span of `span` token rows the indices n, sorted by token; then (⌈N/span⌉, V + 1), for
+//           each span the index in the first part where the n of token v begin, and for v = V where those of token
+//           V − 1 end. Token rows without a batch row are left out.
+// Parallel  one thread per span and v. It counts the span's tokens below v, which gives the index where the n of v
+//           begin, and then lists the n of v. No shared memory.
 // Numerics  integers.
 struct Shape { N: u32, T: u32, V: u32, span: u32 }
 @group(0) @binding(0) var<storage, read> record: array<u32>;
@@ -19,7 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (first >= shape.N) { return; }
   let end = min(first + shape.span, shape.N);
   var at = first;
-  // both passes share their loads; a bound from the shape keeps the loop rolled
+  // Both passes share their loads. The bound comes from the shape, so that the compiler does not unroll the loop.
   for (var turn = 0u; turn < min(2u, shape.N); turn++) {
     var n = first;
     while (n < end) {

@@ -1,10 +1,12 @@
-// tree_attention: out[n,h] = sum_j p_j·v_j over the tokens j on the path of n up to itself, p = softmax_j(q_n·k_j/√D);
-//     lse[n,h] = log sum_j exp(q_n·k_j/√D): rows that begin alike share the nodes of what they begin with
-// Shapes    heads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N) of token, position t, path
-//           (0xffffffff: empty), last; paths (·): from `path` on the nodes of positions 0 … t; out (N, H·D); lse
-//           (N,H). Query head h reads key head h·G/H.
-// Parallel  one thread per (n,h), barrier-free: it walks its keys once with an online softmax, D sums in registers.
-// Numerics  f32; the running maximum is subtracted before exp; only lse is kept for the backward pass. Empty seats get 0.
+// tree_attention: attention over the path of each node of a tree of tokens:
+//     out[n,h] = sum_j p_j·v_j over the nodes j on the path of node n, n included, p = softmax_j(q_n·k_j/√D);
+//     lse[n,h] = log sum_j exp(q_n·k_j/√D). Rows with the same beginning share the nodes of that beginning
+// Shapes    heads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N) of (token, position t, path
+//           (0xffffffff: empty), last); paths (·): from index `path` on, the nodes of positions 0 … t; out (N, H·D);
+//           lse (N,H). Query head h reads key head h·G/H.
+// Parallel  one thread per (n,h), barrier-free; it goes over its keys once with an online softmax, D sums in registers.
+// Numerics  f32; the running maximum is subtracted before exp. Only lse is kept for the backward pass. Empty nodes get
+//           0.
 override HEAD: u32 = 8; // D, a constant so that loops over it unroll
 struct Shape { N: u32, H: u32, G: u32 }
 @group(0) @binding(0) var<storage, read> heads: array<vec4f>;

@@ -1,9 +1,10 @@
-// tree_attention_backward_query: with p_j = exp(q·k_j/√D − lse), delta = dout·out, over the path of n:
+// tree_attention_backward_query: the gradient of queries. With p_j = exp(q·k_j/√D − lse) and delta = dout·out,
+//     over the nodes j on the path of n:
 //     dq = sum_j p_j·(dout·v_j − delta)·k_j/√D
 // Shapes    heads, dheads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes, paths as in tree_attention;
 //           out, dout (N, H·D); lse, delta (N,H).
-// Parallel  one thread per (n,h), barrier-free; writes the query columns of dheads and delta. D sums in registers.
-// Numerics  f32; probabilities are made again from lse, so exp never overflows. Empty seats get 0.
+// Parallel  one thread per (n,h), barrier-free; it writes delta and the query columns of dheads. D sums in registers.
+// Numerics  f32; probabilities are recomputed from lse, so exp never overflows. Empty nodes get 0.
 override HEAD: u32 = 8; // D, a constant so that loops over it unroll
 struct Shape { N: u32, H: u32, G: u32 }
 @group(0) @binding(0) var<storage, read> heads: array<vec4f>;

@@ -1,12 +1,12 @@
-// tree_heads: queries, keys and values of a tree's tokens from q, k and v: each head with its bias, normalised
-//     (RMSNorm, as in Qwen3) and turned by its position's angles (rotary), values with their bias alone
-// Shapes    qkv, heads (N,W), W = (H + 2·G)·D; nodes (N) of token, position, path, last; table (T, D/2, 2) of cos and
+// tree_heads: prepares q, k and v of a tree's tokens for attention: adds the bias; normalises each head of q and k
+//     (RMSNorm, as in Qwen3) and rotates it by its position (rotary). Values only get their bias
+// Shapes    qkv, heads (N,W), W = (H + 2·G)·D; nodes (N) of (token, position, path, last); table (T, D/2, 2) of cos and
 //           sin; bias (W); norms (2,D) of q, of k.
 // Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
-// Numerics  f32; cos and sin come from a table made in float64; eps inside the root.
+// Numerics  f32; cos and sin come from a table computed in float64. eps is inside the root.
 override EPS: f32 = 1e-5;
-override BIAS: u32 = 0; // 1: bias is added; else its binding is a stand-in
-override NORM: u32 = 0; // 1: heads of q and k are normalised; else its binding is a stand-in
+override BIAS: u32 = 0; // 1: bias is added; 0: another tensor is bound in its place
+override NORM: u32 = 0; // 1: heads of q and k are normalised; 0: another tensor is bound to `norms`
 struct Shape { N: u32, H: u32, G: u32, D: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;
 @group(0) @binding(1) var<storage, read> nodes: array<vec4u>;

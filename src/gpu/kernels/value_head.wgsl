@@ -1,6 +1,7 @@
 // value_head: v = hidden(t)·weight + bias, the value of the state before token t + 1
-// Shapes    hidden (M·T, C); weight (C); bias (1); record (B,T); rows (M); values (B,T), 0 at index 0 and pads.
-// Parallel  one thread per (m,t), the last position for token 0, that nothing precedes. No shared memory.
+// Shapes    hidden (M·T, C); weight (C); bias (1); record (B,T); rows (M); values (B,T), 0 at index 0 and at padding.
+// Parallel  one thread per (m,t), which writes the value at index t + 1 of its row; the last position writes index 0.
+//           No shared memory.
 // Numerics  f32, sum in index order.
 alias Kept = f32; // or f16
 alias Weight = f32; // or f16

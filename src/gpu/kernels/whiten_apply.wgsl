@@ -1,11 +1,11 @@
-// whiten_apply: A ← scale·(A − mean) / sqrt(var + 1e-8), mean and var (n − 1) over the whitening mask, all 0
-//     where n < 2; without `whiten` A ← scale·A
-// Shapes    record (B,T); groups (B), negative: the row is out of the batch; masks (5, B, T), the fourth the advantage
-//           mask; sums (B, 5): score, count, pivot, sum of A − pivot, squared deviations; credit (2, B, T), the first
-//           the advantages, in place.
-// Parallel  one thread per row; each adds up the rows' sums again. No shared memory.
-// Numerics  f32. With `remask` tokens outside the advantage mask are 0 again; without it they hold −mean/std on every
-//           response token (the Agent-R1 and verl habit).
+// whiten_apply: A ← scale·(A − mean) / sqrt(var + 1e-8), with mean and var (n − 1) over the whitening mask;
+//     all A are 0 if n < 2. Without `whiten`, A ← scale·A
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; masks (5, B, T), of which the fourth is
+//           the advantage mask; sums (B, 5): score, count, pivot, sum of A − pivot, squared deviations; credit
+//           (2, B, T), of which the first are the advantages, changed in place.
+// Parallel  one thread per row; each adds up the sums of all rows again. No shared memory.
+// Numerics  f32. With `remask`, tokens outside the advantage mask become 0 again. Without it, every response token
+//           outside the mask keeps −mean/std, as in Agent-R1 and verl.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;

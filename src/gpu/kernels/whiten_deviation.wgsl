@@ -1,9 +1,9 @@
-// whiten_deviation: sum over a row's tokens in the whitening mask of (A − mean)², mean over that mask of the
+// whiten_deviation: sum over a row's tokens in the whitening mask of (A − mean)², with the mean over that mask in the
 //     whole batch
-// Shapes    masks (5, B, T), the fifth the whitening mask; credit (2, B, T), the first the advantages; sums (B, 5):
-//           score, count, pivot, sum of A − pivot (read), squared deviations (written).
-// Parallel  one thread per row; each adds up the rows' sums again. No shared memory.
-// Numerics  f32; two passes, so no cancellation.
+// Shapes    masks (5, B, T), of which the fifth is the whitening mask; credit (2, B, T), of which the first are the
+//           advantages; sums (B, 5): score, count, pivot, sum of A − pivot (read), squared deviations (written).
+// Parallel  one thread per row; each adds up the sums of all rows again. No shared memory.
+// Numerics  f32; the mean is known before the deviations are summed, so nothing cancels.
 struct Shape { B: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> masks: array<f32>;
 @group(0) @binding(1) var<storage, read> credit: array<f32>;

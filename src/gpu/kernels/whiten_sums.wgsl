@@ -1,10 +1,10 @@
-// whiten_sums: count of a row's tokens in the whitening mask, and sum over them of A − pivot, the pivot being the first
-//     advantage of that mask in the batch
-// Shapes    masks (5, B, T), the fifth the whitening mask; credit (2, B, T), the first the advantages; sums (B, 5):
-//           score (left alone), count, pivot, sum, squared deviations (left alone).
-// Parallel  one thread per row; each looks the pivot up again. No shared memory.
-// Numerics  f32. The pivot makes equal advantages differ from their mean by exactly 0: a rounding of 1e-7 over the
-//           1e-4 that whitening adds to no deviation at all would be 1e-3.
+// whiten_sums: number of a row's tokens in the whitening mask, and the sum of A − pivot over them. The pivot is the
+//     first advantage of that mask in the batch
+// Shapes    masks (5, B, T), of which the fifth is the whitening mask; credit (2, B, T), of which the first are the
+//           advantages; sums (B, 5): score (unchanged), count, pivot, sum, squared deviations (unchanged).
+// Parallel  one thread per row; each finds the pivot again. No shared memory.
+// Numerics  f32. Because of the pivot, equal advantages differ from their mean by exactly 0. A rounding error of 1e-7
+//           would become 1e-3, because whitening divides by at least 1e-4.
 struct Shape { B: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> masks: array<f32>;
 @group(0) @binding(1) var<storage, read> credit: array<f32>;

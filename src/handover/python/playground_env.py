@@ -1,14 +1,14 @@
-"""The rules of Rollout Playground's environments, for engines that are written in Python: standard library only.
+"""The rules of Rollout Playground's environments in Python, with the standard library only.
 
-`environment.json` beside this file says which environment it is and under which settings, and a row's `task` what is asked; both
-are data that the page wrote. The rules are written here by hand, and a test of the page holds them against its own, draw for draw:
-the same task, environment_seed and words lead to the same observations, rewards and end.
+`environment.json`, next to this file, has the environment and its settings. The `task` of a row has the data of one task. The page
+wrote both. The rules below were written by hand. A test of Rollout Playground compares them with the page's rules, including random
+draws: the same task, environment_seed and words give the same observations, rewards and end.
 
     rules = load_rules("environment.json")
     episode = Episode(rules, task, environment_seed=7)
     while not episode.over:
         turn = episode.step(words_of_the_agent)   # up to </call>, </answer> or rules["maxTurnTokens"] words
-        turn.observation                           # words, tags included; empty once it is over
+        turn.observation                           # words, with their tags; empty once the episode is over
     episode.reward, episode.parts, episode.success, episode.stop
 """
 
@@ -33,14 +33,14 @@ def load_rules(path: str | Path) -> dict:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Draws: a hash of what each is for, pcg4d (Jarzynski & Olano 2020, JCGT 9(3)), so that Python and the page roll the same dice.
+# Random draws: each is a hash of its purpose and counters, pcg4d (Jarzynski & Olano 2020, JCGT 9(3)). Python and the page draw the same.
 
 MASK = 0xFFFFFFFF
 PURPOSE_ENVIRONMENT = 8
 
 
 def pcg4d(x: int, y: int, z: int, w: int) -> int:
-    """The first of the four words that four words hash to."""
+    """The first of the four 32-bit words to which pcg4d hashes four words."""
     a, b, c, d = ((v * 1664525 + 1013904223) & MASK for v in (x, y, z, w))
     a = (a + b * d) & MASK
     b = (b + c * a) & MASK
@@ -58,7 +58,7 @@ class Random:
         self.a, self.b, self.counter = a, b, 0
 
     def next(self) -> float:
-        """Uniform in [0, 1), of 24 bits."""
+        """A uniform number in [0, 1), with 24 random bits."""
         drawn = (pcg4d(self.key, self.a, self.b, self.counter) >> 8) / 16777216
         self.counter += 1
         return drawn
@@ -71,7 +71,7 @@ class Random:
         return items[self.int(len(items))]
 
     def shuffle(self, items: list) -> list:
-        """Fisher-Yates, in place."""
+        """Shuffles in place (Fisher-Yates)."""
         for i in range(len(items) - 1, 0, -1):
             j = self.int(i + 1)
             items[i], items[j] = items[j], items[i]
@@ -90,7 +90,7 @@ class Parsed:
 
 
 def parse_turn(words: list[str], think: bool) -> Parsed | None:
-    """`<call> words </call>` or `<answer> words </answer>`, with `think` after an optional `<think> words </think>`; else None."""
+    """Parses `<call> words </call>` or `<answer> words </answer>`. With `think`, `<think> words </think>` may come first. Otherwise None."""
     end = -1
     if think and words and words[0] == "<think>":
         if "</think>" not in words:
@@ -111,13 +111,13 @@ def parse_turn(words: list[str], think: bool) -> Parsed | None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a well-formed call or answer, before it is paid."""
+    """The result of a well-formed call or answer, before rewards."""
 
     observation: list[str]
     progress: float = 0  # share of the process reward
     stop: str | None = None
     success: bool = False
-    payoff: float | None = None  # share of the outcome reward; without it 1 for success and 0 else
+    payoff: float | None = None  # share of the outcome reward; None: 1 for success, otherwise 0
 
 
 MALFORMED = Outcome([ERROR])
@@ -125,15 +125,15 @@ MALFORMED = Outcome([ERROR])
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn led to."""
+    """The result of a turn."""
 
     observation: list[str]  # with its tags; empty once the episode is over
     parts: dict[str, float]
     valid: bool
     tool_call: bool
-    waited: int  # turns that went by until the tool answered
+    waited: int  # turns that passed until the tool answered
     success: bool
-    stop: str | None  # answered, found, turns; None while it goes on
+    stop: str | None  # answered, found or turns; None while the episode continues
 
     @property
     def reward(self) -> float:
@@ -141,22 +141,22 @@ class Turn:
 
 
 class Episode:
-    """One task from its first turn to its end. `environment_seed` says what the dice give: tools that fail or are late, distractors."""
+    """One episode of a task. `environment_seed` seeds the environment's random draws: tools that fail or answer late, and distractors."""
 
     def __init__(self, rules: dict, task: dict | str, environment_seed: int = 0):
         self.rules, self.environment_seed = rules, environment_seed
         task = json.loads(task) if isinstance(task, str) else task
         if task["kind"] not in TASKS:
-            raise ValueError(f"Episode: got a task of kind {task['kind']}; want one of {', '.join(TASKS)}.")
+            raise ValueError(f"Episode: there is no task kind {task['kind']}. Use one of {', '.join(TASKS)}.")
         self.task = TASKS[task["kind"]](rules, task)
         self.turn = 0
-        self.late = 0  # turns that went by while tools answered
+        self.late = 0  # turns that passed while waiting for tools
         self.over = False
         self.success = False
         self.stop: str | None = None
         self.turns: list[Turn] = []
         self.parts = dict.fromkeys(PARTS, 0.0)
-        self._called = False  # only the first call is paid for being one
+        self._called = False  # only the first call gets the call reward
         self._thought_paid = False
 
     @property
@@ -167,45 +167,45 @@ class Episode:
         return Random(self.environment_seed, self.turn, kind)
 
     def step(self, words: list[str] | str) -> Turn:
-        """Takes one turn. A mistake of the agent is data, never an exception."""
+        """Takes one turn. A mistake of the agent never raises an exception; it is part of the result."""
         if self.over:
-            raise RuntimeError("Episode.step: the episode is over; want a new one.")
+            raise RuntimeError("Episode.step: the episode is over. Begin a new one.")
         words = words.split() if isinstance(words, str) else words
-        pay, most = self.rules["settings"], self.rules["maxTurns"]
+        settings, most = self.rules["settings"], self.rules["maxTurns"]
         self.turn += 1
         parsed = parse_turn(words, self.rules["think"])
         needs = self.task.needs(self.turn + self.late) if self.rules["think"] else []
         outcome = self._act(parsed) if parsed else None
-        came = outcome or MALFORMED
-        payoff = came.payoff if came.payoff is not None else (1 if came.success else 0)
+        result = outcome or MALFORMED
+        payoff = result.payoff if result.payoff is not None else (1 if result.success else 0)
         thought = thought_share(parsed.thought, needs) if outcome and not self._thought_paid else 0
-        self._thought_paid = (self._thought_paid or thought > 0) and came.progress == 0
+        self._thought_paid = (self._thought_paid or thought > 0) and result.progress == 0
         tool_call = outcome is not None and parsed.kind == "call"
         first_call = tool_call and not self._called
         self._called = self._called or tool_call
-        spare = max(0, most - 1 - self.turn - self.late)
-        slow = self._delay() if tool_call and came.stop is None else 0
-        waited = min(slow, spare)
+        turns_left = max(0, most - 1 - self.turn - self.late)
+        delay = self._delay() if tool_call and result.stop is None else 0
+        waited = min(delay, turns_left)
         self.late += waited
-        self.stop = came.stop or ("turns" if self.turn + self.late >= most else None)
-        self.over, self.success = self.stop is not None, came.success
+        self.stop = result.stop or ("turns" if self.turn + self.late >= most else None)
+        self.over, self.success = self.stop is not None, result.success
         parts = {
-            "outcome": pay["outcomeReward"] * payoff,
-            "process": pay["processReward"] * came.progress,
-            "call": pay["callReward"] if first_call else 0,
-            "format": 0 if outcome else 0 - pay["invalidPenalty"],
-            "think": pay["thinkReward"] * thought,
-            "turnCost": 0 - pay["turnCost"] if tool_call else 0,
+            "outcome": settings["outcomeReward"] * payoff,
+            "process": settings["processReward"] * result.progress,
+            "call": settings["callReward"] if first_call else 0,
+            "format": 0 if outcome else 0 - settings["invalidPenalty"],
+            "think": settings["thinkReward"] * thought,
+            "turnCost": 0 - settings["turnCost"] if tool_call else 0,
         }
-        for part, paid in parts.items():
-            self.parts[part] += paid
-        observation = [] if self.over else ["<obs>", *came.observation, "</obs>"]
-        turn = Turn(observation, parts, outcome is not None, tool_call, waited, came.success, self.stop)
+        for part, amount in parts.items():
+            self.parts[part] += amount
+        observation = [] if self.over else ["<obs>", *result.observation, "</obs>"]
+        turn = Turn(observation, parts, outcome is not None, tool_call, waited, result.success, self.stop)
         self.turns.append(turn)
         return turn
 
     def cut(self, inside: bool = False) -> None:
-        """Ends it where no room is left to write. `inside` a turn that was begun: that turn is paid as a malformed one."""
+        """Ends the episode because it has reached its maximum length. With `inside`, a turn was cut off, which counts as malformed."""
         self.over, self.stop = True, self.stop or "tokens"
         if not inside:
             return
@@ -222,28 +222,28 @@ class Episode:
         return self.task.call(parsed.words, failed, draw)
 
     def _delay(self) -> int:
-        """Turns until a tool answers: geometric with mean `latency`."""
+        """Draws the number of turns until a tool answers: geometric with mean `latency`."""
         latency = self.rules["settings"]["latency"]
         if latency <= 0:
             return 0
         return math.floor(math.log(1 - self._dice(SLOW).next()) / math.log(latency / (1 + latency)))
 
 
-SLOW = 2  # sets the draws of delays apart from those of failures
+SLOW = 2  # makes the draws for delays independent of those for failures
 
 
 def draw_failure(rate: float, draw: Random):
-    """Whether the tool fails, drawn when it is called: a call that names nothing it knows draws nothing."""
+    """Returns a function that draws whether the tool fails. A task calls it only for valid calls, so other calls draw nothing."""
     return lambda: draw.next() < rate
 
 
 def thought_share(thought: list[str], needs: list[str]) -> float:
-    """The share of a think span's words that name what the right next action needs; a word said twice counts once among these."""
+    """The share of the words in a think span that the right next action needs. A repeated word counts only once in the numerator."""
     return len({word for word in thought if word in needs}) / len(thought) if thought else 0
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Number hunt: a hidden number and a tool that says higher or lower. Process reward: the share of the bits a call rules out.
+# Number hunt: a hidden number, and a tool that says higher or lower. Process reward: the share of the number's bits that a call reveals.
 
 FILLERS = ["well", "so", "now", "hmm", "then", "okay", "right", "look"]
 
@@ -275,13 +275,13 @@ class NumberHunt:
         return Outcome(words, progress, "found" if found else None, found)
 
     def answer(self, args: list[str]) -> Outcome | None:
-        return None  # there is no answer but a call
+        return None  # this task has no answers, only calls
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Calculator chain: operations from left to right, a tool that does one. Process reward: an equal share for each in its place.
+# Calculator chain: operations from left to right, and a tool that computes one. Process reward: an equal share for each, in order.
 
-MOST = 99
+MAX_VALUE = 99
 
 
 def spell(n: int) -> list[str]:
@@ -324,7 +324,7 @@ class Calculator:
         useful = args == self._next()
         if useful:
             self.known += 1
-        return Outcome(spell(value) if 0 <= value <= MOST else [OVERFLOW], 1 / len(self.steps) if useful else 0)
+        return Outcome(spell(value) if 0 <= value <= MAX_VALUE else [OVERFLOW], 1 / len(self.steps) if useful else 0)
 
     def answer(self, args: list[str]) -> Outcome | None:
         number = read_digits(args)
@@ -332,7 +332,7 @@ class Calculator:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Search over a graph: a tool that looks one fact up, among others. Process reward: a share for the next hop the question needs.
+# Search in a graph: a tool that looks up one fact, mixed with distractors. Process reward: a share for the next hop that is needed.
 
 
 def index_of(items: list[str], item: str) -> int:
@@ -388,7 +388,7 @@ class GraphSearch:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Document search: passages found by BM25+, words that are named anew in each episode, answers scored as in HotpotQA.
+# Document search: BM25+ finds passages, rare words get other slots in each episode, and answers are scored as in HotpotQA.
 
 PASSAGE_WORDS, SPAN = 12, 2
 K, B, D, TITLE_BOOST = 1.2, 0.7, 0.5, 2
@@ -396,7 +396,7 @@ KINDS = ("name", "number", "word")
 
 
 class Index:
-    """BM25+ over titles and texts as MiniSearch 7 has it: words match whole and in any case, a title's count twice."""
+    """BM25+ over titles and texts like MiniSearch 7. Whole words match, ignoring case; matches in titles have weight 2."""
 
     def __init__(self, passages: list[dict]):
         self.passages = passages
@@ -406,7 +406,7 @@ class Index:
             lengths, average = [], 0.0
             for at, passage in enumerate(passages):
                 lengths.append(len(set(passage[field])))
-                average = (average * at + lengths[-1]) / (at + 1)  # as MiniSearch sums it, to the last bit
+                average = (average * at + lengths[-1]) / (at + 1)  # in MiniSearch's order, for the same bits
                 for word in passage[field]:
                     of = counts.setdefault(word.lower(), {})
                     of[at] = of.get(at, 0) + 1
@@ -433,7 +433,7 @@ class Index:
             for at, score in scores.items():
                 total[at] = total.get(at, 0) + score
                 matched.setdefault(at, set()).add(word)
-        # words of the query that differ count once more, each; equal scores in the order of the corpus
+        # a score is multiplied by the number of different query words that match; ties keep the order of the corpus
         return sorted(total, key=lambda at: (-total[at] * len(matched[at]), at))
 
 
@@ -441,7 +441,7 @@ _indexes: dict[int, tuple[list, Index]] = {}
 
 
 def index_for(rules: dict) -> Index:
-    """The index of the rules' passages, made once."""
+    """The index of the rules' passages. It is built once and kept."""
     passages = rules["passages"]
     kept = _indexes.get(id(passages))
     if kept is None or kept[0] is not passages:
@@ -450,7 +450,7 @@ def index_for(rules: dict) -> Index:
 
 
 class Slots:
-    """Which slot stands for which word in one episode; it grows as words are read."""
+    """The slots of one episode and the words that they stand for. Grows as new words are written."""
 
     def __init__(self, own: set[str], order: dict[str, list[str]]):
         self.own, self.free = own, {kind: list(order[kind]) for kind in KINDS}
@@ -520,22 +520,22 @@ class DocumentSearch:
 
 
 def normalize_answer(text: str) -> str:
-    """HotpotQA's: lower case, without ASCII punctuation, without a, an, the, white space made one."""
+    """Normalizes like HotpotQA: lower case, no ASCII punctuation, no a, an or the, single blanks."""
     text = re.sub(r"[!-/:-@\[-`{-~]", "", text.lower())
     return " ".join(re.sub(r"(?<!\w)(?:a|an|the)(?!\w)", " ", text).split())
 
 
 def answer_f1(given: str, wanted: str) -> float:
-    """HotpotQA's token F1: yes, no and noanswer are right as a whole or not at all."""
-    said, gold = normalize_answer(given), normalize_answer(wanted)
-    whole = ("yes", "no", "noanswer")
-    if said != gold and (said in whole or gold in whole):
+    """HotpotQA's token F1. The answers yes, no and noanswer get 0 unless they are exactly right."""
+    answer_text, gold = normalize_answer(given), normalize_answer(wanted)
+    exact_answers = ("yes", "no", "noanswer")
+    if answer_text != gold and (answer_text in exact_answers or gold in exact_answers):
         return 0
-    left = gold.split()
-    words, common = len(said.split()) + len(left), 0
-    for word in said.split():
-        if word in left:
-            left.remove(word)
+    remaining = gold.split()
+    words, common = len(answer_text.split()) + len(remaining), 0
+    for word in answer_text.split():
+        if word in remaining:
+            remaining.remove(word)
             common += 1
     return 2 * common / words if common else 0
 

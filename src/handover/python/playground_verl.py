@@ -1,8 +1,8 @@
 """Rollout Playground's task for verl: the tool, the agent loop and the reward function.
 
-The policy speaks word by word and calls its tool as `<call> words </call>`, without JSON, so no stock tool parser reads it and this
-loop does: it plays episodes as the page does, by the rules in playground_env.py, and puts observations behind the agent's tokens by id,
-with mask 0. tools.yaml, agent_loop.yaml and run.sh name what is here.
+The policy writes words and calls its tool as `<call> words </call>`, without JSON, so verl's own tool parsers can't read its turns. This
+agent loop can. It plays episodes like the page, with the rules in playground_env.py, and appends observations to the agent's tokens as
+ids with mask 0. tools.yaml, agent_loop.yaml and run.sh refer to this file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RULES = load_rules(Path(__file__).resolve().parent / "environment.json")
 
 
 class PlaygroundTool(BaseTool):
-    """The environment's tool: an instance is an episode, `execute` takes a turn of it as the agent wrote it, well formed or not."""
+    """The environment's tool. An instance is an episode. `execute` takes a turn as the agent wrote it, well formed or not."""
 
     def __init__(self, config: dict, tool_schema: OpenAIFunctionToolSchema):
         super().__init__(config, tool_schema)
@@ -48,18 +48,18 @@ class PlaygroundTool(BaseTool):
 
 @register("rollout_playground")
 class PlaygroundAgentLoop(AgentLoopBase):
-    """Turns of words: sampled up to `</call>`, `</answer>` or the longest turn, then answered, until the episode is over."""
+    """Samples turns up to `</call>`, `</answer>` or the maximum length, and appends the environment's answers, until the episode is over."""
 
     def __init__(self, *args, tools=None, **kwargs):
         super().__init__(*args, **kwargs)
         self.tool = next(tool for tool in tools.tools if isinstance(tool, PlaygroundTool))
-        # these alone end a turn: the tokenizer's end token is its padding
+        # only these tokens end a turn; the tokenizer's end token is its padding
         self.closers = self.tokenizer.convert_tokens_to_ids(list(CLOSERS))
 
     async def run(self, sampling_params: dict[str, Any], **kwargs) -> AgentLoopOutput:
         row = kwargs["extra_info"]
         own = RULES["randomness"] == "own" and row["split"] == "train"
-        environment_seed = random.getrandbits(32) if own else row["environment_seed"]  # an evaluation meets the same dice each time
+        environment_seed = random.getrandbits(32) if own else row["environment_seed"]  # every evaluation uses the same seeds
         instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "environment_seed": environment_seed})
         try:
             return await self._play(instance, sampling_params, list(kwargs["raw_prompt"]))
@@ -76,13 +76,13 @@ class PlaygroundAgentLoop(AgentLoopBase):
         timing: dict[str, Any] = {}
         fields: dict[str, Any] = {}
         while not episode.over:
-            room = RULES["maxTokens"] - len(prompt) - len(ids)
-            most = min(RULES["maxTurnTokens"], room)
+            tokens_left = RULES["maxTokens"] - len(prompt) - len(ids)
+            most = min(RULES["maxTurnTokens"], tokens_left)
             if most <= 0:
                 episode.cut()
                 break
             with simple_timer("generate_sequences", timing):
-                drawn = await self.server_manager.generate(
+                sampled = await self.server_manager.generate(
                     request_id=instance,
                     prompt_ids=prompt + ids,
                     sampling_params={
@@ -90,25 +90,25 @@ class PlaygroundAgentLoop(AgentLoopBase):
                         **{"max_tokens": most, "stop_token_ids": self.closers, "ignore_eos": True},
                     },
                 )
-            fields = {**drawn.extra_fields, **{k: v for k, v in fields.items() if k == "min_global_steps"}}
-            turn = list(drawn.token_ids)[:most]
+            fields = {**sampled.extra_fields, **{k: v for k, v in fields.items() if k == "min_global_steps"}}
+            turn = list(sampled.token_ids)[:most]
             ids += turn
             mask += [1] * len(turn)
-            logprobs += list(drawn.log_probs or [])[:most]
+            logprobs += list(sampled.log_probs or [])[:most]
             ended = turn and (turn[-1] in self.closers or len(turn) >= RULES["maxTurnTokens"])
-            if not ended:  # cut inside a turn: no tool runs
+            if not ended:  # the turn was cut off, so no tool runs
                 episode.cut(inside=bool(turn))
                 scores += [episode.turns[-1].reward] if turn else []
                 break
             words = self.tokenizer.convert_ids_to_tokens(turn)
             with simple_timer("tool_calls", timing):
-                said, reward, _ = await self.tool.execute(instance, {"words": words})
+                reply, reward, _ = await self.tool.execute(instance, {"words": words})
             scores.append(reward)
             if episode.over:
                 break
-            observation = self.tokenizer.convert_tokens_to_ids(said.text.split())
+            observation = self.tokenizer.convert_tokens_to_ids(reply.text.split())
             if len(prompt) + len(ids) + len(observation) >= RULES["maxTokens"]:
-                episode.cut()  # no room to read the answer and draw
+                episode.cut()  # no tokens are left for the observation and another turn
                 break
             ids += observation
             mask += [0] * len(observation)
@@ -129,7 +129,7 @@ class PlaygroundAgentLoop(AgentLoopBase):
 
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs) -> dict[str, float]:
-    """What an episode is paid, with its parts: as its agent loop played it, else played again from its text."""
+    """The score of an episode with its parts, from its agent loop; if missing, the episode is played again from its text."""
     extra = extra_info or {}
     played = extra.get("played")
     if played is None:
@@ -139,7 +139,7 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw
 
 
 def replay(solution: str, row: dict) -> Episode:
-    """The episode that a text tells, observations in it left out; the dice are those of `environment_seed`, which the text does not say."""
+    """Plays the turns in a rollout's text again and skips its observations. Uses the row's `environment_seed`, or 0."""
     episode, words = Episode(RULES, row["task"], row.get("environment_seed", 0)), solution.split()
     at = 0
     while at < len(words) and not episode.over:

@@ -1,8 +1,9 @@
-"""Trains Rollout Playground's task with TRL's GRPOTrainer: `python train_trl.py`, on one CPU, on a GPU, or with --vllm.
+"""Trains Rollout Playground's task with TRL's GRPOTrainer: `python train_trl.py`, on a CPU, on a GPU, or with --vllm.
 
-The policy speaks word by word and calls its tool as `<call> words </call>`, without JSON. A response template hands each whole turn, well
-formed or not, to the environment's one method, `turn`, so that malformed turns are answered and paid as on the page. TRL has no way for an
-environment to end a rollout; a result that does not fit into the completion ends it, and is dropped (`_tool_call_loop`): FULL.
+The policy writes words and calls its tool as `<call> words </call>`, without JSON. A response template passes each whole turn, well formed
+or not, to the environment's only method, `turn`, so malformed turns are answered and scored as on the page. In TRL, an environment can't
+end a rollout. But a tool result that doesn't fit into the completion ends it, and is dropped (`_tool_call_loop`). So `turn` returns FULL,
+which never fits, when an episode is over.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from trl import GRPOConfig, GRPOTrainer
 
 HERE = Path(__file__).resolve().parent
 RULES = load_rules(HERE / "environment.json")
-SETTINGS = json.loads((HERE / "trl.json").read_text(encoding="utf-8"))  # of GRPOConfig, as knobs became them
+SETTINGS = json.loads((HERE / "trl.json").read_text(encoding="utf-8"))  # fields of GRPOConfig, made from the page's knobs
 FULL = " ".join(["<pad>"] * (RULES["maxTokens"] + 1))
 
-# The whole response is a call of `turn`, and nothing of what stands before it.
+# Makes the whole response a call of `turn`, without any text before it.
 RESPONSE_TEMPLATE = {
     "defaults": {"role": "assistant"},
     "start_anchor_pattern": ".*",
@@ -40,14 +41,14 @@ RESPONSE_TEMPLATE = {
 
 
 class Playground:
-    """One episode at a time, from `reset` on a row of the tasks."""
+    """Plays one episode at a time. `reset` begins it with a row of the tasks."""
 
     def __init__(self):
         self.episode: Episode | None = None
 
     def reset(self, extra_info: dict, **row) -> None:
         own = RULES["randomness"] == "own" and extra_info["split"] == "train"
-        environment_seed = random.getrandbits(32) if own else extra_info["environment_seed"]  # an evaluation meets the same dice each time
+        environment_seed = random.getrandbits(32) if own else extra_info["environment_seed"]  # every evaluation uses the same seeds
         self.episode = Episode(RULES, extra_info["task"], environment_seed)
 
     def turn(self, text: str) -> str:
@@ -62,36 +63,36 @@ class Playground:
         """
         words = text.split()
         if words[-1:] and words[-1] not in CLOSERS and len(words) < RULES["maxTurnTokens"]:
-            self.episode.cut(inside=True)  # no room was left to finish it
+            self.episode.cut(inside=True)  # the completion was full before the turn ended
             return FULL
-        said = self.episode.step(words).observation
-        return FULL if self.episode.over else " ".join(said[1:-1])  # the chat template puts the tags around it
+        observation = self.episode.step(words).observation
+        return FULL if self.episode.over else " ".join(observation[1:-1])  # without its tags, which the chat template adds
 
     def get_reward(self) -> float:
         return self.episode.reward
 
 
 def success(environments: list[Playground], **kwargs) -> list[float]:
-    """The share of tasks solved: shown, not learned from."""
+    """1 for each solved task, otherwise 0. Only shown, not learned from."""
     return [float(environment.episode.success) for environment in environments]
 
 
 def trainer(arguments: argparse.Namespace) -> GRPOTrainer:
     tokenizer = AutoTokenizer.from_pretrained(arguments.model, padding_side="left")
     tokenizer.response_template = RESPONSE_TEMPLATE
-    tokenizer.eos_token = CLOSERS[0]  # where TRL cuts the template's text off to find what stands behind a call
+    tokenizer.eos_token = CLOSERS[0]  # TRL cuts the template's text here to find what follows a call
     rows = {split: str(HERE / f"{split}.jsonl") for split in ("train", "val")}
     rows = load_dataset("json", data_files=rows)
-    given = json.loads(arguments.set)
+    changes = json.loads(arguments.set)
     config = GRPOConfig(
         **{
             **SETTINGS,
             "output_dir": arguments.out,
             "use_vllm": arguments.vllm,
             "use_cpu": arguments.cpu,
-            # a turn is cut here, an episode at max_completion_length
+            # limits a turn; max_completion_length limits an episode
             "generation_kwargs": {"max_tokens" if arguments.vllm else "max_new_tokens": RULES["maxTurnTokens"]},
-            **given,
+            **changes,
         }
     )
     return GRPOTrainer(
@@ -110,8 +111,8 @@ def main() -> None:
     parser.add_argument("--model", default=str(HERE / "model"), help="a checkpoint with this folder's tokenizer")
     parser.add_argument("--out", default=str(HERE / "trained"))
     parser.add_argument("--vllm", action="store_true", help="generate with vLLM, which needs a GPU")
-    parser.add_argument("--cpu", action="store_true", help="use the CPU where there is a GPU, too")
-    parser.add_argument("--set", default="{}", help="GRPOConfig fields as JSON, over those of trl.json")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
+    parser.add_argument("--set", default="{}", help="fields of GRPOConfig as JSON; they override trl.json")
     arguments = parser.parse_args()
     training = trainer(arguments)
     training.train()

@@ -4,75 +4,87 @@ import type { attend, attendBackward } from './attention.ts';
 import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.ts';
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from './real.ts';
-import type { attendSlots, fileSlots } from './slotAttention.ts';
+import type { attendSlots, storeSlots } from './slotAttention.ts';
 import type { Team } from './team/team.ts';
 
-/** A product of matrices with the sizes n, o, k. */
+/** A matrix product with result y (n,o) and inner size k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
 
-/** How products are rounded: to the same bits on every processor, or as fast as this one can, in bits of its own. */
+/**
+ * How products are rounded. `portable`: to the same bits on every processor. `fused`: as fast as this processor can;
+ * bits may differ.
+ */
 export type Rounding = 'portable' | 'fused';
 
 /**
- * The heavy loops of one model and the memory they work on: every array given to one of the functions comes from `reals` or
- * `integers` of the same object, or is a part of one. A row's results have the same bits whatever rows are computed with it.
+ * The heavy loops of one model, and the memory they work on. Every array passed to these functions must come from
+ * `reals` or `integers` of the same object, or be a subarray of such an array. The results of a row have the same bits,
+ * whichever rows are computed together with it.
  */
 export interface Arithmetic {
   readonly model: ModelConfig;
   readonly precision: Precision;
-  readonly name: string; // as a person would name it
+  readonly name: string; // shown to the user
   readonly reals: (size: number) => Real; // zeros
   readonly integers: (size: number) => Int32Array; // zeros
-  readonly matmulNT: Product; // matmul.ts says what each is
+  readonly matmulNT: Product; // the three products are described in matmul.ts
   readonly matmulNN: Product;
   readonly matmulTN: Product;
   readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
   readonly attendBackward: WithoutLast<typeof attendBackward>;
-  readonly slots: (halves: boolean) => SlotKernels; // keys and values as halves where there are kernels for that
+  readonly slots: (isHalf: boolean) => SlotKernels; // `isHalf`: keys and values in float16, if there are kernels for it
   readonly exponentials: typeof exponentials; // nextToken.ts
-  readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, with the model's d and eps
+  readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, for this model
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
-  readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, with the model's shape and eps
-  readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void; // q and k of qkv rows
+  readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, for this model
+  readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void; // layers.ts
   readonly swiglu: typeof swiglu;
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
-  readonly wideRows?: WideRows; // absent where a vocabulary goes word by word
-  readonly team?: Team; // whose threads share the calls; absent where one thread computes
-  readonly packed?: PackedKernels; // absent where packed weights are widened before they are used
+  readonly unmaskedRows?: UnmaskedRows; // absent: logSoftmaxRow of head.ts is used for all rows
+  readonly team?: Team; // threads that share the calls; absent if a single thread computes
+  readonly packed?: PackedKernels; // absent: packed weights are converted to numbers before they are used
 }
 
-/** A row of logits over a vocabulary of which every token is legal. */
-export interface WideRows {
-  /** Logits become log-probabilities, log softmax(z/temperature); returns their entropy, in nats. */
+/** Kernels for a row of logits in which every token of the vocabulary is legal. */
+export interface UnmaskedRows {
+  /** Replaces logits by log-probabilities, log softmax(z/temperature). Returns the entropy, in nats. */
   readonly logSoftmax: (row: Real, temperature: number) => number;
-  /** Log-probabilities l of that entropy become −p·(g + e·(l + entropy)). */
+  /** Replaces log-probabilities l by −p·(g + e·(l + entropy)), with p = exp(l). */
   readonly gradients: (row: Real, g: number, e: number, entropy: number) => void;
 }
 
-/** Keys and values in slots: slotAttention.ts, with the model's shape. */
+/** Storing and reading of keys and values in slots: the functions of slotAttention.ts, with the model's shape. */
 export interface SlotKernels {
-  readonly file: WithoutLast<typeof fileSlots>;
+  readonly store: WithoutLast<typeof storeSlots>;
   readonly attend: WithoutLast<typeof attendSlots>;
 }
 
-/** Which weights can be used as files pack them. */
+/** The weight formats of files that can be used without unpacking. */
 export interface PackedFormats {
-  /** Whether weights of this format can stay as they are in a matrix of so many columns. */
+  /** Whether a matrix in this format, with this number of columns, can stay packed. */
   readonly takes: (format: BlockFormat, columns: number) => boolean;
-  /** Whether its weights are whole numbers with a scale; then activations are taken in 16 bits. */
+  /**
+   * Whether the format stores integers with a scale. If so, activations are rounded to 16-bit integers by `quantize`.
+   */
   readonly integers: (format: BlockFormat) => boolean;
-  /** Numbers of `reals` that activations (n,k) take in 16 bits, with a scale and a sum for each 32. */
-  readonly roomFor: (n: number, k: number) => number;
+  /**
+   * Size of the array that `quantize` writes for activations (n,k): 16-bit numbers, and a scale and a sum for each
+   * block of 32. In numbers of `reals`.
+   */
+  readonly quantizedSize: (n: number, k: number) => number;
 }
 
-/** Products with weights as files pack them. */
+/** Matrix products with packed weights. */
 export interface PackedKernels extends PackedFormats {
-  /** Writes x (n,k) in 16 bits. */
+  /** Rounds x (n,k) to 16-bit integers with a scale for each block of 32. */
   readonly quantize: (into: Real, x: Real, n: number, k: number) => void;
-  /** y (n rows of `stride` numbers, from `column` on, o of them) = x (n,k) · wᵀ; x as `quantize` wrote it where the format is of whole numbers. */
+  /**
+   * Writes x (n,k) · wᵀ to o columns of y from `column` on; rows of y are `stride` numbers long. For integer formats, x
+   * is the output of `quantize`.
+   */
   readonly product: (format: BlockFormat, y: Real, column: number, stride: number, x: Real, w: Real, n: number, o: number, k: number) => void; // prettier-ignore
 }
 
-/** What is left to give when a function's last argument is known. */
+/** The function type F without its last parameter. */
 type WithoutLast<F> = F extends (...args: [...infer Rest, infer _]) => void ? (...args: Rest) => void : never;

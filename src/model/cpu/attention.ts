@@ -2,9 +2,9 @@ import type { ModelConfig } from '../architecture.ts';
 import type { Real } from './real.ts';
 
 /**
- * One query of one head over `count` keys: softmax(q·k_j/√D) goes to probabilities[pAt …], Σ_j p_j·v_j to out[oAt …]. Keys and
- * values are rows of a larger matrix, `stride` apart, starting at kAt and vAt, so the same loop reads a packed batch and a
- * KV cache and gives the same bits.
+ * Computes attention of one query of one head over `count` keys: writes p = softmax(q·k_j/√D) to probabilities[pAt …]
+ * and Σ_j p_j·v_j to out[oAt …]. Keys and values are rows of a larger matrix. They start at kAt and vAt and are
+ * `stride` numbers apart. So the same loop reads a packed batch and a KV cache, with the same bits.
  */
 function attendOne(
   out: Real,
@@ -22,9 +22,9 @@ function attendOne(
   headDim: number,
 ): void {
   const scale = 1 / Math.sqrt(headDim);
-  const whole = count - (count % 4);
+  const count4 = count - (count % 4);
   let max = -Infinity;
-  for (let j = 0; j < whole; j += 4) {
+  for (let j = 0; j < count4; j += 4) {
     const k0 = kAt + j * stride;
     const k1 = k0 + stride;
     const k2 = k1 + stride;
@@ -45,7 +45,7 @@ function attendOne(
     probabilities[pAt + j + 2] = s2 * scale;
     probabilities[pAt + j + 3] = s3 * scale;
   }
-  for (let j = whole; j < count; j++) {
+  for (let j = count4; j < count; j++) {
     const k0 = kAt + j * stride;
     let s = 0;
     for (let c = 0; c < headDim; c++) s += q[qAt + c]! * keys[k0 + c]!;
@@ -66,7 +66,10 @@ function attendOne(
   weightedRows(out, oAt, probabilities, pAt, values, vAt, stride, count, headDim, 0);
 }
 
-/** out[oAt + c] = base + Σ_j weights[wAt + j]·rows[rAt + j·stride + c] for c < width; base is 0 or, with `add` 1, what was there. */
+/**
+ * Writes Σ_j weights[wAt + j]·rows[rAt + j·stride + c] to out[oAt + c] for each c < width. If `add` is 1, adds it to
+ * out instead.
+ */
 function weightedRows(
   out: Real,
   oAt: number,
@@ -79,8 +82,8 @@ function weightedRows(
   width: number,
   add: 0 | 1,
 ): void {
-  const whole = width - (width % 4);
-  for (let c = 0; c < whole; c += 4) {
+  const width4 = width - (width % 4);
+  for (let c = 0; c < width4; c += 4) {
     let s0 = 0;
     let s1 = 0;
     let s2 = 0;
@@ -100,51 +103,54 @@ function weightedRows(
     out[to + 2] = add === 0 ? s2 : out[to + 2]! + s2;
     out[to + 3] = add === 0 ? s3 : out[to + 3]! + s3;
   }
-  for (let c = whole; c < width; c++) {
+  for (let c = width4; c < width; c++) {
     let s = 0;
     for (let j = 0; j < count; j++) s += weights[wAt + j]! * rows[rAt + j * stride + c]!;
     out[oAt + c] = add === 0 ? s : out[oAt + c]! + s;
   }
 }
 
-/** Sizes of attention over rows that hold q, k and v heads side by side. */
+/** Numbers and size of the heads. A row of qkv holds all heads of q, then those of k, then those of v. */
 export interface AttentionShape {
   readonly heads: number; // H
   readonly kvHeads: number;
   readonly headDim: number; // D
 }
 
-/** The model's. */
+/** Returns the attention shape of a model. */
 export function attentionShape(model: ModelConfig): AttentionShape {
   return { heads: model.num_attention_heads, kvHeads: model.num_key_value_heads, headDim: model.head_dim };
 }
 
-/** Width of a row of q, k and v. */
+/** Returns the width of a row of qkv, in numbers. */
 export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
 
-/** Which keys each query sees: `counts[i]` rows from row `first[i]` on, or those that `table` names from there on. */
-export interface Reach {
+/**
+ * The keys that each query sees. Without `table`, query i sees the rows first[i] … first[i] + counts[i] − 1. With
+ * `table`, it sees the rows table[first[i]] … table[first[i] + counts[i] − 1].
+ */
+export interface VisibleKeys {
   readonly first: Int32Array; // (n)
   readonly counts: Int32Array; // (n)
-  readonly table?: Int32Array; // rows of keys: what several queries begin with lies there once
+  readonly table?: Int32Array; // row indices of keys; with it, a beginning shared by several rows is stored once
 }
 
 /**
- * Attention of n queries. Query i is the first H·D numbers of row i of qkv (n, (H+2·kvH)·D), rotated already; keys and values are
- * rows `stride` apart, of a packed batch or of a KV cache. out (n, H·D). With `kept`, the probabilities of query i and head h,
- * counts[i] of them, lie there one after the other. With grouped queries, head h reads kv head ⌊h·kvH/H⌋. `scores` is room
- * for the longest count and three numbers more.
+ * Computes attention of n queries and writes it to out (n, H·D). Query i is the first H·D numbers of row i of qkv (n,
+ * (H+2·kvH)·D), already rotated. Keys and values are rows of a packed batch or of a KV cache, `stride` numbers apart.
+ * Head h reads kv head ⌊h·kvH/H⌋. If `keptProbabilities` is given, the counts[i] probabilities of each query and head
+ * are written there one after the other. `scores` is scratch memory for the largest count plus three.
  */
 export function attend(
   out: Real,
-  kept: Real | null,
+  keptProbabilities: Real | null,
   qkv: Real,
   keys: Real,
   values: Real,
   stride: number,
-  { first, counts }: Reach,
+  { first, counts }: VisibleKeys,
   scores: Real,
   n: number,
   shape: AttentionShape,
@@ -152,7 +158,7 @@ export function attend(
   const { heads, kvHeads, headDim } = shape;
   const row = qkvWidth(shape);
   const perKv = heads / kvHeads;
-  const probabilities = kept ?? scores;
+  const probabilities = keptProbabilities ?? scores;
   let pAt = 0;
   for (let i = 0; i < n; i++) {
     const count = counts[i]!;
@@ -161,18 +167,21 @@ export function attend(
       const oAt = (i * heads + h) * headDim;
       const qAt = i * row + h * headDim;
       attendOne(out, oAt, probabilities, pAt, qkv, qAt, keys, from, values, from, stride, count, headDim);
-      if (kept) pAt += count;
+      if (keptProbabilities) pAt += count;
     }
   }
 }
 
-/** Overwrites dqkv (n, (H+2·kvH)·D) with what dout (n, H·D) means for a packed qkv, from what `attend` kept. */
+/**
+ * The backward pass of `attend` over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), computed from dout (n, H·D) and
+ * `keptProbabilities`.
+ */
 export function attendBackward(
   dqkv: Real,
   dout: Real,
-  kept: Real,
+  keptProbabilities: Real,
   qkv: Real,
-  { first, counts }: Reach,
+  { first, counts }: VisibleKeys,
   scores: Real,
   n: number,
   shape: AttentionShape,
@@ -189,13 +198,16 @@ export function attendBackward(
       const vAt = kAt + kvHeads * headDim;
       const qAt = i * stride + h * headDim;
       const oAt = (i * heads + h) * headDim;
-      attendOneBackward(dqkv, dout, oAt, kept, pAt, qkv, qAt, kAt, vAt, stride, count, headDim, scores);
+      attendOneBackward(dqkv, dout, oAt, keptProbabilities, pAt, qkv, qAt, kAt, vAt, stride, count, headDim, scores);
       pAt += count;
     }
   }
 }
 
-/** One query of one head: with dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. */
+/**
+ * The backward pass for one query of one head: with dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D,
+ * dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout.
+ */
 function attendOneBackward(
   dqkv: Real,
   dout: Real,

@@ -4,15 +4,15 @@ import type { GivenCredit } from '../policy.ts';
 import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
 import { reals, type Precision, type Real } from './real.ts';
 
-/** The one batch a backend holds: the record of what happened and what the stages wrote, all (B,T) unless said. */
+/** The batch of a backend: the recorded tokens, and the arrays that the stages write. All (B,T) unless noted. */
 export interface Batch {
   readonly rows: number; // B
   readonly length: number; // T
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array;
-  readonly lengths: Int32Array; // (B) tokens recorded
-  readonly logprobs: Real; // as the last learn() saw them
+  readonly lengths: Int32Array; // (B) recorded tokens of each row
+  readonly logprobs: Real; // computed by the last learn(), as are the next two
   readonly entropies: Real;
   readonly values: Real;
   readonly oldLogprobs: Real;
@@ -21,7 +21,7 @@ export interface Batch {
   readonly refLogprobs: Real;
   readonly advantages: Float64Array;
   readonly returns: Float64Array;
-  readonly rewards: Float64Array; // KL taken off
+  readonly rewards: Float64Array; // minus the KL penalty
   readonly lossMask: Float32Array; // of the policy loss
   readonly regularizerMask: Float32Array; // of entropy and KL loss
   readonly valueMask: Float32Array;
@@ -33,7 +33,7 @@ export interface Batch {
   readonly dvalues: Float64Array;
 }
 
-/** An empty batch. */
+/** Creates an empty batch. */
 export function createBatch(rows: number, length: number, precision: Precision): Batch {
   const size = rows * length;
   return {
@@ -72,7 +72,10 @@ export function clearBatch(batch: Batch): void {
   }
 }
 
-/** Replaces the batch by a record; a row's length is where its padding begins. Throws on a wrong size, an id outside the vocabulary, or a hole. */
+/**
+ * Replaces the batch by a record. The padding at the end of a row determines the row's length. Throws if a size is
+ * wrong, an id is outside the vocabulary, or a row has padding before a token.
+ */
 export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, given?: GivenCredit): void {
   const { rows, length } = batch;
   for (const [name, part] of Object.entries({ ...record, ...given }) as [string, ArrayLike<number>][]) {
@@ -109,7 +112,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.returns.set(given.returns);
 }
 
-/** Takes over masks, rewards, advantages and returns. */
+/** Copies masks, rewards, advantages and returns to the batch. */
 export function writeCredit(batch: Batch, { masks, rewards, advantages, returns }: Credit): void {
   batch.lossMask.set(masks.policy);
   batch.regularizerMask.set(masks.regularizer);
@@ -119,12 +122,15 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns 
   batch.rewards.set(rewards);
   batch.advantages.set(advantages);
   batch.returns.set(returns);
-  // what a row in no minibatch of this batch would else keep from the last one
+  // a row that is in no minibatch would otherwise keep the gradients of the previous batch
   batch.dlogprobs.fill(0);
   batch.policyWeights.fill(0);
 }
 
-/** The weights of the pass that is over behind those of earlier passes, as far as they are kept. */
+/**
+ * Returns the gradient weights of the earlier epochs, with those of the epoch that just ended appended. Keeps at most
+ * KEPT_PASSES − 1.
+ */
 export function withPass(earlier: readonly PassWeights[], batch: Batch): readonly PassWeights[] {
   if (earlier.length >= KEPT_PASSES - 1) return earlier;
   return [
@@ -133,7 +139,7 @@ export function withPass(earlier: readonly PassWeights[], batch: Batch): readonl
   ];
 }
 
-/** A copy of what the stages wrote, and of the passes and steps since the last report. */
+/** Returns a copy of the arrays that the stages wrote, with the epochs and steps since the last report. */
 export function reportOf(
   batch: Batch,
   earlierPasses: readonly PassWeights[],

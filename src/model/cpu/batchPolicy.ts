@@ -9,7 +9,10 @@ import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, wri
 import type { Decoder } from './decoder.ts';
 import type { Precision } from './real.ts';
 
-/** The part of a `Policy` that is the same on CPU and GPU if this thread's memory holds the batch: drawing tokens, credit, the report. */
+/**
+ * The part of a `Policy` that CPU and GPU share if the batch is in this thread's memory: drawing tokens, credit, the
+ * report.
+ */
 export abstract class BatchPolicy {
   readonly model: ModelConfig;
   readonly rows: number;
@@ -88,20 +91,23 @@ export abstract class BatchPolicy {
   }
 
   settled(): Promise<void> {
-    return Promise.resolve(); // every stage has done its work when it resolves
+    return Promise.resolve(); // nothing to wait for: each method finishes its work before it returns or resolves
   }
 
   destroy(): void {
     this.#sampling = null;
   }
 
-  /** Notes what an optimizer step measured, for the report. */
+  /** Stores the measurements of an optimizer step for the report. */
   protected learnedBy(stats: StepStats): void {
     this.submits++;
     this.#steps.push(stats);
   }
 
-  /** Called when the batch or the weights that scored it change: a subclass drops what it keeps of passes over the batch. */
+  /**
+   * Called when the batch, or the weights that scored it, change. A subclass drops the results of passes that it has
+   * cached.
+   */
   protected batchChanged(): void {
     return;
   }

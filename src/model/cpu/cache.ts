@@ -1,5 +1,5 @@
 import type { Arithmetic } from './arithmetic.ts';
-import type { ForwardRoom, Activations } from './activations.ts';
+import type { ForwardBuffers, Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Real } from './real.ts';
 import { type Attend, type Packed, forward } from './transformer.ts';
@@ -8,7 +8,7 @@ import type { RowReader } from './decoder.ts';
 import { gatherRows } from './layers.ts';
 import type { Tensors } from './network.ts';
 
-/** Keys and values of every token the network has seen, per layer (B, T, kvH·D). */
+/** The keys and values of every token that the network has read, one array (B, T, kvH·D) per layer. */
 interface Cache {
   readonly length: number; // T
   readonly keys: readonly Real[];
@@ -16,7 +16,7 @@ interface Cache {
   readonly filled: Int32Array; // (B) number of tokens of each row in the cache
 }
 
-/** An empty cache for `rows` rows of up to `length` tokens. */
+/** Creates an empty cache for `rows` rows of up to `length` tokens. */
 function createCache(arithmetic: Arithmetic, rows: number, length: number): Cache {
   const { model, reals } = arithmetic;
   const perLayer = () =>
@@ -26,47 +26,50 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
   return { length, keys: perLayer(), values: perLayer(), filled: new Int32Array(rows) };
 }
 
-/** Attention that first stores the new keys and values in the cache, then reads all of a row's. */
+/**
+ * Returns an attention function that stores the new keys and values in the cache, then attends over all cached tokens
+ * of the row.
+ */
 function cachedAttention(
-  { arithmetic, reach, scores }: ForwardRoom,
+  { arithmetic, visibleKeys, scores }: ForwardBuffers,
   cache: Cache,
   { count: n, positions, rows }: Packed & { readonly rows: Int32Array },
 ): Attend {
   const { heads, kvHeads, headDim } = attentionShape(arithmetic.model);
   const kv = kvHeads * headDim;
-  const wide = (heads + 2 * kvHeads) * headDim;
+  const qkvRow = (heads + 2 * kvHeads) * headDim;
   for (let i = 0; i < n; i++) {
-    reach.first[i] = rows[i]! * cache.length;
-    reach.counts[i] = positions[i]! + 1;
+    visibleKeys.first[i] = rows[i]! * cache.length;
+    visibleKeys.counts[i] = positions[i]! + 1;
   }
   return (layer, a) => {
     const keys = cache.keys[layer]!;
     const values = cache.values[layer]!;
     for (let i = 0; i < n; i++) {
-      const to = (reach.first[i]! + positions[i]!) * kv;
-      const from = i * wide + heads * headDim;
+      const to = (visibleKeys.first[i]! + positions[i]!) * kv;
+      const from = i * qkvRow + heads * headDim;
       for (let c = 0; c < kv; c++) {
         keys[to + c] = a.qkv[from + c]!;
         values[to + c] = a.qkv[from + kv + c]!;
       }
     }
-    arithmetic.attend(a.attended, null, a.qkv, keys, values, kv, reach, scores, n);
+    arithmetic.attend(a.attended, null, a.qkv, keys, values, kv, visibleKeys, scores, n);
   };
 }
 
-/** Runs the network over rows with a cache of keys and values that has one place for each token of each row. */
+/** Reads rows with the network. Its cache of keys and values has one place for each token of each row. */
 export class CacheReader implements RowReader {
   readonly #batch: Batch;
-  readonly #room: Activations;
+  readonly #buffers: Activations;
   readonly #tensors: Tensors;
   readonly #rotary: Real;
   readonly #cache: Cache;
   readonly #hidden: Real; // (B, d)
 
-  constructor(batch: Batch, room: Activations, tensors: Tensors, rotary: Real) {
-    const { arithmetic } = room;
+  constructor(batch: Batch, buffers: Activations, tensors: Tensors, rotary: Real) {
+    const { arithmetic } = buffers;
     this.#batch = batch;
-    this.#room = room;
+    this.#buffers = buffers;
     this.#tensors = tensors;
     this.#rotary = rotary;
     this.#cache = createCache(arithmetic, batch.rows, batch.length);
@@ -84,7 +87,7 @@ export class CacheReader implements RowReader {
   read(active: readonly number[], logits: Real): void {
     const { length, lengths } = this.#batch;
     const { filled } = this.#cache;
-    const { model, matmulNT } = this.#room.arithmetic;
+    const { model, matmulNT } = this.#buffers.arithmetic;
     const total = active.reduce((sum, b) => sum + lengths[b]! - filled[b]!, 0);
     const packed = {
       count: total,
@@ -104,9 +107,9 @@ export class CacheReader implements RowReader {
       last[i] = at - 1;
       filled[b] = lengths[b]!;
     }
-    const attend = cachedAttention(this.#room, this.#cache, packed);
-    forward(this.#room, this.#tensors, packed, this.#rotary, attend, false);
-    gatherRows(this.#hidden, this.#room.hidden, last, active.length, model.hidden_size);
+    const attend = cachedAttention(this.#buffers, this.#cache, packed);
+    forward(this.#buffers, this.#tensors, packed, this.#rotary, attend, false);
+    gatherRows(this.#hidden, this.#buffers.hidden, last, active.length, model.hidden_size);
     matmulNT(logits, this.#hidden, this.#tensors.head, active.length, model.vocab_size, model.hidden_size);
   }
 }

@@ -4,11 +4,14 @@ import type { Precision } from './real.ts';
 import type { SimdOptions } from './simd.ts';
 import { openArithmetic } from './timed.ts';
 
-const EDGE = 256; // of the product
-const COPY = 2 ** 22; // numbers
+const MATRIX_SIZE = 256; // rows and columns of the matrices that are multiplied
+const COPIED_NUMBERS = 2 ** 22;
 const ROUNDS = 5;
 
-/** What the CPU can do at best here, by the backend's own product, in so many threads, and by a copy, which is one thread's. */
+/**
+ * Measures the highest speed of the CPU: of matrix products with the backend's own kernel and threads, and of copying,
+ * in one thread.
+ */
 export async function cpuCeilings(
   model: ModelConfig,
   precision: Precision,
@@ -16,25 +19,29 @@ export async function cpuCeilings(
   now: () => number,
   options: SimdOptions = {},
 ): Promise<Ceilings> {
-  const arithmetic = openArithmetic(model, precision, 3 * EDGE * EDGE * 8, simd, options);
+  const arithmetic = openArithmetic(model, precision, 3 * MATRIX_SIZE * MATRIX_SIZE * 8, simd, options);
   await arithmetic.team?.begun();
-  const [x, w, y] = [arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE), arithmetic.reals(EDGE * EDGE)];
-  const least = (run: () => void) => {
+  const [x, w, y] = [
+    arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
+    arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
+    arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
+  ];
+  const shortestMs = (run: () => void) => {
     let best = Infinity;
     for (let round = 0; round <= ROUNDS; round++) {
       const began = now();
       for (let i = 0; i < 4; i++) run(); // a browser's clock is coarse
-      if (round > 0) best = Math.min(best, now() - began); // the first warms up
+      if (round > 0) best = Math.min(best, now() - began); // round 0 only warms up
     }
     return best / 4;
   };
-  const productMs = least(() => arithmetic.matmulNT(y, x, w, EDGE, EDGE, EDGE));
+  const productMs = shortestMs(() => arithmetic.matmulNT(y, x, w, MATRIX_SIZE, MATRIX_SIZE, MATRIX_SIZE));
   arithmetic.team?.close();
-  const [from, to] = [new Float32Array(COPY).fill(1), new Float32Array(COPY)];
-  const copyMs = least(() => to.set(from));
+  const [from, to] = [new Float32Array(COPIED_NUMBERS).fill(1), new Float32Array(COPIED_NUMBERS)];
+  const copyMs = shortestMs(() => to.set(from));
   return {
-    gflops: (2 * EDGE ** 3) / productMs / 1e6,
-    gbps: (8 * COPY) / copyMs / 1e6,
+    gflops: (2 * MATRIX_SIZE ** 3) / productMs / 1e6,
+    gbps: (8 * COPIED_NUMBERS) / copyMs / 1e6,
     launchUs: 0,
     readbackUs: 0,
   };

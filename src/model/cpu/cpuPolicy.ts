@@ -37,28 +37,29 @@ import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timed.t
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
-/** How a CPU backend is made. */
+/** Options of `createCpuPolicy`. */
 interface CpuPolicyOptions {
-  readonly precision: Precision; // f32 to train, f64 to test against
+  readonly precision: Precision; // f32 to train; f64 is the reference of tests
   readonly seed: number; // of the initial weights
-  readonly simd?: boolean; // false keeps an f32 policy off WebAssembly SIMD; else it is used where there is any
-  readonly reason: string; // why not a GPU, in a sentence; '' when the CPU was asked for
+  readonly simd?: boolean; // false: f32 without WebAssembly SIMD; by default SIMD is used if available
+  readonly reason: string; // why the GPU isn't used, as a sentence; '' if the CPU was asked for
 }
 
-/** Most bytes a run may need: a tab that asks for more is killed without a word. */
-const MOST_BYTES = 4 * 2 ** 30;
+/** Largest memory of a run, in bytes. A browser kills a tab that needs more, without a message. */
+const MAX_BYTES = 4 * 2 ** 30;
 
 /**
- * The `Policy` on one core: the fallback where there is no GPU, in WebAssembly SIMD, and the oracle of the tests, in plain
- * TypeScript. Starts from `initialWeights(spec.model, seed)`. Throws BackendError when the run would need more memory than a tab has.
+ * Creates a `Policy` that computes on one core. With WebAssembly SIMD it's the fallback if there is no GPU; in plain
+ * TypeScript it's the reference of the tests. Starts from `initialWeights(spec.model, seed)`. Throws BackendError if
+ * the run needs more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
   checkTrainable(spec.model);
   const bytes = bytesNeeded(spec, options.precision);
-  if (bytes > MOST_BYTES) {
+  if (bytes > MAX_BYTES) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(bytes)} GiB. On the CPU at most ${gib(MOST_BYTES)} GiB fit.`,
+      `The run needs ${gib(bytes)} GiB. On the CPU at most ${gib(MAX_BYTES)} GiB fit.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'width', 'layers'],
     );
@@ -66,7 +67,10 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/** See `createCpuPolicy`. Beyond the seam it shows logits and gradients, for analysis, tests and golden numbers. */
+/**
+ * The policy of `createCpuPolicy`. Besides the methods of `Policy` it shows logits and gradients, for analysis and
+ * tests.
+ */
 export class CpuPolicy extends BatchPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly parameters: readonly Parameter[];
@@ -96,18 +100,18 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     this.#network = createNetwork(model, arithmetic);
     this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), arithmetic) : null;
     this.#reference = arithmetic.reals(this.#network.size);
-    const policy = { network: this.#network, room: createActivations(arithmetic, capacity) };
+    const policy = { network: this.#network, buffers: createActivations(arithmetic, capacity) };
     this.#learner = {
       critic: spec.critic,
       policy,
-      separate: this.#critic && { network: this.#critic, room: createActivations(arithmetic, capacity) },
+      separate: this.#critic && { network: this.#critic, buffers: createActivations(arithmetic, capacity) },
       head: new LanguageHead(arithmetic, capacity.tokens),
       rotary: arithmetic.reals(length * model.head_dim),
       batch: this.batch,
       math,
     };
     fillRotary(this.#learner.rotary, model);
-    const reader = new CacheReader(this.batch, policy.room, this.#network.tensors, this.#learner.rotary);
+    const reader = new CacheReader(this.batch, policy.buffers, this.#network.tensors, this.#learner.rotary);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.writeWeights(initialWeights(model, options.seed));
   }
@@ -154,7 +158,10 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     if (this.#critic && state.critic) writeNetwork(this.#critic, state.critic);
   }
 
-  /** Also loads the trunk into a separate critic, whose value head becomes zero; a value head that is not given is zero too. */
+  /**
+   * Also loads the weights into a separate critic, but sets the critic's value head to zero. A missing value head
+   * becomes zero too.
+   */
   writeWeights(weights: Weights): void {
     resetNetwork(this.#network, weights);
     if (!this.#critic) return;
@@ -178,47 +185,56 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     };
   }
 
-  /** (B,T,V) logits of the batch, untempered and unmasked: entry t follows token t and predicts t + 1; zero at pads. */
+  /**
+   * Returns (B,T,V) logits of the batch, untempered and unmasked. Those at position t predict token t + 1. Zero at
+   * padding.
+   */
   logits(): Real {
     return fullLogits(this.#learner);
   }
 
-  /** (V) untempered logits after the first `count` tokens of row `row`. */
+  /** Returns (V) untempered logits after the first `count` tokens of row `row`. */
   nextLogits(row: number, count: number): Real {
     return nextLogits(this.#learner, row, count);
   }
 
-  /** Gradients of the last learn() or accumulate(), before clipping; a separate critic's are named `critic.NAME`. */
+  /**
+   * Returns the gradients of the last learn() or accumulate(), before clipping. Those of a separate critic are named
+   * `critic.NAME`.
+   */
   gradients(): Weights {
-    const own = readPool(this.#network.placed, this.#network.gradients);
-    if (!this.#critic) return own;
-    const critics = readPool(this.#critic.placed, this.#critic.gradients);
-    return new Map([...own, ...[...critics].map(([name, tensor]) => [`critic.${name}`, tensor] as const)]);
+    const ofPolicy = readPool(this.#network.placed, this.#network.gradients);
+    if (!this.#critic) return ofPolicy;
+    const ofCritic = readPool(this.#critic.placed, this.#critic.gradients);
+    return new Map([...ofPolicy, ...[...ofCritic].map(([name, tensor]) => [`critic.${name}`, tensor] as const)]);
   }
 
-  /** What the policy looked at when row `row` had its first `count` tokens and the next was to be chosen. */
+  /** Returns the attention with which the policy chose the token after the first `count` tokens of row `row`. */
   attention(row: number, count: number): AttentionView {
     return attentionMaps(this.#learner, row, count);
   }
 
-  /** Gradients of the policy's own tensors as `gradients` has them, in layout order; not a copy. */
+  /** Returns the gradients without those of a separate critic, as one array in layout order; not a copy. */
   gradientPool(): Real {
     return this.#network.gradients;
   }
 
-  /** The weights themselves, not a copy, in layout order: for finite differences in float64. */
+  /** Returns the weights in layout order, not a copy. Tests change them, to compute finite differences in float64. */
   weightPool(): { readonly policy: Real; readonly critic: Real | null } {
     return { policy: this.#network.weights, critic: this.#critic?.weights ?? null };
   }
 }
 
-/** (B,T,V) logits of the whole batch; see `CpuPolicy.logits`. One row at a time: speed does not matter here. */
+/**
+ * Returns (B,T,V) logits of the whole batch; see `CpuPolicy.logits`. Runs one row at a time, because speed doesn't
+ * matter here.
+ */
 function fullLogits(learner: Learner): Real {
   const { batch, policy, head, rotary } = learner;
-  const { room } = policy;
+  const { buffers } = policy;
   const { tensors } = policy.network;
   const v = head.vocabulary;
-  const out = reals(room.arithmetic.precision, batch.tokens.length * v);
+  const out = reals(buffers.arithmetic.precision, batch.tokens.length * v);
   for (let b = 0; b < batch.rows; b++) {
     const count = batch.lengths[b]!;
     const start = b * batch.length;
@@ -227,23 +243,26 @@ function fullLogits(learner: Learner): Real {
       tokens: batch.tokens.slice(start, start + count),
       positions: Int32Array.from({ length: count }, (_, t) => t),
     };
-    forward(room, tensors, packed, rotary, packedAttention(room, packed, false), false);
-    head.logits(out.subarray(start * v), room.hidden, tensors.head, count);
+    forward(buffers, tensors, packed, rotary, packedAttention(buffers, packed, false), false);
+    head.logits(out.subarray(start * v), buffers.hidden, tensors.head, count);
   }
   return out;
 }
 
-/** (V) logits after the first `count` tokens of a row, untempered and unmasked. Throws RangeError where the row does not have as many. */
+/**
+ * Returns (V) logits after the first `count` tokens of a row, untempered and unmasked. Throws RangeError if the row has
+ * fewer tokens.
+ */
 function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count: number): Real {
-  const { room, network } = policy;
+  const { buffers, network } = policy;
   const packed = rowPrefix(batch, row, count);
-  forward(room, network.tensors, packed, rotary, packedAttention(room, packed, false), false);
-  const out = reals(room.arithmetic.precision, head.vocabulary);
-  head.logits(out, room.hidden.subarray((count - 1) * head.width), network.tensors.head, 1);
+  forward(buffers, network.tensors, packed, rotary, packedAttention(buffers, packed, false), false);
+  const out = reals(buffers.arithmetic.precision, head.vocabulary);
+  head.logits(out, buffers.hidden.subarray((count - 1) * head.width), network.tensors.head, 1);
   return out;
 }
 
-/** An upper bound of a policy's memory by purpose: every row full, and all of them learned from at once. */
+/** Returns an upper bound of a policy's memory, by purpose: all rows are full, and all are in one minibatch. */
 function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precision) {
   const scalars = (m: ModelConfig) => placements(m).reduce((sum, p) => sum + p.size, 0);
   const capacity = capacityOf(rows, length);
@@ -252,18 +271,18 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
   const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
   const drawn = rows * (model.vocab_size + model.hidden_size);
   const passes = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
-  const each = bytesPer(precision);
+  const numberBytes = bytesPer(precision);
   return [
-    { purpose: 'weights, the reference’s too', bytes: each * (pool + scalars(model)) },
-    { purpose: 'gradients', bytes: each * pool },
-    { purpose: 'Adam’s moments', bytes: each * 2 * pool },
-    { purpose: 'activations and their gradients', bytes: each * (passes + length * model.head_dim) },
-    { purpose: 'key-value cache', bytes: each * cache },
-    { purpose: 'batch, credit and draws', bytes: each * (drawn + 7 * rows * length) + 85 * rows * length },
+    { purpose: 'weights, the reference’s too', bytes: numberBytes * (pool + scalars(model)) },
+    { purpose: 'gradients', bytes: numberBytes * pool },
+    { purpose: 'Adam’s moments', bytes: numberBytes * 2 * pool },
+    { purpose: 'activations and their gradients', bytes: numberBytes * (passes + length * model.head_dim) },
+    { purpose: 'key-value cache', bytes: numberBytes * cache },
+    { purpose: 'batch, credit and draws', bytes: numberBytes * (drawn + 7 * rows * length) + 85 * rows * length },
   ];
 }
 
-/** The sum of `memoryOf`. */
+/** Returns the sum of `memoryOf`, in bytes. */
 function bytesNeeded(spec: PolicySpec, precision: Precision): number {
   return memoryOf(spec, precision).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -14,15 +14,15 @@ import { simdArithmetic } from './simd.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
 import { nameOfBegun, type Team } from './team/team.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
-import { type Following, TextNetwork } from './textNetwork.ts';
+import { type NewTokens, TextNetwork } from './textNetwork.ts';
 import { drawText, likeliestIds } from './textSampler.ts';
 
 export type { CpuTextModelOptions } from './textMemory.ts';
 
 /**
- * Opens a language model on the CPU, to read texts and to draw from. Weights stay packed if there is a matrix product for their format.
- * Throws BackendError before anything is read if the model needs too much memory, and ProblemError with file and tensor if its weights
- * can't be read.
+ * Opens a language model on the CPU, to read texts and to draw from. Weights stay packed if there is a matrix product
+ * for their format. Throws BackendError before anything is read if the model needs too much memory, and ProblemError
+ * with file and tensor if its weights can't be read.
  */
 export async function openCpuTextModel(
   model: ModelConfig,
@@ -57,7 +57,7 @@ export async function openCpuTextModel(
   }
 }
 
-/** The temperature of log-probabilities that are only reported, not used to draw. */
+/** The temperature for log-probabilities that are only reported, not used to draw. */
 const UNTEMPERED = 1;
 
 class CpuTextModel implements TextModel {
@@ -67,7 +67,7 @@ class CpuTextModel implements TextModel {
   readonly length: number;
   readonly memory: readonly MemoryPart[];
   readonly #texts: RowTexts; // tokens past a row's count in the cache haven't run yet
-  readonly #hidden: Real; // (B, d) the final hidden state after a row's text, where all of it has run
+  readonly #hidden: Real; // (B, d) the final hidden state after each row's text, once all of the text has run
   readonly #team: Team | undefined;
   #network: TextNetwork<Matrix> | null;
 
@@ -95,18 +95,18 @@ class CpuTextModel implements TextModel {
     const { hidden_size: d } = this.model;
     this.#texts.checkBegin(texts);
     const plan = sharedBeginnings(texts);
-    const own = plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - shared, 0);
-    this.#checkRoom('begin', own, cache.uses.length);
+    const tokensToRun = plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - shared, 0);
+    this.#checkFreeSlots('begin', tokensToRun, cache.uses.length);
     for (let row = 0; row < this.rows; row++) releaseSlots(cache, row, 0);
     this.#texts.begin(texts);
-    const following = plan.map(({ row, like, shared }) => {
+    const newTokens = plan.map(({ row, like, shared }) => {
       shareSlots(cache, like, row, shared);
-      return this.#following(row);
+      return this.#newTokens(row);
     });
-    this.#run(following);
+    this.#run(newTokens);
     for (const { row, like, shared } of plan) {
-      const whole = shared > 0 && shared === this.#texts.of(row).length;
-      if (whole) this.#hidden.copyWithin(row * d, like * d, (like + 1) * d);
+      const isWholeTextShared = shared > 0 && shared === this.#texts.of(row).length;
+      if (isWholeTextShared) this.#hidden.copyWithin(row * d, like * d, (like + 1) * d);
     }
     await Promise.resolve();
   }
@@ -126,7 +126,7 @@ class CpuTextModel implements TextModel {
   async append(appended: readonly Appended[]): Promise<void> {
     this.#texts.checkAppend(appended);
     const rows = [...new Set(appended.map(({ row }) => row))];
-    this.#checkRoom('append', this.#pending(rows) + appended.reduce((sum, { ids }) => sum + ids.length, 0));
+    this.#checkFreeSlots('append', this.#pending(rows) + appended.reduce((sum, { ids }) => sum + ids.length, 0));
     for (const { row, ids } of appended) this.#texts.extend(row, ids);
     this.#advance(rows);
     await Promise.resolve();
@@ -146,8 +146,8 @@ class CpuTextModel implements TextModel {
       const left = Math.min(steps, this.#texts.room(row));
       return { row, left, ids: [] as number[], logprobs: [] as number[], stopped: false };
     });
-    // the last token that a row draws waits to be run until something follows it
-    this.#checkRoom('draw', this.#pending(rows) + turns.reduce((sum, { left }) => sum + Math.max(0, left - 1), 0));
+    // the last drawn token of a row runs only when more tokens follow, so it needs no slot yet
+    this.#checkFreeSlots('draw', this.#pending(rows) + turns.reduce((sum, { left }) => sum + Math.max(0, left - 1), 0));
     let active = turns.filter(({ left }) => left > 0);
     while (active.length > 0) {
       const drawing = active;
@@ -176,7 +176,7 @@ class CpuTextModel implements TextModel {
     if (!Number.isInteger(count) || count < 1 || count > this.model.vocab_size) {
       throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${this.model.vocab_size}.`);
     }
-    this.#checkRoom('likeliest', this.#pending(rows));
+    this.#checkFreeSlots('likeliest', this.#pending(rows));
     this.#advance(rows);
     const found: Likeliest[] = [];
     this.#head(rows, UNTEMPERED, (_, next) => {
@@ -189,7 +189,7 @@ class CpuTextModel implements TextModel {
   async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
     this.#texts.checkScore(row, ids);
     if (ids.length === 0) return [];
-    this.#checkRoom('score', this.#pending([row]) + ids.length - 1);
+    this.#checkFreeSlots('score', this.#pending([row]) + ids.length - 1);
     const network = this.#open();
     this.#advance([row]);
     const logprobs: number[] = [];
@@ -211,11 +211,11 @@ class CpuTextModel implements TextModel {
 
   /** Runs the tokens of the rows that haven't run yet. */
   #advance(rows: readonly number[]): void {
-    this.#run(rows.map((row) => this.#following(row)));
+    this.#run(rows.map((row) => this.#newTokens(row)));
   }
 
-  /** The tokens of a row that haven't run yet, with cache slots for them. */
-  #following(row: number): Following {
+  /** Returns the tokens of a row that haven't run yet, and takes cache slots for them. */
+  #newTokens(row: number): NewTokens {
     const { cache } = this.#open();
     const from = cache.counts[row]!;
     const ids = this.#texts.of(row).slice(from);
@@ -223,9 +223,9 @@ class CpuTextModel implements TextModel {
     return { row, from, ids };
   }
 
-  #run(following: readonly Following[]): void {
+  #run(newTokens: readonly NewTokens[]): void {
     const { hidden_size: d } = this.model;
-    this.#open().run(following, (tokens, hidden) => {
+    this.#open().run(newTokens, (tokens, hidden) => {
       for (const [i, { row, position }] of tokens.entries()) {
         const isLast = position === this.#texts.of(row).length - 1;
         if (isLast) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
@@ -242,13 +242,13 @@ class CpuTextModel implements TextModel {
     throw new Error('The model is closed. Open it again.');
   }
 
-  /** The number of tokens of the rows that haven't run yet. */
+  /** Returns how many tokens of the rows haven't run yet. */
   #pending(rows: readonly number[]): number {
     const { counts } = this.#open().cache;
     return rows.reduce((sum, row) => sum + this.#texts.of(row).length - counts[row]!, 0);
   }
 
-  #checkRoom(method: string, tokens: number, free = this.#open().cache.free.length): void {
+  #checkFreeSlots(method: string, tokens: number, free = this.#open().cache.free.length): void {
     if (tokens <= free) return;
     throw new RangeError(
       `${method}: there is room for ${free} more tokens, and ${tokens} are needed. Open the model with more cached tokens, or draw fewer steps or rows.`,

@@ -7,19 +7,22 @@ import { logSoftmaxRow } from './head.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
 
-/** Reads the rows of a batch as they grow. */
+/** A network with a cache that reads the rows of a batch as they grow. */
 export interface RowReader {
-  /** Forgets what it read of all rows: the weights or the record changed. */
+  /** Empties the cache of all rows. Call it when the weights or the recorded tokens change. */
   forget(): void;
-  /** Forgets what it read of a row. */
+  /** Empties the cache of one row. */
   forgetRow(row: number): void;
-  /** Reads what is new of these rows, all at once; writes the logits (active.length, V) after each one's last token, by when it resolves where it takes time. */
+  /**
+   * Reads the new tokens of these rows together, and writes the logits (active.length, V) after each row's last token.
+   * If it returns a promise, the logits are written when the promise resolves.
+   */
   read(active: readonly number[], logits: Real): void | Promise<void>;
 }
 
 /**
- * Draws tokens into the batch. Tokens are read only when a draw needs them, all rows' together, so a prompt costs one wide pass and the last token of a
- * finished row none.
+ * Draws tokens into the batch. The network reads tokens only when a draw needs them, and reads those of all rows
+ * together. So the prompts take a single pass, and the last token of a finished row takes none.
  */
 export class Decoder {
   readonly #batch: Batch;
@@ -35,27 +38,27 @@ export class Decoder {
     this.#logits = reals(batch.rows * model.vocab_size);
   }
 
-  /** Begins all rows; `update` is a counter of their draws. */
+  /** Begins all rows. `update` and the row number are the counters of the random draws. */
   begin(update: number): void {
     this.#counters = Array.from({ length: this.#batch.rows }, (_, rollout) => ({ update, rollout }));
     this.forget();
   }
 
-  /** Begins one row; see `Policy`. */
+  /** Begins one row; see `Policy.beginRow`. */
   beginRow(row: number, counters: DrawCounters): void {
     this.#counters[row] = counters;
     this.#batch.lengths[row] = 0;
     this.#reader.forgetRow(row);
   }
 
-  /** Forgets what was read: the weights or the record changed. */
+  /** Empties the reader's cache. Call it when the weights or the recorded tokens change. */
   forget(): void {
     this.#reader.forget();
   }
 
   /**
-   * One chunk; see `DecodeChunk`. A row also stops drawing when its T tokens are full. Throws when forced tokens do not fit,
-   * an id is outside the vocabulary, or a row would draw before its first token.
+   * Forces and draws the tokens of one chunk; see `DecodeChunk`. A row also stops when it has T tokens. Throws if
+   * forced tokens don't fit, an id is outside the vocabulary, or a row would draw before it has a token.
    */
   async decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): Promise<DecodedChunk> {
     const { rows, length, lengths } = this.#batch;
@@ -64,17 +67,17 @@ export class Decoder {
     const logprobs = new Float32Array(rows * chunk.steps);
     const logMasses = cuts(sampling) ? new Float32Array(rows * chunk.steps) : null;
     const states = Int32Array.from(chunk.states);
-    const left = new Int32Array(rows);
+    const remaining = new Int32Array(rows);
     this.#force(chunk);
     for (let b = 0; b < rows; b++) {
       if (states[b]! < 0) continue;
-      const room = Math.min(chunk.steps - chunk.forcedCounts[b]!, length - lengths[b]!);
-      left[b] = Math.min(chunk.budgets[b]!, room);
-      if (left[b]! > 0 && lengths[b] === 0) {
+      const free = Math.min(chunk.steps - chunk.forcedCounts[b]!, length - lengths[b]!);
+      remaining[b] = Math.min(chunk.budgets[b]!, free);
+      if (remaining[b]! > 0 && lengths[b] === 0) {
         throw new Error(`decode: row ${b} has no token to draw after; force at least one first.`);
       }
     }
-    let active = rowsWith(left);
+    let active = rowsWith(remaining);
     while (active.length > 0) {
       const reading = this.#reader.read(active, this.#logits);
       if (reading) await reading;
@@ -95,9 +98,9 @@ export class Decoder {
         counts[b] = counts[b]! + 1;
         const nextState = grammar.next[state * v + token]!;
         states[b] = nextState;
-        left[b] = grammar.stop[nextState] === 1 ? 0 : left[b]! - 1;
+        remaining[b] = grammar.stop[nextState] === 1 ? 0 : remaining[b]! - 1;
       }
-      active = rowsWith(left);
+      active = rowsWith(remaining);
     }
     return { counts, tokens, logprobs, ...(logMasses && { logMass: logMasses }) };
   }
@@ -133,8 +136,8 @@ export class Decoder {
   }
 }
 
-function rowsWith(left: Int32Array): number[] {
+function rowsWith(remaining: Int32Array): number[] {
   const rows: number[] = [];
-  for (let b = 0; b < left.length; b++) if (left[b]! > 0) rows.push(b);
+  for (let b = 0; b < remaining.length; b++) if (remaining[b]! > 0) rows.push(b);
   return rows;
 }

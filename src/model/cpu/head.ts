@@ -1,26 +1,26 @@
 import type { Grammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, WideRows } from './arithmetic.ts';
+import type { Arithmetic, UnmaskedRows } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
 import type { Real } from './real.ts';
 
-/** Stands in for −∞ at illegal tokens: e^−1e30 is 0, and no subtraction makes a NaN of it. */
+/** Log-probability of an illegal token, in place of −∞: e^−1e30 is 0, and subtracting two of these gives no NaN. */
 const ILLEGAL = -1e30;
-/** No legal token comes near; half of `ILLEGAL`, because float32 rounds −1e30 itself. */
-const LEAST_LEGAL = ILLEGAL / 2;
-/** Most logits held at once. */
-const MOST_LOGITS = 1 << 21;
+/** Lower limit for legal tokens, which never come near it. It isn't `ILLEGAL` itself, because float32 rounds −1e30. */
+const MIN_LEGAL = ILLEGAL / 2;
+/** Largest number of logits in memory at once. */
+const MAX_LOGITS = 1 << 21;
 
-/** Targets whose logits are held at once. */
-const rowsHeld = (vocabulary: number, tokens: number) =>
-  Math.max(1, Math.min(tokens, Math.floor(MOST_LOGITS / vocabulary)));
+/** Returns how many targets have their logits in memory at once. */
+const rowsAtOnce = (vocabulary: number, tokens: number) =>
+  Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / vocabulary)));
 
-/** How many numbers a head holds for passes of up to `tokens` targets. */
+/** Returns the size of a head's memory for passes of up to `tokens` targets, in numbers. */
 export function headSize({ vocab_size, hidden_size }: ModelConfig, tokens: number): number {
-  return rowsHeld(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
+  return rowsAtOnce(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
 }
 
-/** Which positions of a packed pass the language head speaks at, and of which token. */
+/** The positions of a packed pass at which the language head predicts, and the tokens that it scores there. */
 export interface HeadTargets {
   readonly count: number; // m
   readonly positions: Int32Array; // (m) packed index whose hidden state scores the token
@@ -29,7 +29,7 @@ export interface HeadTargets {
   readonly places: Int32Array; // (m) its (B,T) index
 }
 
-/** The targets in pieces of `chunk`, the last one shorter. */
+/** Yields the targets in pieces of `chunk` targets. The last piece may be shorter. */
 export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
   for (let from = 0; from < targets.count; from += chunk) {
     const part = (of: Int32Array) => of.subarray(from, from + chunk);
@@ -48,32 +48,33 @@ export class LanguageHead {
   readonly vocabulary: number;
   readonly width: number;
   readonly #arithmetic: Arithmetic;
-  readonly chunk: number; // rows of logits held at once: what many targets can be cut into, to the same bits
+  readonly chunk: number; // rows of logits in memory at once; targets cut into pieces of this size give the same bits
   readonly #hidden: Real;
   readonly #dhidden: Real;
   readonly #logits: Real;
-  readonly #entropies: Float64Array; // of each row of logits, where all of the vocabulary is legal and there are kernels for that
-  #free: { readonly grammar: Grammar; readonly isFree: boolean } | null = null;
-  #held: HeadTargets | null = null; // targets whose normalised log-probabilities #logits holds
-  #heldFrom = -1;
+  readonly #entropies: Float64Array; // entropy of each row of logits, if the kernels for unmasked rows are used
+  /** The grammar of the last call, and whether every token is legal in each of its states. */
+  #lastGrammar: { readonly grammar: Grammar; readonly isFree: boolean } | null = null;
+  #cachedTargets: HeadTargets | null = null; // targets whose log-probabilities are in #logits
+  #cachedFrom = -1; // index of the first of these targets
 
-  /** For passes of up to `tokens` targets. */
+  /** Creates a head for passes of up to `tokens` targets. */
   constructor(arithmetic: Arithmetic, tokens: number) {
     const { vocab_size: vocabulary, hidden_size: width } = arithmetic.model;
     this.vocabulary = vocabulary;
     this.width = width;
     this.#arithmetic = arithmetic;
-    this.chunk = rowsHeld(vocabulary, tokens);
+    this.chunk = rowsAtOnce(vocabulary, tokens);
     this.#hidden = arithmetic.reals(this.chunk * width);
     this.#dhidden = arithmetic.reals(this.chunk * width);
     this.#logits = arithmetic.reals(this.chunk * vocabulary);
     this.#entropies = new Float64Array(this.chunk);
   }
 
-  /** Writes the logits (count, V) of the first hidden states. */
+  /** Writes the logits (count, V) of the first `count` hidden states. */
   logits(out: Real, hidden: Real, weight: Real, count: number): void {
     const { vocabulary: v, width: d } = this;
-    this.#held = null;
+    this.#cachedTargets = null;
     for (let from = 0; from < count; from += this.chunk) {
       const rows = Math.min(this.chunk, count - from);
       this.#arithmetic.matmulNT(this.#logits, hidden.subarray(from * d), weight, rows, v, d);
@@ -82,8 +83,8 @@ export class LanguageHead {
   }
 
   /**
-   * Writes log-probability and entropy of every target at its (B,T) place: log softmax(z/temperature) over the tokens that are
-   * legal in the target's state, in nats.
+   * Writes the log-probability and the entropy of every target to its (B,T) place, in nats. The log-probability is
+   * log softmax(z/temperature) over the tokens that are legal in the target's state.
    */
   score(
     hidden: Real,
@@ -100,15 +101,16 @@ export class LanguageHead {
       for (let i = 0; i < rows; i++) {
         const place = targets.places[from + i]!;
         logprobs[place] = this.#logits[i * v + targets.tokens[from + i]!]!;
-        entropies[place] = this.#wide(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
+        entropies[place] = this.#unmasked(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
       }
     }
   }
 
   /**
-   * The exact gradient of Σ dlogprobs·logprob + dentropies·entropy over the targets. With p and entropy H of a target's
-   * distribution and a its token, dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds to `dweight` unless it is null,
-   * and to the targets' rows of `dhidden`.
+   * Computes the exact gradient of Σ dlogprobs·logprob + dentropies·entropy over the targets. For a target with token
+   * a, distribution p, entropy H, g = dlogprob and e = dentropy,
+   * dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds the gradient to the targets' rows of
+   * `dhidden`, and to `dweight` unless it is null.
    */
   backward(
     dhidden: Real,
@@ -124,22 +126,22 @@ export class LanguageHead {
     const { vocabulary: v, width: d } = this;
     for (let from = 0; from < targets.count; from += this.chunk) {
       const rows =
-        this.#held === targets && this.#heldFrom === from
+        this.#cachedTargets === targets && this.#cachedFrom === from
           ? Math.min(this.chunk, targets.count - from)
           : this.#normalise(hidden, weight, targets, from, grammar, temperature);
       for (let i = 0; i < rows; i++) {
         const place = targets.places[from + i]!;
         const token = targets.tokens[from + i]!;
         const [g, e] = [dlogprobs[place]! / temperature, dentropies[place]! / temperature];
-        const wide = this.#wide(grammar);
-        if (!wide) {
+        const unmasked = this.#unmasked(grammar);
+        if (!unmasked) {
           gradientRow(this.#logits, i * v, v, token, g, e);
           continue;
         }
-        wide.gradients(this.#logits.subarray(i * v, (i + 1) * v), g, e, this.#entropies[i]!);
+        unmasked.gradients(this.#logits.subarray(i * v, (i + 1) * v), g, e, this.#entropies[i]!);
         this.#logits[i * v + token]! += g;
       }
-      this.#held = null;
+      this.#cachedTargets = null;
       if (dweight) this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
       this.#arithmetic.matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
       for (let i = 0; i < rows; i++) {
@@ -149,7 +151,10 @@ export class LanguageHead {
     }
   }
 
-  /** Log-probabilities of targets from `from` on, as many as fit, in #logits; returns how many. */
+  /**
+   * Writes to #logits the log-probabilities of up to `chunk` targets, from index `from` on. Returns the number of
+   * targets.
+   */
   #normalise(
     hidden: Real,
     weight: Real,
@@ -162,26 +167,27 @@ export class LanguageHead {
     const rows = Math.min(this.chunk, targets.count - from);
     gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
     this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
-    const wide = this.#wide(grammar);
+    const unmasked = this.#unmasked(grammar);
     for (let i = 0; i < rows; i++) {
-      if (wide) this.#entropies[i] = wide.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
+      if (unmasked) this.#entropies[i] = unmasked.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
       else logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
     }
-    this.#held = targets;
-    this.#heldFrom = from;
+    this.#cachedTargets = targets;
+    this.#cachedFrom = from;
     return rows;
   }
 
-  /** Kernels for whole rows, where there are any and the grammar leaves nothing out. */
-  #wide(grammar: Grammar): WideRows | null {
-    if (this.#free?.grammar !== grammar) this.#free = { grammar, isFree: grammar.next.every((state) => state >= 0) };
-    return this.#free.isFree ? (this.#arithmetic.wideRows ?? null) : null;
+  /** Returns the kernels for unmasked rows, or null if there are none or the grammar forbids a token somewhere. */
+  #unmasked(grammar: Grammar): UnmaskedRows | null {
+    if (this.#lastGrammar?.grammar !== grammar)
+      this.#lastGrammar = { grammar, isFree: grammar.next.every((state) => state >= 0) };
+    return this.#lastGrammar.isFree ? (this.#arithmetic.unmaskedRows ?? null) : null;
   }
 }
 
 /**
- * Turns one row of logits into log-probabilities in place: divided by the temperature, illegal tokens (next[stateAt + k] < 0) at
- * −1e30, the maximum subtracted before exp.
+ * Replaces one row of logits by log-probabilities, log softmax(z/temperature) over the legal tokens. Illegal tokens
+ * (next[stateAt + k] < 0) get −1e30. The maximum is subtracted before exp.
  */
 export function logSoftmaxRow(
   logits: Real,
@@ -211,21 +217,21 @@ export function logSoftmaxRow(
   }
 }
 
-/** −Σ p·log p of a row of log-probabilities, in nats. */
+/** Returns −Σ p·log p of a row of log-probabilities, in nats. */
 function entropyOf(logprobs: Real, at: number, vocabulary: number): number {
   let sum = 0;
   for (let k = 0; k < vocabulary; k++) {
     const l = logprobs[at + k]!;
-    if (l > LEAST_LEGAL) sum -= Math.exp(l) * l;
+    if (l > MIN_LEGAL) sum -= Math.exp(l) * l;
     else if (Number.isNaN(l)) return NaN;
   }
   return sum;
 }
 
-/** Turns one row of log-probabilities into gradients of the logits, 0 at illegal tokens. */
+/** Replaces one row of log-probabilities by the gradients of the logits. Illegal tokens get 0. */
 function gradientRow(row: Real, at: number, vocabulary: number, token: number, g: number, e: number): void {
   const entropy = e === 0 ? 0 : entropyOf(row, at, vocabulary);
-  const illegal = row[at + token]! < LEAST_LEGAL;
+  const illegal = row[at + token]! < MIN_LEGAL;
   for (let k = 0; k < vocabulary; k++) {
     const l = row[at + k]!;
     const p = Math.exp(l);

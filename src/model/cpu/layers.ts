@@ -2,7 +2,10 @@ import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import type { AttentionShape } from './attention.ts';
 import type { Real } from './real.ts';
 
-/** y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019); the reciprocal root of each row goes to `scales` (n). */
+/**
+ * Computes y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019). Writes rsqrt(…) of each row to
+ * `scales` (n).
+ */
 export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number, d: number, eps: number): void {
   for (let i = 0; i < n; i++) {
     const at = i * d;
@@ -14,7 +17,10 @@ export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number,
   }
 }
 
-/** The backward pass of `rmsNorm`: adds to dx (n,d) and dweight (d) the gradients that follow from dy (n,d). With s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
+/**
+ * The backward pass of `rmsNorm`: adds to dx (n,d) and dweight (d) the gradients that follow from dy (n,d). With s the
+ * saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x.
+ */
 export function rmsNormBackward(
   dx: Real,
   dweight: Real,
@@ -41,7 +47,7 @@ export function rmsNormBackward(
   }
 }
 
-/** Fills a table (T, D): in row p the cosines of position p × frequency, D/2 of them, then the sines. */
+/** Fills a table (T, D). Row p holds the D/2 cosines of p × frequency, then the D/2 sines. */
 export function fillRotary(table: Real, model: ModelConfig): void {
   const headDim = model.head_dim;
   const half = headDim / 2;
@@ -56,8 +62,9 @@ export function fillRotary(table: Real, model: ModelConfig): void {
 }
 
 /**
- * Normalizes each head of q and k in place, in the rows of qkv (n, (H+2·kvH)·D), by RMSNorm: x · rsqrt(mean(x²) + eps) · weight. The mean is over the
- * head's D numbers. All heads of q share the weight `qWeight` (D), all heads of k share `kWeight` (D), as in Qwen3.
+ * Normalizes each head of q and k in place, in the rows of qkv (n, (H+2·kvH)·D), by RMSNorm:
+ * x · rsqrt(mean(x²) + eps) · weight. The mean is over the head's D numbers. All heads of q share the weight `qWeight`
+ * (D), all heads of k share `kWeight` (D), as in Qwen3.
  */
 export function normHeads(
   qkv: Real,
@@ -81,8 +88,9 @@ export function normHeads(
 }
 
 /**
- * The backward pass of `normHeads`, in place: replaces in dqkv (n, (H+2·kvH)·D) the gradient of the normalized heads of q and k by the gradient of
- * the heads before normalization, which `qkv` holds. With s the scale of a head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights get no gradient.
+ * The backward pass of `normHeads`, in place: replaces in dqkv (n, (H+2·kvH)·D) the gradient of the normalized heads of
+ * q and k by the gradient of the heads before normalization, which `qkv` holds. With s the scale of a head,
+ * dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights get no gradient.
  */
 export function normHeadsBackward(
   dqkv: Real,
@@ -112,8 +120,8 @@ export function normHeadsBackward(
 }
 
 /**
- * Rotates in place the first `heads` heads of each row of x (n, stride) to the row's position, pairing coordinate c with
- * c + D/2 (Llama's rotate-half). `direction` −1 undoes it, which is also its gradient.
+ * Rotates in place the first `heads` heads of each row of x (n, stride) by the angles of the row's position. Coordinate
+ * c is paired with c + D/2 (Llama's rotate-half). `direction` −1 rotates back, which is also the gradient.
  */
 export function rotate(
   x: Real,
@@ -142,7 +150,10 @@ export function rotate(
   }
 }
 
-/** out (n,f) = silu(gate) · up, where gateUp (n,2f) holds gate then up in each row; σ(gate) goes to `sigmoid` (n,f) (SwiGLU, Shazeer 2020). */
+/**
+ * Computes out (n,f) = silu(gate) · up (SwiGLU, Shazeer 2020). Each row of gateUp (n,2f) holds gate, then up. Writes
+ * σ(gate) to `sigmoid` (n,f).
+ */
 export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
   for (let i = 0; i < n; i++) {
     const from = i * 2 * f;
@@ -159,19 +170,19 @@ export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: num
 /** The backward pass of `swiglu`: writes dgateUp (n,2f), computed from dout (n,f). */
 export function swigluBackward(dgateUp: Real, dout: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
   for (let i = 0; i < n; i++) {
-    const wide = i * 2 * f;
+    const gateUpRow = i * 2 * f;
     const at = i * f;
     for (let c = 0; c < f; c++) {
-      const gate = gateUp[wide + c]!;
+      const gate = gateUp[gateUpRow + c]!;
       const s = sigmoid[at + c]!;
       const g = dout[at + c]!;
-      dgateUp[wide + c] = g * gateUp[wide + f + c]! * s * (1 + gate * (1 - s));
-      dgateUp[wide + f + c] = g * gate * s;
+      dgateUp[gateUpRow + c] = g * gateUp[gateUpRow + f + c]! * s * (1 + gate * (1 - s));
+      dgateUp[gateUpRow + f + c] = g * gate * s;
     }
   }
 }
 
-/** y = a + b, the first `size` numbers; y may be a. */
+/** Computes y = a + b for the first `size` numbers. y may be the same array as a. */
 export function addInto(y: Real, a: Real, b: Real, size: number): void {
   for (let i = 0; i < size; i++) y[i] = a[i]! + b[i]!;
 }
@@ -192,7 +203,7 @@ export function addColumnSums(dbias: Real, dy: Real, n: number, o: number): void
   }
 }
 
-/** out row i = table row ids[i], rows of d numbers. */
+/** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have d numbers. */
 export function gatherRows(out: Real, table: Real, ids: Int32Array, n: number, d: number): void {
   for (let i = 0; i < n; i++) {
     const from = ids[i]! * d;
@@ -200,7 +211,7 @@ export function gatherRows(out: Real, table: Real, ids: Int32Array, n: number, d
   }
 }
 
-/** table row ids[i] += rows row i, in order of i. */
+/** Adds row i of `rows` to row ids[i] of `table`, in order of i. Rows have d numbers. */
 export function scatterAddRows(table: Real, rows: Real, ids: Int32Array, n: number, d: number): void {
   for (let i = 0; i < n; i++) {
     const to = ids[i]! * d;

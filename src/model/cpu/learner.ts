@@ -13,40 +13,43 @@ import type { Real } from './real.ts';
 import { backward, forward, packedAttention } from './transformer.ts';
 import { scoreValues, valuesBackward } from './valueHead.ts';
 
-/** A network with the room its passes run in. */
-export interface Trunk {
+/** A network with the buffers of its passes. */
+export interface NetworkWithBuffers {
   readonly network: Network;
-  readonly room: Activations;
+  readonly buffers: Activations;
 }
 
-/** All that scoring and learning read and write. */
+/** Everything that scoring and learning read and write. */
 export interface Learner {
   readonly critic: PolicySpec['critic'];
-  readonly policy: Trunk;
-  readonly separate: Trunk | null; // the separate critic
+  readonly policy: NetworkWithBuffers;
+  readonly separate: NetworkWithBuffers | null; // the separate critic, if there is one
   readonly head: LanguageHead;
   readonly rotary: Real;
   readonly batch: Batch;
   readonly math: LearningMath;
 }
 
-/** Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache. */
+/**
+ * Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache.
+ */
 const SCORE_TOKENS = 2048;
 
-function run(trunk: Trunk, tensors: Tensors, pass: Pass, rotary: Real, keep: boolean): void {
-  const attend = packedAttention(trunk.room, pass.packed, keep);
-  forward(trunk.room, tensors, pass.packed, rotary, attend, keep);
+function run(net: NetworkWithBuffers, tensors: Tensors, pass: Pass, rotary: Real, keep: boolean): void {
+  const attend = packedAttention(net.buffers, pass.packed, keep);
+  forward(net.buffers, tensors, pass.packed, rotary, attend, keep);
 }
 
-function readValues(trunk: Trunk, pass: Pass, values: Real): void {
-  const { valueWeight, valueBias } = trunk.network.tensors;
+function readValues(net: NetworkWithBuffers, pass: Pass, values: Real): void {
+  const { valueWeight, valueBias } = net.network.tensors;
   if (!valueWeight || !valueBias) return;
-  scoreValues(values, trunk.room.hidden, valueWeight, valueBias, pass.value, trunk.network.model.hidden_size);
+  scoreValues(values, net.buffers.hidden, valueWeight, valueBias, pass.value, net.network.model.hidden_size);
 }
 
 /**
- * Old log-probabilities and entropies of every token; with `reference` its log-probabilities, else the old ones in their
- * place; with `values` the critic's too.
+ * Writes the old log-probability and entropy of every token to the batch, and with `values` the critic's value. The
+ * reference's log-probabilities are computed with the weights `reference`; without `reference`, they are set to the old
+ * ones.
  */
 export function scoreBatch(
   learner: Learner,
@@ -61,7 +64,7 @@ export function scoreBatch(
     const { head: targets } = pass;
     const weights = policy.network.tensors;
     run(policy, weights, pass, rotary, false);
-    const hidden = policy.room.hidden;
+    const hidden = policy.buffers.hidden;
     head.score(hidden, weights.head, targets, grammar, temperature, batch.oldLogprobs, batch.oldEntropies);
     readValues(policy, pass, batch.oldValues);
     if (separate) {
@@ -70,8 +73,16 @@ export function scoreBatch(
     }
     if (reference) {
       run(policy, reference, pass, rotary, false);
-      // The reference's entropies are not wanted; learn() overwrites `entropies` before it reads them.
-      head.score(policy.room.hidden, reference.head, targets, grammar, temperature, batch.refLogprobs, batch.entropies);
+      // the reference's entropies go to `entropies` and aren't used: learn() overwrites them before it reads them
+      head.score(
+        policy.buffers.hidden,
+        reference.head,
+        targets,
+        grammar,
+        temperature,
+        batch.refLogprobs,
+        batch.entropies,
+      );
     }
   }
   if (!reference) batch.refLogprobs.set(batch.oldLogprobs);
@@ -93,8 +104,8 @@ function groupsOfRows(batch: Batch): Int32Array[] {
   return groups;
 }
 
-/** What a step measures that has nothing to measure. */
-export const NOTHING: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
+/** The measurements of a step without tokens. */
+export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
   policyLoss: 0,
   entropy: 0,
   kl: 0,
@@ -108,10 +119,10 @@ export const NOTHING: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
 };
 
 /**
- * Gradients of the objective over the given rows, in the networks' gradient pools, and what was measured on the way; changes
- * no weight. Weights are checked before anything else: a network that holds a NaN is not run, its numbers are NaN.
- * A separate critic's loss is the value loss itself, with coefficient 1, and not in `total`; its tensors are named
- * `critic.NAME`.
+ * Computes the gradients of the objective over the given rows, in the networks' gradient pools, and returns the
+ * measurements. Changes no weight. Checks the weights first: if one is a NaN or an infinity, nothing is run, and the
+ * measurements are NaN. The loss of a separate critic is the value loss with coefficient 1, which isn't part of
+ * `total`. Its tensors are named `critic.NAME`.
  */
 export function accumulateGradients(
   learner: Learner,
@@ -121,21 +132,22 @@ export function accumulateGradients(
   temperature: number,
 ): StepStats {
   const { batch, policy, head, rotary, math } = learner;
-  const { network, room } = policy;
+  const { network, buffers } = policy;
   const d = network.model.hidden_size;
   network.gradients.fill(0);
   learner.separate?.network.gradients.fill(0);
-  const broken = culprit('weight', learner, (n) => n.weights);
-  if (broken !== '') return { ...NOTHING, ...NOT_A_NUMBER, tokens: 0, skipped: 'non-finite', culprit: broken };
+  const badWeight = firstBadTensor('weight', learner, (n) => n.weights);
+  if (badWeight !== '')
+    return { ...NO_MEASUREMENTS, ...NAN_MEASUREMENTS, tokens: 0, skipped: 'non-finite', culprit: badWeight };
   const valueMask = learner.critic === 'none' ? new Float32Array(batch.valueMask.length) : batch.valueMask;
   const pass = packRows(batch, rows, { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] });
-  // an estimator without a critic leaves nothing for one to do
+  // with an estimator that needs no critic, there are no values to learn
   const separate = pass.value.count > 0 ? learner.separate : null;
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length)))
-    return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
+    return { ...NO_MEASUREMENTS, tokens: 0, skipped: 'empty', culprit: '' };
 
   run(policy, network.tensors, pass, rotary, true);
-  head.score(room.hidden, network.tensors.head, pass.head, grammar, temperature, batch.logprobs, batch.entropies);
+  head.score(buffers.hidden, network.tensors.head, pass.head, grammar, temperature, batch.logprobs, batch.entropies);
   readValues(policy, pass, batch.values);
   if (separate) {
     run(separate, separate.network.tensors, pass, rotary, true);
@@ -144,13 +156,13 @@ export function accumulateGradients(
   const coefficients = learner.separate ? { ...settings, valueCoef: 1 } : settings;
   const parts = math.objective({ ...batch, valueMask }, rows, coefficients, batch);
 
-  room.dhidden.fill(0, 0, pass.packed.count * d);
+  buffers.dhidden.fill(0, 0, pass.packed.count * d);
   const { dlogprobs, dentropies } = batch;
   const { tensors, gradientTensors: gradients } = network;
   head.backward(
-    room.dhidden,
+    buffers.dhidden,
     gradients.head,
-    room.hidden,
+    buffers.hidden,
     tensors.head,
     pass.head,
     grammar,
@@ -159,14 +171,14 @@ export function accumulateGradients(
     dentropies,
   );
   valuesBack(policy, pass, batch.dvalues);
-  backward(room, tensors, gradients, pass.packed, rotary);
+  backward(buffers, tensors, gradients, pass.packed, rotary);
   if (separate) {
     const critic = separate.network;
-    separate.room.dhidden.fill(0, 0, pass.packed.count * d);
+    separate.buffers.dhidden.fill(0, 0, pass.packed.count * d);
     valuesBack(separate, pass, batch.dvalues);
-    backward(separate.room, critic.tensors, critic.gradientTensors, pass.packed, rotary);
+    backward(separate.buffers, critic.tensors, critic.gradientTensors, pass.packed, rotary);
   }
-  const bad = culprit('gradient', learner, (n) => n.gradients);
+  const badGradient = firstBadTensor('gradient', learner, (n) => n.gradients);
   return {
     ...parts,
     total: learner.separate
@@ -174,48 +186,48 @@ export function accumulateGradients(
       : parts.total,
     gradNorm: norm(network.gradients),
     criticGradNorm: separate ? norm(separate.network.gradients) : 0,
-    skipped: bad === '' ? '' : 'non-finite',
-    culprit: bad,
+    skipped: badGradient === '' ? '' : 'non-finite',
+    culprit: badGradient,
   };
 }
 
-/** Whether the mask (B,T) has a token of this row. */
+/** Whether the mask (B,T) contains a token of this row. */
 export function hasToken(mask: Float32Array, row: number, length: number): boolean {
   return mask.subarray(row * length, (row + 1) * length).includes(1);
 }
 
 /** The measurements of a step whose network holds a NaN or infinity. */
-export const NOT_A_NUMBER = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
+export const NAN_MEASUREMENTS = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
 
-function valuesBack(trunk: Trunk, pass: Pass, dvalues: Float64Array): void {
-  const { tensors, gradientTensors: gradients, model } = trunk.network;
+function valuesBack(net: NetworkWithBuffers, pass: Pass, dvalues: Float64Array): void {
+  const { tensors, gradientTensors: gradients, model } = net.network;
   if (!tensors.valueWeight || !gradients.valueWeight || !gradients.valueBias) return;
   valuesBackward(
-    trunk.room.dhidden,
+    net.buffers.dhidden,
     gradients.valueWeight,
     gradients.valueBias,
     dvalues,
-    trunk.room.hidden,
+    net.buffers.hidden,
     tensors.valueWeight,
     pass.value,
     model.hidden_size,
   );
 }
 
-/** 'KIND NAME' of the first tensor that is not finite, policy before critic, or ''. */
-function culprit(kind: 'weight' | 'gradient', learner: Learner, pool: (network: Network) => Real): string {
-  const own = firstNonFinite(learner.policy.network.placed, pool(learner.policy.network));
-  if (own !== '') return `${kind} ${own}`;
+/** Returns 'KIND NAME' of the first tensor with a NaN or an infinity, or ''. Searches the policy before the critic. */
+function firstBadTensor(kind: 'weight' | 'gradient', learner: Learner, pool: (network: Network) => Real): string {
+  const inPolicy = firstNonFinite(learner.policy.network.placed, pool(learner.policy.network));
+  if (inPolicy !== '') return `${kind} ${inPolicy}`;
   if (!learner.separate) return '';
-  const critics = firstNonFinite(learner.separate.network.placed, pool(learner.separate.network));
-  return critics === '' ? '' : `${kind} critic.${critics}`;
+  const inCritic = firstNonFinite(learner.separate.network.placed, pool(learner.separate.network));
+  return inCritic === '' ? '' : `${kind} critic.${inCritic}`;
 }
 
 /**
- * One AdamW step of the policy, and one of a separate critic that had targets, on the gradients in their pools; nothing when
- * `stats` was skipped, none of the policy with `criticOnly`.
+ * Takes one AdamW step of the policy (not with `criticOnly`), and one of a separate critic if it had targets, with the
+ * gradients in their pools. Does nothing if `stats` says that the step was skipped.
  */
 export function stepNetworks(learner: Learner, stats: StepStats, settings: OptimizerSettings): void {
   if (stats.skipped !== '') return;

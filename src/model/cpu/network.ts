@@ -3,7 +3,10 @@ import type { NetworkState } from '../policy.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
-/** One layer's tensors as the passes read them: q, k and v are one matrix, gate and up another. Matrices are `M`, what a product takes. */
+/**
+ * The tensors of one layer. q, k and v are one matrix, gate and up another. `M` is the type of a matrix, `Real` or
+ * packed.
+ */
 export interface LayerTensors<M = Real> {
   readonly inputNorm: Real; // (d)
   readonly qkv: M; // ((H + 2·kvH)·D, d)
@@ -23,22 +26,22 @@ export interface Trunk<M = Real> {
   readonly norm: Real; // (d)
 }
 
-/** Views of one pool laid out as `parameters(model)`: of weights, or of their gradients. */
+/** Views of a pool, which has the layout of `parameters(model)` and holds either weights or gradients. */
 export interface Tensors extends Trunk {
   readonly valueWeight: Real | null; // (d)
   readonly valueBias: Real | null; // (1)
 }
 
-/** A tensor and where it lies in the pools. */
+/** A tensor and its offset in the pools. */
 export interface Placed extends Parameter {
   readonly offset: number;
 }
 
-/** What is learned, with its optimizer: four pools of one layout, decayed tensors first. */
+/** Trained tensors and their optimizer state: four pools with the same layout. Tensors with weight decay come first. */
 export interface Learned {
   readonly placed: readonly Placed[];
   readonly size: number; // scalars in each pool
-  readonly decayed: number; // of which the first so many take weight decay
+  readonly decayed: number; // the first `decayed` scalars have weight decay
   readonly weights: Real;
   readonly gradients: Real;
   readonly adamM: Real;
@@ -46,14 +49,14 @@ export interface Learned {
   steps: number; // AdamW steps taken
 }
 
-/** A transformer that is learned as a whole. */
+/** A transformer of which all tensors are trained. */
 export interface Network extends Learned {
   readonly model: ModelConfig;
   readonly tensors: Tensors;
   readonly gradientTensors: Tensors;
 }
 
-/** Where every tensor of the model lies. */
+/** Returns all tensors of the model with their offsets. */
 export function placements(model: ModelConfig): readonly Placed[] {
   return placedAfterOneAnother(parameters(model));
 }
@@ -67,7 +70,7 @@ function placedAfterOneAnother(tensors: readonly Parameter[]): readonly Placed[]
   });
 }
 
-/** Views of `pool` by purpose. */
+/** Returns the tensors of the model as views of `pool`. */
 export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: Real): Tensors {
   const span = (names: readonly string[]): Real => {
     const parts = placed.filter((p) => names.includes(p.name));
@@ -107,7 +110,7 @@ export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: R
   };
 }
 
-/** Zeros for these tensors, decayed ones first. */
+/** Creates pools of zeros for these tensors, which must be sorted: those with weight decay first. */
 export function createLearned(tensors: readonly Parameter[], { reals }: Pick<Arithmetic, 'reals'>): Learned {
   const placed = placedAfterOneAnother(tensors);
   const size = placed.reduce((sum, p) => sum + p.size, 0);
@@ -123,7 +126,7 @@ export function createLearned(tensors: readonly Parameter[], { reals }: Pick<Ari
   };
 }
 
-/** A network of zeros; `model` is the arithmetic's own or the same with another head. */
+/** Creates a network of zeros. `model` may differ from the arithmetic's model only in its heads. */
 export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Network {
   const learned = createLearned(parameters(model), arithmetic);
   return {
@@ -135,8 +138,8 @@ export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Netwo
 }
 
 /**
- * Copies tensors into a pool. A value head that is not given becomes zero, since checkpoints of language models have none;
- * throws when any other tensor is missing or has another size. Tensors the model has no place for are left out.
+ * Copies tensors into a pool. A missing value head becomes zero, because checkpoints of language models have none.
+ * Throws if any other tensor is missing, or if a size is wrong. Ignores tensors that the model doesn't have.
  */
 function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
   for (const { name, size, shape } of placed) {
@@ -159,14 +162,14 @@ function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void
   }
 }
 
-/** A copy of a pool, tensor by tensor. */
+/** Returns a copy of a pool as a map of tensors. */
 export function readPool(placed: readonly Placed[], pool: Real): Weights {
   return new Map(
     placed.map(({ name, size, offset }) => [name, Float32Array.from(pool.subarray(offset, offset + size))]),
   );
 }
 
-/** A copy of a network's weights and optimizer state. */
+/** Returns a copy of a network's weights and optimizer state. */
 export function readNetwork(network: Learned): NetworkState {
   const { placed, weights, adamM, adamV, steps } = network;
   return {
@@ -177,7 +180,7 @@ export function readNetwork(network: Learned): NetworkState {
   };
 }
 
-/** Puts a network where `state` was; throws when a tensor does not fit. */
+/** Loads weights and optimizer state into a network. Throws as `fillPool` does. */
 export function writeNetwork(network: Learned, state: NetworkState): void {
   fillPool(network.placed, network.weights, state.weights);
   fillPool(network.placed, network.adamM, state.adamM);
@@ -185,7 +188,7 @@ export function writeNetwork(network: Learned, state: NetworkState): void {
   network.steps = state.steps;
 }
 
-/** Gives a network new weights and an optimizer that knows nothing yet; throws when a tensor does not fit. */
+/** Loads weights into a network and resets its optimizer. Throws as `fillPool` does. */
 export function resetNetwork(network: Learned, weights: Weights): void {
   fillPool(network.placed, network.weights, weights);
   network.adamM.fill(0);
@@ -193,9 +196,10 @@ export function resetNetwork(network: Learned, weights: Weights): void {
   network.steps = 0;
 }
 
-/** The first tensor of a pool that holds a NaN or an infinity, or ''. */
+/** Returns the name of the first tensor in the pool with a NaN or an infinity, or '' if there is none. */
 export function firstNonFinite(placed: readonly Placed[], pool: Real): string {
-  // x·0 is 0 for every finite x and NaN otherwise, and NaN stays: one pass without a branch finds out whether to look.
+  // x·0 is 0 for every finite x and NaN otherwise, and a sum with a NaN is NaN. So a loop without branches finds out
+  // whether there is anything to search for
   let zero = 0;
   const { length } = pool;
   for (let i = 0; i < length; i++) zero += pool[i]! * 0;

@@ -1,15 +1,15 @@
 import type { Real } from './real.ts';
 
-/** What the model says of one next token: logits (V), e^((logit − largest)/temperature) of each, and the sum of those. */
+/** The model's prediction of one next token. */
 export interface NextToken {
-  readonly logits: Real;
-  readonly exponentials: Real;
-  readonly total: number;
-  readonly largest: number; // of the logits
+  readonly logits: Real; // (V)
+  readonly exponentials: Real; // (V) e^((logit − largest)/temperature)
+  readonly total: number; // sum of the exponentials
+  readonly largest: number; // largest logit
   readonly temperature: number;
 }
 
-/** e (V) = exp((z − max z)/temperature); returns max z. */
+/** Computes e (V) = exp((z − max z)/temperature) and returns max z. */
 export function exponentials(e: Real, z: Real, temperature: number): number {
   let largest = -Infinity;
   for (const x of z) if (x > largest) largest = x;
@@ -17,20 +17,20 @@ export function exponentials(e: Real, z: Real, temperature: number): number {
   return largest;
 }
 
-/** The same with their sum, in float64, `made` being room for the exponentials. */
+/** Returns the prediction for `logits` (V). Writes the exponentials to `into` (V) and sums them in float64. */
 export function nextToken(
   by: { readonly exponentials: typeof exponentials },
   logits: Real,
-  made: Real,
+  into: Real,
   temperature: number,
 ): NextToken {
-  const largest = by.exponentials(made, logits, temperature);
+  const largest = by.exponentials(into, logits, temperature);
   let total = 0;
-  for (const e of made) total += e;
-  return { logits, exponentials: made, total, largest, temperature };
+  for (const e of into) total += e;
+  return { logits, exponentials: into, total, largest, temperature };
 }
 
-/** log p of a token, tempered. */
+/** Returns the log-probability of a token at the prediction's temperature. */
 export function logprobOf({ logits, total, largest, temperature }: NextToken, id: number): number {
   return (logits[id]! - largest) / temperature - Math.log(total);
 }

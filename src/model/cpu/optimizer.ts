@@ -2,10 +2,10 @@ import type { OptimizerSettings } from '../learningSettings.ts';
 import type { Learned } from './network.ts';
 import type { Real } from './real.ts';
 
-/** Added to the norm before dividing by it (PyTorch `clip_grad_norm_`). */
+/** Added to the norm before the division by it (as in PyTorch's `clip_grad_norm_`). */
 const CLIP_EPS = 1e-6;
 
-/** Euclidean norm of a pool, summed in float64. */
+/** Returns the Euclidean norm of a pool, summed in float64. */
 export function norm(pool: Real): number {
   let squares = 0;
   const { length } = pool;
@@ -13,15 +13,15 @@ export function norm(pool: Real): number {
   return Math.sqrt(squares);
 }
 
-/** What a gradient of the given norm is multiplied by, so that it is no longer than `maxGradNorm`. */
+/** Returns the factor that scales a gradient of the given norm down to `maxGradNorm`, or 1 if the norm is smaller. */
 export function clipScale(gradNorm: number, maxGradNorm: number): number {
   return Math.min(1, maxGradNorm / (gradNorm + CLIP_EPS));
 }
 
 /**
- * One AdamW step (Loshchilov & Hutter 2019) on the network's gradients, which it leaves as they were: g scaled by
- * min(1, maxGradNorm/(‖g‖ + 1e-6)); m = β₁m + (1−β₁)g, v = β₂v + (1−β₂)g²; w ← w·(1 − lr·decay) − lr·m̂/(√v̂ + eps) with bias
- * correction, the decay on tensors of two or more dimensions only.
+ * Takes one AdamW step (Loshchilov & Hutter 2019) with the network's gradients, which stay unchanged. g is scaled by
+ * min(1, maxGradNorm/(‖g‖ + 1e-6)). Then m = β₁m + (1−β₁)g, v = β₂v + (1−β₂)g² and
+ * w ← w·(1 − lr·decay) − lr·m̂/(√v̂ + eps), with bias correction. Only tensors of two or more dimensions decay.
  */
 export function adamW(
   network: Learned,

@@ -7,40 +7,51 @@ import type { LayerTensors, Trunk } from './network.ts';
 import type { Real } from './real.ts';
 import type { Products } from './transformer.ts';
 
-/** Matrices of one input, one below the other: as numbers, or each as its file packs it. */
+/**
+ * One or several matrices with the same input, stacked by rows. Either unpacked numbers, or parts in the format of the
+ * file.
+ */
 export type Matrix =
   | { readonly weights: Real; readonly parts: null } //
   | { readonly weights: null; readonly parts: readonly Part[] };
 interface Part {
   readonly rows: number;
   readonly format: BlockFormat;
-  readonly weights: Real; // its bytes, in the arithmetic's memory
-  readonly bytes: Uint8Array; // a view of them
+  readonly weights: Real; // the packed bytes, in the arithmetic's memory
+  readonly bytes: Uint8Array; // a view of the same bytes
 }
 
 const F32_BYTES = 4;
-/** Numbers that may lie between two arrays. */
-const MARGIN = 8;
+/** Upper bound of the gap between two arrays, in numbers. */
+const ARRAY_GAP = 8;
 
-/** Whether matrices side by side stay packed: the arithmetic has a product with the format of each. */
-const stay = (packed: PackedFormats | undefined, tensors: readonly StoredTensor[]) =>
+/** Whether all these matrices can stay packed: the arithmetic has a product for the format of each. */
+const stayPacked = (packed: PackedFormats | undefined, tensors: readonly StoredTensor[]) =>
   packed !== undefined && tensors.every(({ format, shape }) => shape.length === 2 && packed.takes(format, shape[1]!));
 
-/** How many numbers of `reals` the weights of `source` take, held packed where `packed` has products for that. */
+/**
+ * Returns the size of the weights of `source`, in numbers. Weights stay packed if `packed` has products for their
+ * format.
+ */
 export function weightsSize(model: ModelConfig, source: WeightSource, packed: PackedFormats | undefined): number {
   const all = parameters(model);
-  const whole = new Set(
-    all.filter(({ name }) => !stay(packed, [storedTensor(source, name)])).map(({ group }) => group),
+  const unpackedGroups = new Set(
+    all.filter(({ name }) => !stayPacked(packed, [storedTensor(source, name)])).map(({ group }) => group),
   );
   return all.reduce((sum, { name, size, group }) => {
-    return sum + MARGIN + (whole.has(group) ? size : Math.ceil(storedTensor(source, name).bytes / F32_BYTES));
+    return (
+      sum + ARRAY_GAP + (unpackedGroups.has(group) ? size : Math.ceil(storedTensor(source, name).bytes / F32_BYTES))
+    );
   }, 0);
 }
 
-/** Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws ProblemError, by file and tensor. */
+/**
+ * Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws ProblemError with file and
+ * tensor.
+ */
 export async function loadTrunk(arithmetic: Arithmetic, source: WeightSource): Promise<Trunk<Matrix>> {
   const { model } = arithmetic;
-  const numbers = (...names: readonly string[]) => widenedInto(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
+  const numbers = (...names: readonly string[]) => readNumbers(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
   const matrix = (...names: readonly string[]) => loadMatrix(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
   const layers: LayerTensors<Matrix>[] = [];
   for (let i = 0; i < model.num_hidden_layers; i++) {
@@ -64,20 +75,20 @@ export async function loadTrunk(arithmetic: Arithmetic, source: WeightSource): P
   return { embed, head, layers, norm: await numbers('model.norm.weight') };
 }
 
-/** The tensors one after the other, as numbers. */
-async function widenedInto({ reals }: Arithmetic, tensors: readonly StoredTensor[]): Promise<Real> {
-  const made = reals(tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0));
+/** Reads the tensors into one array of numbers, one after the other. */
+async function readNumbers({ reals }: Arithmetic, tensors: readonly StoredTensor[]): Promise<Real> {
+  const numbers = reals(tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0));
   let at = 0;
   for (const tensor of tensors) {
     const values = await widened(tensor);
-    made.set(values, at);
+    numbers.set(values, at);
     at += values.length;
   }
-  return made;
+  return numbers;
 }
 
 async function loadMatrix(arithmetic: Arithmetic, tensors: readonly StoredTensor[]): Promise<Matrix> {
-  if (!stay(arithmetic.packed, tensors)) return { weights: await widenedInto(arithmetic, tensors), parts: null };
+  if (!stayPacked(arithmetic.packed, tensors)) return { weights: await readNumbers(arithmetic, tensors), parts: null };
   const parts: Part[] = [];
   for (const { shape, format, bytes, read } of tensors) {
     const weights = arithmetic.reals(Math.ceil(bytes / F32_BYTES));
@@ -88,29 +99,29 @@ async function loadMatrix(arithmetic: Arithmetic, tensors: readonly StoredTensor
   return { weights: null, parts };
 }
 
-/** How many numbers `packedProducts` takes for passes of up to `tokens` tokens. */
-export function productRoom(model: ModelConfig, packed: PackedFormats | undefined, tokens: number): number {
+/** Returns the size of the memory that `packedProducts` allocates for passes of up to `tokens` tokens, in numbers. */
+export function productScratchSize(model: ModelConfig, packed: PackedFormats | undefined, tokens: number): number {
   const inner = model.num_attention_heads * model.head_dim;
-  return packed?.roomFor(tokens, Math.max(model.hidden_size, model.intermediate_size, inner)) ?? 0;
+  return packed?.quantizedSize(tokens, Math.max(model.hidden_size, model.intermediate_size, inner)) ?? 0;
 }
 
-/** Products with matrices as `loadTrunk` left them, for passes of up to `tokens` tokens. */
+/** Returns the operations on the matrices of `loadTrunk`, for passes of up to `tokens` tokens. */
 export function packedProducts(arithmetic: Arithmetic, tokens: number): Products<Matrix> {
   const { packed, matmulNT } = arithmetic;
-  const room = arithmetic.reals(productRoom(arithmetic.model, packed, tokens));
+  const quantized = arithmetic.reals(productScratchSize(arithmetic.model, packed, tokens));
   return {
-    product: (y, x, { weights: whole, parts }, n, o, k) => {
+    product: (y, x, { weights: unpacked, parts }, n, o, k) => {
       if (!packed || !parts) {
-        if (whole) matmulNT(y, x, whole, n, o, k);
+        if (unpacked) matmulNT(y, x, unpacked, n, o, k);
         return;
       }
       let column = 0;
-      let held = false; // x in 16 bits, for all parts
+      let isQuantized = false; // whether `quantized` already holds x, for all integer parts
       for (const { rows, format, weights } of parts) {
         const integers = packed.integers(format);
-        if (integers && !held) packed.quantize(room, x, n, k);
-        held ||= integers;
-        packed.product(format, y, column, o, integers ? room : x, weights, n, rows, k);
+        if (integers && !isQuantized) packed.quantize(quantized, x, n, k);
+        isQuantized ||= integers;
+        packed.product(format, y, column, o, integers ? quantized : x, weights, n, rows, k);
         column += rows;
       }
     },
@@ -121,11 +132,11 @@ export function packedProducts(arithmetic: Arithmetic, tokens: number): Products
         return;
       }
       const { format, bytes } = part;
-      const wide = new Float32Array(d);
+      const numbers = new Float32Array(d);
       const rowBytes = (d / format.weights) * format.bytes;
       for (let i = 0; i < n; i++) {
-        format.widen(wide, bytes.subarray(ids[i]! * rowBytes, (ids[i]! + 1) * rowBytes));
-        out.set(wide, i * d);
+        format.widen(numbers, bytes.subarray(ids[i]! * rowBytes, (ids[i]! + 1) * rowBytes));
+        out.set(numbers, i * d);
       }
     },
   };

@@ -3,23 +3,26 @@ import type { HeadTargets } from './head.ts';
 import type { Packed } from './transformer.ts';
 import type { ValueTargets } from './valueHead.ts';
 
-/** The work of one pass over some rows: the tokens to run, and where the heads speak. */
+/** The work of one pass over some rows: the tokens to run, and the positions at which the heads predict. */
 export interface Pass {
   readonly packed: Packed;
   readonly head: HeadTargets;
   readonly value: ValueTargets;
 }
 
-/** Which tokens of the batch a pass must score: those in any of the (B,T) masks; null is every token after the first of its row. */
+/**
+ * The tokens of the batch that a pass scores: those in any of the (B,T) masks. null: every token except the first of
+ * each row.
+ */
 export interface Wanted {
   readonly head: readonly ArrayLike<number>[] | null;
   readonly value: readonly ArrayLike<number>[] | null;
 }
 
 /**
- * Packs rows for a pass that scores the wanted tokens. **This is where the alignment is made**: the hidden state at position t − 1
- * is about token t, so a row runs up to the token before its last wanted one, and nothing of it when it has none.
- * Token 0 has no state before it and is never scored.
+ * Packs rows for a pass that scores the wanted tokens. **This function aligns states and tokens**: the hidden state at
+ * position t − 1 predicts token t. So a row runs up to the token before its last wanted token, and not at all if no
+ * token is wanted. Token 0 has no state before it and is never scored.
  */
 export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
   const ends = Int32Array.from(rows, (row) => lastWanted(batch, row, wanted));
@@ -67,7 +70,7 @@ export function packRows(batch: Batch, rows: Int32Array, wanted: Wanted): Pass {
 
 const isWanted = (masks: Wanted['head'], place: number) => masks?.some((mask) => mask[place] !== 0) ?? true;
 
-/** Index in its row of the last wanted token, 0 when there is none. */
+/** Returns the index of the last wanted token in its row, or 0 if there is none. */
 function lastWanted(batch: Batch, row: number, wanted: Wanted): number {
   for (let t = batch.lengths[row]! - 1; t > 0; t--) {
     const place = row * batch.length + t;

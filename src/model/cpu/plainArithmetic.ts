@@ -6,9 +6,12 @@ import { matmulNN, matmulNT, matmulTN } from './matmul.ts';
 import { exponentials } from './nextToken.ts';
 import { reals, type Precision } from './real.ts';
 import { attendByTable, attendByTableBackward } from './tableAttention.ts';
-import { attendSlots, fileSlots } from './slotAttention.ts';
+import { attendSlots, storeSlots } from './slotAttention.ts';
 
-/** TypeScript loops: the oracle in float64, and in float32 the fallback. */
+/**
+ * Creates an arithmetic of TypeScript loops. In float64 it's the reference for tests, in float32 the fallback if there
+ * is no SIMD.
+ */
 export function plainArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
   const shape = attentionShape(model);
   const { hidden_size: d, rms_norm_eps: eps } = model;
@@ -21,18 +24,20 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
     matmulNT,
     matmulNN,
     matmulTN,
-    attend: (out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
-      if (table) attendByTable(out, kept, qkv, keys, values, stride, { first, counts, table }, scores, n, shape);
-      else attend(out, kept, qkv, keys, values, stride, { first, counts }, scores, n, shape);
+    attend: (out, keptProbabilities, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
+      if (table)
+        attendByTable(out, keptProbabilities, qkv, keys, values, stride, { first, counts, table }, scores, n, shape);
+      else attend(out, keptProbabilities, qkv, keys, values, stride, { first, counts }, scores, n, shape);
     },
-    attendBackward: (dqkv, dout, kept, qkv, { first, counts, table }, scores, n) => {
-      if (table) attendByTableBackward(dqkv, dout, kept, qkv, { first, counts, table }, n, shape);
-      else attendBackward(dqkv, dout, kept, qkv, { first, counts }, scores, n, shape);
+    attendBackward: (dqkv, dout, keptProbabilities, qkv, { first, counts, table }, scores, n) => {
+      if (table) attendByTableBackward(dqkv, dout, keptProbabilities, qkv, { first, counts, table }, n, shape);
+      else attendBackward(dqkv, dout, keptProbabilities, qkv, { first, counts }, scores, n, shape);
     },
     slots: () => ({
-      file: (keys, values, qkv, tables, reach, n) => fileSlots(keys, values, qkv, tables, reach, n, shape),
-      attend: (out, qkv, keys, values, tables, reach, scores, n) =>
-        attendSlots(out, qkv, keys, values, tables, reach, scores, n, shape),
+      store: (keys, values, qkv, tables, visibleKeys, n) =>
+        storeSlots(keys, values, qkv, tables, visibleKeys, n, shape),
+      attend: (out, qkv, keys, values, tables, visibleKeys, scores, n) =>
+        attendSlots(out, qkv, keys, values, tables, visibleKeys, scores, n, shape),
     }),
     exponentials,
     rmsNorm: (y, scales, x, weight, n) => rmsNorm(y, scales, x, weight, n, d, eps),

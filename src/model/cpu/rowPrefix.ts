@@ -1,7 +1,10 @@
 import type { Batch } from './batchArrays.ts';
 import type { Packed } from './transformer.ts';
 
-/** The first `count` tokens of a row of the batch, to be run by themselves. Throws RangeError where the row does not have as many. */
+/**
+ * Returns the first `count` tokens of a row of the batch, packed for a pass. Throws RangeError if `count` is below 1 or
+ * above the row's length.
+ */
 export function rowPrefix(batch: Batch, row: number, count: number): Packed {
   const length = batch.lengths[row] ?? 0;
   if (count < 1 || count > length) {

@@ -1,18 +1,18 @@
 import type { Sampling } from '../decoding.ts';
 import type { Real } from './real.ts';
 
-/** One draw. */
+/** The result of one draw. */
 export interface Draw {
-  readonly token: number; // −1 where none is legal
-  readonly logMass: number; // log of the probability that top-k and top-p left to draw from; 0 where they cut nothing
+  readonly token: number; // −1 if no token is legal
+  readonly logMass: number; // log of the total probability of the tokens kept by top-k and top-p; 0 if both are off
 }
 
 /**
- * Draws one token from a row of log-probabilities (illegal tokens at −1e30): the first id, in id order, whose cumulative
- * probability exceeds u times the total, u from 0 to 1 without 1. Top-k keeps the k likeliest, the lower id on a tie;
- * top-p then keeps the shortest likeliest-first prefix that holds topP of what is left. Greedy takes the likeliest,
- * lowest id on a tie. A row without a finite number gives the last legal token, so that a broken network is found by
- * `learn`, which names the tensor, and not by a crash here.
+ * Draws one token from a row of log-probabilities (illegal tokens at −1e30): in the order of ids, the first token whose
+ * cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k likeliest tokens, on a tie the
+ * lower id. Top-p then keeps the fewest likeliest tokens whose probabilities add up to `topP` of the rest. Greedy takes
+ * the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last legal token: a broken network is
+ * reported by `learn`, which names the tensor, and doesn't crash here.
  */
 export function drawToken(
   logprobs: Real,
@@ -53,7 +53,7 @@ function likeliest(logprobs: Real, at: number, vocabulary: number, next: Int32Ar
   return best;
 }
 
-/** 1 for the tokens that top-k and top-p leave, (V). */
+/** Returns (V) 1 for each token that top-k and top-p keep, else 0. */
 function nucleus(
   logprobs: Real,
   at: number,

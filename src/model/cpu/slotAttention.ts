@@ -1,13 +1,16 @@
-import { qkvWidth, type AttentionShape, type Reach } from './attention.ts';
+import { qkvWidth, type AttentionShape, type VisibleKeys } from './attention.ts';
 import type { Real } from './real.ts';
 
-/** Files the keys and values of n rows of qkv (n, (H+2·kvH)·D), each row (kvH·D), in the slot of its token: the last that query i sees. */
-export function fileSlots(
+/**
+ * Copies the keys and values (kvH·D numbers each) of n rows of qkv (n, (H+2·kvH)·D) to the slots of their tokens. The
+ * slot of row i is the last one that its query sees: tables[first[i] + counts[i] − 1].
+ */
+export function storeSlots(
   keys: Real,
   values: Real,
   qkv: Real,
   tables: Int32Array,
-  { first, counts }: Reach,
+  { first, counts }: VisibleKeys,
   n: number,
   shape: AttentionShape,
 ): void {
@@ -23,8 +26,9 @@ export function fileSlots(
 }
 
 /**
- * Attention of n queries over keys and values in slots: query i, the first H·D numbers of row i of qkv, sees the slots that `tables` names from
- * first[i] on, counts[i] of them. Softmax(q·k/√D) weighs the values; out (n, H·D). Head h reads kv head ⌊h·kvH/H⌋.
+ * Computes attention of n queries over keys and values in slots, and writes it to out (n, H·D). Query i is the first
+ * H·D numbers of row i of qkv. It sees the slots tables[first[i]] … tables[first[i] + counts[i] − 1]. Softmax(q·k/√D)
+ * weights the values. Head h reads kv head ⌊h·kvH/H⌋.
  */
 export function attendSlots(
   out: Real,
@@ -32,7 +36,7 @@ export function attendSlots(
   keys: Real,
   values: Real,
   tables: Int32Array,
-  { first, counts }: Reach,
+  { first, counts }: VisibleKeys,
   scores: Real,
   n: number,
   shape: AttentionShape,
@@ -48,7 +52,10 @@ export function attendSlots(
   }
 }
 
-/** One query of one head; its keys and values are rows of `kv` numbers, by slot, and its own begin at `head`. */
+/**
+ * Computes attention of one query of one head. Each slot has `kv` numbers of keys and of values; those of this head
+ * begin at offset `head`.
+ */
 function attendOne(
   out: Real,
   oAt: number,
@@ -62,17 +69,17 @@ function attendOne(
   scores: Real,
   headDim: number,
 ): void {
-  let most = -Infinity;
+  let largest = -Infinity;
   for (const [j, slot] of slots.entries()) {
     let s = 0;
     for (let c = 0; c < headDim; c++) s += qkv[qAt + c]! * keys[slot * kv + head + c]!;
     scores[j] = s / Math.sqrt(headDim);
-    most = Math.max(most, scores[j]);
+    largest = Math.max(largest, scores[j]);
   }
   let total = 0;
   out.fill(0, oAt, oAt + headDim);
   for (const [j, slot] of slots.entries()) {
-    const e = Math.exp(scores[j]! - most);
+    const e = Math.exp(scores[j]! - largest);
     total += e;
     for (let c = 0; c < headDim; c++) out[oAt + c] = out[oAt + c]! + e * values[slot * kv + head + c]!;
   }

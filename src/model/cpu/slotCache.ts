@@ -1,15 +1,18 @@
 import type { Arithmetic } from './arithmetic.ts';
 
-/** Which slots hold the keys and values of each row's tokens; rows that begin alike share slots. */
+/**
+ * A table of the slots that hold the keys and values of each row's tokens. Rows with a common beginning share its
+ * slots.
+ */
 export interface SlotCache {
   readonly length: number; // T
   readonly tables: Int32Array; // (B, T) the slot of each token
-  readonly counts: Int32Array; // (B) tokens of each row that have one
-  readonly uses: Int32Array; // (slots) rows that read each
-  readonly free: number[]; // slots that nobody reads, the next to be given last
+  readonly counts: Int32Array; // (B) number of tokens of each row that have a slot
+  readonly uses: Int32Array; // (slots) number of rows that use each slot
+  readonly free: number[]; // slots that no row uses; the last one is given out next
 }
 
-/** A cache of so many slots, all free. */
+/** Creates a cache of `slots` slots, all free. */
 export function createSlotCache({ integers }: Arithmetic, rows: number, length: number, slots: number): SlotCache {
   return {
     length,
@@ -20,7 +23,10 @@ export function createSlotCache({ integers }: Arithmetic, rows: number, length: 
   };
 }
 
-/** Gives the row's next `count` tokens slots of their own. Throws where too few are free, which callers rule out first. */
+/**
+ * Gives a new slot to each of the row's next `count` tokens. Throws if too few slots are free; callers check this
+ * first.
+ */
 export function takeSlots({ length, tables, counts, uses, free }: SlotCache, row: number, count: number): void {
   for (let i = 0; i < count; i++) {
     const slot = free.pop();
@@ -31,7 +37,7 @@ export function takeSlots({ length, tables, counts, uses, free }: SlotCache, row
   }
 }
 
-/** An empty row reads the first `count` tokens of another. */
+/** Makes the empty row `to` use the slots of the first `count` tokens of row `from`. */
 export function shareSlots({ length, tables, counts, uses }: SlotCache, from: number, to: number, count: number): void {
   for (let t = 0; t < count; t++) {
     const slot = tables[from * length + t]!;
@@ -41,7 +47,7 @@ export function shareSlots({ length, tables, counts, uses }: SlotCache, from: nu
   counts[to] = count;
 }
 
-/** Forgets a row's tokens from `count` on. */
+/** Removes a row's tokens from position `count` on from the cache. Slots that no other row uses become free. */
 export function releaseSlots({ length, tables, counts, uses, free }: SlotCache, row: number, count: number): void {
   for (let t = counts[row]! - 1; t >= count; t--) {
     const slot = tables[row * length + t]!;

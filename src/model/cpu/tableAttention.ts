@@ -1,8 +1,8 @@
-import { type AttentionShape, qkvWidth, type Reach } from './attention.ts';
+import { type AttentionShape, qkvWidth, type VisibleKeys } from './attention.ts';
 import type { Real } from './real.ts';
 
 /** The keys that each query reads: query i reads the rows table[first[i]] … table[first[i] + counts[i] − 1]. */
-type TableReach = Reach & { readonly table: Int32Array };
+type TableKeys = VisibleKeys & { readonly table: Int32Array };
 
 const dot = (a: Real, aAt: number, b: Real, bAt: number, width: number) => {
   let sum = 0;
@@ -14,57 +14,60 @@ const addScaled = (to: Real, at: number, scale: number, from: Real, fromAt: numb
   for (let c = 0; c < width; c++) to[at + c] = to[at + c]! + scale * from[fromAt + c]!;
 };
 
-/** `attend` of attention.ts for keys that a table lists. */
+/** Computes `attend` of attention.ts for keys that a table lists. */
 export function attendByTable(
   out: Real,
-  kept: Real | null,
+  keptProbabilities: Real | null,
   qkv: Real,
   keys: Real,
   values: Real,
   stride: number,
-  { first, counts, table }: TableReach,
+  { first, counts, table }: TableKeys,
   scores: Real,
   n: number,
   shape: AttentionShape,
 ): void {
   const { heads, kvHeads, headDim } = shape;
-  const probabilities = kept ?? scores;
+  const probabilities = keptProbabilities ?? scores;
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const seen = table.subarray(first[i], first[i]! + counts[i]!);
+    const keyRows = table.subarray(first[i], first[i]! + counts[i]!);
     for (let h = 0; h < heads; h++) {
       const head = Math.floor((h * kvHeads) / heads) * headDim;
       const qAt = i * qkvWidth(shape) + h * headDim;
       const oAt = (i * heads + h) * headDim;
-      let most = -Infinity;
-      for (const [j, row] of seen.entries()) {
+      let largest = -Infinity;
+      for (const [j, row] of keyRows.entries()) {
         const s = dot(qkv, qAt, keys, row * stride + head, headDim) / Math.sqrt(headDim);
         probabilities[pAt + j] = s;
-        if (s > most) most = s;
+        if (s > largest) largest = s;
       }
       let total = 0;
-      for (let j = pAt; j < pAt + seen.length; j++) {
-        probabilities[j] = Math.exp(probabilities[j]! - most);
+      for (let j = pAt; j < pAt + keyRows.length; j++) {
+        probabilities[j] = Math.exp(probabilities[j]! - largest);
         total += probabilities[j]!;
       }
       out.fill(0, oAt, oAt + headDim);
-      for (const [j, row] of seen.entries()) {
+      for (const [j, row] of keyRows.entries()) {
         const p = probabilities[pAt + j]! / total;
         probabilities[pAt + j] = p;
         addScaled(out, oAt, p, values, row * stride + head, headDim);
       }
-      if (kept) pAt += seen.length;
+      if (keptProbabilities) pAt += keyRows.length;
     }
   }
 }
 
-/** `attendBackward` of attention.ts for keys that a table lists. A key or value that several queries read gets the sum of their gradients. */
+/**
+ * Computes `attendBackward` of attention.ts for keys that a table lists. A key or value that several queries read gets
+ * the sum of their gradients.
+ */
 export function attendByTableBackward(
   dqkv: Real,
   dout: Real,
-  kept: Real,
+  keptProbabilities: Real,
   qkv: Real,
-  { first, counts, table }: TableReach,
+  { first, counts, table }: TableKeys,
   n: number,
   shape: AttentionShape,
 ): void {
@@ -73,22 +76,22 @@ export function attendByTableBackward(
   dqkv.fill(0, 0, n * stride);
   let pAt = 0;
   for (let i = 0; i < n; i++) {
-    const seen = table.subarray(first[i], first[i]! + counts[i]!);
+    const keyRows = table.subarray(first[i], first[i]! + counts[i]!);
     for (let h = 0; h < heads; h++) {
       const key = (heads + Math.floor((h * kvHeads) / heads)) * headDim;
       const value = key + kvHeads * headDim;
       const qAt = i * stride + h * headDim;
       const oAt = (i * heads + h) * headDim;
-      const dps = Array.from(seen, (row) => dot(dout, oAt, qkv, row * stride + value, headDim));
-      const expected = dps.reduce((sum, dp, j) => sum + kept[pAt + j]! * dp, 0);
-      for (const [j, row] of seen.entries()) {
-        const p = kept[pAt + j]!;
+      const dps = Array.from(keyRows, (row) => dot(dout, oAt, qkv, row * stride + value, headDim));
+      const expected = dps.reduce((sum, dp, j) => sum + keptProbabilities[pAt + j]! * dp, 0);
+      for (const [j, row] of keyRows.entries()) {
+        const p = keptProbabilities[pAt + j]!;
         const ds = (p * (dps[j]! - expected)) / Math.sqrt(headDim);
         addScaled(dqkv, qAt, ds, qkv, row * stride + key, headDim);
         addScaled(dqkv, row * stride + key, ds, qkv, qAt, headDim);
         addScaled(dqkv, row * stride + value, p, dout, oAt, headDim);
       }
-      pAt += seen.length;
+      pAt += keyRows.length;
     }
   }
 }

@@ -2,31 +2,31 @@ import type { ModelConfig } from '../architecture.ts';
 import { BackendError } from '../policy.ts';
 import type { MemoryPart } from '../textModel.ts';
 import type { WeightSource } from '../weightSource.ts';
-import { forwardRoomSize } from './activations.ts';
+import { forwardBuffersSize } from './activations.ts';
 import { attentionShape } from './attention.ts';
-import { productRoom, weightsSize } from './packedWeights.ts';
+import { productScratchSize, weightsSize } from './packedWeights.ts';
 import { bytesPer, type Precision } from './real.ts';
 import { packedFormats } from './simd.ts';
 import type { Threads } from './team/threads.ts';
 import { slotNumbers } from './wasm/slotKernels.ts';
 
 /** Largest number of tokens in one pass. Tokens of a pass share each read of the weights. */
-const MOST_TOKENS = 64;
+const MAX_TOKENS = 64;
 /** Largest number of logits in memory at once. */
-const MOST_LOGITS = 2 ** 21;
+const MAX_LOGITS = 2 ** 21;
 /** Largest memory, in bytes: the range of a 32-bit address. */
-const MOST_BYTES = 4 * 2 ** 30;
-/** Bytes of an index. */
+const MAX_BYTES = 4 * 2 ** 30;
+/** Bytes of an index into the cache. */
 const INDEX_BYTES = 4;
 
-/** How a text model is opened on the CPU. */
+/** Options of `openCpuTextModel`. */
 export interface CpuTextModelOptions {
   readonly rows: number; // B
   readonly length: number; // T, largest number of tokens in a row
   readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; rows × length by default
   readonly precision?: Precision; // f64 is for tests; f32 by default
   readonly simd?: boolean; // false: f32 without WebAssembly SIMD
-  readonly halfCache?: boolean; // false: keys and values in float32, as always without SIMD
+  readonly halfCache?: boolean; // false: keys and values in float32; without SIMD they always are
   readonly threads?: Threads; // one thread by default
   readonly packed?: boolean; // false: every weight is widened to float32 or float64
 }
@@ -39,12 +39,12 @@ export interface TextModelSizes {
   readonly precision: Precision;
   readonly rows: number; // B
   readonly length: number; // T
-  readonly tokens: number; // in one pass
+  readonly tokens: number; // most tokens in one pass
   readonly slots: number; // slots of the cache, one for each token
-  readonly heldLogits: number; // tokens whose logits are held at once
+  readonly heldLogits: number; // number of tokens whose logits are in memory at once
 }
 
-/** The sizes for `options`. Throws BackendError if an option isn't a valid size. */
+/** Returns the sizes for `options`. Throws BackendError if an option isn't a valid size. */
 export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions): TextModelSizes {
   const { rows, length, cachedTokens = rows * length, precision = 'f32' } = options;
   for (const [name, size] of Object.entries({ rows, length, cachedTokens })) {
@@ -52,7 +52,7 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
     throw new BackendError(`${name} is ${size} and must be a whole number from 1.`, `Give another ${name}.`);
   }
   const simd = precision === 'f32' && options.simd !== false;
-  const tokens = Math.min(MOST_TOKENS, rows * length);
+  const tokens = Math.min(MAX_TOKENS, rows * length);
   return {
     simd,
     halfCache: simd && options.halfCache !== false,
@@ -62,24 +62,27 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
     length,
     tokens,
     slots: Math.min(cachedTokens, rows * length),
-    heldLogits: Math.max(1, Math.min(tokens, Math.floor(MOST_LOGITS / model.vocab_size))),
+    heldLogits: Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / model.vocab_size))),
   };
 }
 
-/** Size of the key cache of one layer, in numbers. The value cache has the same size. */
+/** Returns the size of one layer's key cache, in numbers. The value cache has the same size. */
 export function keysOf(model: ModelConfig, { simd, halfCache, slots }: TextModelSizes): number {
   const shape = attentionShape(model);
   if (simd) return slotNumbers(shape, halfCache ? 'F16' : 'F32', slots);
   return slots * shape.kvHeads * shape.headDim;
 }
 
-/** Size of the scratch space for one query's attention, in numbers: the scores of all heads that read the same keys, rounded up to whole vectors. */
+/**
+ * Returns the size of one query's attention scores, in numbers: for all heads that read the same keys, each rounded up
+ * to whole vectors.
+ */
 export function scoresOf({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
   return (num_attention_heads / num_key_value_heads) * 4 * Math.ceil(length / 4);
 }
 
 /**
- * The memory that `openCpuTextModel` allocates, by purpose. Throws BackendError if it's more than the limit.
+ * Returns the memory that `openCpuTextModel` allocates, by purpose. Throws BackendError if it's more than the limit.
  */
 export function textModelMemory(
   model: ModelConfig,
@@ -88,26 +91,26 @@ export function textModelMemory(
 ): readonly MemoryPart[] {
   const { rows, length, tokens, slots, heldLogits, precision } = sizes;
   const packed = sizes.packed ? packedFormats : undefined;
-  const each = bytesPer(precision);
+  const numberBytes = bytesPer(precision);
   const { hidden_size: d, vocab_size: v } = model;
-  const room =
-    forwardRoomSize(model, tokens, scoresOf(model, length)) +
-    productRoom(model, packed, tokens) +
+  const passSize =
+    forwardBuffersSize(model, tokens, scoresOf(model, length)) +
+    productScratchSize(model, packed, tokens) +
     length * model.head_dim;
   const parts = [
-    { purpose: 'weights', bytes: each * weightsSize(model, source, packed) },
+    { purpose: 'weights', bytes: numberBytes * weightsSize(model, source, packed) },
     {
       purpose: 'key-value cache',
-      bytes: each * 2 * model.num_hidden_layers * keysOf(model, sizes) + INDEX_BYTES * (rows * length + slots),
+      bytes: numberBytes * 2 * model.num_hidden_layers * keysOf(model, sizes) + INDEX_BYTES * (rows * length + slots),
     },
-    { purpose: 'activations', bytes: each * (room + rows * d) },
-    { purpose: 'logits', bytes: each * (heldLogits * (v + d) + v) },
+    { purpose: 'activations', bytes: numberBytes * (passSize + rows * d) },
+    { purpose: 'logits', bytes: numberBytes * (heldLogits * (v + d) + v) },
   ];
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  if (bytes <= MOST_BYTES) return parts;
+  if (bytes <= MAX_BYTES) return parts;
   const gib = (n: number) => (n / 2 ** 30).toFixed(1);
   throw new BackendError(
-    `The model needs ${gib(bytes)} GiB for ${rows} texts of ${length} tokens. On the CPU at most ${gib(MOST_BYTES)} GiB fit.`,
+    `The model needs ${gib(bytes)} GiB for ${rows} texts of ${length} tokens. On the CPU at most ${gib(MAX_BYTES)} GiB fit.`,
     'Use a smaller model, one in fewer bits, fewer rows, or shorter texts.',
   );
 }

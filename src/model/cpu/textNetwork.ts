@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../architecture.ts';
-import { createForwardRoom, type ForwardRoom } from './activations.ts';
+import { createForwardBuffers, type ForwardBuffers } from './activations.ts';
 import type { Arithmetic, SlotKernels } from './arithmetic.ts';
 import { fillRotary, gatherRows } from './layers.ts';
 import type { Trunk } from './network.ts';
@@ -9,35 +9,35 @@ import { keysOf, scoresOf, type TextModelSizes } from './textMemory.ts';
 import { type NextToken, nextToken } from './nextToken.ts';
 import { forwardBy, type Attend, type Products } from './transformer.ts';
 
-/** Tokens of a row from position `from` on, which have their slots. */
-export interface Following {
+/** New tokens of a row, from position `from` on. Their slots are already taken. */
+export interface NewTokens {
   readonly row: number;
   readonly from: number;
   readonly ids: readonly number[];
 }
 
-/** Where a token is. */
-interface Placed {
+/** The row and the position of a token. */
+interface TokenPlace {
   readonly row: number;
   readonly position: number;
 }
 
-/** A token that is run, and where it is. */
-interface Fed extends Placed {
+/** A token to run, with its place. */
+interface PlacedToken extends TokenPlace {
   readonly id: number;
 }
 
-/** Hears of tokens that were run, with their final hidden states. */
-type Each = (tokens: readonly Placed[], hidden: Real) => void;
+/** Called with tokens that were run and their final hidden states (n, d). */
+type OnChunk = (tokens: readonly TokenPlace[], hidden: Real) => void;
 
-/** A network that reads rows of text: weights, keys and values of the tokens so far, and room to work in. */
+/** A network that reads rows of text: weights, cached keys and values, and buffers. */
 export class TextNetwork<M> {
   readonly model: ModelConfig;
   readonly cache: SlotCache;
   readonly #arithmetic: Arithmetic;
   readonly #trunk: Trunk<M>;
   readonly #products: Products<M>;
-  readonly #room: ForwardRoom;
+  readonly #buffers: ForwardBuffers;
   readonly #slots: SlotKernels;
   readonly #keys: readonly Real[]; // by layer
   readonly #values: readonly Real[];
@@ -57,7 +57,7 @@ export class TextNetwork<M> {
     this.#trunk = trunk;
     this.#sizes = sizes;
     this.#products = products;
-    this.#room = createForwardRoom(arithmetic, tokens, scoresOf(model, length));
+    this.#buffers = createForwardBuffers(arithmetic, tokens, scoresOf(model, length));
     this.cache = createSlotCache(arithmetic, rows, length, slots);
     this.#keys = perLayer();
     this.#values = perLayer();
@@ -69,36 +69,41 @@ export class TextNetwork<M> {
   }
 
   /**
-   * Runs tokens through the network, filing their keys and values in their slots. `each` gets them some at a time, with their final hidden states
-   * (n, d), overwritten later. Rows that share slots come after the row that fills them.
+   * Runs tokens through the network and stores their keys and values in their slots. Calls `onChunk` for each chunk of
+   * tokens; the next chunk overwrites the hidden states. The row that fills shared slots has to come before the other
+   * rows that use them.
    */
-  run(following: readonly Following[], each: Each): void {
-    for (const chunk of this.#chunks(following)) each(chunk, this.#through(chunk));
+  run(newTokens: readonly NewTokens[], onChunk: OnChunk): void {
+    for (const chunk of this.#chunks(newTokens)) onChunk(chunk, this.#runChunk(chunk));
   }
 
-  /** The same, with a break between two pieces in which something else may be done. */
-  async runWithBreaks(following: readonly Following[], each: Each, yieldToEvents: () => Promise<void>): Promise<void> {
+  /** Does what `run` does, and waits for `yieldToEvents` between two chunks. */
+  async runWithBreaks(
+    newTokens: readonly NewTokens[],
+    onChunk: OnChunk,
+    yieldToEvents: () => Promise<void>,
+  ): Promise<void> {
     let first = true;
-    for (const chunk of this.#chunks(following)) {
+    for (const chunk of this.#chunks(newTokens)) {
       if (!first) await yieldToEvents();
       first = false;
-      each(chunk, this.#through(chunk));
+      onChunk(chunk, this.#runChunk(chunk));
     }
   }
 
-  /** Tokens in pieces of as many as run at once. */
-  *#chunks(following: readonly Following[]): Generator<readonly Fed[]> {
-    const all = following.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
+  /** Yields the tokens in chunks of at most `sizes.tokens`, which run at once. */
+  *#chunks(newTokens: readonly NewTokens[]): Generator<readonly PlacedToken[]> {
+    const all = newTokens.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
     for (let from = 0; from < all.length; from += this.#sizes.tokens) yield all.slice(from, from + this.#sizes.tokens);
   }
 
-  /** Runs some tokens; their final hidden states (n, d). */
-  #through(chunk: readonly Fed[]): Real {
+  /** Runs one chunk of tokens. Returns their final hidden states (n, d). */
+  #runChunk(chunk: readonly PlacedToken[]): Real {
     const { tables, length } = this.cache;
-    const { reach } = this.#room;
+    const { visibleKeys } = this.#buffers;
     for (const [i, { row, position }] of chunk.entries()) {
-      reach.first[i] = row * length;
-      reach.counts[i] = position + 1;
+      visibleKeys.first[i] = row * length;
+      visibleKeys.counts[i] = position + 1;
     }
     const n = chunk.length;
     const packed = {
@@ -108,15 +113,23 @@ export class TextNetwork<M> {
     };
     const attend: Attend = (layer, { qkv, attended }) => {
       const [keys, values] = [this.#keys[layer]!, this.#values[layer]!];
-      this.#slots.file(keys, values, qkv, tables, reach, n);
-      this.#slots.attend(attended, qkv, keys, values, tables, reach, this.#room.scores, n);
+      this.#slots.store(keys, values, qkv, tables, visibleKeys, n);
+      this.#slots.attend(attended, qkv, keys, values, tables, visibleKeys, this.#buffers.scores, n);
     };
-    forwardBy(this.#products, this.#room, this.#trunk, packed, this.#rotary, attend, false);
-    return this.#room.hidden;
+    forwardBy(this.#products, this.#buffers, this.#trunk, packed, this.#rotary, attend, false);
+    return this.#buffers.hidden;
   }
 
-  /** What the model says after each of `hidden` (n, d), so many at a time that their logits fit; `each` gets it in order, overwritten later. */
-  head(hidden: Real, rows: Int32Array, temperature: number, each: (index: number, next: NextToken) => void): void {
+  /**
+   * Runs the language head on the rows `rows` of `hidden`. Calls `onPrediction` in order, with the index in `rows` and
+   * the prediction of the next token, which the next call overwrites.
+   */
+  head(
+    hidden: Real,
+    rows: Int32Array,
+    temperature: number,
+    onPrediction: (index: number, next: NextToken) => void,
+  ): void {
     const { hidden_size: d, vocab_size: v } = this.model;
     for (let from = 0; from < rows.length; from += this.#sizes.heldLogits) {
       const n = Math.min(this.#sizes.heldLogits, rows.length - from);
@@ -124,7 +137,7 @@ export class TextNetwork<M> {
       this.#products.product(this.#logits, this.#hidden, this.#trunk.head, n, v, d);
       for (let i = 0; i < n; i++) {
         const logits = this.#logits.subarray(i * v, (i + 1) * v);
-        each(from + i, nextToken(this.#arithmetic, logits, this.#exponentials, temperature));
+        onPrediction(from + i, nextToken(this.#arithmetic, logits, this.#exponentials, temperature));
       }
     }
   }

@@ -2,15 +2,16 @@ import type { Sampling } from '../decoding.ts';
 import type { NextToken } from './nextToken.ts';
 import type { Real } from './real.ts';
 
-/** The last token kept, if tokens are sorted by probability, and by id on a tie. */
+/** The least likely token that a cut (top-k or top-p) keeps. On a tie, lower ids count as likelier. */
 interface Edge {
   readonly logit: number;
   readonly id: number;
 }
 
 /**
- * Draws a token as `drawToken` does if every token is legal. In the order of ids, it's the first token whose cumulative probability
- * exceeds u times the total of all tokens that top-k and top-p leave. Only tokens about as likely as the last one kept are sorted.
+ * Draws a token as `drawToken` does when every token is legal: in the order of ids, the first token whose cumulative
+ * probability exceeds u times the total of all tokens kept by top-k and top-p. To be fast, it sorts only the tokens
+ * with about the probability of the cut.
  */
 export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: number): number {
   const { logits, exponentials: e } = next;
@@ -33,7 +34,7 @@ export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: n
   return last;
 }
 
-/** The `count` likeliest ids, sorted by probability, and by id on a tie. */
+/** Returns the `count` likeliest ids, the likeliest first. On a tie, the lower id comes first. */
 export function likeliestIds(next: NextToken, count: number): number[] {
   const { logits } = next;
   const edge = edgeOf(next, 'count', count, null);
@@ -59,16 +60,19 @@ function massOf({ logits, exponentials }: NextToken, edge: Edge): number {
   return sum;
 }
 
-/** The bin of a positive float32: its exponent and the first four bits of its fraction. Larger numbers have larger bins. */
+/**
+ * Bit shift from a positive float32 to its bin: exponent and first four bits of the fraction. Larger numbers have
+ * larger bins.
+ */
 const BIN_SHIFT = 19;
 const BINS = 2 ** (31 - BIN_SHIFT);
 
 /**
- * The last token kept. Tokens are taken in order of probability as long as the weights before them add up to less than `most`. A weight
- * is 1 (`count`), or the token's probability times the total (`mass`). With `inside`, only tokens up to that edge count. A histogram
- * finds the bin of the token; sorting this bin finds the token.
+ * Returns the least likely token that is kept. Tokens are kept in order of probability, as long as the weights of those
+ * before add up to less than `limit`. A token's weight is 1 (`count`) or its exponential (`mass`). With `inside`, only
+ * tokens up to that edge count. A histogram finds the bin of the token, and sorting this bin finds the token.
  */
-function edgeOf(next: NextToken, weigh: 'count' | 'mass', most: number, inside: Edge | null): Edge {
+function edgeOf(next: NextToken, weigh: 'count' | 'mass', limit: number, inside: Edge | null): Edge {
   const { logits, exponentials: e } = next;
   const floats = e instanceof Float32Array ? e : Float32Array.from(e);
   const bits = new Int32Array(floats.buffer, floats.byteOffset, floats.length);
@@ -83,7 +87,7 @@ function edgeOf(next: NextToken, weigh: 'count' | 'mass', most: number, inside: 
   }
   let bin = BINS - 1;
   let before = 0;
-  for (; bin > lowest && before + bins[bin]! < most; bin--) before += bins[bin]!;
+  for (; bin > lowest && before + bins[bin]! < limit; bin--) before += bins[bin]!;
   const members: number[] = [];
   for (let k = 0; k < e.length; k++) {
     const itsBin = bits[k]! >>> BIN_SHIFT;
@@ -92,7 +96,7 @@ function edgeOf(next: NextToken, weigh: 'count' | 'mass', most: number, inside: 
   members.sort((a, b) => logits[b]! - logits[a]! || a - b);
   let last = members[0] ?? 0;
   for (const k of members) {
-    if (before >= most) break;
+    if (before >= limit) break;
     before += weight(k);
     last = k;
   }

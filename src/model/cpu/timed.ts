@@ -1,12 +1,15 @@
 import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import type { Reach } from './attention.ts';
+import type { VisibleKeys } from './attention.ts';
 import { plainArithmetic } from './plainArithmetic.ts';
 import type { Precision } from './real.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 
-/** The fastest there is for the precision: with float32 WebAssembly SIMD over `bytes` of memory, unless `simd` is false. */
+/**
+ * Opens the fastest arithmetic for the precision: WebAssembly SIMD with `bytes` of memory for float32 unless `simd` is
+ * false, else TypeScript.
+ */
 export function openArithmetic(
   model: ModelConfig,
   precision: Precision,
@@ -18,18 +21,18 @@ export function openArithmetic(
   return fast ?? plainArithmetic(model, precision);
 }
 
-/** An arithmetic that times its kernels once it is told to. */
+/** An arithmetic that can time its kernels. */
 export interface TimedArithmetic {
   readonly arithmetic: Arithmetic;
-  /** Counts from zero, by this clock. */
+  /** Starts timing with this clock, in milliseconds. All counts begin at zero. */
   readonly start: (now: () => number) => void;
-  /** What each kernel did since `start`, those that did something. */
+  /** Returns calls, work and time since `start`, for each kernel that was called. */
   readonly work: () => readonly KernelWork[];
 }
 
 type Cost = readonly [flops: number, numbers: number];
 
-/** Wraps the kernels of an arithmetic; until `start` a call costs one test more. */
+/** Wraps the kernels of an arithmetic so that they can be timed. Before `start`, a call costs only one extra test. */
 export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
   const { model, precision } = inner;
   const [H, D] = [model.num_attention_heads, model.head_dim];
@@ -39,20 +42,20 @@ export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
   const all: { name: string; calls: number; flops: number; bytes: number; ms: number }[] = [];
   const timed = <A extends readonly unknown[]>(
     name: string,
-    run: (...given: A) => void,
-    cost: (...given: A) => Cost,
+    run: (...parameters: A) => void,
+    cost: (...parameters: A) => Cost,
   ) => {
     const kernel = { name, calls: 0, flops: 0, bytes: 0, ms: 0 };
     all.push(kernel);
-    return (...given: A) => {
+    return (...parameters: A) => {
       if (!clock) {
-        run(...given);
+        run(...parameters);
         return;
       }
       const began = clock();
-      run(...given);
+      run(...parameters);
       kernel.ms += clock() - began;
-      const [flops, numbers] = cost(...given);
+      const [flops, numbers] = cost(...parameters);
       kernel.calls++;
       kernel.flops += flops;
       kernel.bytes += numbers * (precision === 'f32' ? 4 : 8);
@@ -62,7 +65,7 @@ export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
     2 * n * o * k,
     n * k + o * k + n * o,
   ];
-  const seen = ({ counts }: Reach, n: number) => {
+  const scoreCount = ({ counts }: VisibleKeys, n: number) => {
     let pairs = 0;
     for (let i = 0; i < n; i++) pairs += counts[i]!;
     return H * pairs;
@@ -72,13 +75,13 @@ export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
     matmulNT: timed('product x·wᵀ', inner.matmulNT, product),
     matmulNN: timed('product x·w', inner.matmulNN, product),
     matmulTN: timed('product xᵀ·w (weight gradients)', inner.matmulTN, product),
-    attend: timed('attention', inner.attend, (...[, , , , , , reach, , n]) => [
-      4 * D * seen(reach, n),
-      2 * n * row + seen(reach, n),
+    attend: timed('attention', inner.attend, (...[, , , , , , visibleKeys, , n]) => [
+      4 * D * scoreCount(visibleKeys, n),
+      2 * n * row + scoreCount(visibleKeys, n),
     ]),
-    attendBackward: timed('attention, backward', inner.attendBackward, (...[, , , , reach, , n]) => [
-      10 * D * seen(reach, n),
-      3 * n * row + seen(reach, n),
+    attendBackward: timed('attention, backward', inner.attendBackward, (...[, , , , visibleKeys, , n]) => [
+      10 * D * scoreCount(visibleKeys, n),
+      3 * n * row + scoreCount(visibleKeys, n),
     ]),
     rmsNorm: timed('RMSNorm', inner.rmsNorm, (...[, , , , n]) => [4 * n * d, 2 * n * d]),
     rmsNormBackward: timed('RMSNorm, backward', inner.rmsNormBackward, (...[, , , , , , n]) => [8 * n * d, 3 * n * d]),

@@ -1,101 +1,114 @@
-import type { Activations, BackwardRoom, ForwardLayer, ForwardRoom, LayerActivations } from './activations.ts';
+import type { Activations, BackwardBuffers, ForwardLayer, ForwardBuffers, LayerActivations } from './activations.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { addBias, addColumnSums, gatherRows, normHeadsBackward, scatterAddRows } from './layers.ts';
 import type { LayerTensors, Tensors, Trunk } from './network.ts';
 import type { Real } from './real.ts';
 
-/** Tokens of several rows, packed one row after the other without padding. */
+/** The tokens of several rows, one row after the other without padding. */
 export interface Packed {
   readonly count: number; // n
   readonly tokens: Int32Array; // (n) ids
   readonly positions: Int32Array; // (n) index within the row
 }
 
-/** Attention of one layer: reads the rotated q, k and v of the pass, writes `attended`. */
+/** A function that computes one layer's attention: reads the rotated q, k and v of the pass and writes `attended`. */
 export type Attend = (layer: number, activations: ForwardLayer) => void;
 
-/** Causal attention among the packed tokens themselves: token i at position p attends to tokens i − p … i. */
-export function packedAttention({ arithmetic, reach, scores }: Activations, packed: Packed, keep: boolean): Attend {
+/**
+ * Returns causal attention among the packed tokens: token i, at position p of its row, attends to tokens i − p … i.
+ * `keep` keeps the probabilities.
+ */
+export function packedAttention(
+  { arithmetic, visibleKeys, scores }: Activations,
+  packed: Packed,
+  keep: boolean,
+): Attend {
   const shape = attentionShape(arithmetic.model);
   const stride = qkvWidth(shape);
   for (let i = 0; i < packed.count; i++) {
     const position = packed.positions[i]!;
-    reach.first[i] = i - position;
-    reach.counts[i] = position + 1;
+    visibleKeys.first[i] = i - position;
+    visibleKeys.counts[i] = position + 1;
   }
   return (_, a) => {
     const keys = a.qkv.subarray(shape.heads * shape.headDim);
     const values = keys.subarray(shape.kvHeads * shape.headDim);
-    const kept = keep ? (a.probabilities ?? null) : null;
-    arithmetic.attend(a.attended, kept, a.qkv, keys, values, stride, reach, scores, packed.count);
+    const keptProbabilities = keep ? (a.probabilities ?? null) : null;
+    arithmetic.attend(a.attended, keptProbabilities, a.qkv, keys, values, stride, visibleKeys, scores, packed.count);
   };
 }
 
-/** How a pass uses matrices of weights, which lie as numbers (`Real`) where they are trained, packed where they are only read. */
+/**
+ * The operations of a pass on weight matrices of type `M`: `Real` if weights are trained, packed if they are only read.
+ */
 export interface Products<M> {
   /** y (n,o) = x (n,k) · wᵀ, w (o,k). */
   readonly product: (y: Real, x: Real, w: M, n: number, o: number, k: number) => void;
-  /** out row i = table row ids[i], rows of d numbers. */
+  /** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have d numbers. */
   readonly rows: (out: Real, table: M, ids: Int32Array, n: number, d: number) => void;
 }
 
-/** Products with matrices that lie as numbers. */
+/** Returns the operations on unpacked weight matrices. */
 export const wholeProducts = ({ matmulNT }: Pick<Arithmetic, 'matmulNT'>): Products<Real> => ({
   product: matmulNT,
   rows: gatherRows,
 });
 
-/** The forward pass of a network that can be trained; see `forwardBy`. */
+/** Runs the forward pass of a network that can be trained; see `forwardBy`. */
 export function forward(
-  room: Activations,
+  buffers: Activations,
   tensors: Tensors,
   packed: Packed,
   rotary: Real,
   attend: Attend,
   keep: boolean,
 ): void {
-  forwardBy(wholeProducts(room.arithmetic), room, tensors, packed, rotary, attend, keep);
+  forwardBy(wholeProducts(buffers.arithmetic), buffers, tensors, packed, rotary, attend, keep);
 }
 
 /**
- * The Llama / Qwen2 / Qwen3 forward pass over packed tokens: pre-norm blocks of rotary grouped-query attention and SwiGLU (Touvron
- * et al. 2023), biases on q, k and v and norms of the heads of q and k if the model has them. Leaves the final norm's output in
- * `room.hidden` (n,d). With `keep`, every layer keeps what `backward` needs; without, one layer's room serves all.
+ * Runs the Llama / Qwen2 / Qwen3 forward pass over packed tokens: pre-norm blocks of rotary grouped-query attention and
+ * SwiGLU (Touvron et al. 2023), with biases on q, k and v and norms of the heads of q and k if the model has them.
+ * Writes the final norm's output to `buffers.hidden` (n,d). With `keep`, every layer keeps what `backward` needs.
+ * Otherwise all layers use the activations of the first.
  */
 export function forwardBy<M>(
   products: Products<M>,
-  room: ForwardRoom,
+  buffers: ForwardBuffers,
   tensors: Trunk<M>,
   packed: Packed,
   rotary: Real,
   attend: Attend,
   keep: boolean,
 ): void {
-  const { rmsNorm, model } = room.arithmetic;
+  const { rmsNorm, model } = buffers.arithmetic;
   const n = packed.count;
-  const at = (layer: number) => room.layers[keep ? layer : 0]!;
-  room.positions.set(packed.positions);
+  const at = (layer: number) => buffers.layers[keep ? layer : 0]!;
+  buffers.positions.set(packed.positions);
   products.rows(at(0).input, tensors.embed, packed.tokens, n, model.hidden_size);
   for (const [index, layer] of tensors.layers.entries()) {
     const a = at(index);
-    runLayer(products, room, layer, a, rotary, () => attend(index, a), n);
-    closeLayer(products, room, layer, a, index + 1 < tensors.layers.length ? at(index + 1).input : room.final, n);
+    runLayer(products, buffers, layer, a, rotary, () => attend(index, a), n);
+    closeLayer(products, buffers, layer, a, index + 1 < tensors.layers.length ? at(index + 1).input : buffers.final, n);
   }
-  rmsNorm(room.hidden, room.finalScales, room.final, tensors.norm, n);
+  rmsNorm(buffers.hidden, buffers.finalScales, buffers.final, tensors.norm, n);
 }
 
-/** One layer over the first n rows of `a.input`, up to its last product: all that its backward pass needs. */
+/**
+ * Runs one layer over the first n rows of `a.input`, up to but without its last product. Its backward pass needs no
+ * more than this.
+ */
 export function runLayer<M>(
   { product }: Products<M>,
-  room: ForwardRoom,
+  buffers: ForwardBuffers,
   layer: LayerTensors<M>,
   a: ForwardLayer,
   rotary: Real,
   attend: () => void,
   n: number,
 ): void {
-  const { model, addInto, normHeads, rmsNorm, rotate, swiglu } = room.arithmetic;
+  const { model, addInto, normHeads, rmsNorm, rotate, swiglu } = buffers.arithmetic;
   const { hidden_size: d, intermediate_size: f } = model;
   const shape = attentionShape(model);
   const width = qkvWidth(shape);
@@ -106,53 +119,71 @@ export function runLayer<M>(
     a.unnormed?.set(a.qkv.subarray(0, n * width));
     normHeads(a.qkv, layer.headNorms.q, layer.headNorms.k, n);
   }
-  rotate(a.qkv, room.positions, rotary, n, 1);
+  rotate(a.qkv, buffers.positions, rotary, n, 1);
   attend();
-  product(room.narrow, a.attended, layer.output, n, d, shape.heads * shape.headDim);
-  addInto(a.middle, a.input, room.narrow, n * d);
+  product(buffers.scratch, a.attended, layer.output, n, d, shape.heads * shape.headDim);
+  addInto(a.middle, a.input, buffers.scratch, n * d);
   rmsNorm(a.postNormed, a.postScales, a.middle, layer.postNorm, n);
   product(a.gateUp, a.postNormed, layer.gateUp, n, 2 * f, d);
   swiglu(a.gated, a.sigmoid, a.gateUp, n, f);
 }
 
-/** The last product of a layer, and its sum with the residual stream: `next` (n,d). */
+/** Computes the last product of a layer and adds it to the residual stream. Writes the sum to `next` (n,d). */
 export function closeLayer<M>(
   { product }: Products<M>,
-  room: ForwardRoom,
+  buffers: ForwardBuffers,
   layer: LayerTensors<M>,
   a: ForwardLayer,
   next: Real,
   n: number,
 ): void {
-  const { model, addInto } = room.arithmetic;
-  product(room.narrow, a.gated, layer.down, n, model.hidden_size, model.intermediate_size);
-  addInto(next, a.middle, room.narrow, n * model.hidden_size);
+  const { model, addInto } = buffers.arithmetic;
+  product(buffers.scratch, a.gated, layer.down, n, model.hidden_size, model.intermediate_size);
+  addInto(next, a.middle, buffers.scratch, n * model.hidden_size);
 }
 
-/** The matrices of a layer. */
+/** The name of a weight matrix of a layer. */
 export type LayerMatrix = 'qkv' | 'output' | 'gateUp' | 'down';
 
-/** Where a layer's backward pass leaves the gradients of its own tensors. */
+/** The receiver of the gradients of a layer's own tensors in the backward pass. */
 export interface LayerSink {
-  /** Hears dy (n,o) and x (n,k) of y = x·wᵀ. */
+  /** Called for each matrix w with dy (n,o) and x (n,k) of y = x·wᵀ. */
   readonly matrix: (which: LayerMatrix, dy: Real, x: Real, n: number) => void;
-  readonly qkvBias: Real | null; // added to; null: not wanted
-  readonly inputNorm: Real; // added to
-  readonly postNorm: Real;
+  readonly qkvBias: Real | null; // the gradient is added; null: it isn't computed
+  readonly inputNorm: Real; // the gradient is added
+  readonly postNorm: Real; // the gradient is added
 }
 
-/** Adds to `gradients` what `room.dhidden` (n,d) means for every tensor below the heads; follows a `forward` that kept. */
-export function backward(room: Activations, tensors: Tensors, gradients: Tensors, packed: Packed, rotary: Real): void {
-  const { arithmetic, dstream } = room;
+/**
+ * The backward pass of `forward`: adds the gradients that follow from `buffers.dhidden` (n,d) to `gradients`, for all
+ * tensors except the heads. Call it after a `forward` with `keep`.
+ */
+export function backward(
+  buffers: Activations,
+  tensors: Tensors,
+  gradients: Tensors,
+  packed: Packed,
+  rotary: Real,
+): void {
+  const { arithmetic, dstream } = buffers;
   const { hidden_size: d, num_hidden_layers: layers } = arithmetic.model;
   const n = packed.count;
   dstream.fill(0, 0, n * d);
-  arithmetic.rmsNormBackward(dstream, gradients.norm, room.dhidden, room.final, room.finalScales, tensors.norm, n);
+  arithmetic.rmsNormBackward(
+    dstream,
+    gradients.norm,
+    buffers.dhidden,
+    buffers.final,
+    buffers.finalScales,
+    tensors.norm,
+    n,
+  );
   for (let index = layers - 1; index >= 0; index--) {
-    const a = room.layers[index];
+    const a = buffers.layers[index];
     const layer = tensors.layers[index];
     const into = gradients.layers[index];
-    if (!a || !layer || !into) throw new Error(`backward: layer ${index} was not kept; run forward with keep first.`);
+    if (!a || !layer || !into)
+      throw new Error(`backward: layer ${index} has no activations. Run forward with keep first.`);
     const sink: LayerSink = {
       ...into,
       matrix: (which, dy, x, rows) => {
@@ -160,19 +191,28 @@ export function backward(room: Activations, tensors: Tensors, gradients: Tensors
         arithmetic.matmulTN(sum, dy, x, dy.length / rows, x.length / rows, rows);
       },
     };
-    layerBackward(room, layer, a, sink, rotary, n, () =>
-      arithmetic.attendBackward(room.dqkv, room.dnarrow, a.probabilities, a.qkv, room.reach, room.scores, n),
+    layerBackward(buffers, layer, a, sink, rotary, n, () =>
+      arithmetic.attendBackward(
+        buffers.dqkv,
+        buffers.dscratch,
+        a.probabilities,
+        a.qkv,
+        buffers.visibleKeys,
+        buffers.scores,
+        n,
+      ),
     );
   }
   scatterAddRows(gradients.embed, dstream, packed.tokens, n, d);
 }
 
 /**
- * Turns `room.dstream` (n,d), the gradient of a layer's output, into that of its input, telling `sink` of its tensors. `attendBack` writes `room.dqkv`
- * from `room.dnarrow`, the gradient of what attention gave.
+ * Replaces `buffers.dstream` (n,d), the gradient of a layer's output, by the gradient of its input. The gradients of
+ * the layer's tensors go to `sink`. `attendBack` has to compute `buffers.dqkv` from `buffers.dscratch`, the gradient of
+ * the attention's output.
  */
 function layerBackward(
-  room: BackwardRoom,
+  buffers: BackwardBuffers,
   layer: LayerTensors,
   a: LayerActivations,
   sink: LayerSink,
@@ -180,35 +220,41 @@ function layerBackward(
   n: number,
   attendBack: () => void,
 ): void {
-  feedForwardBackward(room, layer, a, sink, n);
-  attentionBackward(room, layer, a, sink, rotary, n, attendBack);
+  feedForwardBackward(buffers, layer, a, sink, n);
+  attentionBackward(buffers, layer, a, sink, rotary, n, attendBack);
 }
 
 const firstRows = (values: Real, n: number, columns: number) => values.subarray(0, n * columns);
 
-/** The second half of a layer, which goes backward first: `room.dstream` becomes the gradient of the residual stream behind attention. */
+/**
+ * The backward pass of a layer's second half (SwiGLU), which runs before `attentionBackward`. Replaces
+ * `buffers.dstream` by the gradient of the residual stream between the two halves.
+ */
 export function feedForwardBackward(
-  room: BackwardRoom,
+  buffers: BackwardBuffers,
   layer: LayerTensors,
   a: LayerActivations,
   sink: LayerSink,
   n: number,
 ): void {
-  const { arithmetic, dstream, dnarrow, dgated, dwide } = room;
+  const { arithmetic, dstream, dscratch, dgated, dgateUp } = buffers;
   const { model, matmulNN, rmsNormBackward, swigluBackward } = arithmetic;
   const { hidden_size: d, intermediate_size: f } = model;
   const rows = (values: Real, columns: number) => firstRows(values, n, columns);
   sink.matrix('down', rows(dstream, d), rows(a.gated, f), n);
   matmulNN(dgated, dstream, layer.down, n, f, d);
-  swigluBackward(dwide, dgated, a.sigmoid, a.gateUp, n, f);
-  sink.matrix('gateUp', rows(dwide, 2 * f), rows(a.postNormed, d), n);
-  matmulNN(dnarrow, dwide, layer.gateUp, n, d, 2 * f);
-  rmsNormBackward(dstream, sink.postNorm, dnarrow, a.middle, a.postScales, layer.postNorm, n);
+  swigluBackward(dgateUp, dgated, a.sigmoid, a.gateUp, n, f);
+  sink.matrix('gateUp', rows(dgateUp, 2 * f), rows(a.postNormed, d), n);
+  matmulNN(dscratch, dgateUp, layer.gateUp, n, d, 2 * f);
+  rmsNormBackward(dstream, sink.postNorm, dscratch, a.middle, a.postScales, layer.postNorm, n);
 }
 
-/** The first half of a layer, which goes backward last: `room.dstream` becomes the gradient of the layer's input; see `layerBackward`. */
+/**
+ * The backward pass of a layer's first half (attention). Replaces `buffers.dstream` by the gradient of the layer's
+ * input; see `layerBackward`.
+ */
 export function attentionBackward(
-  room: BackwardRoom,
+  buffers: BackwardBuffers,
   layer: LayerTensors,
   a: LayerActivations,
   sink: LayerSink,
@@ -216,7 +262,7 @@ export function attentionBackward(
   n: number,
   attendBack: () => void,
 ): void {
-  const { arithmetic, dstream, dnarrow, dqkv } = room;
+  const { arithmetic, dstream, dscratch, dqkv } = buffers;
   const { model, matmulNN, rmsNormBackward, rotate } = arithmetic;
   const { hidden_size: d } = model;
   const shape = attentionShape(model);
@@ -224,16 +270,18 @@ export function attentionBackward(
   const inner = shape.heads * shape.headDim;
   const rows = (values: Real, columns: number) => firstRows(values, n, columns);
   sink.matrix('output', rows(dstream, d), rows(a.attended, inner), n);
-  matmulNN(dnarrow, dstream, layer.output, n, inner, d);
+  matmulNN(dscratch, dstream, layer.output, n, inner, d);
   attendBack();
-  rotate(dqkv, room.positions, rotary, n, -1);
+  rotate(dqkv, buffers.positions, rotary, n, -1);
   if (layer.headNorms) {
     if (!a.unnormed)
-      throw new Error('layerBackward: the heads before their norm were not kept, because there was no room for them.');
+      throw new Error(
+        'attentionBackward: a model with head norms needs `unnormed` in its activations. Use createRecomputeBuffers.',
+      );
     normHeadsBackward(dqkv, a.unnormed, layer.headNorms.q, layer.headNorms.k, n, shape, model.rms_norm_eps);
   }
   sink.matrix('qkv', rows(dqkv, width), rows(a.normed, d), n);
   if (sink.qkvBias) addColumnSums(sink.qkvBias, dqkv, n, width);
-  matmulNN(dnarrow, dqkv, layer.qkv, n, d, width);
-  rmsNormBackward(dstream, sink.inputNorm, dnarrow, a.input, a.scales, layer.inputNorm, n);
+  matmulNN(dscratch, dqkv, layer.qkv, n, d, width);
+  rmsNormBackward(dstream, sink.inputNorm, dscratch, a.input, a.scales, layer.inputNorm, n);
 }

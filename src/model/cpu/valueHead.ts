@@ -1,10 +1,10 @@
 import type { Real } from './real.ts';
 
-/** The positions of a packed pass at which values are computed. The value at a position is that of the state before the next token. */
+/** The positions of a packed pass at which values are computed. A value belongs to the state before the next token. */
 export interface ValueTargets {
   readonly count: number; // m
   readonly positions: Int32Array; // (m) packed index of the hidden state
-  readonly places: Int32Array; // (m) index of that next token in (B,T)
+  readonly places: Int32Array; // (m) index of the next token in (B,T)
 }
 
 /** Writes the value of every target, hidden·weight + bias, to its place in values (B,T). */
@@ -24,7 +24,10 @@ export function scoreValues(
   }
 }
 
-/** The backward pass of `scoreValues`: adds to dhidden, dweight (width) and dbias (1) the gradients that follow from dvalues (B,T). */
+/**
+ * The backward pass of `scoreValues`: adds to dhidden, dweight (width) and dbias (1) the gradients that follow from
+ * dvalues (B,T).
+ */
 export function valuesBackward(
   dhidden: Real,
   dweight: Real,

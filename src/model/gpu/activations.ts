@@ -10,12 +10,12 @@ export interface Stack {
 }
 
 /**
- * What a forward pass keeps, and the gradients a backward pass makes; N rows of tokens. Where storage is in halves, so are xhat, y,
- * qkv, attended, gate_up and act. Gradients never are, so the loss needs no scaling to keep small ones from vanishing.
+ * Tensors of a forward pass over N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold halves.
+ * Gradients never do, so the loss needs no scaling to keep small gradients from vanishing.
  */
 export interface Activations {
   readonly N: number;
-  readonly keeps: boolean; // what a backward pass needs; else one layer's tensors serve all
+  readonly keeps: boolean; // keeps what a backward pass needs; otherwise all layers share one layer's tensors
   readonly x: Tensor; // (N,C) residual stream, in place
   readonly xhat: Stack; // 2L + 1 of (N,C)
   readonly y: Stack; // 2L + 1 of (N,C): outputs of the norms; the last is the hidden state the heads read
@@ -27,6 +27,7 @@ export interface Activations {
   readonly act: Stack; // L of (N,F)
   readonly logits: Tensor; // (N,V)
 }
+/** Gradients that a backward pass over N token rows computes, in f32. */
 export interface ActivationGradients {
   readonly dx: Tensor; // (N,C) residual stream, in place
   readonly dy: Stack; // 2L + 1 of (N,C)
@@ -34,12 +35,13 @@ export interface ActivationGradients {
   readonly dattended: Tensor; // (N, H·D)
   readonly delta: Tensor; // (N,H)
   readonly dgateUp: Stack; // L of (N, 2F)
-  readonly dact: Tensor | null; // (N,F), where a product does not turn it into dgate_up at once
+  readonly dact: Tensor | null; // (N,F); null if a fused product computes dgateUp directly
 }
 
+/** Settings to reduce if the tensors do not fit. */
 const KNOBS = ['prompts', 'groupSize', 'minibatches', 'maxTurns', 'width', 'layers'];
 
-/** Columns of the joint projection: queries, keys, values. */
+/** Columns of the joint projection to queries, keys and values. */
 export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
 }
@@ -51,7 +53,9 @@ function stack(arena: Arena, name: string, members: number, shape: readonly numb
   return { whole, slot, at: (index) => slices[index]! };
 }
 
-/** Declares the forward tensors of N token rows; a decoder keeps one layer's worth, as nothing is looked at again. */
+/**
+ * Declares the forward tensors of N token rows. Without `keep`, as in a decoder, all layers share one layer's tensors.
+ */
 export function declareActivations(
   arena: Arena,
   label: string,
@@ -96,7 +100,7 @@ export function declareGradients(arena: Arena, m: ModelConfig, N: number): Activ
   };
 }
 
-/** Bytes of activations and gradients one token row takes. */
+/** Bytes of activations and their gradients per token row. */
 export function bytesPerToken(m: ModelConfig, storage: Scalar): number {
   const L = m.num_hidden_layers;
   const H = m.num_attention_heads;

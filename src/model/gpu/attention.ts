@@ -16,21 +16,21 @@ const SHARED_ROWS = {
   keyValue: kernels.attentionBackwardKeyValueSharedRows,
 };
 
-/** Largest head whose row eight lanes hold in four scalars each. */
-const EIGHTS = 32;
+/** Largest head of the shared-rows kernels, in which eight lanes hold four scalars each of a row. */
+const MAX_SHARED_HEAD = 32;
 
-/** A variant's kernels for heads of D. */
+/** The variant's kernels for heads of D scalars. */
 function kernelsFor(variant: SetParts['attention'], D: number) {
-  return variant === 'subgroups' && D <= EIGHTS ? SHARED_ROWS : BARRIER_FREE;
+  return variant === 'subgroups' && D <= MAX_SHARED_HEAD ? SHARED_ROWS : BARRIER_FREE;
 }
 
-/** Kernels, sizes and constants of attention's dispatches over whole rows of T tokens. */
+/** Kernels, dims and constants of attention over whole rows of T tokens. */
 function recipe(m: ModelConfig, N: number, T: number, variant: SetParts['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
   return { ...kernelsFor(variant, D), dims: { N, T, H, G, D, W: qkvWidth(m) }, constants: { HEAD: D } };
 }
 
-/** Records out = attention over whole rows of rotated qkv; keeps lse for the backward pass. */
+/** Records out = attention over whole rows of rotated qkv. Also writes lse for the backward pass. */
 export function attention(
   plan: Plan,
   variant: SetParts['attention'],
@@ -43,7 +43,7 @@ export function attention(
   plan.dispatch(forward, tensors, dims, constants);
 }
 
-/** Records the gradients of the unrotated queries, keys and values; two dispatches. */
+/** Records the gradients of the unrotated queries, keys and values, in two dispatches. */
 export function attentionBackward(
   plan: Plan,
   variant: SetParts['attention'],

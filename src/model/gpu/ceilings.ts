@@ -8,11 +8,13 @@ import type { Ceilings } from '../../domain/profile.ts';
 import type { SetParts } from './kernelSets.ts';
 import { linear } from './layers.ts';
 
-const COPY = 2 ** 22; // scalars
-const DISPATCHES = 500;
+const COPIED_SCALARS = 2 ** 22;
+const TIMED_DISPATCHES = 500;
 
-/** Least ms of `run` in `rounds`, after one to warm up: other work only ever adds time. */
-async function least(run: () => Promise<void>, now: () => number, rounds = 4): Promise<number> {
+/**
+ * Shortest of `rounds` runs, in ms, after one to warm up. The shortest counts, because other work can only add time.
+ */
+async function shortestMs(run: () => Promise<void>, now: () => number, rounds = 4): Promise<number> {
   await run();
   let best = Infinity;
   for (let i = 0; i < rounds; i++) {
@@ -23,11 +25,11 @@ async function least(run: () => Promise<void>, now: () => number, rounds = 4): P
   return best;
 }
 
-/** Ceilings with what they are made of: GFLOP/s by variant, and what the calls of the API cost, in µs. */
+/** Ceilings, with the measurements behind them: GFLOP/s by variant, and costs of API calls in µs. */
 export interface MeasuredCeilings extends Ceilings {
   readonly products: Readonly<Partial<Record<SetParts['products'], number>>>;
   readonly submitUs: number; // a submit with one tiny dispatch, until it is done
-  readonly jsUs: number; // JavaScript a dispatch
+  readonly jsUs: number; // JavaScript time per dispatch
 }
 
 /** A square product that can be run again and again. */
@@ -37,16 +39,16 @@ export interface SquareProduct {
   readonly destroy: () => void;
 }
 
-/** The product of two matrices of `edge`×`edge` with a variant's kernel, compiled. */
+/** Compiles the product of two `edge`×`edge` matrices with a variant's kernel. */
 export async function squareProduct(gpu: Gpu, variant: SetParts['products'], edge: number): Promise<SquareProduct> {
   const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
   const arena = new Arena(gpu);
   const matrix = (name: string) => arena.declare(name, [edge, edge]);
   const [a, b, c] = [matrix('a'), matrix('b'), matrix('c')];
   await arena.allocate();
-  const some = Float32Array.from({ length: edge * edge }, (_, i) => Math.sin(i));
-  write(gpu, a, some);
-  write(gpu, b, some);
+  const values = Float32Array.from({ length: edge * edge }, (_, i) => Math.sin(i));
+  write(gpu, a, values);
+  write(gpu, b, values);
   const plan = new Plan(recorder, variant);
   linear(plan, variant, a, b, c, { N: edge, K: edge, M: edge });
   await compile(recorder);
@@ -66,8 +68,8 @@ async function replay(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
 }
 
 /**
- * What an open device can do at best, with the engine's own kernels and calls: square products of `edge` by each of the
- * variants, copies, dependent dispatches, submits and read-backs.
+ * Measures the best rates of an open device, with the engine's own kernels and calls: `edge`×`edge` products with each
+ * of the variants, copies, dependent dispatches, submits and read-backs.
  */
 export async function measureCeilings(
   gpu: Gpu,
@@ -77,27 +79,31 @@ export async function measureCeilings(
 ): Promise<MeasuredCeilings> {
   const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
   const arena = new Arena(gpu);
-  const [from, to, small] = [arena.declare('from', [COPY]), arena.declare('to', [COPY]), arena.declare('small', [64])];
+  const [from, to, small] = [
+    arena.declare('from', [COPIED_SCALARS]),
+    arena.declare('to', [COPIED_SCALARS]),
+    arena.declare('small', [64]),
+  ];
   const scalar = (name: string) => arena.declare(name, [1]);
   const [a, b, c] = [scalar('a'), scalar('b'), scalar('c')];
   await arena.allocate();
-  const leastOf = (plan: Plan, times = 1) => least(() => replay(gpu, plan, times), now);
+  const shortestOf = (plan: Plan, times = 1) => shortestMs(() => replay(gpu, plan, times), now);
   const products: Partial<Record<SetParts['products'], number>> = {};
   for (const variant of variants) {
     const product = await squareProduct(gpu, variant, edge);
-    products[variant] = product.flops / (await least(product.run, now)) / 1e6;
+    products[variant] = product.flops / (await shortestMs(product.run, now)) / 1e6;
     product.destroy();
   }
   const copy = new Plan(recorder, 'copy');
   copy.copy(from, 0, to);
-  const copyMs = await leastOf(copy, 4);
+  const copyMs = await shortestOf(copy, 4);
   const tiny = new Plan(recorder, 'tiny');
   linear(tiny, 'none', a, b, c, { N: 1, K: 1, M: 1 });
   await compile(recorder);
-  const dispatchMs = await leastOf(tiny, DISPATCHES);
-  const oneMs = await leastOf(tiny);
+  const dispatchMs = await shortestOf(tiny, TIMED_DISPATCHES);
+  const oneMs = await shortestOf(tiny);
   const readback = new Readback(gpu, 'small', [small]);
-  const readbackMs = await least(
+  const readbackMs = await shortestMs(
     async () => {
       submit(gpu, (encoder) => readback.encode(encoder));
       await readback.read();
@@ -106,7 +112,7 @@ export async function measureCeilings(
     20,
   );
   const jsBegan = now();
-  submit(gpu, (encoder) => tiny.encode(encoder, DISPATCHES));
+  submit(gpu, (encoder) => tiny.encode(encoder, TIMED_DISPATCHES));
   const jsMs = now() - jsBegan;
   await gpu.device.queue.onSubmittedWorkDone();
   readback.destroy();
@@ -115,10 +121,10 @@ export async function measureCeilings(
   return {
     products,
     gflops: Math.max(...Object.values(products)),
-    gbps: (4 * 8 * COPY) / copyMs / 1e6,
-    launchUs: (dispatchMs * 1000) / DISPATCHES,
+    gbps: (4 * 8 * COPIED_SCALARS) / copyMs / 1e6,
+    launchUs: (dispatchMs * 1000) / TIMED_DISPATCHES,
     readbackUs: readbackMs * 1000,
     submitUs: oneMs * 1000,
-    jsUs: (jsMs * 1000) / DISPATCHES,
+    jsUs: (jsMs * 1000) / TIMED_DISPATCHES,
   };
 }

@@ -8,10 +8,13 @@ import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 const PLAIN = { walk: 'walk', group: 'group' } as const;
 const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
 
-/** Plans that turn rewards into masks, advantages and returns. All estimators share them: they differ in the settings. */
+/**
+ * Plans that turn rewards into masks, advantages and returns. All estimators share these plans; only their settings
+ * differ.
+ */
 export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | 'group whitened', Plan>>;
 
-/** The plan that does what these settings ask for. */
+/** The plan for these settings. */
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { core, whitens } = ESTIMATORS[estimator];
   return plans[(whiten && whitens ? WHITENED : PLAIN)[core === 'group' ? 'group' : 'walk']];
@@ -30,7 +33,7 @@ export function recordCredit(
   const dims = { B, T };
   const plan = (core: keyof typeof PLAIN, whitened: boolean) => {
     const out = new Plan(recorder, `credit ${core}`);
-    // what a row in no minibatch of this batch would else keep from the last one
+    // otherwise a row that is in no minibatch would keep the coefficients of the last batch
     out.clear(firstChannels(batch.coefficients, 2, B, T));
     const inputs = { record, groups, rewards, old_scores, ref_scores };
     out.dispatch(kernels.creditMasks, { ...inputs, masks, shaped, sums, settings }, dims);

@@ -4,18 +4,21 @@ import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
 import { qkvWidth } from './activations.ts';
 
-/** Scalars of a layer's cache: keys and values of all rows, padded so that layers stay aligned. */
+/** Scalars of one layer's cache: keys and values of all rows, padded so that the next layer's cache is aligned. */
 export function cacheSlot({ rows: B, length: T, model: m }: PolicySpec): number {
   return aligned(2 * B * T * m.num_key_value_heads * m.head_dim);
 }
 
-/** A layer's part of the cache. */
+/** One layer's part of the cache. */
 export function layerCache(cache: Tensor, spec: PolicySpec, layer: number): Tensor {
   const size = cacheSlot(spec);
   return slice(cache, `cache ${layer}`, layer * size, [size]);
 }
 
-/** Records attention of N slots over a layer's cache, of the `slots` that positions has room for; `appends` caches what they bring. */
+/**
+ * Records attention of the first N slots over a layer's cache. `positions` is (2, `slots`). `appends` also caches the
+ * slots' new keys and values.
+ */
 export function recordDecodeAttention(
   plan: Plan,
   { rows: B, length: T, model: m }: PolicySpec,

@@ -16,12 +16,13 @@ import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
 import { recordFinalNorm } from './finalNorm.ts';
 import { group } from './pools.ts';
 
-const NOTHING = 0xffffffff; // a grammar state: draw nothing
+const DRAW_NOTHING = 0xffffffff; // a grammar state
 
 /**
- * Draws tokens with a key-value cache, a chunk a submit: what is forced is cached all at once, then one recorded plan advances
- * rows by one token and is replayed as often as a row may draw. Rows stand at positions of their own. For each chunk they take slots, those that draw first, so that a plan for fewer slots does where many are done; a
- * row that is done in a chunk waits.
+ * Draws tokens with a key-value cache, one submit per chunk. First all forced tokens are cached at once. Then a
+ * recorded plan, which advances rows by one token, is replayed as often as any row may draw. Each row has its own
+ * position. For each chunk the rows are sorted into slots, drawing rows first, so that a plan for fewer slots is enough
+ * when many rows are done. A row that is done waits for the end of the chunk.
  */
 export class Decoder {
   private readonly gpu: Gpu;
@@ -29,14 +30,14 @@ export class Decoder {
   private readonly steps: ReadonlyMap<number, Plan>; // by slots, ascending
   private readonly prefill: Prefill;
   private readonly start: Plan;
-  private readonly readback: Readback; // of the state, tokens and log-probabilities
-  private readonly cutReadback: Readback; // and of what top-k and top-p left
+  private readonly readback: Readback; // row states, tokens and log-probabilities
+  private readonly cutReadback: Readback; // these, and the probability that top-k and top-p keep
   private readonly spec: PolicySpec;
-  private readonly lengths: Int32Array; // (B) tokens each row has
+  private readonly lengths: Int32Array; // (B) number of tokens in each row
   private readonly lastTokens: Int32Array; // (B)
-  private readonly words: Uint32Array;
+  private readonly words: Uint32Array; // row states to upload
   private counters: DrawCounters[] = []; // (B)
-  private fresh = true;
+  private fresh = true; // the batch must be emptied before the next chunk
   private sampling: Sampling | null = null;
   private states = 1;
 
@@ -75,7 +76,7 @@ export class Decoder {
     this.fresh = true;
   }
 
-  /** Begins one row; see `Policy`. */
+  /** Restarts one row; see `Policy`. */
   beginRow(row: number, counters: DrawCounters): void {
     this.lengths[row] = 0;
     this.counters[row] = counters;
@@ -126,7 +127,7 @@ export class Decoder {
     return { counts, tokens, logprobs, ...(logMass && { logMass }) };
   }
 
-  /** @param rows who sits in each slot */
+  /** Uploads row states and sampling settings. @param rows the row in each slot */
   private uploadChunk(chunk: DecodeChunk, draws: Int32Array, sampling: Sampling, rows: readonly number[]): void {
     const words = this.words;
     words.fill(0);
@@ -135,7 +136,7 @@ export class Decoder {
       const state = chunk.states[b]!;
       const length = this.lengths[b]! + chunk.forcedCounts[b]!;
       words[at] = length;
-      words[at + 1] = state < 0 ? NOTHING : state;
+      words[at + 1] = state < 0 ? DRAW_NOTHING : state;
       words[at + 2] = this.counters[b]!.update;
       words[at + 3] = this.counters[b]!.rollout;
       words[at + 4] = Math.min(this.spec.length, length + draws[b]!);
@@ -147,12 +148,12 @@ export class Decoder {
     write(this.gpu, this.tensors.settings, uniformWords(ROW_SAMPLING, { ...drawing, states: this.states }));
   }
 
-  /** All it replays. */
+  /** All plans that it replays. */
   get plans(): readonly Plan[] {
     return [this.start, ...this.prefill.plans, ...this.steps.values()];
   }
 
-  /** Dispatches and FLOPs of one token for every row. */
+  /** Dispatches and FLOPs of drawing one token in every row. */
   get recorded() {
     const { dispatches, flops } = this.steps.get(this.spec.rows)!;
     return { dispatches, flops };
@@ -164,7 +165,7 @@ export class Decoder {
   }
 }
 
-/** Records what advances the first N slots by one token, a dispatch a step of the forward pass. */
+/** Records the plan that advances the first N slots by one token. */
 function recordStep(
   recorder: Recorder,
   trunk: Trunk,

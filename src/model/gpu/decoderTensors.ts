@@ -5,33 +5,36 @@ import type { PolicySpec } from '../policy.ts';
 import { declareActivations, type Activations } from './activations.ts';
 import { cacheSlot } from './decodeAttention.ts';
 
-/** Tokens a row may advance in one chunk. */
+/** Maximum tokens by which a row advances in one chunk. */
 export const MAX_STEPS = 64;
-/** Forced tokens that go through the blocks together. */
-const PREFILL = 2048;
-/** Words of a row's state: see decode_sample.wgsl. */
+/** Maximum forced tokens that go through the blocks together. */
+const MAX_PREFILL = 2048;
+/** Words of a row's state; see decode_sample.wgsl. */
 export const ROW_WORDS = 8;
 
-/** How rows draw tokens, as decode_sample.wgsl reads it. */
+/** Layout of the sampling settings that decode_sample.wgsl reads. */
 export const ROW_SAMPLING = uniformOf(decodeSample, 'settings');
 
-/** What a decoder keeps on the device. */
+/** Tensors of a decoder on the device. */
 export interface DecoderTensors {
   readonly acts: Activations;
   readonly positions: Tensor; // (2,B) by slot: positions, then rows
-  readonly cache: Tensor; // L × (2, B, T, G·D), padded to a slot
+  readonly cache: Tensor; // L × (2, B, T, G·D), each padded, see cacheSlot
   readonly state: Tensor; // (B, 8) by slot
   readonly drawn: Tensor; // (B, 2·MAX_STEPS), then (B, MAX_STEPS); see decode_sample.wgsl
   readonly settings: Tensor; // ROW_SAMPLING
   readonly seats: Tensor; // (3,P) of a prefill: positions, rows, words; see decode_prefill.wgsl
-  readonly queue: Tensor; // as many of those as a chunk may take
+  readonly queue: Tensor; // (batches, 3·P) the seats of all prefill batches of a chunk
 }
 
-/** Declares a decoder's tensors; cache and activations are stored as `storage`, prefill may use activations of `tokens`. */
+/**
+ * Declares a decoder's tensors. Cache and activations are of type `storage`. Prefill borrows activations of `tokens`
+ * token rows.
+ */
 export function declareDecoder(arena: Arena, spec: PolicySpec, storage: Scalar, tokens: number): DecoderTensors {
   const { model, rows: B, length: T } = spec;
-  const P = Math.min(tokens, PREFILL);
-  const most = B * Math.min(MAX_STEPS + 1, T);
+  const P = Math.min(tokens, MAX_PREFILL);
+  const maxForced = B * Math.min(MAX_STEPS + 1, T);
   const knobs = ['prompts', 'groupSize', 'maxTurns', 'layers', 'width'];
   return {
     acts: declareActivations(arena, 'decode', model, B, false, storage),
@@ -41,6 +44,6 @@ export function declareDecoder(arena: Arena, spec: PolicySpec, storage: Scalar, 
     drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobs),
     settings: arena.declare('sampling', [ROW_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
     seats: arena.declare('prefill seats', [3, P]),
-    queue: arena.declare('prefill queue', [Math.ceil(most / P), 3 * P], knobs),
+    queue: arena.declare('prefill queue', [Math.ceil(maxForced / P), 3 * P], knobs),
   };
 }

@@ -20,27 +20,27 @@ import { rotaryTable } from './transformer.ts';
 export interface DeviceTensors {
   readonly batch: DeviceBatch;
   readonly policy: Pools;
-  readonly critic: Pools | null; // a separate critic's
+  readonly critic: Pools | null; // of a separate critic
   readonly reference: Tensor; // weights of the reference policy, one pool, as forward passes read them
   readonly activations: Activations; // of one micro-batch
   readonly gradients: ActivationGradients;
   readonly decoder: DecoderTensors;
-  readonly control: Tensor; // knobs of the policy, knobs of the critic, rows of the minibatch: one upload a step
+  readonly control: Tensor; // knobs of the policy, knobs of the critic, rows of the minibatch: one upload per step
   readonly allRows: Tensor; // 0 … B − 1, then 0xffffffff
-  readonly rows: Tensor; // (R) rows of the micro-batch at work
+  readonly rows: Tensor; // (R) rows of the current micro-batch
   readonly positions: Tensor; // (R·T) t of each token row
-  readonly places: Tensor; // where each token stands among them
+  readonly places: Tensor; // positions of each token among the token rows, see token_places.wgsl
   readonly creditSettings: Tensor;
   readonly rotaryTable: Tensor;
   readonly R: number; // rows of a micro-batch
   readonly capacity: number; // row slots of `allRows` and of the minibatch; a multiple of R
 }
 
-const MICRO_BUDGET = 256 * 1024 * 1024; // bytes of activations a micro-batch may take
+const MICRO_BATCH_BYTES = 256 * 1024 * 1024; // maximum bytes of the activations of a micro-batch
 
 const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in registers
 
-/** Throws BackendError where the attention kernels cannot hold a head. */
+/** Throws BackendError if the attention kernels cannot hold a head. */
 export function checkHeads({ model }: PolicySpec): void {
   const { head_dim: D } = model;
   if (D <= MAX_HEAD && D % 2 === 0) return;
@@ -48,14 +48,14 @@ export function checkHeads({ model }: PolicySpec): void {
   throw new BackendError(message, 'Change heads or width.', ['heads', 'width']);
 }
 
-/** The storage asked for, f32 by default. Throws BackendError where halves are wanted and the adapter has none. */
+/** The storage type to use, f32 by default. Throws BackendError for f16 if the adapter does not support it. */
 export function storageOn({ adapter, device }: Gpu, storage: Scalar = 'f32'): Scalar {
   if (storage === 'f32' || device.features.has('shader-f16')) return storage;
   const message = `${adapter} has no shader-f16, so weights and activations cannot be stored in halves.`;
   throw new BackendError(message, 'Set storage to f32.', ['storage']);
 }
 
-/** Rows a micro-batch holds: as many of a minibatch as memory allows, at most `cap`. */
+/** Rows of a micro-batch: as many rows of a minibatch as memory allows, at most `cap`. */
 export function microRows(gpu: Gpu, spec: PolicySpec, storage: Scalar, cap = Infinity): number {
   const { minibatchRows: M, length: T, model: m } = spec;
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
@@ -63,15 +63,15 @@ export function microRows(gpu: Gpu, spec: PolicySpec, storage: Scalar, cap = Inf
   const widest = Math.max(m.vocab_size, 2 * L * m.intermediate_size, (2 * L + 1) * m.hidden_size);
   const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize) / 1.1; // slack for alignment
   const fits = Math.min(
-    Math.floor(MICRO_BUDGET / (T * bytesPerToken(m, storage))),
+    Math.floor(MICRO_BATCH_BYTES / (T * bytesPerToken(m, storage))),
     Math.floor(limit / (4 * T * widest)),
   );
   return Math.max(1, Math.min(M, cap, fits));
 }
 
 /**
- * Declares all tensors of a policy with micro-batches of R rows; what forward passes read and keep is stored as `storage`, and
- * gradients of P scalars have as many slabs as `slabs` says.
+ * Declares all tensors of a policy with micro-batches of R rows. `storage` is the type of what forward passes read and
+ * keep. `slabs(P)` gives the number of slabs for a gradient pool of P scalars.
  */
 export function declareTensors(
   arena: Arena,
@@ -104,7 +104,7 @@ export function declareTensors(
   };
 }
 
-/** Writes what stays as it is: positions, the table of the rotation, the batch's rows. */
+/** Writes the tensors that never change: positions, the rotary table, the batch's rows. */
 export function writeConstants(gpu: Gpu, tensors: DeviceTensors, { model, rows, length: T }: PolicySpec): void {
   write(
     gpu,
@@ -124,7 +124,7 @@ export function knobsOf({ control }: DeviceTensors, whose: 'policy' | 'critic'):
   return slice(control, `${whose} knobs`, whose === 'policy' ? 0 : KNOBS_SCALARS, [KNOBS_SCALARS]);
 }
 
-/** The minibatch's rows inside `control`. */
+/** The rows of the minibatch inside `control`. */
 export function minibatchOf({ control, capacity }: DeviceTensors): Tensor {
   return slice(control, 'minibatch', 2 * KNOBS_SCALARS, [capacity]);
 }

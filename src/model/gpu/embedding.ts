@@ -3,15 +3,15 @@ import type { Plan } from '../../gpu/plan.ts';
 import type { Arena, Tensor } from '../../gpu/tensor.ts';
 import type { SlabTensor } from './slabs.ts';
 
-/** Tokens of a batch that are sorted together; each of its V + 1 threads passes over them twice. */
-const SPAN = 512;
+/** Token rows that token_places.wgsl sorts by token at once. Each of V + 1 threads reads all of them twice. */
+const SPAN_ROWS = 512;
 
-/** Declares where each of V tokens stands among N token rows: see token_places.wgsl. */
+/** Declares the positions of each of V tokens among N token rows; see token_places.wgsl. */
 export function declarePlaces(arena: Arena, N: number, V: number, knobs: readonly string[]): Tensor {
-  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN) * (V + 1)], knobs);
+  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobs);
 }
 
-/** Sizes of an embedding: N token rows, rows of T tokens, V tokens of width C. */
+/** Sizes of an embedding: N token rows, T tokens per batch row, V tokens of width C. */
 interface Sizes {
   readonly N: number;
   readonly T: number;
@@ -19,7 +19,7 @@ interface Sizes {
   readonly V: number;
 }
 
-/** Records x (N,C), the rows of `table` (V,C) for the tokens of the micro-batch. */
+/** Records x (N,C): for each token of the micro-batch its row of `table` (V,C). */
 export function embed(
   plan: Plan,
   tensors: Readonly<Record<'record' | 'rows' | 'table' | 'x', Tensor>>,
@@ -28,16 +28,19 @@ export function embed(
   plan.dispatch(kernels.embeddingForward, tensors, { N, C, T });
 }
 
-/** Records where each token of the micro-batch stands, for the backward pass. */
+/** Records the search for each token's positions in the micro-batch, for the backward pass. */
 export function placeTokens(
   plan: Plan,
   tensors: Readonly<Record<'record' | 'rows' | 'places', Tensor>>,
   { N, T, V }: Pick<Sizes, 'N' | 'T' | 'V'>,
 ): void {
-  plan.dispatch(kernels.tokenPlaces, tensors, { N, T, V, span: SPAN });
+  plan.dispatch(kernels.tokenPlaces, tensors, { N, T, V, span: SPAN_ROWS });
 }
 
-/** Records dtable (V,C) += the rows of dx (N,C) of each token, in as many parts as there are slabs and spans. */
+/**
+ * Records dtable (V,C) += for each token the sum of its rows of dx (N,C), split into as many parts as slabs and spans
+ * allow.
+ */
 export function embedBackward(
   plan: Plan,
   places: Tensor,
@@ -45,6 +48,10 @@ export function embedBackward(
   { tensor: dtable, slabs }: SlabTensor,
   { N, C, V }: Sizes,
 ): void {
-  const parts = Math.min(slabs.count, Math.ceil(N / SPAN));
-  plan.dispatch(kernels.embeddingBackward, { places, dx, dtable }, { N, C, V, span: SPAN, parts, slab: slabs.size });
+  const parts = Math.min(slabs.count, Math.ceil(N / SPAN_ROWS));
+  plan.dispatch(
+    kernels.embeddingBackward,
+    { places, dx, dtable },
+    { N, C, V, span: SPAN_ROWS, parts, slab: slabs.size },
+  );
 }

@@ -6,7 +6,7 @@ import { linear, rmsnorm, rmsnormBackward } from './layers.ts';
 import { group } from './pools.ts';
 import type { Trunk } from './transformer.ts';
 
-/** Which heads of a network take part. */
+/** The heads that a network computes. */
 export interface Heads {
   readonly language: boolean;
   readonly value: boolean;
@@ -19,7 +19,9 @@ export function projectionToVocabulary(m: ModelConfig): string {
   return m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
 }
 
-/** Records the final norm over `acts.x`, its output to `acts.y.at(2L)`, and, where there is a language head, the projection to `acts.logits`. */
+/**
+ * Records the final norm from `acts.x` to `acts.y.at(2L)` and, with a language head, the projection to `acts.logits`.
+ */
 export function recordFinalNorm(
   plan: Plan,
   { model: m, layout, choice }: Trunk,

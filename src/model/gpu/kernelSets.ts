@@ -43,8 +43,8 @@ export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
 }
 
 /**
- * The kernel set of a policy. The first that exists wins: the set asked for, the set its run began with, the set measured
- * as faster on this adapter, the adapter's default.
+ * The kernel set of a policy. The first that exists wins: the set asked for, the set its run began with, the set
+ * measured as faster on this adapter, the adapter's default.
  */
 export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };

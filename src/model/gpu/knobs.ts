@@ -24,8 +24,8 @@ function klCode(estimator: KlEstimator): number {
 }
 
 /**
- * The three aggregations packed into one number, two bits each: the lowest two for policy loss and KL, then entropy, then
- * value loss.
+ * The three aggregations packed into one number, two bits each: the lowest two for policy loss and KL, then entropy,
+ * then value loss.
  */
 function aggregations(o: ObjectiveSettings): number {
   const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
@@ -97,9 +97,9 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
 }
 
 /**
- * All data uploaded for one optimizer step: the policy's knobs, the critic's knobs, then the row indices of the minibatch,
- * filled up to `size` with 0xffffffff (no row). `line` is the line of the device's log that the step writes; kernels call it
- * `slot`.
+ * All data uploaded for one optimizer step: the policy's knobs, the critic's knobs, then the row indices of the
+ * minibatch, filled up to `size` with 0xffffffff (no row). `line` is the line of the device's log that the step writes;
+ * kernels call it `slot`.
  */
 export function controlWords(
   size: number,

@@ -5,20 +5,23 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { SetParts } from './kernelSets.ts';
 import { splitOf, whole, type Slabs, type SlabTensor } from './slabs.ts';
 
-/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], the sum in one piece; see matmul_blocks.wgsl. */
+/**
+ * Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see
+ * matmul_blocks.wgsl.
+ */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
-/** Rows a thread of the broadcast products owns. */
-export const BLOCK = 16;
+/** Rows that a thread owns in the kernels matmul_broadcast and norm_project_broadcast. */
+export const BROADCAST_ROWS = 16;
 
-/** What becomes of a product besides being stored. */
+/** How a product is stored. */
 interface Ending {
-  readonly add?: boolean; // to what c holds
-  readonly slabs?: Slabs; // c is in the gradient pool, and the sum is cut where a GPU gains by it
-  readonly gateUp?: Tensor; // the product is the gradient of SwiGLU, c that of these gates and ups
+  readonly add?: boolean; // to c, instead of replacing it
+  readonly slabs?: Slabs; // c is in the gradient pool; the sum is split into parts where that fills a GPU better
+  readonly gateUp?: Tensor; // the product is the gradient of SwiGLU's output; c gets that of these gates and ups
 }
 
-/** Records a product with the variant's kernel. */
+/** Records a product with the kernel that the variant uses for its sizes. */
 function matmul(
   plan: Plan,
   variant: SetParts['products'],
@@ -28,28 +31,34 @@ function matmul(
   product: Product,
   { add = false, slabs, gateUp }: Ending = {},
 ): void {
-  const { kernel, dims: own } = productKernel(variant, product);
-  const split = slabs ? splitOf(slabs, product.K, workgroups(kernel, { ...product, ...own })) : whole(product.K);
+  const { kernel, dims: kernelDims } = productKernel(variant, product);
+  const split = slabs ? splitOf(slabs, product.K, workgroups(kernel, { ...product, ...kernelDims })) : whole(product.K);
   const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: slabs?.size ?? 0 };
-  const dims = { ...product, ...own, ...split, ...ending, Z: product.Z * split.parts };
+  const dims = { ...product, ...kernelDims, ...split, ...ending, Z: product.Z * split.parts };
   plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
 }
 
-/** A variant's kernel for a product, with the sizes that are its own; sizes that four does not divide take the one for any. */
+/**
+ * The variant's kernel for a product, and this kernel's additional dims. Sizes that are not multiples of 4 use
+ * matmul_blocks.
+ */
 function productKernel(
   variant: SetParts['products'],
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
 ): { readonly kernel: Kernel; readonly dims: Dims } {
-  const rows = ak === 1 ? 4 : I; // along k each row is loaded by itself
-  const byFour = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
-  if (byFour && variant === 'subgroups') return { kernel: kernels.matmulBroadcast, dims: { block: BLOCK } };
-  if (byFour && variant === 'tiles') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
-  // as many threads share rows as there are columns for, eight a thread
+  const rows = ak === 1 ? 4 : I; // if k is contiguous in a, rows are loaded one by one, so I may be any number
+  const multiplesOf4 = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
+  if (multiplesOf4 && variant === 'subgroups')
+    return { kernel: kernels.matmulBroadcast, dims: { block: BROADCAST_ROWS } };
+  if (multiplesOf4 && variant === 'tiles') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
+  // threads that share the same rows: one per 8 columns, at most 8
   const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
   return { kernel: kernels.matmulBlocks, dims: { block: 8, across } };
 }
 
-/** y (N,M) = x (N,K)·weightᵀ, weight (M,K) as Hugging Face stores it; `add` adds to y instead. */
+/**
+ * Records y (N,M) = x (N,K)·weightᵀ. weight is (M,K), as Hugging Face stores it. With `add` the product is added to y.
+ */
 export function linear(
   plan: Plan,
   variant: SetParts['products'],
@@ -70,7 +79,10 @@ export function linear(
   );
 }
 
-/** dgateUp (N, 2·K) from dact (N,K) = dy (N,M)·weight, without storing dact; sizes divisible by 4. */
+/**
+ * Records the gradient of gates and ups, dgateUp (N, 2·K), from dact (N,K) = dy (N,M)·weight. dact is not stored. All
+ * sizes must be multiples of 4.
+ */
 export function linearBackwardSwiglu(
   plan: Plan,
   variant: SetParts['products'],
@@ -89,7 +101,7 @@ export function linearBackwardSwiglu(
   );
 }
 
-/** dx (N,K) = dy (N,M)·weight. */
+/** Records dx (N,K) = dy (N,M)·weight. */
 export function linearBackwardInput(
   plan: Plan,
   variant: SetParts['products'],
@@ -114,7 +126,7 @@ export function linearBackwardInput(
   });
 }
 
-/** Scalars from one layer's operand to the next; all zero for a single matrix. */
+/** Number of layers, and the scalars from one layer's operand to the next; 0 for a single matrix. */
 export interface LayerStrides {
   readonly layers: number;
   readonly dy: number;
@@ -122,7 +134,7 @@ export interface LayerStrides {
   readonly dweight: number;
 }
 
-/** dweight (M,K) += dyᵀ·x, for all layers at once when strides are given; the sum over N may be cut. */
+/** Records dweight (M,K) += dyᵀ·x, with `strides` for all layers at once. The sum over N may be split into parts. */
 export function linearBackwardWeight(
   plan: Plan,
   variant: SetParts['products'],
@@ -156,7 +168,10 @@ export function linearBackwardWeight(
   );
 }
 
-/** Records a kernel that sums over all N tokens into the gradient pool, in as many parts as there are slabs and work for. */
+/**
+ * Records a kernel that sums over all N tokens into the gradient pool. `splitOf` decides into how many parts the sum is
+ * split.
+ */
 export function sumOverTokens(
   plan: Plan,
   kernel: Kernel,
@@ -168,7 +183,7 @@ export function sumOverTokens(
   plan.dispatch(kernel, tensors, { ...dims, ...splitOf(slabs, dims.N, 1), slab: slabs.size }, constants);
 }
 
-/** y = RMSNorm(x)·weight; keeps xhat and inv for the backward pass. */
+/** Records y = RMSNorm(x)·weight. Also writes xhat and inv for the backward pass. */
 export function rmsnorm(
   plan: Plan,
   variant: SetParts['reductions'],
@@ -188,8 +203,8 @@ export function rmsnorm(
 }
 
 /**
- * dx (+)= the gradient through RMSNorm; `add` where dx is a residual stream that already holds something, `output` where
- * the forward pass applied the norm on load and y is still to be made.
+ * Records dx (+)= the gradient through RMSNorm. `add` adds to dx, for a residual stream that already holds a gradient.
+ * `output` also computes y, for a forward pass that applied the norm on load and did not store y.
  */
 export function rmsnormBackward(
   plan: Plan,

@@ -10,21 +10,21 @@ import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './laye
 import { gradientOf, group, startOf, type Pools } from './pools.ts';
 import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
 
-/** What the forward and backward passes over one micro-batch of rows are recorded with. */
+/** Tensors and sizes for recording forward and backward passes over one micro-batch of rows. */
 export interface MicroBatch {
   readonly recorder: Recorder;
   readonly batch: DeviceBatch;
   readonly acts: Activations;
   readonly grads: ActivationGradients;
   readonly positions: Tensor; // (N) t of each token row
-  readonly places: Tensor; // where each token stands among them
-  readonly rows: Tensor; // (R) batch rows of the micro-batch, 0xffffffff for none
+  readonly places: Tensor; // positions of each token among the token rows, see token_places.wgsl
+  readonly rows: Tensor; // (R) batch rows of the micro-batch; 0xffffffff: no row
   readonly knobs: Tensor; // uniform
   readonly B: number;
   readonly T: number;
 }
 
-/** What the heads of a forward pass write: scores (3, B, T) and values (B,T). */
+/** Outputs of the heads: scores (3, B, T) and values (B,T). */
 interface Outcome {
   readonly scores: Tensor;
   readonly values: Tensor;
@@ -63,14 +63,14 @@ export function recordForward(
   }
 }
 
-/** Threads that share a token's logits where barriers are cheap; with 64 most would stand still in small vocabularies. */
+/** Threads that share one token's logits if barriers are cheap. With 64, most would idle in small vocabularies. */
 const HEAD_LANES = 16;
 
 function headLanes({ choice }: Trunk): number {
   return choice.reductions === 'tiles' ? HEAD_LANES : 1;
 }
 
-/** Records forward, objective and backward of one micro-batch; adds to the gradient pool. */
+/** Records forward pass, objective and backward pass of one micro-batch. Adds to the gradient pool. */
 export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
   const { batch, acts, grads, rows, T, B } = micro;
   const { model: m, layout, choice } = trunk;

@@ -3,31 +3,33 @@ import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { SetParts } from './kernelSets.ts';
-import { BLOCK } from './layers.ts';
+import { BROADCAST_ROWS } from './layers.ts';
 import { startOfGroup, type PoolLayout } from './pools.ts';
 
-/** Whether a model's sizes let products take in what is beside them: norms, rotary and SwiGLU. */
+/**
+ * Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product.
+ */
 export function fuses(m: ModelConfig): boolean {
   return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
 }
 
-/** Which projection follows the norm, and what follows that. */
+/** A norm, the projection after it, and the operation after the projection. */
 export interface NormProjection {
-  readonly norm: string; // parameter groups
-  readonly projection: string;
+  readonly norm: string; // parameter group
+  readonly projection: string; // parameter group
   readonly columns: number; // M
-  readonly then: 'rotary' | 'swiglu'; // of queries, keys and values; of gates and ups
-  readonly save: boolean; // xhat, inv and the projection itself, for a backward pass
+  readonly then: 'rotary' | 'swiglu'; // rotary for queries, keys and values; swiglu for gates and ups
+  readonly save: boolean; // also writes xhat, inv and the projection itself, for a backward pass
 }
 
-/** Each variant's kernel, and the rows its threads finish at a time. */
+/** Each variant's kernel, and the rows that a thread owns. */
 const KERNELS = {
   none: { kernel: kernels.normProjectBlocks, block: 8 },
   tiles: { kernel: kernels.normProjectTiles, block: 4 },
-  subgroups: { kernel: kernels.normProjectBroadcast, block: BLOCK },
+  subgroups: { kernel: kernels.normProjectBroadcast, block: BROADCAST_ROWS },
 } as const;
 
-/** Records a norm, the projection after it and what is done to that, in one dispatch. */
+/** Records a norm, the projection after it, and rotary or SwiGLU after that, in one dispatch. */
 export function normProject(
   plan: Plan,
   variant: SetParts['products'],

@@ -6,17 +6,19 @@ import type { DeviceBatch } from './deviceBatch.ts';
 import type { Heads } from './finalNorm.ts';
 import { CLOSING_GROUPS, type Pools } from './pools.ts';
 
-/** What opens and closes the optimizer steps of a policy or its critic. */
+/** Tensors and sizes for recording the opening and closing of optimizer steps. */
 export interface StepParts {
   readonly recorder: Recorder;
   readonly batch: DeviceBatch;
-  readonly minibatch: Tensor; // (M) batch rows, 0xffffffff for none
+  readonly minibatch: Tensor; // (M) batch rows; 0xffffffff: no row
   readonly knobs: Tensor; // uniform
   readonly B: number;
   readonly T: number;
 }
 
-/** Records what opens a step: empty gradients and, with `weighs`, what each token of the minibatch weighs in the loss. */
+/**
+ * Records the opening of a step: clears the gradients and, with `weighs`, computes each token's weights in the loss.
+ */
 export function recordOpening(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
   pools: Pools,
@@ -35,8 +37,8 @@ function rowsOf({ shape }: Tensor): number {
 }
 
 /**
- * Records what closes one: norm, clip, health, log and AdamW. A frozen network is measured only, Adam's
- * step count included.
+ * Records the closing of a step: gradient norm, clipping, the check for non-finite numbers, the log line and AdamW.
+ * With `frozen` it only writes the log line: weights, moments and Adam's step count stay as they are.
  */
 export function recordClosing(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
@@ -61,19 +63,23 @@ export function recordClosing(
   plan.dispatch(kernels.adamCorrections, { ledger, knobs }, { threads: 2 });
   plan.dispatch(
     kernels.adamw,
-    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : coefficients, sums, ledger, knobs }, // else a stand-in
+    // with f32 storage there is no shadow, and coefficients stand in
+    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : coefficients, sums, ledger, knobs },
     { P: frozen ? 0 : P, decayed: layout.decayed, ...stretches, log_at: logAt, stats_at: statsAt },
     { SHADOW: halves ? 1 : 0 },
   );
   return plan;
 }
 
-/** Bits of the largest finite number of a type, as an f32. */
+/** The largest finite number of a type, as the bits of an f32. */
 function largest(scalar: Scalar): number {
   return scalar === 'f16' ? 0x477fe000 : 0x7f7fffff; // 65,504 and 3.4e38
 }
 
-/** Records the rounding of weights that were written to what forward passes read; nothing where they read the weights themselves. */
+/**
+ * Records the rounding of newly written weights to the f16 copies that forward passes read. The plan is empty if they
+ * read the weights themselves.
+ */
 export function recordRounding(recorder: Recorder, networks: readonly Pools[]): Plan {
   const plan = new Plan(recorder, 'rounding');
   for (const { weights, shadow, layout } of networks) {

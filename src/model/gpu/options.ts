@@ -4,23 +4,23 @@ import type { Scalar } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
 import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 
-/** What a policy is opened for: `decode`; `credit`; `score`, `learn` and `gradients`. */
+/** Kinds of work, in this order: `decode`; `credit`; `score`, `learn` and `gradients`. */
 export const WORK = ['drawing', 'crediting', 'learning'] as const;
 export type Work = (typeof WORK)[number];
 
-/** How to open a GPU policy. */
+/** Options for opening a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
-  readonly weights?: () => Weights; // to begin with instead; asked for while shaders compile
-  readonly kernels?: KernelSet; // these and no others; BackendError where the adapter cannot run them
-  readonly resumed?: KernelSet; // the run began with them; taken where the adapter runs them
-  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // what was measured earlier; without, see defaultSet
-  readonly storage?: Scalar; // of what forward passes read and keep; default f32
-  readonly microRows?: number; // most rows of a micro-batch; default: what memory allows
+  readonly weights?: () => Weights; // initial weights to use instead; called while shaders compile
+  readonly kernels?: KernelSet; // the set to use, whatever `resumed` and `tuned` say
+  readonly resumed?: KernelSet; // the set that the resumed run began with
+  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // an earlier measurement; without, see defaultSet
+  readonly storage?: Scalar; // type of the numbers that forward passes read and keep; default f32
+  readonly microRows?: number; // maximum rows of a micro-batch; default: what memory allows
   readonly slabs?: number; // parts of every sum over tokens; default: see slabsFor
-  readonly reason?: string; // why a GPU and not the CPU, in a sentence; default ''
-  readonly alone?: boolean; // on a device of its own; default: on the one a page's runs share
-  readonly onLost?: (message: string) => void; // the device is gone for good
-  readonly work?: readonly Work[]; // all it will do: no other is compiled for it, and calls that need more throw; default: everything
-  readonly progress?: CompileProgress; // of pipelines
+  readonly reason?: string; // why a GPU and not the CPU, in one sentence; default ''
+  readonly alone?: boolean; // opens a device of its own; default: shares the device of the page's runs
+  readonly onLost?: (message: string) => void; // called when the device is lost
+  readonly work?: readonly Work[]; // compiles only for this work, other calls throw; default: all work
+  readonly progress?: CompileProgress; // of compiling the pipelines
 }

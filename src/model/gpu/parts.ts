@@ -12,7 +12,7 @@ import { slabsFor } from './slabs.ts';
 import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './deviceTensors.ts';
 import { memoryByPurpose, Profiler } from './workProfile.ts';
 
-/** What a policy on the GPU consists of: all it does is recorded here, and all it holds is allocated. */
+/** Parts of a GPU policy: all plans are recorded, and all tensors allocated. */
 export interface PolicyParts {
   readonly gpu: Gpu;
   readonly spec: PolicySpec;
@@ -22,7 +22,10 @@ export interface PolicyParts {
   readonly backend: BackendInfo;
 }
 
-/** Checks the limits, allocates, records and compiles; with the weights to begin with. Throws LimitError where the adapter cannot hold it. */
+/**
+ * Checks the limits, allocates, records and compiles. Also returns the initial weights. Throws LimitError if the
+ * adapter cannot hold the policy.
+ */
 export async function makeParts(
   gpu: Gpu,
   spec: PolicySpec,
@@ -39,7 +42,7 @@ export async function makeParts(
   const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
     const plans = recordPlans(recorder, partsOf(gpu, kernels.choice), spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
-    const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // meanwhile
+    const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // while shaders compile
     await compiling;
     return { plans, weights };
   });

@@ -13,26 +13,26 @@ import { WORK, type Work } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './deviceTensors.ts';
 import type { Trunk } from './transformer.ts';
 
-/** An optimizer step of one network: once, once a micro-batch, once. */
+/** The plans of one network's optimizer step: `opening` runs once, `learn` once per micro-batch, `closing` once. */
 export interface StepPlans {
   readonly opening: Plan;
   readonly learn: Plan;
   readonly closing: Plan;
 }
 
-/** All that a policy ever submits, recorded. */
+/** All plans of a policy. */
 export interface Plans {
   readonly scoreLearner: Plan;
   readonly scoreReference: Plan;
   readonly scoreCritic: Plan | null;
-  readonly sameReference: Plan; // the old log-probabilities stand in for the reference's
+  readonly sameReference: Plan; // copies the old log-probabilities to the reference's
   readonly credit: CreditPlans;
   readonly policy: StepPlans;
-  readonly measured: Plan; // closes a step of the policy without taking it
+  readonly measured: Plan; // the policy's closing if only the critic learns
   readonly critic: StepPlans | null;
-  readonly scoreRows: readonly Plan[]; // copies the rows of micro-batch k of the whole batch into place
-  readonly stepRows: readonly Plan[]; // the same of the minibatch
-  readonly rounding: Plan; // after weights were written, where forward passes read halves
+  readonly scoreRows: readonly Plan[]; // plan k makes the k-th R rows of the batch the current micro-batch
+  readonly stepRows: readonly Plan[]; // plan k makes the k-th R rows of the minibatch the current micro-batch
+  readonly rounding: Plan; // after weights were written; for forward passes that read halves
   readonly decoder: Decoder;
 }
 
@@ -66,7 +66,10 @@ export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySp
   };
   const sameReference = new Plan(recorder, 'same reference');
   sameReference.copy(batch.oldScores, 0, batch.refScores, 4 * B * T);
-  const side = critic && { trunk: { ...shared, model: criticConfig(model), layout: critic.layout }, pools: critic };
+  const criticSide = critic && {
+    trunk: { ...shared, model: criticConfig(model), layout: critic.layout },
+    pools: critic,
+  };
   const copyRows = (from: Tensor, start: number) => {
     const plan = new Plan(recorder, 'rows');
     plan.copy(from, start, tensors.rows);
@@ -77,7 +80,8 @@ export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySp
   return {
     scoreLearner: forward('score', trunk, policy.shadow, heads, batch.oldScores),
     scoreReference: forward('score reference', trunk, tensors.reference, LANGUAGE, batch.refScores),
-    scoreCritic: side && forward('score critic', side.trunk, side.pools.shadow, VALUE, batch.oldScores),
+    scoreCritic:
+      criticSide && forward('score critic', criticSide.trunk, criticSide.pools.shadow, VALUE, batch.oldScores),
     sameReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     policy: {
@@ -86,10 +90,17 @@ export function recordPlans(recorder: Recorder, choice: SetParts, spec: PolicySp
       closing: recordClosing(step, policy, heads, 'closing'),
     },
     measured: recordClosing(step, policy, heads, 'measured', true),
-    critic: side && {
-      opening: recordOpening(step, side.pools, 'critic opening', false), // the policy's has weighed the tokens
-      learn: recordLearning({ ...micro, knobs: criticKnobs }, side.trunk, side.pools, VALUE, 'critic learning'),
-      closing: recordClosing({ ...step, knobs: criticKnobs }, side.pools, VALUE, 'critic closing'),
+    critic: criticSide && {
+      // the policy's opening has computed the tokens' weights
+      opening: recordOpening(step, criticSide.pools, 'critic opening', false),
+      learn: recordLearning(
+        { ...micro, knobs: criticKnobs },
+        criticSide.trunk,
+        criticSide.pools,
+        VALUE,
+        'critic learning',
+      ),
+      closing: recordClosing({ ...step, knobs: criticKnobs }, criticSide.pools, VALUE, 'critic closing'),
     },
     scoreRows: starts.map((start) => copyRows(tensors.allRows, start)),
     stepRows: starts.map((start) => copyRows(tensors.control, 2 * KNOBS_SCALARS + start)),
@@ -110,7 +121,10 @@ export function plansOf(plans: Plans, work: Work): readonly Plan[] {
   ];
 }
 
-/** Compiles what some kinds of work take, by default all; writing weights takes part of learning's. Throws NoGpuError. */
+/**
+ * Compiles the pipelines of some kinds of work, by default of all, and always those for writing weights. Throws
+ * NoGpuError.
+ */
 export async function compilePlans(
   recorder: Recorder,
   plans: Plans,
@@ -120,12 +134,18 @@ export async function compilePlans(
   await compile(recorder, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
-/** The plans that choose each micro-batch of an optimizer step over `rows` rows, `perMicro` at a time; one at least. */
+/**
+ * The plans that select each micro-batch of an optimizer step over `rows` rows, `perMicro` rows each. At least one
+ * plan.
+ */
 export function microCopies({ stepRows }: Plans, rows: number, perMicro: number): readonly Plan[] {
   return stepRows.slice(0, Math.max(1, Math.ceil(rows / perMicro)));
 }
 
-/** Encodes the policy's gradients of an optimizer step over `rows` rows, `perMicro` at a time, without taking it. */
+/**
+ * Encodes opening and gradients of a policy's optimizer step over `rows` rows, `perMicro` per micro-batch, but not its
+ * closing.
+ */
 export function encodeGradients(plans: Plans, encoder: GPUCommandEncoder, rows: number, perMicro: number): void {
   plans.policy.opening.encode(encoder);
   for (const copy of microCopies(plans, rows, perMicro)) {
@@ -134,7 +154,9 @@ export function encodeGradients(plans: Plans, encoder: GPUCommandEncoder, rows: 
   }
 }
 
-/** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
+/**
+ * Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing.
+ */
 export function stepCost({ policy }: Plans): { readonly dispatches: number; readonly flops: number } {
   const parts = [policy.opening, policy.learn, policy.closing];
   return {

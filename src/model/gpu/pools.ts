@@ -5,17 +5,18 @@ import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
 import type { NetworkState, PolicyState } from '../policy.ts';
 import { declareSlabs, inAllSlabs, type SlabCount, type Slabs, type SlabTensor } from './slabs.ts';
 
+/** Where a tensor or a group lies in a pool. */
 interface Place {
-  readonly start: number; // scalars into the pool
+  readonly start: number; // first scalar in the pool
   readonly shape: readonly number[];
 }
 
-/** Where every parameter lies in a pool: groups start at aligned scalars, members of a group touch. */
+/** Where every parameter lies in a pool. Groups start at aligned scalars; members of a group are adjacent. */
 export interface PoolLayout {
   readonly size: number; // P, padding included
   readonly decayed: number; // tensors before this scalar take weight decay
   readonly tensors: ReadonlyMap<string, Place>;
-  readonly groups: ReadonlyMap<string, Place>; // shape is (scalars)
+  readonly groups: ReadonlyMap<string, Place>; // the shape is the number of scalars
 }
 
 /** The layout of a model's parameters; weights, gradients and both moments share it. */
@@ -46,26 +47,26 @@ export function parameterAt(layout: PoolLayout, index: number): string {
 /** A named group of parameters in a pool as one tensor of the given shape. */
 export function group(pool: Tensor, layout: PoolLayout, name: string, shape: readonly number[]): Tensor {
   const place = layout.groups.get(name);
-  if (!place) throw new Error(`${name}: no such parameter group; have ${[...layout.groups.keys()].join(', ')}.`);
+  if (!place) throw new Error(`${name}: no such parameter group. There are ${[...layout.groups.keys()].join(', ')}.`);
   return slice(pool, name, place.start, shape);
 }
 
-/** The gradients of a named group of parameters of that many scalars. */
+/** The gradients of a named group of parameters, which has `size` scalars. */
 export function gradientOf(grads: Slabs, layout: PoolLayout, name: string, size: number): SlabTensor {
   return inAllSlabs(grads, `gradient of ${name}`, startOfGroup(layout, name), size);
 }
 
-/** Where a group of parameters begins in a pool. */
+/** First scalar of a group of parameters in a pool. */
 export function startOfGroup(layout: PoolLayout, name: string): number {
   const place = layout.groups.get(name);
-  if (!place) throw new Error(`${name}: no such parameter group; have ${[...layout.groups.keys()].join(', ')}.`);
+  if (!place) throw new Error(`${name}: no such parameter group. There are ${[...layout.groups.keys()].join(', ')}.`);
   return place.start;
 }
 
-/** Where a parameter begins in a pool. */
+/** First scalar of a parameter in a pool. */
 export function startOf(layout: PoolLayout, name: string): number {
   const place = layout.tensors.get(name);
-  if (!place) throw new Error(`${name}: no such parameter; have ${[...layout.tensors.keys()].join(', ')}.`);
+  if (!place) throw new Error(`${name}: no such parameter. There are ${[...layout.tensors.keys()].join(', ')}.`);
   return place.start;
 }
 
@@ -77,7 +78,7 @@ export function layerStride(layout: PoolLayout, group: string): number {
   return first === undefined || second === undefined ? 0 : second - first;
 }
 
-/** A pool's words, the first P of them, as tensors by name. */
+/** Copies the tensors out of a pool's first P words, by name. */
 export function unpack(layout: PoolLayout, words: Uint32Array<ArrayBuffer>): Weights {
   const all = new Float32Array(words.buffer, words.byteOffset, words.length);
   const out = new Map<string, Float32Array>();
@@ -87,7 +88,7 @@ export function unpack(layout: PoolLayout, words: Uint32Array<ArrayBuffer>): Wei
   return out;
 }
 
-/** Tensors by name as a pool's scalars; absent ones are zero. Throws when a size differs. */
+/** Packs tensors into the scalars of a pool; missing tensors are zero. Throws if a size differs. */
 function pack(layout: PoolLayout, weights: Weights): Float32Array {
   const all = new Float32Array(layout.size);
   for (const [name, { start, shape }] of layout.tensors) {
@@ -112,20 +113,23 @@ export interface Pools {
   readonly grads: Slabs;
   readonly first: Tensor; // Adam m
   readonly second: Tensor; // Adam v
-  readonly sums: Tensor; // (2, groups) of gradient_norm.wgsl, and from scalar `statsAt` on `stats`
+  readonly sums: Tensor; // (2, groups) of gradient_norm.wgsl, then `stats` from scalar `statsAt` on
   readonly stats: Tensor; // (8) of step_stats.wgsl
   readonly statsAt: number;
-  readonly ledger: Tensor; // control and log: see adamw.wgsl
-  readonly control: Tensor; // (8) Adam's step count first
+  readonly ledger: Tensor; // `control`, then `log`; see adamw.wgsl
+  readonly control: Tensor; // (8) Adam's step count is the first
   readonly log: Tensor; // (LOG_LINES, 16), from scalar `logAt` of the ledger
   readonly logAt: number;
 }
 
-/** Optimizer steps kept in the log between two reports. */
+/** Maximum number of optimizer steps kept in the log between two reports. */
 export const LOG_LINES = 256;
-/** Words of a log line: see adamw.wgsl. */
+/** Words of a log line; see adamw.wgsl. */
 export const LOG_WORDS = 16;
-/** Workgroups that close a step: enough for all lanes, few as each takes up the sums of all. */
+/**
+ * Workgroups of the kernels that close a step: enough to fill the device, but few, because each adds up the sums of
+ * all.
+ */
 export const CLOSING_GROUPS = { hardware: 256, software: 16 };
 
 /** Declares the pools of one network. */
@@ -169,8 +173,8 @@ interface Networks {
 }
 
 /**
- * Writes weights, not their shadow, and forgets the optimizer's moments. Tensors absent from `weights` become zero, as a critic's
- * value head always does: it starts as a copy of the policy's trunk.
+ * Writes weights (but not their shadow) and resets the optimizer. Tensors missing from `weights` become zero. A
+ * separate critic starts as a copy of the policy's trunk, with a value head of zero.
  */
 export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: Weights): void {
   const fresh = { adamM: new Map(), adamV: new Map(), steps: 0 };
@@ -179,7 +183,7 @@ export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: W
   if (critic) restorePools(gpu, critic, { ...fresh, weights: trunk });
 }
 
-/** Writes weights, not their shadow, moments and step counts. */
+/** Writes weights (but not their shadow), moments and step counts of a saved state. */
 export function restoreNetworks(gpu: Gpu, { policy, critic }: Networks, state: PolicyState): void {
   restorePools(gpu, policy, state.policy);
   if (critic && state.critic) restorePools(gpu, critic, state.critic);

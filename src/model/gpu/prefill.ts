@@ -11,16 +11,21 @@ import { group } from './pools.ts';
 import { planFor, slotCounts } from './slots.ts';
 import { recordBlocks, type Trunk } from './transformer.ts';
 
-const EMPTY_SEAT = 0xffffffff; // the row of a seat that is not used
+const EMPTY_SEAT = 0xffffffff; // row number of an unused seat
 
-/** One forced token. Its keys and values are cached, or it is only written into the record. */
+/**
+ * A seat of a prefill batch: one forced token. Its keys and values are cached, or it is only written into the record.
+ */
 interface Seat {
   readonly row: number;
   readonly position: number;
   readonly word: number; // token | role << 16; role 0 if the record has the token already
 }
 
-/** The seats for a chunk's forced tokens: first the tokens to cache, by position, then the tokens only to record. `cached` counts the first kind. */
+/**
+ * The seats for a chunk's forced tokens: first the tokens to cache, by position, then the tokens only to record.
+ * `cached` counts the first kind.
+ */
 export function prefillTokens(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
   const cached: Seat[] = [];
   const recorded: Seat[] = [];
@@ -29,24 +34,25 @@ export function prefillTokens(chunk: DecodeChunk, lengths: Int32Array, lastToken
     if (count > 0 && length > 0) cached.push({ row, position: length - 1, word: lastTokens[row]! });
     for (let i = 0; i < count; i++) {
       const word = chunk.forced[row * chunk.steps + i]! | (chunk.forcedRoles[row]! << 16);
-      (i < count - 1 ? cached : recorded).push({ row, position: length + i, word }); // the first draw caches a row's last forced token
+      // the first draw caches a row's last forced token
+      (i < count - 1 ? cached : recorded).push({ row, position: length + i, word });
     }
   }
   return { seats: [...cached.sort((a, b) => a.position - b.position), ...recorded], cached: cached.length };
 }
 
 /**
- * Writes a chunk's forced tokens into the record and caches their keys and values. Up to P tokens, of any rows, go through the blocks
- * together, earlier positions first.
+ * Writes a chunk's forced tokens into the record and caches their keys and values. Up to P tokens, of any rows, go
+ * through the blocks together, earlier positions first.
  */
 export class Prefill {
   private readonly recorder: Recorder;
   private readonly queue: Tensor;
-  private readonly size: number; // P, seats in one pass
+  private readonly size: number; // P, seats per batch
   private readonly copies: readonly Plan[];
   private readonly embeddings: ReadonlyMap<number, Plan>; // by number of seats, ascending
   private readonly blocks: ReadonlyMap<number, Plan>;
-  private batches: readonly { readonly taken: number; readonly cached: number }[] = []; // seats
+  private batches: readonly { readonly used: number; readonly cached: number }[] = []; // numbers of seats
 
   constructor(
     recorder: Recorder,
@@ -82,7 +88,8 @@ export class Prefill {
         const dims = { N, P, B, T, Q: m.num_attention_heads * m.head_dim, E };
         const layerKeysValues = layerCache(cache, spec, layer);
         plan.dispatch(kernels.decodeAppend, { qkv: at.qkv, seats, cache: layerKeysValues }, dims);
-        if (layer === m.num_hidden_layers - 1) return; // the last layer only has to cache keys and values: forced tokens need no logits
+        // the last layer only has to cache keys and values, because forced tokens need no logits
+        if (layer === m.num_hidden_layers - 1) return;
         recordDecodeAttention(plan, spec, { ...at, cache: layerKeysValues }, { N, slots: P, appends: false });
       };
       recordBlocks(plan, trunk, weights, { ...acts, N, keeps: false }, seats, attend, true);
@@ -92,15 +99,15 @@ export class Prefill {
     this.blocks = new Map(slotCounts(P).map((N) => [N, record(N)]));
   }
 
-  /** Uploads a chunk's forced tokens. `lengths` are the tokens that each row has so far, `lastTokens` the last one of each. */
+  /** Uploads a chunk's forced tokens. `lengths` has each row's number of tokens so far, `lastTokens` its last token. */
   load(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array): void {
     const { seats, cached } = prefillTokens(chunk, lengths, lastTokens);
     const P = this.size;
     const count = Math.ceil(seats.length / P);
-    const within = (seats: number, k: number) => Math.min(P, Math.max(0, seats - k * P));
+    const inBatch = (seats: number, k: number) => Math.min(P, Math.max(0, seats - k * P));
     this.batches = Array.from({ length: count }, (_, k) => ({
-      taken: within(seats.length, k),
-      cached: within(cached, k),
+      used: inBatch(seats.length, k),
+      cached: inBatch(cached, k),
     }));
     if (count === 0) return;
     const words = new Uint32Array(count * 3 * P);
@@ -115,9 +122,9 @@ export class Prefill {
   }
 
   encode(encoder: GPUCommandEncoder): void {
-    for (const [k, { taken, cached }] of this.batches.entries()) {
+    for (const [k, { used, cached }] of this.batches.entries()) {
       this.copies[k]?.encode(encoder);
-      planFor(this.embeddings, taken).encode(encoder);
+      planFor(this.embeddings, used).encode(encoder);
       if (cached > 0) planFor(this.blocks, cached).encode(encoder);
     }
   }

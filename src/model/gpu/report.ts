@@ -9,16 +9,16 @@ import type { DeviceTensors } from './deviceTensors.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { Activations } from './activations.ts';
 
-/** Brings back, in one awaited read, what scoring, credit and learning wrote, and the log of optimizer steps. */
+/** Reads back, in one awaited read, the results of scoring, credit and learning and the log of optimizer steps. */
 export class Reporter {
   private readonly gpu: Gpu;
   private readonly spec: PolicySpec;
   private readonly tensors: DeviceTensors;
   private readonly readback: Readback;
   private steps: StepNote[] = []; // since the last report
-  private taken = 0;
-  private passes = 0; // kept of this batch
-  private passEnds = false; // the next step begins another pass
+  private stepCount = 0; // steps submitted so far
+  private passes = 0; // epochs of this batch whose weights are kept
+  private passEnds = false; // an epoch has ended and its weights must be kept before the next step
 
   constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors) {
     const { rows: B, length: T } = spec;
@@ -36,33 +36,33 @@ export class Reporter {
       firstChannels(coefficients, 2, B, T),
       tensors.policy.log,
       ...(tensors.critic ? [tensors.critic.log] : []),
-      ...tensors.batch.passes, // as many as there are, last
+      ...tensors.batch.passes, // last, because a read takes only those in use
     ]);
   }
 
-  /** The log line the next optimizer step writes. */
+  /** The log line that the next optimizer step writes. */
   get nextLine(): number {
-    return this.taken % LOG_LINES;
+    return this.stepCount % LOG_LINES;
   }
 
   /** Notes that a step was submitted. */
   noteStep(note: StepNote): void {
     this.steps.push(note);
-    this.taken++;
+    this.stepCount++;
   }
 
-  /** A batch begins: nothing of it was learned yet. */
+  /** Begins a new batch, of which no epoch is kept yet. */
   beginBatch(): void {
     this.passes = 0;
     this.passEnds = false;
   }
 
-  /** A pass is over: what it left is kept before the next step overwrites it. */
+  /** Ends an epoch: its gradient weights are kept before the next step overwrites them. */
   endPass(): void {
     this.passEnds = this.passes < KEPT_PASSES - 1;
   }
 
-  /** Encodes the copy of a pass that is over, if one is: on the device, in the submit of the step that follows it. */
+  /** Encodes the copy of an ended epoch's gradient weights, if there is one. Call it in the submit of the next step. */
   keepPass(encoder: GPUCommandEncoder): void {
     if (!this.passEnds) return;
     this.passEnds = false;
@@ -115,17 +115,17 @@ export class Reporter {
     };
   }
 
-  /** Steps with what halves could not hold named as the culprit, where they are in use. */
+  /** With f16 storage, names the tensor that overflowed as the culprit of steps that failed. */
   private blamed(steps: readonly StepStats[]): readonly StepStats[] | Promise<readonly StepStats[]> {
     const { activations } = this.tensors;
     if (activations.qkv.whole.scalar === 'f32') return steps;
     return blameHalves(this.gpu, activations, this.spec.model.num_hidden_layers, steps);
   }
 
-  /** Steps since the last report, as far back as the log goes. */
+  /** Statistics of the steps since the last report, of at most the last LOG_LINES. */
   private readSteps(log: Float32Array<ArrayBuffer>, criticLog: Float32Array<ArrayBuffer> | undefined) {
     const kept = this.steps.slice(-LOG_LINES);
-    const first = this.taken - kept.length;
+    const first = this.stepCount - kept.length;
     this.steps = [];
     const line = (table: Float32Array<ArrayBuffer>, step: number) => {
       const start = (step % LOG_LINES) * LOG_WORDS;
@@ -142,9 +142,10 @@ export class Reporter {
 const EXPONENT = 0x7c00; // of a half, all ones: infinity or NaN
 
 /**
- * Names what overflowed f16, whose largest number is 65,504, in steps that failed with a number that is not finite. If the culprit is a
- * weight, it is known already. If it is a gradient, the first saved activation that is not finite is named, in the order in which the
- * last forward pass computed them. Reads the activations tensor by tensor, and only if a step failed.
+ * Names what overflowed f16, whose largest number is 65,504, in steps that failed with a number that is not finite. If
+ * the culprit is a weight, it is known already. If it is a gradient, the first saved activation that is not finite is
+ * named, in the order in which the last forward pass computed them. Reads the activations tensor by tensor, and only if
+ * a step failed.
  */
 async function blameHalves(
   gpu: Gpu,
@@ -153,7 +154,7 @@ async function blameHalves(
   steps: readonly StepStats[],
 ): Promise<readonly StepStats[]> {
   if (!steps.some(({ skipped }) => skipped === 'non-finite')) return steps;
-  const activation = await overflown(gpu, inOrder(acts, layers));
+  const activation = await firstOverflow(gpu, activationsInOrder(acts, layers));
   return steps.map((step) => {
     if (step.skipped !== 'non-finite') return step;
     const found = /^(critic )?weight /.test(step.culprit) ? step.culprit : activation;
@@ -161,7 +162,8 @@ async function blameHalves(
   });
 }
 
-async function overflown(gpu: Gpu, tensors: Iterable<readonly [string, Tensor]>): Promise<string> {
+/** Name of the first tensor of halves with an infinity or NaN; '' if there is none. */
+async function firstOverflow(gpu: Gpu, tensors: Iterable<readonly [string, Tensor]>): Promise<string> {
   for (const [name, tensor] of tensors) {
     const [words] = await readOnce(gpu, [tensor]);
     const halves = new Uint16Array(words!.buffer, words!.byteOffset, 2 * words!.length);
@@ -170,7 +172,8 @@ async function overflown(gpu: Gpu, tensors: Iterable<readonly [string, Tensor]>)
   return '';
 }
 
-function* inOrder({ xhat, qkv, attended, gateUp, act }: Activations, layers: number) {
+/** The saved activations with their names, in the order in which a forward pass computes them. */
+function* activationsInOrder({ xhat, qkv, attended, gateUp, act }: Activations, layers: number) {
   for (let layer = 0; layer < layers; layer++) {
     const named = (name: string, tensor: Tensor) => [`${name} of layer ${layer}`, tensor] as const;
     yield named('normed input', xhat.at(2 * layer));

@@ -6,8 +6,8 @@ import { unpack, type Pools } from './pools.ts';
 const tensorsOf = ({ weights, first, second, control }: Pools) => [weights, first, second, control];
 
 /**
- * Brings back weights, moments and step counts of a policy and its separate critic in one awaited read, through a staging buffer made
- * once: it is done after every update. Reads that overlap wait for each other.
+ * Reads back weights, moments and step counts of a policy and its separate critic, in one awaited read. The staging
+ * buffer is created once, because this happens after every update. Overlapping reads wait for each other.
  */
 export class StateReader {
   private readonly gpu: Gpu;
@@ -21,7 +21,7 @@ export class StateReader {
     this.readback = new Readback(gpu, 'state', this.networks.flatMap(tensorsOf));
   }
 
-  /** The state after the device has finished all submitted work. */
+  /** Reads the state once the device has finished all submitted work. */
   read(): Promise<PolicyState> {
     const now = this.last.then(() => this.copy());
     this.last = now.catch(() => undefined);
@@ -33,7 +33,7 @@ export class StateReader {
     const words = await this.readback.read();
     const [policy, critic = null] = this.networks.map(({ layout }, network): NetworkState => {
       const [w, m, v, c] = words.slice(4 * network);
-      if (!w || !m || !v || !c) throw new Error('StateReader: the read-back came short.');
+      if (!w || !m || !v || !c) throw new Error('StateReader: the read-back has too few tensors.');
       return { weights: unpack(layout, w), adamM: unpack(layout, m), adamV: unpack(layout, v), steps: c[0]! };
     });
     if (!policy) throw new Error('StateReader: there is no policy.');

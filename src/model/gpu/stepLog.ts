@@ -2,7 +2,7 @@ import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import type { StepStats } from '../policyReport.ts';
 import { parameterAt, type PoolLayout } from './pools.ts';
 
-/** What a step's line does not say: what its total weighs its parts with, and who took part. */
+/** What a step's log line lacks: the coefficients of the loss's parts, and whether a separate critic took part. */
 export interface StepNote {
   readonly entropyCoef: number;
   readonly klCoef: number;
@@ -10,7 +10,10 @@ export interface StepNote {
   readonly criticRan: boolean; // a separate critic's plans were submitted
 }
 
-/** One optimizer step's numbers from its line in the device's log, and the separate critic's line if it took part. */
+/**
+ * Statistics of one optimizer step from its line in the device's log and, if a separate critic took part, from the
+ * critic's line.
+ */
 export function stepStats(
   policy: Float32Array<ArrayBuffer>,
   layout: PoolLayout,
@@ -27,15 +30,16 @@ export function stepStats(
     const culprit = words[10] === 0 ? '' : `${whose}${kind} ${parameterAt(where, words[11]!)}`;
     return { skipped: skip === 0 ? ('' as const) : skip === 1 ? ('empty' as const) : ('non-finite' as const), culprit };
   };
-  const own = health(policy, layout, '');
-  const other = critic && criticLayout ? health(critic, criticLayout, 'critic ') : null;
+  const policyHealth = health(policy, layout, '');
+  const criticHealth = critic && criticLayout ? health(critic, criticLayout, 'critic ') : null;
   const policyLoss = at(policy, 'policyLoss');
   const entropy = at(policy, 'entropy');
   const kl = at(policy, 'kl');
   const valueLoss = at(critic ?? policy, 'valueLoss');
   // a zero coefficient keeps a KL that is not finite out of the total
   const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
-  const worse = own.skipped !== 'non-finite' && other?.skipped === 'non-finite' ? other : own;
+  const worse =
+    policyHealth.skipped !== 'non-finite' && criticHealth?.skipped === 'non-finite' ? criticHealth : policyHealth;
   return {
     policyLoss,
     entropy,
@@ -52,7 +56,10 @@ export function stepStats(
   };
 }
 
-/** The 8 stats of a step over `rows` from the coefficients (12, B, T) of its batch, as a log line has them. */
+/**
+ * The 8 statistics of a step over `rows`, in the order of a log line, summed from the coefficients (12, B, T) of the
+ * batch.
+ */
 export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
   return Float32Array.from(STEP_STATS, (_, stat) =>
     rows.reduce((sum, row) => {

@@ -14,21 +14,29 @@ import type { WeightSource } from '../weightSource.ts';
 import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
 import { Places } from './text/places.ts';
-import { Runner, type TokenPlace } from './text/runner.ts';
-import { CHUNK, declareText, MOST_LIKELIEST, MOST_STOPS, type TextRoom, type TextTensors } from './text/textTensors.ts';
+import { Runner, type SeatToken } from './text/runner.ts';
+import {
+  CHUNK_TOKENS,
+  declareText,
+  MAX_LIKELIEST,
+  MAX_STOPS,
+  type TextCapacity,
+  type TextTensors,
+} from './text/textTensors.ts';
 
-/** How a text model is opened on a GPU. */
-export interface GpuTextOptions extends TextRoom {
-  readonly alone?: boolean; // on a device of its own
+/** Options for opening a text model on a GPU. */
+export interface GpuTextOptions extends TextCapacity {
+  readonly alone?: boolean; // opens a device of its own instead of sharing the page's
   readonly loading?: LoadProgress;
   readonly compiling?: CompileProgress;
   readonly onLost?: (reason: string) => void;
 }
 
 /**
- * Opens a language model to be read and drawn from on a GPU. Weights stay as they are packed in F32, F16, BF16, Q8_0, Q4_1 and Q4_0; other formats are widened to F16.
- * Throws NoGpuError without an adapter, BackendError where the model cannot fit, before anything is allocated, ProblemError where its weights cannot be
- * read, DeviceLostError where the device is taken away meanwhile.
+ * Opens a language model on a GPU, to draw and score text. Weights in F32, F16, BF16, Q8_0, Q4_1 and Q4_0 stay packed
+ * as they are; other formats are converted to F16. Throws NoGpuError without an adapter, BackendError if the model
+ * cannot fit (before anything is allocated), ProblemError if its weights cannot be read, and DeviceLostError if the
+ * device is lost meanwhile.
  */
 export async function openGpuTextModel(
   gpu: GPU | undefined,
@@ -42,8 +50,8 @@ export async function openGpuTextModel(
     const tensors = declareText(arena, opened, model, source, options);
     await arena.allocate();
     const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
-    const made = new GpuTextModel(recorder, model, tensors, options);
-    await compile(recorder, options.compiling, entriesOf(made.passes));
+    const textModel = new GpuTextModel(recorder, model, tensors, options);
+    await compile(recorder, options.compiling, entriesOf(textModel.passes));
     await loadText(opened, model, source, tensors, {
       length: options.length,
       progress: options.loading ?? (() => undefined),
@@ -51,7 +59,7 @@ export async function openGpuTextModel(
     void opened.lost.then((reason) => {
       if (!opened.closed) options.onLost?.(reason);
     });
-    return made;
+    return textModel;
   } catch (error) {
     const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
     const cause = known ? error : await causeOf(error, opened.lost);
@@ -61,12 +69,12 @@ export async function openGpuTextModel(
   }
 }
 
-/** What asks for the likeliest tokens: nothing is drawn. */
-const UNSAMPLED: Sampling = { key: 0, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
+/** Sampling settings for `likeliest`, which draws nothing. */
+const NO_SAMPLING: Sampling = { key: 0, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
 
 /**
- * The TextModel on WebGPU. A row's cache holds all of its text but the last token, which goes through the network when something is asked
- * after it. One call at a time.
+ * A TextModel on WebGPU. A row's cache holds all of its text except the last token. Calls that need the logits after a
+ * text run that token through the network. Make only one call at a time.
  */
 export class GpuTextModel implements TextModel {
   readonly model: ModelConfig;
@@ -81,8 +89,8 @@ export class GpuTextModel implements TextModel {
   readonly #texts: RowTexts;
   readonly #places: Places;
 
-  /** For `openGpuTextModel`, which compiles it and loads its weights. */
-  constructor(recorder: Recorder, model: ModelConfig, tensors: TextTensors, { rows, length }: TextRoom) {
+  /** Use `openGpuTextModel` instead: it also compiles the pipelines and loads the weights. */
+  constructor(recorder: Recorder, model: ModelConfig, tensors: TextTensors, { rows, length }: TextCapacity) {
     this.model = model;
     this.backend = `WebGPU, ${recorder.gpu.adapter}`;
     this.rows = rows;
@@ -106,7 +114,7 @@ export class GpuTextModel implements TextModel {
     );
     for (let row = 0; row < this.rows; row++) this.#places.release(row, 0);
     this.#texts.begin(texts);
-    await this.#cache(plan);
+    await this.#cacheTexts(plan);
   }
 
   filled(row: number): number {
@@ -123,29 +131,29 @@ export class GpuTextModel implements TextModel {
     this.#checkPlaces(appended.reduce((sum, { ids }) => sum + ids.length, 0));
     for (const { row, ids } of appended) this.#texts.extend(row, ids);
     const rows = new Set(appended.map(({ row }) => row));
-    await this.#cache([...rows].map((row) => ({ row, like: row, shared: 0 })));
+    await this.#cacheTexts([...rows].map((row) => ({ row, like: row, shared: 0 })));
   }
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
     this.#texts.checkRows(rows);
-    if (limits.stops.length > MOST_STOPS) {
-      throw new RangeError(`draw: ${limits.stops.length} stop ids are too many: the limit is ${MOST_STOPS}.`);
+    if (limits.stops.length > MAX_STOPS) {
+      throw new RangeError(`draw: ${limits.stops.length} stop ids are too many: the limit is ${MAX_STOPS}.`);
     }
     this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.steps, this.#texts.room(row)), 0));
-    this.#runner.settle(sampling, limits.stops, 0);
+    this.#runner.configure(sampling, limits.stops, 0);
     const drawn = rows.map((row) => ({ row, ids: [] as number[], logprobs: [] as number[], stopped: false }));
-    const left = ({ row, ids, stopped }: (typeof drawn)[number]) =>
+    const stepsLeft = ({ row, ids, stopped }: (typeof drawn)[number]) =>
       stopped ? 0 : Math.min(limits.steps - ids.length, this.#texts.room(row));
-    for (let waiting = drawn; waiting.length > 0; waiting = waiting.filter((one) => left(one) > 0)) {
-      for (const some of groups(
-        waiting.filter((one) => left(one) > 0),
-        this.#runner.most,
+    for (let waiting = drawn; waiting.length > 0; waiting = waiting.filter((one) => stepsLeft(one) > 0)) {
+      for (const batch of batches(
+        waiting.filter((one) => stepsLeft(one) > 0),
+        this.#runner.maxLogitSeats,
       )) {
-        const steps = some.map((one) => Math.min(CHUNK, left(one)));
-        const made = await this.#drawChunk(some.map(({ row }) => row), steps); // prettier-ignore
-        for (const [i, one] of some.entries()) {
-          one.ids.push(...made[i]!.ids);
-          one.logprobs.push(...made[i]!.logprobs);
+        const steps = batch.map((one) => Math.min(CHUNK_TOKENS, stepsLeft(one)));
+        const chunk = await this.#drawChunk(batch.map(({ row }) => row), steps); // prettier-ignore
+        for (const [i, one] of batch.entries()) {
+          one.ids.push(...chunk[i]!.ids);
+          one.logprobs.push(...chunk[i]!.logprobs);
           one.stopped = limits.stops.includes(one.ids.at(-1) ?? -1);
         }
       }
@@ -155,16 +163,16 @@ export class GpuTextModel implements TextModel {
 
   async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
     this.#texts.checkRows(rows);
-    const most = Math.min(MOST_LIKELIEST, this.model.vocab_size);
-    if (!Number.isInteger(count) || count < 1 || count > most) {
-      throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${most}.`);
+    const maxCount = Math.min(MAX_LIKELIEST, this.model.vocab_size);
+    if (!Number.isInteger(count) || count < 1 || count > maxCount) {
+      throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${maxCount}.`);
     }
-    this.#runner.settle(UNSAMPLED, [], count);
+    this.#runner.configure(NO_SAMPLING, [], count);
     const found: Likeliest[] = [];
-    for (const some of groups(rows, this.#runner.most)) {
-      const seats = this.#lastSeats(some, some.map(() => 1)); // prettier-ignore
+    for (const batch of batches(rows, this.#runner.maxLogitSeats)) {
+      const seats = this.#lastSeats(batch, batch.map(() => 1)); // prettier-ignore
       found.push(...(await this.#runner.likeliest(seats, count)));
-      for (const row of some) this.#places.release(row, this.filled(row) - 1);
+      for (const row of batch) this.#places.release(row, this.filled(row) - 1);
     }
     return found;
   }
@@ -174,18 +182,18 @@ export class GpuTextModel implements TextModel {
     const from = this.filled(row) - 1;
     this.#checkPlaces(ids.length);
     const read = [this.#texts.of(row)[from]!, ...ids];
-    this.#hold(row, from + ids.length);
+    this.#reserve(row, from + ids.length);
     const scores: number[] = [];
-    for (const targets of groups(ids, this.#runner.most)) {
+    for (const targets of batches(ids, this.#runner.maxLogitSeats)) {
       const at = scores.length;
-      const seats = targets.map((_, i) => ({ token: read[at + i]!, position: from + at + i, row, left: 0 }));
+      const seats = targets.map((_, i) => ({ token: read[at + i]!, position: from + at + i, row, toDraw: 0 }));
       scores.push(...(await this.#runner.score(seats, targets)));
     }
     this.#places.release(row, from);
     return scores;
   }
 
-  /** Bytes of all buffers on the device, staging included. */
+  /** Bytes of all the model's buffers on the device, staging included. */
   get allocatedBytes(): number {
     return [...this.#recorder.gpu.buffers].reduce((sum, { size }) => sum + size, 0);
   }
@@ -199,51 +207,54 @@ export class GpuTextModel implements TextModel {
     this.#recorder.gpu.close();
   }
 
-  /** Draws up to so many tokens for each of these rows in one submit. */
+  /** Draws up to `steps[i]` tokens in `rows[i]`, in one submit. */
   async #drawChunk(rows: readonly number[], steps: readonly number[]) {
-    const made = await this.#runner.draw(this.#lastSeats(rows, steps), Math.max(...steps));
+    const chunk = await this.#runner.draw(this.#lastSeats(rows, steps), Math.max(...steps));
     for (const [i, row] of rows.entries()) {
-      this.#texts.extend(row, made[i]!.ids);
+      this.#texts.extend(row, chunk[i]!.ids);
       this.#places.release(row, this.filled(row) - 1);
     }
-    return made;
+    return chunk;
   }
 
-  /** The last tokens of these rows, with places for so many positions from there on. */
-  #lastSeats(rows: readonly number[], positions: readonly number[]): TokenPlace[] {
+  /** Seats with the last token of each row, after reserving `positions[i]` places in the cache from that token on. */
+  #lastSeats(rows: readonly number[], positions: readonly number[]): SeatToken[] {
     this.#checkPlaces(positions.reduce((sum, count) => sum + count, 0));
     return rows.map((row, i) => {
       const position = this.filled(row) - 1;
-      this.#hold(row, position + positions[i]!);
-      return { token: this.#texts.of(row)[position]!, position, row, left: positions[i]! };
+      this.#reserve(row, position + positions[i]!);
+      return { token: this.#texts.of(row)[position]!, position, row, toDraw: positions[i]! };
     });
   }
 
-  /** Puts into the cache what it lacks of these rows' texts, all but their last tokens and what they share with earlier ones. */
-  async #cache(plan: readonly SharedBeginning[]): Promise<void> {
-    const seats: TokenPlace[] = [];
+  /**
+   * Computes and caches the tokens of these rows that are not cached yet, except each last one. A row takes its
+   * `shared` first places from row `like`.
+   */
+  async #cacheTexts(plan: readonly SharedBeginning[]): Promise<void> {
+    const seats: SeatToken[] = [];
     for (const { row, like, shared } of plan) {
       const text = this.#texts.of(row);
-      const countBefore = this.#places.held(row);
+      const countBefore = this.#places.count(row);
       this.#places.share(row, like, shared);
-      const from = this.#places.held(row);
-      this.#hold(row, text.length - 1, countBefore);
+      const from = this.#places.count(row);
+      this.#reserve(row, text.length - 1, countBefore);
       for (let position = from; position < text.length - 1; position++) {
-        seats.push({ token: text[position]!, position, row, left: 0 });
+        seats.push({ token: text[position]!, position, row, toDraw: 0 });
       }
     }
     await this.#runner.prefill(seats);
   }
 
-  /** Gives a row places up to a position, and tells the device those from `from` on, by default the new ones. */
-  #hold(row: number, to: number, from = this.#places.held(row)): void {
+  /** Reserves places for a row up to position `to`, and uploads its places from `from` on, by default the new ones. */
+  #reserve(row: number, to: number, from = this.#places.count(row)): void {
     this.#places.extend(row, to);
     const at = row * this.length;
     if (to > from)
       write(this.#recorder.gpu, this.#tensors.table, this.#places.table.subarray(at + from, at + to), at + from);
   }
 
-  /** Throws BackendError where fewer places than `wanted` are free. */
+  /** Throws BackendError if fewer places than `wanted` are free. */
   #checkPlaces(wanted: number, free = this.#places.free): void {
     if (wanted <= free) return;
     throw new BackendError(
@@ -253,7 +264,7 @@ export class GpuTextModel implements TextModel {
   }
 }
 
-/** The items in groups of at most `size`. */
-function groups<T>(items: readonly T[], size: number): T[][] {
+/** Splits items into batches of at most `size`. */
+function batches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

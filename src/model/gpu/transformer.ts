@@ -18,7 +18,7 @@ import { fuses, normProject } from './normProject.ts';
 import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
 import { inAllSlabs, type Slabs } from './slabs.ts';
 
-/** What every recorder of a trunk needs. */
+/** The model, layout and kernels that every recorder of transformer blocks needs. */
 export interface Trunk {
   readonly model: ModelConfig;
   readonly layout: PoolLayout;
@@ -26,7 +26,7 @@ export interface Trunk {
   readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
 }
 
-/** The (T, D/2, 2) table of cos and sin of position·theta^(−2i/D), made in float64. */
+/** The (T, D/2, 2) table of cos and sin of each rotary angle, position·theta^(−2i/D), computed in float64. */
 export function rotaryTable(m: ModelConfig, T: number): Float32Array {
   const half = m.head_dim / 2;
   const table = new Float32Array(T * half * 2);
@@ -41,9 +41,9 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 }
 
 /**
- * Records all blocks over `acts.x`; five dispatches a layer, nine where sizes do not let products take in what is beside
- * them. `attend` records a layer's attention from its rotated qkv, as training looks at whole rows and decoding at a cache.
- * With `caches` nothing follows the last layer's.
+ * Records all blocks over `acts.x`. A layer takes five dispatches, or nine if its sizes don't allow fused kernels (see
+ * `fuses`). `attend` records a layer's attention from its rotated qkv: training attends over whole rows, decoding over
+ * a cache. With `endsAtAttention` nothing is recorded after the attention of the last layer.
  */
 export function recordBlocks(
   plan: Plan,
@@ -52,7 +52,7 @@ export function recordBlocks(
   acts: Activations,
   positions: Tensor,
   attend: (layer: number) => void,
-  caches = false,
+  endsAtAttention = false,
 ): void {
   const { model: m, layout, choice } = trunk;
   const N = acts.N;
@@ -104,7 +104,7 @@ export function recordBlocks(
       plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
       return;
     }
-    // Without biases the binding needs a stand-in from another buffer: the table.
+    // Without biases another tensor must stand in for them, from a buffer that is not written: the table.
     const bias = m.attention_bias ? group(weights, layout, `${at}.qkv.bias`, [W]) : trunk.rotaryTable;
     plan.dispatch(
       kernels.rotary,
@@ -117,7 +117,7 @@ export function recordBlocks(
     const at = `model.layers.${i}`;
     project(i, false, acts.qkv.at(i));
     attend(i);
-    if (caches && i === m.num_hidden_layers - 1) return;
+    if (endsAtAttention && i === m.num_hidden_layers - 1) return;
     const out = group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
     linear(plan, choice.products, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
     project(i, true, acts.gateUp.at(i));
@@ -127,10 +127,10 @@ export function recordBlocks(
 }
 
 /**
- * Records the backward pass of all blocks, `grads.dx` from the gradient of their output to that of the embedding, and the
- * weight gradients of all norms, the final one included. Adds to the gradient pool. Ten dispatches a layer (eleven where
- * sizes do not let a product take in SwiGLU) and three or four more: weight gradients of qkv and gate_up, of all norms and
- * of all biases are one dispatch each for the whole model.
+ * Records the backward pass of all blocks. It turns `grads.dx` from the gradient of their output into that of the
+ * embedding, and adds the gradients of their weights and of all norms, the final one included, to the gradient pool. A
+ * layer takes ten dispatches, or eleven if its sizes don't allow fused kernels. Three or four more serve the whole
+ * model: one each for the weights of qkv, of gate_up, of all norms and, if there are any, for the biases.
  */
 export function recordBlocksBackward(
   plan: Plan,
@@ -206,14 +206,14 @@ export function recordBlocksBackward(
     linearBackwardInput(plan, choice.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
     norm(2 * i, `${at}.input_layernorm.weight`);
   }
-  const all = (name: string) =>
+  const allLayers = (name: string) =>
     inAllSlabs(gradPool, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
   linearBackwardWeight(
     plan,
     choice.products,
     grads.dqkv.whole,
     acts.y.whole,
-    all('qkv.weight'),
+    allLayers('qkv.weight'),
     { N, K: C, M: W },
     {
       layers: L,
@@ -228,7 +228,7 @@ export function recordBlocksBackward(
     choice.products,
     grads.dgateUp.whole,
     secondNorm,
-    all('gate_up.weight'),
+    allLayers('gate_up.weight'),
     { N, K: C, M: 2 * F },
     {
       layers: L,
@@ -240,7 +240,7 @@ export function recordBlocksBackward(
   sumOverTokens(
     plan,
     kernels.rmsnormWeightBackward,
-    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: all('input_layernorm.weight').tensor },
+    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: allLayers('input_layernorm.weight').tensor },
     { I: 2 * L + 1, N, C, slot: grads.dy.slot, pitch: aligned(C) },
     gradPool,
   );
@@ -248,7 +248,7 @@ export function recordBlocksBackward(
     sumOverTokens(
       plan,
       kernels.columnSum,
-      { x: grads.dqkv.whole, out: all('qkv.bias').tensor },
+      { x: grads.dqkv.whole, out: allLayers('qkv.bias').tensor },
       { I: L, N, C: W, slot: grads.dqkv.slot, pitch: aligned(W) },
       gradPool,
     );

@@ -1,8 +1,13 @@
 import { KERNEL_SET_NAMES, type KernelReport, type KernelSet, type TriedSet } from '../../config/kernelChoice.ts';
 
-/** A set of kernels that runs a small model. If a call rejects, this set is not chosen; the tuning goes on with the other. */
+/**
+ * A set of kernels that runs a small model. If a call rejects, this set is not chosen; the tuning goes on with the
+ * other.
+ */
 export interface Trial {
-  /** Largest relative error of its numbers against the reference. NaN or infinite if one of its numbers is not finite. */
+  /**
+   * Largest relative error of its numbers against the reference. NaN or infinite if one of its numbers is not finite.
+   */
   readonly error: () => Promise<number>;
   /** Takes training steps; resolves when the device has done them. */
   readonly train: (steps: number) => Promise<void>;
@@ -14,23 +19,27 @@ export type OpenTrial = (set: KernelSet) => Promise<Trial>;
 
 /** Limits of a tuning: its time, and the error that a set may have. */
 export interface TuningLimits {
-  readonly boxMs: number; // time limit for compiling, checking and timing together; a set that has no time by then is not chosen
+  readonly boxMs: number; // time limit for compiling, checking and timing; a set not timed by then loses to a timed one
   readonly tolerance: number; // of `Trial.error`
   readonly rounds: number; // timings of each set
 }
 
-/** The kernel set to use: the faster of the sets whose numbers are correct. `tried` has the measurements of every set. */
+/**
+ * The kernel set to use: the faster of the sets whose numbers are correct. `tried` has the measurements of every set.
+ */
 export type Tuned = Pick<KernelReport, 'choice' | 'tried'>;
 
 /** Between two slices: a promise to wait for while other work goes on, or null if other work just gets its turn. */
 export type Pause = { readonly until: Promise<unknown> } | null;
 
 const SLICE_MS = 15; // a timing repeats steps for about this long: clocks and queues of browsers tick in ms
-const MOST_STEPS = 32;
-/** The other set replaces the first only if its time is below this share of the first's; a smaller gain may be noise. */
-const ADVANTAGE = 0.95;
+const MAX_TIMED_STEPS = 32;
+/**
+ * The other set replaces the first only if its time is below this share of the first's; a smaller gain may be noise.
+ */
+const MAX_TIME_SHARE = 0.95;
 /** A set whose step takes more than this many times the other's is not timed again. */
-const HOPELESS = 3;
+const HOPELESS_RATIO = 3;
 
 interface Entrant {
   readonly set: KernelSet;
@@ -41,8 +50,9 @@ interface Entrant {
 }
 
 /**
- * Chooses the faster of the two kernel sets. It compiles each, compares its numbers with the reference, then times the two in turns. It
- * takes `first` unless the other one is right and faster. Pull it slice by slice; `return(null)` ends it at any time.
+ * Chooses the faster of the two kernel sets. It compiles each, compares its numbers with the reference, then times the
+ * two in turns. It takes `first` unless the other one is right and faster. Pull it slice by slice; `return(null)` ends
+ * it at any time.
  */
 export async function* tune(
   first: KernelSet,
@@ -93,10 +103,10 @@ export async function* tune(
       yield null;
     }
     const quickest = Math.min(...running().map(({ ms }) => ms));
-    const steps = Math.max(1, Math.min(MOST_STEPS, Math.round(SLICE_MS / quickest)));
+    const steps = Math.max(1, Math.min(MAX_TIMED_STEPS, Math.round(SLICE_MS / quickest)));
     for (let round = 0; round < rounds && tuningMs < boxMs; round++) {
       for (const one of running()) {
-        if (one.ms > Math.max(SLICE_MS, HOPELESS * quickest)) continue;
+        if (one.ms > Math.max(SLICE_MS, HOPELESS_RATIO * quickest)) continue;
         one.ms = Math.min(one.ms, (await take(one, () => one.trial?.train(steps))) / steps);
         yield null;
       }
@@ -111,13 +121,13 @@ export async function* tune(
 /** Chooses a set and reports on both. If neither has correct numbers, the first one stays. */
 function settled(entrants: readonly Entrant[], boxMs: number): Tuned {
   const right = entrants.filter(({ error, refused }) => error !== null && refused === '');
-  const best = right.reduce<Entrant | undefined>((a, b) => (a && b.ms >= ADVANTAGE * a.ms ? a : b), undefined);
-  const late = `It was not measured within ${boxMs / 1000} s.`;
+  const best = right.reduce<Entrant | undefined>((a, b) => (a && b.ms >= MAX_TIME_SHARE * a.ms ? a : b), undefined);
+  const notMeasured = `It was not measured within ${boxMs / 1000} s.`;
   const tried = entrants.map(({ set, ms, error, refused }): TriedSet => {
     const timed = Number.isFinite(ms) && refused === '';
     return {
       ...{ set, error, taken: set === best?.set, ms: timed ? ms : null },
-      refused: refused || (timed || set === best?.set ? '' : late),
+      refused: refused || (timed || set === best?.set ? '' : notMeasured),
     };
   });
   return { choice: best?.set ?? entrants[0]!.set, tried };

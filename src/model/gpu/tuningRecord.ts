@@ -6,8 +6,8 @@ import type { PolicySpec } from '../policy.ts';
 import type { Tuned } from './tuner.ts';
 
 /**
- * What a tuning is kept under: adapter, browser, the kernels' own text, how they store, and the class of shapes, in which row length
- * and batch are rounded up to powers of two. Any other of them may want other kernels.
+ * The key under which a tuning is stored: adapter, browser, kernel sources, storage type and model sizes. Row length
+ * and tokens per minibatch are rounded up to powers of two. If any of these changes, another kernel set may be faster.
  */
 export function tuningKey(
   gpu: Pick<Gpu, 'identity'>,
@@ -15,16 +15,16 @@ export function tuningKey(
   storage: Scalar,
   browser: string,
 ): string {
-  const upTo = (n: number) => 2 ** Math.ceil(Math.log2(n));
+  const nextPowerOf2 = (n: number) => 2 ** Math.ceil(Math.log2(n));
   const shape = [
     ...[m.hidden_size, m.intermediate_size, m.num_attention_heads, m.num_key_value_heads, m.head_dim],
-    ...[m.vocab_size, upTo(length), upTo(minibatchRows * length)],
+    ...[m.vocab_size, nextPowerOf2(length), nextPowerOf2(minibatchRows * length)],
     ...[m.attention_bias, m.tie_word_embeddings, m.value_head],
   ];
   return [gpu.identity, browser, sourcesHash(), storage, shape.join(' ')].join('\n');
 }
 
-/** FNV-1a over all kernels' text: another engine is another hash. */
+/** FNV-1a hash over the text of all kernels, so that changed kernels are tuned again. */
 function sourcesHash(): string {
   let hash = 0x811c9dc5;
   for (const kernel of Object.values(kernels)) {
@@ -33,9 +33,9 @@ function sourcesHash(): string {
   return (hash >>> 0).toString(16);
 }
 
-/** Reads what a tuning found, as it lies there: anybody may have touched it. Null for anything else. */
-export function readTuning(kept: unknown): KernelReport | null {
-  const { choice: name, tried } = (kept ?? {}) as Partial<Readonly<Record<keyof Tuned, unknown>>>;
+/** Reads a stored tuning. Checks it, because anyone may have changed it; null if it is not a tuning. */
+export function readTuning(stored: unknown): KernelReport | null {
+  const { choice: name, tried } = (stored ?? {}) as Partial<Readonly<Record<keyof Tuned, unknown>>>;
   if (!Array.isArray(tried) || !tried.every(isTried)) return null;
   const choice = KERNEL_SET_NAMES.find((set) => set === name);
   return choice ? { choice, why: 'measured', tried } : null;

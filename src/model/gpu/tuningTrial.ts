@@ -9,11 +9,14 @@ import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
 
-/** FLOPs of a training step of the trial: enough that kernels take most of the time and not their launches, few enough for a short slice. */
+/**
+ * FLOPs of a training step of the trial: enough that kernels take most of the time, not their launches; few enough for
+ * a short slice.
+ */
 const STEP_FLOPS = { hardware: 2e9, software: 1.5e8 };
-const LEAST_ROWS = 2;
+const MIN_ROWS = 2;
 const CHECKED_ROWS = 2; // rows that are compared with the reference
-const DRAWN = 16; // tokens of a chunk, the forced one included
+const CHUNK_TOKENS = 16; // tokens per row of a decoded chunk, the forced one included
 const SEED = 1;
 
 const OBJECTIVE: ObjectiveSettings = {
@@ -26,16 +29,22 @@ const OPTIMIZER: OptimizerSettings = {
 };
 
 /**
- * The small model on which sets are compared. It has one layer, with the widths and row length of the run. A step has only as many rows as a fair
- * timing needs.
+ * The small model on which sets are compared. It has one layer, with the widths and row length of the run. A step has
+ * only as many rows as a fair timing needs.
  */
 export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
   const { model, critic, length } = whole;
-  const one: ModelConfig = { ...model, num_hidden_layers: 1 };
-  const flops = 6 * parameterCount(one) * length; // of a row, forward and backward
-  const wanted = Math.round(STEP_FLOPS[software ? 'software' : 'hardware'] / flops);
-  const minibatchRows = Math.max(LEAST_ROWS, Math.min(whole.minibatchRows, wanted));
-  return { model: one, critic: critic === 'separate' ? 'none' : critic, rows: minibatchRows, length, minibatchRows };
+  const oneLayer: ModelConfig = { ...model, num_hidden_layers: 1 };
+  const flops = 6 * parameterCount(oneLayer) * length; // of a row, forward and backward
+  const fairRows = Math.round(STEP_FLOPS[software ? 'software' : 'hardware'] / flops);
+  const minibatchRows = Math.max(MIN_ROWS, Math.min(whole.minibatchRows, fairRows));
+  return {
+    model: oneLayer,
+    critic: critic === 'separate' ? 'none' : critic,
+    rows: minibatchRows,
+    length,
+    minibatchRows,
+  };
 }
 
 /** The numbers that a set is compared with: log-probabilities of the checked rows, and gradients by name. */
@@ -44,7 +53,7 @@ export interface ReferenceNumbers {
   readonly gradients: Weights;
 }
 
-/** Computes them with the CPU policy in float32, in WebAssembly SIMD if the browser has it. */
+/** Computes the reference numbers with the CPU policy, in float32, in WebAssembly SIMD if the browser has it. */
 export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Promise<ReferenceNumbers> {
   const few = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
   const cpu = createCpuPolicy(few, math, { precision: 'f32', seed: SEED, reason: '' });
@@ -59,7 +68,10 @@ export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Pr
   return { logprobs, gradients };
 }
 
-/** Opens each trial on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against `reference`. */
+/**
+ * Opens each trial on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against
+ * `reference`.
+ */
 export function trialsOn(
   gpu: GPU,
   spec: PolicySpec,
@@ -73,7 +85,7 @@ export function trialsOn(
     const { record, given } = exercise(spec);
     const rows = firstRows(spec.minibatchRows);
     const weights = roughWeights(spec.model);
-    const standing = () => {
+    const checkDevice = () => {
       if (lost) throw new Error(lost);
     };
     return {
@@ -83,13 +95,13 @@ export function trialsOn(
         const numbers = await numbersOf(policy, spec, { record, given });
         policy.load(record, given); // scoring wrote other numbers in place of the given ones
         const error = Math.max(decoding, distance(numbers, await reference()));
-        standing();
+        checkDevice();
         return error;
       },
       train: async (steps) => {
         for (let step = 0; step < steps; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, 1);
         await policy.settled();
-        standing();
+        checkDevice();
       },
       close: () => policy.destroy(),
     };
@@ -106,7 +118,7 @@ async function numbersOf(policy: GpuPolicy, spec: PolicySpec, { record, given }:
 
 /** Draws a chunk of tokens for every row, after one given token. */
 async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
-  const steps = Math.min(DRAWN, length);
+  const steps = Math.min(CHUNK_TOKENS, length);
   const key = streamKey(SEED, Purpose.kernelTuning);
   policy.begin({ key, update: 0, temperature: 1, greedy: false, topK: 0, topP: 1 });
   const { logprobs } = await policy.decode({
@@ -124,7 +136,7 @@ async function decodingError(policy: GpuPolicy, spec: PolicySpec): Promise<numbe
   const { logprobs } = await policy.report();
   const at = (b: number, i: number) => logprobs[b * spec.length + 1 + i] ?? NaN;
   const want = got.map((_, i) => (i % steps < steps - 1 ? at(Math.floor(i / steps), i % steps) : 0));
-  return apart(got, want, 0);
+  return relativeDistance(got, want, 0);
 }
 
 interface Exercise {
@@ -151,7 +163,10 @@ function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
   };
 }
 
-/** Initial weights with noise in every tensor. With exact ones and zeros, a kernel that leaves out a norm or a bias would give the same numbers. */
+/**
+ * Initial weights with noise in every tensor. With exact ones and zeros, a kernel that leaves out a norm or a bias
+ * would give the same numbers.
+ */
 function roughWeights(model: ModelConfig): Weights {
   return new Map(
     [...initialWeights(model, SEED)].map(([name, values], index) => {
@@ -166,14 +181,15 @@ function firstRows(rows: number): Int32Array {
 }
 
 /**
- * Largest error of a tensor against the reference, relative to the norm of the reference tensor. For gradients the divisor is at least a thousandth
- * of the largest gradient's norm, because a gradient that is zero except for rounding has no direction. NaN if a number is NaN.
+ * Largest error of a tensor against the reference, relative to the norm of the reference tensor. For gradients the
+ * divisor is at least a thousandth of the largest gradient's norm, because a gradient that is zero except for rounding
+ * has no direction. NaN if a number is NaN.
  */
 export function distance(got: ReferenceNumbers, want: ReferenceNumbers): number {
   const largest = Math.max(...[...want.gradients.values()].map(norm));
   return Math.max(
-    apart(got.logprobs, want.logprobs, 0),
-    ...[...want.gradients].map(([name, values]) => apart(got.gradients.get(name), values, 1e-3 * largest)),
+    relativeDistance(got.logprobs, want.logprobs, 0),
+    ...[...want.gradients].map(([name, values]) => relativeDistance(got.gradients.get(name), values, 1e-3 * largest)),
   );
 }
 
@@ -182,6 +198,6 @@ function norm(values: Float32Array): number {
 }
 
 /** Distance of `a` from `b`, divided by the norm of `b` or by `least`, whichever is larger. */
-function apart(a: Float32Array | undefined, b: Float32Array, least: number): number {
+function relativeDistance(a: Float32Array | undefined, b: Float32Array, least: number): number {
   return a?.length === b.length ? norm(b.map((x, i) => x - a[i]!)) / Math.max(norm(b), least) : NaN;
 }

@@ -9,26 +9,29 @@ import type { KernelWork, WorkProfile } from '../../domain/profile.ts';
 import { measureCeilings } from './ceilings.ts';
 import { partsOf } from './kernelSets.ts';
 
-/** Edge of the products that find the ceiling: large enough for the device, small enough for one in software. */
-const EDGE = { hardware: 1024, software: 256 };
-/** Kernels that are not timed by then keep their counts only. */
-const MOST_MS = 15_000;
+/**
+ * Edge of the square products that measure the ceiling: large enough to fill a GPU, small enough for a software
+ * adapter.
+ */
+const PRODUCT_EDGE = { hardware: 1024, software: 256 };
+/** Time limit, in ms. Kernels that are not timed by then only have counts. */
+const MAX_TIMING_MS = 15_000;
 
-/** A dispatch and how often it ran. */
+/** A dispatch, and how often it ran. */
 interface Work {
   readonly op: Dispatch;
   readonly calls: number;
 }
 
-/** Counts how often a policy's recorded dispatches ran, and times them when it is asked to. */
+/** Counts how often a policy's recorded dispatches ran, and times them on request. */
 export class Profiler {
   private readonly gpu: Gpu;
   private readonly plans: () => readonly Plan[];
   private readonly choice: KernelSet;
   private readonly memory: readonly MemoryPart[];
-  private before = new Map<Plan, number>();
+  private replaysAtStart = new Map<Plan, number>();
 
-  /** @param plans all that are recorded when it is called */
+  /** @param plans returns all plans recorded so far */
   constructor(gpu: Gpu, plans: () => readonly Plan[], choice: KernelSet, memory: readonly MemoryPart[]) {
     this.gpu = gpu;
     this.plans = plans;
@@ -40,16 +43,16 @@ export class Profiler {
     return this.memory.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Counts from zero. */
+  /** Restarts counting at zero. */
   start(): void {
-    this.before = new Map(this.plans().map((plan) => [plan, plan.replays]));
+    this.replaysAtStart = new Map(this.plans().map((plan) => [plan, plan.replays]));
   }
 
-  /** Dispatches that ran since `start`, equal ones together, with how often. */
+  /** Dispatches that ran since `start`, and how often; equal dispatches are merged. */
   private work(): Work[] {
     const all = new Map<string, { op: Dispatch; calls: number }>();
     for (const plan of this.plans()) {
-      const replays = plan.replays - (this.before.get(plan) ?? 0);
+      const replays = plan.replays - (this.replaysAtStart.get(plan) ?? 0);
       if (replays === 0) continue;
       for (const op of plan.list) {
         const { name, constants } = op.entry;
@@ -62,11 +65,14 @@ export class Profiler {
     return [...all.values()];
   }
 
-  /** Times every kind of dispatch that ran, heaviest first, and finds the ceilings. Overwrites what those dispatches write. */
+  /**
+   * Times each dispatch that ran, the one with the most FLOPs first, and measures the ceilings. Overwrites what the
+   * dispatches write.
+   */
   async measure(now: () => number): Promise<WorkProfile> {
     const { gpu, choice } = this;
     const work = this.work();
-    const edge = gpu.software ? EDGE.software : EDGE.hardware;
+    const edge = gpu.software ? PRODUCT_EDGE.software : PRODUCT_EDGE.hardware;
     const ceilings = await measureCeilings(gpu, [partsOf(gpu, choice).products], edge, now);
     const timer = await openOpTimer(gpu, now);
     const kernels = await timed(work, timer, now);
@@ -75,9 +81,9 @@ export class Profiler {
   }
 }
 
-/** The work by kernel, each kind of dispatch timed as long as time is left. */
+/** The work by kernel. Dispatches are timed until the time limit. */
 async function timed(work: readonly Work[], timer: OpTimer, now: () => number): Promise<KernelWork[]> {
-  const end = now() + MOST_MS;
+  const end = now() + MAX_TIMING_MS;
   const kernels = new Map<string, KernelWork>();
   const weight = ({ op, calls }: Work) => calls * op.entry.kernel.flops(op.dims);
   for (const { op, calls } of work.toSorted((a, b) => weight(b) - weight(a))) {

@@ -7,53 +7,53 @@ import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-const WRITE_MS = 120; // a dragged slider writes this often
-const ENTRY_MS = 1000; // choices that follow each other faster are one step back
-/** Marks history entries that the page wrote: going back to one moves the reader, and leaves the knobs as they are. */
-const OWN = { own: true };
+const WRITE_MS = 120; // shortest time between two writes, for example while a slider is dragged
+const ENTRY_MS = 1000; // choices in quicker succession share one history entry
+/** Marks history entries that the page wrote. Going back to one restores the selection but not the knobs. */
+const PAGE_ENTRY = { own: true };
 
-let entered = -Infinity; // when the last entry was made
+let lastEntryTime = -Infinity; // when the last entry was made
 
-/** Addresses of the screens, with the knobs and what is looked at. */
+/** Returns a function from a screen to its address, with the current knobs and selection. */
 export function useAddress(): (route: Route) => string {
   const { begun, changes } = addressed(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
   const selected = useSelection(useShallow(selectedOf));
   return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(begun, route, selected, '', changes));
 }
 
-/** Follows the address and writes it whenever a knob changes or something else is looked at. Returns a function that stops. */
+/** Follows the address, and writes it whenever a knob or the selection changes. Returns a function that stops this. */
 export function bindAddress(): () => void {
-  const left = lastAddress(location.hash);
-  if (left !== null) history.replaceState(OWN, '', left);
+  const lastVisited = lastAddress(location.hash);
+  if (lastVisited !== null) history.replaceState(PAGE_ENTRY, '', lastVisited);
   goTo(location.hash);
   noteAddress(location.hash);
   useConfig.setState(fromHash(location.hash));
   const { selected } = readHash(location.hash);
   useSelection.setState({ ...selected, pointed: selected });
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let enter = false;
-  const later = () => {
+  let newEntry = false;
+  const scheduleWrite = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      write(enter);
-      enter = false;
+      write(newEntry);
+      newEntry = false;
     }, WRITE_MS);
   };
   const stopConfig = useConfig.subscribe((state, before) => {
-    if (state.wanted !== before.wanted || state.planned !== before.planned) later();
+    if (state.wanted !== before.wanted || state.planned !== before.planned) scheduleWrite();
   });
   const stopSelection = useSelection.subscribe((state, before) => {
-    const now = selectedOf(state);
+    const current = selectedOf(state);
     const old = selectedOf(before);
-    if (PARTS.every((part) => now[part] === old[part])) return;
-    // scrubbing through updates is a slider: no entry for each tick
-    enter ||= PARTS.some((part) => part !== 'shownUpdate' && now[part] !== old[part]);
-    later();
+    if (SELECTION_KEYS.every((part) => current[part] === old[part])) return;
+    // updates are chosen with a slider, which must not add an entry for each step
+    newEntry ||= SELECTION_KEYS.some((part) => part !== 'shownUpdate' && current[part] !== old[part]);
+    scheduleWrite();
   });
   const onPop = (event: PopStateEvent) => {
     clearTimeout(timer);
     timer = undefined;
-    enter = false;
+    newEntry = false;
     follow(location.hash, isOwn(event.state));
   };
   addEventListener('popstate', onPop);
@@ -65,25 +65,37 @@ export function bindAddress(): () => void {
   };
 }
 
-const PARTS: readonly (keyof Selected)[] = ['shownUpdate', 'recorded', 'row', 'turn', 'token', 'channel', 'hide'];
+const SELECTION_KEYS: readonly (keyof Selected)[] = [
+  'shownUpdate',
+  'recorded',
+  'row',
+  'turn',
+  'token',
+  'channel',
+  'hide',
+];
 
-/** The part of the page's state that an address says. */
+/** The part of the page's state that an address holds. */
 export function selectedOf({ shownUpdate, recorded, row, turn, token, channel, hide }: Selected): Selected {
   return { shownUpdate, recorded, row, turn, token, channel, hide };
 }
 
-/** Goes where an address leads. One that was typed or clicked brings its knobs, one that was gone back to does not. */
+/**
+ * Opens an address. Sets its knobs if it was typed or clicked, but not if the page wrote it (`own`) and the reader went
+ * back.
+ */
 function follow(hash: string, own: boolean): void {
   goTo(hash);
   noteAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
   const { config, selected, corrections, changes: planned = [] } = readHash(hash);
-  const asks = hash.includes('?'); // one that only names a screen leaves all as it is
-  if (own || asks) useSelection.setState({ ...selected, pointed: selected, revealed: null });
+  const hasSettings = hash.includes('?'); // an address that only names a screen changes nothing else
+  if (own || hasSettings) useSelection.setState({ ...selected, pointed: selected, revealed: null });
   if (!own) {
-    const now = addressed(useConfig.getState());
+    const current = addressed(useConfig.getState());
     const changes =
-      asks && (differences(config, now.begun).length > 0 || changesText(planned) !== changesText(now.changes));
+      hasSettings &&
+      (differences(config, current.begun).length > 0 || changesText(planned) !== changesText(current.changes));
     if (changes) {
       edit(config);
       useConfig.setState({
@@ -91,24 +103,24 @@ function follow(hash: string, own: boolean): void {
         planned: planned.length > 0 ? { begun: config, changes: planned } : null,
       });
     }
-    // a link from one screen to another asks for nothing new: what was told stays
+    // a link from one screen to another changes no knobs, so the shown corrections stay
     if (changes || corrections.length > 0) useConfig.setState({ corrections });
   }
   write(false);
 }
 
-/** Writes the address: as a new history entry, or in place of the one that is there. */
-function write(enter: boolean): void {
+/** Writes the address, as a new history entry or in place of the current one. */
+function write(newEntry: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;
   const { begun, changes } = addressed(useConfig.getState());
   const hash = hashOf(begun, route, selectedOf(useSelection.getState()), currentSubpath(), changes);
-  const fresh = enter && performance.now() - entered > ENTRY_MS;
-  if (fresh && hash !== location.hash) {
-    entered = performance.now();
-    history.replaceState(OWN, ''); // the entry that is left can be gone back to
-    history.pushState(OWN, '', hash);
-  } else history.replaceState(OWN, '', hash);
+  const addsEntry = newEntry && performance.now() - lastEntryTime > ENTRY_MS;
+  if (addsEntry && hash !== location.hash) {
+    lastEntryTime = performance.now();
+    history.replaceState(PAGE_ENTRY, ''); // marks the old entry too, for going back to it
+    history.pushState(PAGE_ENTRY, '', hash);
+  } else history.replaceState(PAGE_ENTRY, '', hash);
   noteAddress(hash);
 }
 

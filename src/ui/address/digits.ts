@@ -1,9 +1,9 @@
-/** Whether a decimal text writes this very number, to the last digit: false where reading it had to round. */
+/** Whether a decimal text has exactly this value. False if reading it had to round. */
 export function writesExactly(text: string, value: number): boolean {
   return digitsOf(text) === digitsOf(String(value));
 }
 
-/** Digits without zeros at either end, and the exponent that the last one has. */
+/** A number's sign, its digits without leading and trailing zeros, and the exponent of its last digit. */
 function digitsOf(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');

@@ -4,11 +4,14 @@ import { knobText } from '../../config/knobText.ts';
 import { visible } from './addressText.ts';
 import { readKnob } from './knobValue.ts';
 
-const MOST = 400; // knobs that are read: an address may have millions
-const LARGEST = 1e6; // update or step
-const PARTS = /^(\d+)(?:\.(\d+))?:(\w+):([^:]+)$/;
+const MAX_CHANGES = 400; // changes that are read; an address may have millions
+const MAX_UPDATE = 1e6; // also the largest step
+const CHANGE_PATTERN = /^(\d+)(?:\.(\d+))?:(\w+):([^:]+)$/;
 
-/** Changes of knobs as an address says them: `21:lossMask:off,30.2:entropyCoef:0.01`. A number behind the update is the optimizer step. */
+/**
+ * Knob changes in the form of an address: `21:lossMask:off,30.2:entropyCoef:0.01`. In `30.2`, 30 is the update and 2
+ * the optimizer step.
+ */
 export function changesText(changes: readonly KnobChange[]): string {
   return changes
     .flatMap(({ update, step, set }) => {
@@ -18,19 +21,23 @@ export function changesText(changes: readonly KnobChange[]): string {
     .join();
 }
 
-/** Reads them, in the order in which they act. Changes that a run can't take are left out and added to `corrections`. */
+/**
+ * Reads knob changes, in the order in which they act. Leaves out changes that a run can't take, and adds them to
+ * `corrections`.
+ */
 export function readChanges(text: string, corrections: string[]): readonly KnobChange[] {
-  const parts = text.split(',', MOST + 1);
-  if (parts.length > MOST) corrections.push(`changes: more than ${MOST}; the first ${MOST} are read.`);
-  const read = parts.slice(0, MOST).flatMap((part) => readChange(part, corrections) ?? []);
-  return joined(read.sort((a, b) => a.update - b.update || a.step - b.step));
+  const parts = text.split(',', MAX_CHANGES + 1);
+  if (parts.length > MAX_CHANGES)
+    corrections.push(`changes: more than ${MAX_CHANGES}; the first ${MAX_CHANGES} are read.`);
+  const read = parts.slice(0, MAX_CHANGES).flatMap((part) => readChange(part, corrections) ?? []);
+  return mergeChanges(read.sort((a, b) => a.update - b.update || a.step - b.step));
 }
 
 function readChange(part: string, corrections: string[]): KnobChange | null {
-  const [, update = '', step = '0', named = '', text = ''] = PARTS.exec(part) ?? [];
+  const [, update = '', step = '0', named = '', text = ''] = CHANGE_PATTERN.exec(part) ?? [];
   const name = currentName(named);
   const at = { update: Number(update), step: Number(step) };
-  if (at.update < 1 || at.update > LARGEST || at.step > LARGEST) {
+  if (at.update < 1 || at.update > MAX_UPDATE || at.step > MAX_UPDATE) {
     corrections.push(`changes: ${visible(part)} isn’t an update (1 or more), a knob and a value. Ignored.`);
     return null;
   }
@@ -42,13 +49,13 @@ function readChange(part: string, corrections: string[]): KnobChange | null {
   return value === null ? null : { ...at, set: { [name]: value } };
 }
 
-/** Changes that act at once are one. */
-function joined(changes: readonly KnobChange[]): readonly KnobChange[] {
+/** Merges changes that act at the same update and step. */
+function mergeChanges(changes: readonly KnobChange[]): readonly KnobChange[] {
   const all: KnobChange[] = [];
   for (const change of changes) {
     const last = all.at(-1);
-    const together = last?.update === change.update && last.step === change.step;
-    if (last && together) all[all.length - 1] = { ...last, set: { ...last.set, ...change.set } };
+    const isSameTime = last?.update === change.update && last.step === change.step;
+    if (last && isSameTime) all[all.length - 1] = { ...last, set: { ...last.set, ...change.set } };
     else all.push(change);
   }
   return all;

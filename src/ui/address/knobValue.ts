@@ -4,7 +4,10 @@ import { knobText } from '../../config/knobText.ts';
 import { visible } from './addressText.ts';
 import { writesExactly } from './digits.ts';
 
-/** A knob's value in an address: the nearest value that the knob accepts, or null if there is none. Every change is added to `corrections`. */
+/**
+ * Reads a knob's value: the nearest value that the knob accepts, or null if there is none. Adds every change to
+ * `corrections`.
+ */
 export function readKnob(
   name: string,
   text: string,
@@ -27,7 +30,7 @@ export function readKnob(
   return value;
 }
 
-/** The nearest value that a field takes; null where nothing is near. */
+/** The nearest value that a field accepts; null if there is none. */
 function nearest(field: Field, text: string): string | number | null {
   if ('choices' in field) return choiceOf(field, text) ?? null;
   const value = decimal(text);

@@ -16,22 +16,22 @@ export function useRoute(): Route {
   return useSyncExternalStore(subscribe, () => route);
 }
 
-/** The screen on view, outside of React. */
+/** The current screen, outside of React. */
 export function currentRoute(): Route {
   return route;
 }
 
-/** What stands behind the screen's name in the address; empty where nothing does. */
+/** The part of the address after the screen's name; empty if there is none. */
 export function useSubpath(): string {
   return useSyncExternalStore(subscribe, () => subpath);
 }
 
-/** The same outside of React. */
+/** The part of the address after the screen's name, outside of React. */
 export function currentSubpath(): string {
   return subpath;
 }
 
-/** Shows the screen that an address names, and what stands behind its name. */
+/** Shows the screen that an address names, with the part after its name. */
 export function goTo(hash: string): void {
   const [nextRoute, nextSubpath] = [routeOf(hash), subpathOf(hash)];
   if (nextRoute === route && nextSubpath === subpath) return;
@@ -39,7 +39,7 @@ export function goTo(hash: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Whether the screen on view has a rollout to move about in. */
+/** Whether the current screen shows a rollout that keys move through. */
 export function rolloutInView(): boolean {
   return SCREENS[route].rollout;
 }

@@ -2,10 +2,10 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { KernelSet } from '../../config/kernelChoice.ts';
 
 /**
- * The knobs of a run with the kernels named that it took by itself: they round alike on every start, while `auto` may take others
- * once they are measured. Null where there is nothing to name.
+ * A run's knobs with `auto` replaced by the kernels that it used. Named kernels round the same way on every start;
+ * `auto` may choose others after it has measured them. Null if there is nothing to replace.
  */
-export function withKernels(config: RunConfig, taken: KernelSet | undefined): RunConfig | null {
-  if (!taken || config.kernels !== 'auto' || config.backend === 'cpu') return null;
-  return { ...config, backend: 'gpu', kernels: taken };
+export function withKernels(config: RunConfig, used: KernelSet | undefined): RunConfig | null {
+  if (!used || config.kernels !== 'auto' || config.backend === 'cpu') return null;
+  return { ...config, backend: 'gpu', kernels: used };
 }

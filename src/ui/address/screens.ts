@@ -35,7 +35,10 @@ export interface Screen {
   readonly listed?: false;
 }
 
-/** The screens, in the order of the navigation. Their components are in `shell/App.tsx`; everything else is derived from this table. */
+/**
+ * The screens, in the order of the navigation. Their components are in `shell/App.tsx`; everything else is derived from
+ * this table.
+ */
 export const SCREENS = {
   stage: { place: 'lab', label: 'Start', rollout: false, listed: false, subpaths: true },
   lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
@@ -87,7 +90,10 @@ export function siblingViews(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
-/** The label of a screen with its place: “Lab · Update”. A place with one view, and a screen that isn't listed, need only one name: “Learn”. */
+/**
+ * The label of a screen with its place: “Lab · Update”. A place with one view, and a screen that isn't listed, need
+ * only one name: “Learn”.
+ */
 export function fullLabel(route: Route): string {
   const screen: Screen = SCREENS[route];
   if (screen.listed === false) return screen.label;

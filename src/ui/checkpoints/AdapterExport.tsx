@@ -16,7 +16,10 @@ interface Props {
   readonly close: () => void;
 }
 
-/** How a run beside a checkpoint can be taken away: its adapter alone, or one model of both; each with its size. */
+/**
+ * Exports a run that trains adapters for a checkpoint: the adapter, or the model merged with it. Shows the size of
+ * each.
+ */
 export function AdapterExport({ run, checkpoint, close }: Props) {
   const [busy, setBusy] = useState(false);
   const tensors = [...checkpoint.networks.policy.weights.values()];
@@ -51,7 +54,7 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
         {nextModel() ? (
           <div className="row">
             {MERGED_TYPES.map((type) => (
-              <Merged key={type} {...{ run, checkpoint, type }} />
+              <MergedButton key={type} {...{ run, checkpoint, type }} />
             ))}
           </div>
         ) : (
@@ -62,36 +65,36 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
   );
 }
 
-/** A button that makes it with matrices in one type, and says how large it is. */
-function Merged({ run, checkpoint, type }: Omit<Props, 'close'> & { readonly type: MergedType }) {
-  const [weighed, setWeighed] = useState<Answer | null>(null);
+/** A button to export the merged model with matrices of one type. Shows its size. */
+function MergedButton({ run, checkpoint, type }: Omit<Props, 'close'> & { readonly type: MergedType }) {
+  const [sizeAnswer, setSizeAnswer] = useState<Answer | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
-    let here = true;
-    void merge(run, checkpoint, type, false).then((answer) => here && setWeighed(answer));
+    let isMounted = true;
+    void merge(run, checkpoint, type, false).then((answer) => isMounted && setSizeAnswer(answer));
     return () => {
-      here = false;
+      isMounted = false;
     };
   }, [run, checkpoint, type]);
-  if (weighed?.kind === 'refused') {
+  if (sizeAnswer?.kind === 'refused') {
     return (
       <p className="note bad small" role="alert">
-        {weighed.message}
+        {sizeAnswer.message}
       </p>
     );
   }
-  const size = weighed?.kind === 'merged' ? bytes(weighed.bytes) : '…';
+  const size = sizeAnswer?.kind === 'merged' ? bytes(sizeAnswer.bytes) : '…';
   const write = () => {
     setBusy(true);
     void merge(run, checkpoint, type, true)
       .then((answer) => {
         if (answer.kind === 'merged' && answer.file) download(answer.name, answer.file.type, answer.file);
-        else setWeighed(answer);
+        else setSizeAnswer(answer);
       })
       .finally(() => setBusy(false));
   };
   return (
-    <button type="button" disabled={busy || weighed === null} onClick={write}>
+    <button type="button" disabled={busy || sizeAnswer === null} onClick={write}>
       {busy ? 'Merging …' : `${type === 'F16' ? 'Half' : 'Single'} precision (${type}), ${size}`}
     </button>
   );

@@ -2,29 +2,32 @@ import { lazy, Suspense, useState } from 'react';
 import type { Run } from '../../runs/run.ts';
 import { exportRun } from './exportRun.ts';
 
-// few runs lie beside a checkpoint
+// loaded on demand, because few runs train adapters for a checkpoint
 const AdapterExport = lazy(() => import('./AdapterExport.tsx').then((m) => ({ default: m.AdapterExport })));
 
 interface Props {
-  readonly run: () => Run | null; // as it is when the button is pressed; null: gone meanwhile
-  readonly label: string; // that says which run
+  readonly run: () => Run | null; // called when the button is pressed; null: the run is gone
+  readonly label: string; // accessible name, which says which run
   readonly small?: boolean;
   readonly children: string;
 }
 
-/** A button that hands out a run with its weights and all it takes to go on; of a run beside a checkpoint it asks first in which form. */
+/**
+ * A button to export a run with its weights and everything needed to continue. If the run trains adapters, asks first
+ * in which form.
+ */
 export function ExportRun({ run, label, small = false, children }: Props) {
   const [busy, setBusy] = useState(false);
-  const [beside, setBeside] = useState<Run | null>(null);
+  const [adapterRun, setAdapterRun] = useState<Run | null>(null);
   const press = () => {
-    const now = run();
-    if (!now) return;
-    if (now.checkpoint?.base) {
-      setBeside(now);
+    const current = run();
+    if (!current) return;
+    if (current.checkpoint?.base) {
+      setAdapterRun(current);
       return;
     }
     setBusy(true);
-    void exportRun(now).finally(() => setBusy(false));
+    void exportRun(current).finally(() => setBusy(false));
   };
   return (
     <>
@@ -39,8 +42,8 @@ export function ExportRun({ run, label, small = false, children }: Props) {
         {children}
       </button>
       <Suspense>
-        {beside?.checkpoint && (
-          <AdapterExport run={beside} checkpoint={beside.checkpoint} close={() => setBeside(null)} />
+        {adapterRun?.checkpoint && (
+          <AdapterExport run={adapterRun} checkpoint={adapterRun.checkpoint} close={() => setAdapterRun(null)} />
         )}
       </Suspense>
     </>

@@ -11,7 +11,10 @@ import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { TermList } from '../parts/TermList.tsx';
 
-/** What a checkpoint that was dropped or chosen is, and whether to go on with it; or why it can’t be imported. */
+/**
+ * Describes a checkpoint that was dropped or chosen, and asks whether to continue from it. If it can't be imported,
+ * says why.
+ */
 export function ImportDialog() {
   const imported = useImport((s) => s.imported);
   if (!imported) return null;
@@ -26,14 +29,14 @@ export function ImportDialog() {
             </button>
           </div>
         )}
-        {imported.kind === 'refused' && <Refused {...imported} />}
-        {imported.kind === 'run' && <Found {...imported} />}
+        {imported.kind === 'refused' && <RefusedImport {...imported} />}
+        {imported.kind === 'run' && <ImportedRun {...imported} />}
       </div>
     </Dialog>
   );
 }
 
-function Refused({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
+function RefusedImport({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
   return (
     <>
       <p role="alert">
@@ -53,7 +56,7 @@ function Refused({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
   );
 }
 
-function Found(imported: Extract<Imported, { kind: 'run' }>) {
+function ImportedRun(imported: Extract<Imported, { kind: 'run' }>) {
   const { run, parameters, foreign, name } = imported;
   const busy = useLive((s) => s.session === 'ready' && s.update > 0);
   const { config, progress } = run.checkpoint;
@@ -71,11 +74,11 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
     ...(foreign && foreign.widened.length > 0 ? [['Widened', `${foreign.widened.join(', ')} to F32`] as const] : []),
     ...(ENVIRONMENTS[config.env].facts === 'own' ? [['Facts', run.facts?.source ?? 'none in the file'] as const] : []),
   ];
-  const Brought = serverNamed(run.environment) === null ? ProgramInRun : ServerInRun;
+  const EnvironmentNote = serverNamed(run.environment) === null ? ProgramInRun : ServerInRun;
   return (
     <>
       <TermList terms={facts} />
-      {!foreign && run.environment && <Brought file={run.environment} />}
+      {!foreign && run.environment && <EnvironmentNote file={run.environment} />}
       <p className="faint">
         {foreign
           ? 'Training starts from these weights with the current knobs; optimizer moments and critic start at 0.'
@@ -95,9 +98,9 @@ function Found(imported: Extract<Imported, { kind: 'run' }>) {
   );
 }
 
-const LONGEST_LINE = 10_000;
+const MAX_LINE_CHARACTERS = 10_000;
 
-/** The press that starts a program or connects to a server names it. */
+/** The button's text. Names the program that it starts or the server that it connects to. */
 function continueWords(file: EnvironmentFile | null): string {
   const server = serverNamed(file);
   if (server !== null) return `Connect to ${server} and continue`;
@@ -109,9 +112,9 @@ function ServerInRun({ file: { text } }: { readonly file: EnvironmentFile }) {
   return (
     <section className="stack" aria-label="The server of this run" data-testid="server-in-run">
       <p>
-        This run’s environment is a server on your machine: <b className="mono">{visible(text.trim(), LONGEST_LINE)}</b>
-        . Nothing has been sent to it yet. When you continue, the run connects to it. Addresses of other machines are
-        refused.
+        This run’s environment is a server on your machine:{' '}
+        <b className="mono">{visible(text.trim(), MAX_LINE_CHARACTERS)}</b>. Nothing has been sent to it yet. When you
+        continue, the run connects to it. Addresses of other machines are refused.
       </p>
     </section>
   );
@@ -131,7 +134,7 @@ function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile
         <summary>Read it first</summary>
         <pre className="program" role="region" tabIndex={0} aria-label={`The text of ${visible(name)}`}>
           {/* characters that reorder a line or can't be seen would hide what it does */}
-          {lines.map((line) => visible(line.replaceAll('\t', '  '), LONGEST_LINE)).join('\n')}
+          {lines.map((line) => visible(line.replaceAll('\t', '  '), MAX_LINE_CHARACTERS)).join('\n')}
         </pre>
       </details>
     </section>

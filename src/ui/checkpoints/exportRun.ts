@@ -4,7 +4,10 @@ import { download, fileName } from '../export/fileDownload.ts';
 import { convert } from '../run/engine.ts';
 import { notice } from '../shell/notices.ts';
 
-/** Hands a run to the reader as the zip of a Hugging Face folder that this page goes on from, too. What goes wrong is told. */
+/**
+ * Downloads a run as a zipped Hugging Face folder, from which this page can also continue the run. Shows a notice if
+ * that fails.
+ */
 export async function exportRun(run: Run): Promise<void> {
   const { checkpoint } = run;
   if (!checkpoint) {

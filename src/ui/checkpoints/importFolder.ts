@@ -7,7 +7,7 @@ import { useFacts } from '../knobs/factsStore.ts';
 import { NO_LISTENER, RunClient } from '../run/runClient.ts';
 import { nextEnvironment, startFrom } from '../run/engine.ts';
 
-/** What was read, or why it cannot be taken. */
+/** The state of an import: reading, the reasons why it was refused, or the run that was read. */
 export type Imported =
   | { readonly kind: 'reading'; readonly name: string }
   | { readonly kind: 'refused'; readonly name: string; readonly reasons: readonly string[] }
@@ -23,15 +23,15 @@ interface ImportState {
   readonly imported: Imported | null;
 }
 
-/** A checkpoint that was given to the page and waits for a word. */
+/** The checkpoint being imported, which waits for the reader's decision. */
 export const useImport = create<ImportState>()(() => ({ imported: null }));
 
-/** Larger files are not read into memory. */
-const MOST_BYTES = 2 ** 30;
+/** Largest import. Larger files are not read into memory. */
+const MAX_BYTES = 2 ** 30;
 
 let reader: RunClient | null = null;
 
-/** Closes what was read, and ends the worker that reads: a file may keep it busy for as long as it likes. */
+/** Closes the import, and ends the worker that reads it, because a file may keep the worker busy forever. */
 export function closeImport(): void {
   reader?.terminate('Reading was cancelled.');
   reader = null;
@@ -39,19 +39,19 @@ export function closeImport(): void {
 }
 
 /**
- * Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. It's read in a worker of its own, which can
- * be ended without the run that trains.
+ * Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. Reads in a separate
+ * worker, which can be ended without ending the run.
  */
 export async function importFiles(name: string, files: readonly File[]): Promise<void> {
   closeImport();
-  const own = new RunClient(NO_LISTENER);
-  reader = own;
+  const client = new RunClient(NO_LISTENER);
+  reader = client;
   const show = (imported: Imported) => {
-    if (reader === own) useImport.setState({ imported }); // nothing is shown of a file that was closed
+    if (reader === client) useImport.setState({ imported }); // ignore an import that was closed
   };
   show({ kind: 'reading', name });
-  await read(name, files, own, show);
-  own.terminate('The file has been read.');
+  await read(name, files, client, show);
+  client.terminate('The file has been read.');
 }
 
 async function read(
@@ -61,8 +61,8 @@ async function read(
   show: (imported: Imported) => void,
 ): Promise<void> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (bytes > MOST_BYTES) {
-    const reason = `${name} has ${bytes} bytes; at most ${MOST_BYTES} can be opened. Choose a smaller model.`;
+  if (bytes > MAX_BYTES) {
+    const reason = `${name} has ${bytes} bytes; at most ${MAX_BYTES} can be opened. Choose a smaller model.`;
     show({ kind: 'refused', name, reasons: [reason] });
     return;
   }
@@ -88,12 +88,12 @@ async function contentOf(files: readonly File[]): Promise<Uint8Array | ReadonlyM
   return new Map(await Promise.all(files.map(async (file) => [file.name, await read(file)] as const)));
 }
 
-/** Goes on with what was read, paused, in the lab; a run that is there can be brought back as after a reset. */
+/** Continues the imported run in the lab, paused. The current run can be brought back as after a reset. */
 export function continueImported({ run, foreign }: Extract<Imported, { kind: 'run' }>): void {
-  const here = { ...run, id: 0 };
-  Reflect.deleteProperty(here, 'fork'); // numbers of runs are of the browser they were made in
+  const localRun = { ...run, id: 0 };
+  Reflect.deleteProperty(localRun, 'fork'); // a run's number is valid only in the browser where the run was made
   if (foreign) edit(run.checkpoint.config);
-  startFrom(unpackedRun(here));
+  startFrom(unpackedRun(localRun));
   closeImport();
   location.assign('#/lab');
 }

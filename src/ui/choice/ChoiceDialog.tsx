@@ -17,10 +17,10 @@ import { start } from '../run/transport.ts';
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const GROUPS = Object.entries(PRESET_GROUPS) as [PresetGroup, (typeof PRESET_GROUPS)[PresetGroup]][];
 
-/** All presets by picture, on their shelves: one is chosen by a press, by touch, or with arrows and Enter. */
+/** The dialog to choose a preset: cards with pictures, in groups. Arrow keys move between cards, Enter chooses. */
 export function ChoiceDialog() {
   const chosen = useConfig((s) => s.preset);
-  const here = useTimed();
+  const measured = useMeasuredHere();
   const shelves = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const card = shelves.current?.querySelector<HTMLElement>('[aria-pressed="true"]');
@@ -62,7 +62,7 @@ export function ChoiceDialog() {
             <ul>
               {NAMES.filter((name) => PRESET_CARDS[name].group === group).map((name) => (
                 <li key={name}>
-                  <PresetCard preset={name} chosen={name === chosen} here={here} choose={choose} />
+                  <PresetCard preset={name} chosen={name === chosen} measured={measured} choose={choose} />
                 </li>
               ))}
             </ul>
@@ -73,27 +73,32 @@ export function ChoiceDialog() {
   );
 }
 
-/** What the run of this page says of this machine; null before there is one, or where its knobs are no preset's. */
-function useTimed(): MeasuredHere | null {
+/**
+ * The time of an update in this page's run. Null without a run, and if it has another environment or language than the
+ * chosen preset.
+ */
+function useMeasuredHere(): MeasuredHere | null {
   const preset = useConfig((s) => s.preset);
-  const asPreset = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
+  const isPresetRun = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
   useLive((s) => s.metricsVersion);
   const seconds = live.series.get('time/update')?.smooth;
-  return asPreset && preset !== YOUR_ENVIRONMENT && seconds !== undefined ? { preset, secondsAnUpdate: seconds } : null;
+  return isPresetRun && preset !== YOUR_ENVIRONMENT && seconds !== undefined
+    ? { preset, secondsAnUpdate: seconds }
+    : null;
 }
 
 interface Props {
   readonly preset: PresetName;
   readonly chosen: boolean;
-  readonly here: MeasuredHere | null;
+  readonly measured: MeasuredHere | null;
   readonly choose: (preset: PresetName) => void;
 }
 
-/** A preset: its picture, what the agent learns in it, the success that its run reached, and how long the run took. */
-function PresetCard({ preset, chosen, here, choose }: Props) {
+/** A preset's card: its picture, what the agent learns, the success that was reached, and how long the run takes. */
+function PresetCard({ preset, chosen, measured, choose }: Props) {
   const { doc, learns, result } = PRESET_CARDS[preset];
   const words = result && expected(result);
-  const time = timeWords(preset, here);
+  const time = timeWords(preset, measured);
   return (
     <button
       type="button"
@@ -126,30 +131,31 @@ function PresetCard({ preset, chosen, here, choose }: Props) {
   );
 }
 
-const BOX = { width: 60, height: 22, left: 0, right: 0, top: 1, bottom: 1 }; // px
+const CURVE_BOX = { width: 60, height: 22, left: 0, right: 0, top: 1, bottom: 1 }; // px
 
-/** Mean success at its evaluations, from 0 at the bottom to 1 at the top. */
+/** A preset's mean success by evaluation, on an axis from 0 to 1. */
 function Curve({ curve }: { readonly curve: readonly number[] }) {
-  const plot = { ...BOX, x: { from: 0, to: Math.max(1, curve.length - 1) }, y: SHARES };
+  const plot = { ...CURVE_BOX, x: { from: 0, to: Math.max(1, curve.length - 1) }, y: SHARES };
   const line = { name: 'smooth', x: curve.map((_, i) => i), y: curve };
   return <LineChart className="card-curve" fit="box" chart={{ plot, rules: [0, 1], lines: [line] }} />;
 }
 
-/** Takes a preset, and what is chosen from here on is about it; a run that is there gives way to one of its own, running if that one was. */
+/** Chooses a preset. If the page has a run, starts a new one with the preset, running if the old one was. */
 function choose(preset: PresetName): void {
   useSelection.setState({ choosing: false });
   choosePreset(preset);
   const { session, running } = useLive.getState();
-  // another preset is another run, for its knobs make no sense on the old one; one that waits for a file begins once that is there
+  // a preset's knobs make no sense in the old run; a preset that needs a file of facts waits for the file
   if (session === 'ready' && (presetConfig(preset).env !== 'your-facts' || hasFacts())) start(running);
 }
 
-/** Where a card stands. */
+/** The position of a card in the window. */
 export type Place = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**
- * The card that a key leads to from the one at `at`: left and right go on in order, up and down to the nearest row in that direction
- * and there to the card that stands nearest; Home and End to the ends. The same card if there is none; −1 for other keys.
+ * Index of the card that a key leads to from card `at`. Left and right: the previous and next card. Up and down: the
+ * closest card in the nearest row in that direction. Home and End: the first and last card. `at` if there is no such
+ * card; −1 for other keys.
  */
 export function nextCard(places: readonly Place[], at: number, key: string): number {
   const from = places[at];
@@ -171,11 +177,14 @@ export function nextCard(places: readonly Place[], at: number, key: string): num
   }
 }
 
-function nearest(places: readonly Place[], from: Place, way: 1 | -1): number | null {
-  const ahead = [...places.keys()].filter((i) => way * ((places[i]?.top ?? 0) - from.top) > 1);
-  const away = (i: number) => way * ((places[i]?.top ?? 0) - from.top);
-  const row = Math.min(...ahead.map(away));
-  const side = (i: number) => Math.abs((places[i]?.left ?? 0) - from.left);
-  const inRow = ahead.filter((i) => away(i) < row + 1);
-  return inRow.reduce<number | null>((best, i) => (best === null || side(i) < side(best) ? i : best), null);
+function nearest(places: readonly Place[], from: Place, direction: 1 | -1): number | null {
+  const ahead = [...places.keys()].filter((i) => direction * ((places[i]?.top ?? 0) - from.top) > 1);
+  const distance = (i: number) => direction * ((places[i]?.top ?? 0) - from.top);
+  const row = Math.min(...ahead.map(distance));
+  const sideDistance = (i: number) => Math.abs((places[i]?.left ?? 0) - from.left);
+  const inRow = ahead.filter((i) => distance(i) < row + 1);
+  return inRow.reduce<number | null>(
+    (best, i) => (best === null || sideDistance(i) < sideDistance(best) ? i : best),
+    null,
+  );
 }

@@ -5,20 +5,20 @@ import type { PresetName } from '../../config/presets.ts';
 import type { Scene } from './scene.ts';
 import { SCENES } from './scenes.ts';
 
-// of every drawing
+// of every drawing, in SVG units
 const WIDTH = 132;
 const HEIGHT = 88;
-const SIDE = 16; // on its left and right, for marks
+const MARGIN = 16; // left and right, for marks
 
-/** What stands in the corner of a shelf's pictures: a warning, two things side by side. */
+/** SVG path of the mark in the corner of a group's pictures: a warning, two boxes side by side. */
 const MARKS: Partial<Record<PresetGroup, string>> = {
   failures: 'M136 6 145 22H127ZM136 11.5v5M136 19v.1',
   comparisons: 'M127 7h7v14h-7zM138 7h7v14h-7z',
 };
 
 /**
- * A preset's task, small: what is there is grey, what the agent does is of the colour of calls, where it wants to be of the accent.
- * A chat has a frame, adapters bars beside it, failures and comparisons a mark.
+ * A small picture of a preset's task. The world is grey, what the agent does has the colour of calls, its goal the
+ * accent colour. Chats have a frame, presets that train adapters have three bars, failures and comparisons have a mark.
  */
 export function Picture({ preset }: { readonly preset: PresetName }) {
   const { env, language, model } = presetConfig(preset);
@@ -26,7 +26,7 @@ export function Picture({ preset }: { readonly preset: PresetName }) {
   const mark = MARKS[group];
   const chat = language === 'text' && ENVIRONMENTS[env].text;
   return (
-    <svg className="scene" viewBox={`${-SIDE} 0 ${WIDTH + 2 * SIDE} ${HEIGHT}`} aria-hidden="true">
+    <svg className="scene" viewBox={`${-MARGIN} 0 ${WIDTH + 2 * MARGIN} ${HEIGHT}`} aria-hidden="true">
       {chat && (
         <path
           className="frame"
@@ -34,7 +34,7 @@ export function Picture({ preset }: { readonly preset: PresetName }) {
         />
       )}
       <g transform={chat ? 'translate(13 7) scale(.8)' : undefined}>
-        {env !== YOUR_ENVIRONMENT && <Drawn scene={SCENES[env]} />}
+        {env !== YOUR_ENVIRONMENT && <SceneDrawing scene={SCENES[env]} />}
       </g>
       {mark && <path className="mark-of" data-group={group} d={mark} />}
       {model === 'checkpoint' && <path className="adapters" d="M112 64v12M117 69v7M122 60v16" />}
@@ -42,10 +42,10 @@ export function Picture({ preset }: { readonly preset: PresetName }) {
   );
 }
 
-function Drawn({ scene }: { readonly scene: Scene }) {
+function SceneDrawing({ scene }: { readonly scene: Scene }) {
   switch (scene.kind) {
     case 'line':
-      return <Line scene={scene} />;
+      return <NumberLine scene={scene} />;
     case 'graph':
       return <GraphScene scene={scene} />;
     case 'board':
@@ -61,12 +61,12 @@ function Drawn({ scene }: { readonly scene: Scene }) {
   }
 }
 
-interface Of<K extends Scene['kind']> {
+interface SceneProps<K extends Scene['kind']> {
   readonly scene: Extract<Scene, { kind: K }>;
 }
 
-/** A row a guess: what is still possible, and where it was tried. */
-function Line({ scene: { range, target, guesses } }: Of<'line'>) {
+/** One row for each guess: the range that is still possible, and the guess. */
+function NumberLine({ scene: { range, target, guesses } }: SceneProps<'line'>) {
   const x = (value: number) => 6 + ((value + 0.5) * (WIDTH - 12)) / range;
   const row = 18;
   const rows = guesses.map((guess, i) => {
@@ -78,12 +78,12 @@ function Line({ scene: { range, target, guesses } }: Of<'line'>) {
   return (
     <>
       <path className="wanted" d={`M${x(target)} 4V84`} />
-      {rows.map(({ guess, ...room }, i) => (
+      {rows.map(({ guess, ...possible }, i) => (
         <g key={i} transform={`translate(0 ${10 + i * row})`}>
           <rect
             className="room"
-            x={x(room.low - 0.5)}
-            width={x(room.high + 0.5) - x(room.low - 0.5)}
+            x={x(possible.low - 0.5)}
+            width={x(possible.high + 0.5) - x(possible.low - 0.5)}
             height={row - 6}
             rx={3}
           />
@@ -94,8 +94,8 @@ function Line({ scene: { range, target, guesses } }: Of<'line'>) {
   );
 }
 
-/** The task, and a line a step. */
-function Sum({ scene: { task, wanted, steps } }: Of<'sum'>) {
+/** The task, and one line for each step. */
+function Sum({ scene: { task, wanted, steps } }: SceneProps<'sum'>) {
   const lines = steps.filter((step) => !step.startsWith('answer'));
   return (
     <g className="sum">
@@ -116,8 +116,8 @@ function Sum({ scene: { task, wanted, steps } }: Of<'sum'>) {
   );
 }
 
-/** What each arm pays, in a dozen pulls that come out as often as they should. */
-function Arms({ scene: { arms, risky } }: Of<'arms'>) {
+/** What each arm pays in twelve pulls. The risky arm wins in exactly a quarter of them. */
+function Arms({ scene: { arms, risky } }: SceneProps<'arms'>) {
   const pulls = Array.from({ length: 12 }, (_, i) => i);
   return (
     <>
@@ -128,8 +128,8 @@ function Arms({ scene: { arms, risky } }: Of<'arms'>) {
           </text>
           <path className="rule" d="M0 70H56" />
           {pulls.map((i) => {
-            const paid = arm === risky ? (i % 4 === 1 ? 1 : 0) : 0.1;
-            return <rect key={i} className={paid === 1 ? 'win' : 'pay'} x={2 + 4.4 * i} y={69 - 56 * paid} width={3} height={Math.max(1, 56 * paid)} />; // prettier-ignore
+            const payout = arm === risky ? (i % 4 === 1 ? 1 : 0) : 0.1;
+            return <rect key={i} className={payout === 1 ? 'win' : 'pay'} x={2 + 4.4 * i} y={69 - 56 * payout} width={3} height={Math.max(1, 56 * payout)} />; // prettier-ignore
           })}
         </g>
       ))}
@@ -138,19 +138,19 @@ function Arms({ scene: { arms, risky } }: Of<'arms'>) {
 }
 
 /** Passages as lines of text: words of the query shaded, the answer boxed. */
-function Passages({ scene: { passages } }: Of<'passages'>) {
-  const [lines, wide] = [3, 100];
+function Passages({ scene: { passages } }: SceneProps<'passages'>) {
+  const [lines, width] = [3, 100];
   return (
     <>
       {passages.slice(0, 2).map(({ marks, answer }, i) => (
         <g key={i} transform={`translate(${10 + 6 * i} ${6 + 40 * i})`}>
-          <rect className="page" width={wide + 10} height={34} rx={4} />
+          <rect className="page" width={width + 10} height={34} rx={4} />
           {[...pieces([[0, 0.96]], 'words'), ...pieces(marks, 'mark'), ...pieces(answer ? [answer] : [], 'answer')].map(
             ({ line, from, to, className }) => (
               <path
                 key={`${className} ${line} ${from}`}
                 className={className}
-                d={`M${5 + from * wide} ${8 + 9 * line}H${5 + to * wide}`}
+                d={`M${5 + from * width} ${8 + 9 * line}H${5 + to * width}`}
               />
             ),
           )}
@@ -170,28 +170,36 @@ function Passages({ scene: { passages } }: Of<'passages'>) {
   }
 }
 
-const CELL = 20;
-const LEFT = 26;
-const TOP = 4;
-const KINDS: Readonly<Record<string, string>> = { '.': 'floor', '#': 'wall', o: 'hole', '*': 'goal' };
+const CELL_SIZE = 20;
+const BOARD_LEFT = 26;
+const BOARD_TOP = 4;
+const CELL_CLASSES: Readonly<Record<string, string>> = { '.': 'floor', '#': 'wall', o: 'hole', '*': 'goal' };
 
-/** A board with the walk over it, and the box where it stood at first. */
+/** A board with the walk over it, and the box at its start. */
 function BoardScene({ scene: { size, cells, walk, box } }: { readonly scene: Extract<Scene, { kind: 'board' }> }) {
-  const x = (cell: number) => LEFT + CELL * (cell % size);
-  const y = (cell: number) => TOP + CELL * Math.floor(cell / size);
-  const middle = (cell: number) => `${x(cell) + CELL / 2} ${y(cell) + CELL / 2}`;
+  const x = (cell: number) => BOARD_LEFT + CELL_SIZE * (cell % size);
+  const y = (cell: number) => BOARD_TOP + CELL_SIZE * Math.floor(cell / size);
+  const middle = (cell: number) => `${x(cell) + CELL_SIZE / 2} ${y(cell) + CELL_SIZE / 2}`;
   const last = walk.at(-1) ?? 0;
   return (
     <>
       {Array.from(cells, (cell, i) => (
-        <rect key={i} className={KINDS[cell]} x={x(i) + 1} y={y(i) + 1} width={CELL - 2} height={CELL - 2} rx={3} />
+        <rect
+          key={i}
+          className={CELL_CLASSES[cell]}
+          x={x(i) + 1}
+          y={y(i) + 1}
+          width={CELL_SIZE - 2}
+          height={CELL_SIZE - 2}
+          rx={3}
+        />
       ))}
       <path className="act" d={`M${walk.map(middle).join('L')}`} />
       {box !== null && (
-        <rect className="box" x={x(box) + 5} y={y(box) + 5} width={CELL - 10} height={CELL - 10} rx={2} />
+        <rect className="box" x={x(box) + 5} y={y(box) + 5} width={CELL_SIZE - 10} height={CELL_SIZE - 10} rx={2} />
       )}
-      <circle className="act" cx={x(walk[0] ?? 0) + CELL / 2} cy={y(walk[0] ?? 0) + CELL / 2} r={3} />
-      <circle className="done" cx={x(last) + CELL / 2} cy={y(last) + CELL / 2} r={4.5} />
+      <circle className="act" cx={x(walk[0] ?? 0) + CELL_SIZE / 2} cy={y(walk[0] ?? 0) + CELL_SIZE / 2} r={3} />
+      <circle className="done" cx={x(last) + CELL_SIZE / 2} cy={y(last) + CELL_SIZE / 2} r={4.5} />
     </>
   );
 }
@@ -199,7 +207,7 @@ function BoardScene({ scene: { size, cells, walk, box } }: { readonly scene: Ext
 const CENTRE = { x: 66, y: 44 };
 const RADIUS = { x: 52, y: 36 };
 
-/** Entities on a ring, every fact faint, and the path that was looked up. */
+/** Entities on a ring, all facts as faint lines, and the path that was looked up. */
 function GraphScene({ scene: { nodes, facts, path } }: { readonly scene: Extract<Scene, { kind: 'graph' }> }) {
   const at = (node: number) => {
     const angle = (2 * Math.PI * node) / nodes - Math.PI / 2;

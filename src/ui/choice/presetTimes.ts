@@ -3,9 +3,12 @@ import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { presetConfig } from '../knobs/configStore.ts';
 import { percent } from '../parts/numberText.ts';
 
-const LONG = 100; // seconds that are told as minutes from here on
+const MINUTES_FROM = 100; // seconds; longer times are given in minutes
 
-/** What a preset is expected to come to: success before and after, how sure that is, and on what it rests. */
+/**
+ * The expected success of a preset, in words: before and after training, how certain that is, and how many runs it is a
+ * mean of.
+ */
 export function expected(result: PresetResult): {
   readonly numbers: string;
   readonly sure: string;
@@ -20,31 +23,31 @@ export function expected(result: PresetResult): {
   };
 }
 
-/** A run of a preset that this page has under way or has finished: what one of its updates takes here. */
+/** The time of an update in this page's run of a preset. */
 export interface MeasuredHere {
   readonly preset: PresetName;
   readonly secondsAnUpdate: number;
 }
 
 /**
- * How long a preset takes: here, in the proportion in which the run of this page is slower or faster than the same preset where it
- * was measured; else as it was measured. Null where it was not.
+ * How long a preset takes, in words. If the page has a run of a measured preset, the time is scaled by how much slower
+ * or faster that run is here. Otherwise it's the measured time. Null if the preset was not measured.
  */
 export function timeWords(
   preset: PresetName,
-  here: MeasuredHere | null,
+  ownRun: MeasuredHere | null,
 ): { readonly text: string; readonly hint: string } | null {
   const measured = PRESET_CARDS[preset].result?.seconds;
   if (measured === undefined) return null;
-  const known = here && PRESET_CARDS[here.preset].result?.seconds;
-  if (here && known) {
-    const factor = (here.secondsAnUpdate * presetConfig(here.preset).updates) / known;
-    const hint = `Estimated from the run on this page, ${PRESETS[here.preset].label}.`;
-    return { text: `about ${spent(measured * factor)} here`, hint };
+  const known = ownRun && PRESET_CARDS[ownRun.preset].result?.seconds;
+  if (ownRun && known) {
+    const factor = (ownRun.secondsAnUpdate * presetConfig(ownRun.preset).updates) / known;
+    const hint = `Estimated from the run on this page, ${PRESETS[ownRun.preset].label}.`;
+    return { text: `about ${durationText(measured * factor)} here`, hint };
   }
-  return { text: `${spent(measured)} on our CPU`, hint: 'Measured on the CPU backend, on two cores of a server. Your machine may be faster or slower.' }; // prettier-ignore
+  return { text: `${durationText(measured)} on our CPU`, hint: 'Measured on the CPU backend, on two cores of a server. Your machine may be faster or slower.' }; // prettier-ignore
 }
 
-function spent(seconds: number): string {
-  return seconds < LONG ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
+function durationText(seconds: number): string {
+  return seconds < MINUTES_FROM ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -3,7 +3,7 @@ import type { EnvView } from '../../domain/envView.ts';
 /** A stretch of a text, as shares of its length. */
 type Stretch = readonly [from: number, to: number];
 
-/** What a small drawing of a task needs: an environment's view without its words. */
+/** The data of a small drawing of a task: an environment's view without its texts. */
 export type Scene =
   | { readonly kind: 'line'; readonly range: number; readonly target: number; readonly guesses: readonly number[] }
   | {
@@ -16,8 +16,8 @@ export type Scene =
       readonly kind: 'board';
       readonly size: number;
       readonly cells: string; // row by row: . floor, # wall, o hole, * goal
-      readonly walk: readonly number[]; // cells, the first where it began
-      readonly box: number | null; // where it stood at first
+      readonly walk: readonly number[]; // cells in order, from the start
+      readonly box: number | null; // its first cell
     }
   | { readonly kind: 'sum'; readonly task: string; readonly wanted: number; readonly steps: readonly string[] }
   | { readonly kind: 'arms'; readonly arms: readonly string[]; readonly risky: number }

@@ -1,7 +1,10 @@
 import type { OfferedEnv } from '../../config/environments.ts';
 import type { Scene } from './scene.ts';
 
-/** The tasks that are drawn: those of the seed that recordings have, or another that shows more of the environment. */
+/**
+ * The seed of the task that is drawn for each environment: that of the recordings, or one that shows more of the
+ * environment.
+ */
 export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
   'number-hunt': 4,
   'multi-hop': 7,
@@ -16,7 +19,7 @@ export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
   'your-facts': 7,
 };
 
-/** A task of each environment as the scripted expert solves it; a test plays them again. */
+/** A task of each environment as the scripted expert solves it. A test replays them. */
 export const SCENES: Readonly<Record<OfferedEnv, Scene>> = {
   'number-hunt': { kind: 'line', range: 16, target: 4, guesses: [7, 3, 5, 4] },
   'multi-hop': {

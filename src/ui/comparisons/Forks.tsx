@@ -16,7 +16,7 @@ import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
-import { RECIPES, flipped, forkable, forkRun, UPDATES, UNMASKED } from './recipes.ts';
+import { RECIPES, flipped, configToFork, forkRun, UPDATES, UNMASKED } from './recipes.ts';
 import {
   cancelComparison,
   MORE_SEEDS,
@@ -30,7 +30,10 @@ import { pause as pauseRecording } from '../replay/player.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { begin, stepToDamage } from '../learn/chapterActions.ts';
 
-/** Comparisons that train: forks of the run in the lab and three that one press starts, with the runs that they trained and their curves. */
+/**
+ * The screen for comparisons: a fork of the lab's run or one of three ready-made ones, with the runs that they trained
+ * and their curves.
+ */
 export function Forks() {
   return (
     <>
@@ -68,7 +71,7 @@ const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
 );
 
-/** Comparisons that train: a fork of the run under way, three at one press, and what came of the last one. */
+/** The panel that starts a comparison, shows its progress and its verdict. */
 function ComparisonPanel() {
   const comparison = useComparison();
   const busy = comparison.state === 'running';
@@ -127,7 +130,7 @@ function ComparisonPanel() {
   );
 }
 
-/** What two arms share: a comparison is worth what they have in common. */
+/** Says whether the arms of a comparison started from the same weights and random draws. */
 function Start({ results }: { readonly results: readonly Trained[] }) {
   const pairs = pairsOf(results);
   const [[a, b] = []] = pairs;
@@ -149,17 +152,17 @@ function Start({ results }: { readonly results: readonly Trained[] }) {
   );
 }
 
-/** One knob of the run under way, and what it is to be in the clone. */
+/** The form that forks the current run: a knob, and its value in the copy. */
 function Fork({ busy }: { readonly busy: boolean }) {
-  useConfig((s) => s.applied); // what can be forked
+  useConfig((s) => s.applied); // draws the form again when the configuration to fork changes
   const started = useLive((s) => s.session === 'ready' && s.update > 0);
-  const [name, setName] = useState<FieldName>(() => turnedKnob()?.knob ?? 'lossMask');
-  const [typed, setTyped] = useState<string | null>(null); // null: the other value
+  const [name, setName] = useState<FieldName>(() => lastForkableChange()?.knob ?? 'lossMask');
+  const [typed, setTyped] = useState<string | null>(null); // null: the suggested value
   const field: Field = FIELDS[name];
-  const config = forkable();
-  const turned = turnedKnob();
-  // a knob that was changed is tried against what it was
-  const value = typed ?? knobText(turned?.knob === name ? turned.was : flipped(name, config));
+  const config = configToFork();
+  const lastChange = lastForkableChange();
+  // for the knob that was changed last, suggests its former value
+  const value = typed ?? knobText(lastChange?.knob === name ? lastChange.was : flipped(name, config));
   const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
   const problem = forkProblem(name, wanted, config);
   return (
@@ -205,13 +208,13 @@ function Fork({ busy }: { readonly busy: boolean }) {
   );
 }
 
-/** The knob that was changed last, where a fork can change it. */
-function turnedKnob() {
-  const turned = lastChangedKnob();
-  return turned && KNOBS.some(({ name }) => name === turned.knob) ? turned : null;
+/** The last change of a knob; null if a fork can't change that knob. */
+function lastForkableChange() {
+  const change = lastChangedKnob();
+  return change && KNOBS.some(({ name }) => name === change.knob) ? change : null;
 }
 
-/** Why a knob cannot be that in the clone; '' where it can. */
+/** Why a knob can't have this value in the copy; '' if it can. */
 function forkProblem(name: FieldName, wanted: string | number, config: RunConfig): string {
   const field: Field = FIELDS[name];
   if (!('choices' in field) && !(Number(wanted) >= field.min && Number(wanted) <= field.max)) {
@@ -248,11 +251,11 @@ function ValueInB({ field, value, onChange }: ValueProps) {
   );
 }
 
-let stop: (() => void) | undefined; // of the last press
+let stop: (() => void) | undefined; // ends the listening that the last call of `showDamage` began
 
 /**
- * Starts the noisy hunt with both masks off, takes one update, and chooses the word of the tool that it pushed hardest: what
- * grading text does that the agent did not write.
+ * Shows the damage of training on text that the agent didn't write. Starts the noisy hunt with both masks off, runs one
+ * update, and selects the word of the tool that the update pushed hardest.
  */
 function showDamage({ inLab = false } = {}): void {
   pauseRecording();

@@ -6,23 +6,24 @@ import { SILENT_WORDS } from '../run/workerWatch.ts';
 import type { Run } from '../../runs/run.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
-import { pairsOf, STORY, comparisonVerdict } from './comparisonVerdict.ts';
+import { pairsOf, DEFAULT_METRIC, comparisonVerdict } from './comparisonVerdict.ts';
 
-/** A comparison: runs that are trained one after the other. */
+/** A comparison of runs (arms) that are trained one after the other. */
 export interface Comparison {
   readonly title: string;
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: the arms train from update 0
-  readonly metric?: KeptMetric; // the curve that the comparison is about; success by default
-  readonly seeds?: number; // the most seeds trained without a further press; fewer if they would take longer than `QUICK_S` in all
+  readonly metric?: KeptMetric; // the curve that the comparison is about; default: training success
+  /** Largest number of seeds that are trained automatically; fewer if all would take longer than AUTOMATIC_S. */
+  readonly seeds?: number;
 }
 
 interface ComparisonState {
   readonly comparison: Comparison | null;
-  readonly update: number; // of the current arm
+  readonly update: number; // newest update of the current arm
   readonly silent: boolean; // whether the worker hasn't answered for ten seconds
   readonly state: 'idle' | 'running' | 'done' | 'failed';
-  readonly results: readonly Trained[]; // of the finished arms, in order; the next one is in training
+  readonly results: readonly Trained[]; // of the finished arms, in order; the next arm is in training
   readonly runs: readonly number[]; // ids of these runs in the list
   readonly verdict: string;
   readonly problem: string;
@@ -44,12 +45,15 @@ const IDLE: ComparisonState = {
 /** The current comparison, or the last one. */
 export const useComparison = create<ComparisonState>()(() => IDLE);
 
-let queue: ArmQueue<Arm, ArmNews, Trained> | null = null; // newest
+let queue: ArmQueue<Arm, ArmNews, Trained> | null = null; // of the newest comparison
 
-/** A comparison trains more seeds by itself only if all of them take less than this, s. */
-const QUICK_S = 60;
+/** A comparison trains more seeds automatically only if all seeds together take less than this number of seconds. */
+const AUTOMATIC_S = 60;
 
-/** Seeds that one press adds. With the first seed, these are the fewest that the sign test needs. */
+/**
+ * Number of seeds that one press adds. Together with the first seed, it is the smallest number that the sign test
+ * needs.
+ */
 export const MORE_SEEDS = 5;
 
 /** Trains the arms of a comparison one after the other, in a separate worker. The run of the lab isn't affected. */
@@ -58,7 +62,7 @@ export async function runComparison(comparison: Comparison): Promise<void> {
   useComparison.setState({ ...IDLE, comparison, state: 'running' });
   // the chart shows only the runs of this comparison
   for (const id of useRuns.getState().slots) if (id !== null) toggleShown(id);
-  useRuns.setState({ metric: comparison.metric ?? STORY });
+  useRuns.setState({ metric: comparison.metric ?? DEFAULT_METRIC });
   const began = performance.now();
   await train(comparison.arms);
   const more = moreSeedsToTrain(comparison, (performance.now() - began) / 1000);
@@ -71,8 +75,8 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   if (!comparison || state !== 'done') return;
   const last = Math.max(...comparison.arms.map(({ config }) => config.seed));
   const [first] = comparison.arms;
-  const own = comparison.arms.filter(({ config }) => config.seed === first?.config.seed);
-  const arms = Array.from({ length: count }, (_, k) => own.map((arm) => withSeed(arm, last + 1 + k))).flat();
+  const armsOfOneSeed = comparison.arms.filter(({ config }) => config.seed === first?.config.seed);
+  const arms = Array.from({ length: count }, (_, k) => armsOfOneSeed.map((arm) => withSeed(arm, last + 1 + k))).flat();
   useComparison.setState({
     comparison: { ...comparison, arms: [...comparison.arms, ...arms] },
     state: 'running',
@@ -82,14 +86,19 @@ export async function moreSeeds(count = MORE_SEEDS): Promise<void> {
   await train(arms);
 }
 
-/** How many more seeds a comparison trains without a further press, given the time of the first ones in seconds. */
+/**
+ * The number of further seeds that a comparison trains automatically, given the time in seconds that the seeds so far
+ * took.
+ */
 export function moreSeedsToTrain({ arms, seeds = 1 }: Comparison, seconds: number): number {
-  const own = new Set(arms.map(({ config }) => config.seed)).size;
-  const quick = Math.floor((QUICK_S * own) / seconds);
-  return Math.max(0, Math.min(seeds, quick) - own);
+  const trainedSeeds = new Set(arms.map(({ config }) => config.seed)).size;
+  const quick = Math.floor((AUTOMATIC_S * trainedSeeds) / seconds);
+  return Math.max(0, Math.min(seeds, quick) - trainedSeeds);
 }
 
-/** An arm with another seed, so with other tasks and draws. A fork keeps the weights it continues from. */
+/**
+ * The arm with another seed, and so with other tasks and random draws. A fork keeps the weights that it continues from.
+ */
 export function withSeed(arm: Arm, seed: number): Arm {
   const { from, config } = arm;
   return {
@@ -158,9 +167,9 @@ function list({ label, run }: Trained): number {
   const { fork, title = '', arms = [] } = useComparison.getState().comparison ?? {};
   const { seed } = run.config;
   const first = seed === arms[0]?.config.seed;
-  const own = `${label}${first ? '' : `, seed ${seed}`}`;
-  const id = putRun({ ...run, id: nextId(), name: `${title}: ${own}`, arm: own, ...(fork && { fork }) });
-  if (first) toggleShown(id); // the chart has room for only a few runs
+  const armName = `${label}${first ? '' : `, seed ${seed}`}`;
+  const id = putRun({ ...run, id: nextId(), name: `${title}: ${armName}`, arm: armName, ...(fork && { fork }) });
+  if (first) toggleShown(id); // only the first seed, because the chart can show only a few runs
   return id;
 }
 
@@ -170,8 +179,8 @@ export function progressWords({ comparison, update, silent, results }: Compariso
   const arm = results.length; // index of the current arm
   const seeds = [...new Set(arms.map(({ config }) => config.seed))];
   const seed = arms[arm]?.config.seed;
-  const own = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));
-  const words = own.map(({ label, config, at }) => {
+  const armsOfSeed = arms.flatMap((each, at) => (each.config.seed === seed ? [{ ...each, at }] : []));
+  const words = armsOfSeed.map(({ label, config, at }) => {
     const done = results[at];
     if (done)
       return `${label}: ${shownText('rollout/success', done.run.series.get('rollout/success')?.smooth)} at update ${done.run.update}`;

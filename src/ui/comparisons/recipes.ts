@@ -7,18 +7,18 @@ import { pausedRun } from '../runs/pausedRun.ts';
 import { listRun } from '../run/liveRun.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
-/** Updates that the arms of a comparison take unless told otherwise. */
+/** The default number of updates of a comparison's arms. */
 export const UPDATES = 40;
-const FOCUS_MS = 3000; // the screen may have to be loaded first
+const FOCUS_MS = 3000; // how long to wait for the form to focus, because the screen may have to be loaded first
 
 /**
- * Clones the run of the lab where it stands, weights, optimizer and randomness, and trains it on twice: as it is, and with one
- * knob changed. The run itself is paused, and stays.
+ * Copies the current state of the lab's run, with weights, optimizer and randomness, and continues the training twice:
+ * without a change, and with one knob changed. The run itself is paused and kept.
  */
 export async function forkRun(name: FieldName, value: string | number, updates = UPDATES): Promise<void> {
   const run = await pausedRun();
   if (!run?.checkpoint) {
-    useComparison.setState({ state: 'failed', problem: forkProblem() });
+    useComparison.setState({ state: 'failed', problem: missingRunProblem() });
     return;
   }
   listRun();
@@ -40,7 +40,10 @@ export async function forkRun(name: FieldName, value: string | number, updates =
   });
 }
 
-/** The value that a fork gives a knob if the person chose none: the next choice, or twice the number (if that is 0 or above the maximum, the number half way to the minimum). */
+/**
+ * The value that a fork gives a knob if the person chose none: the next choice, or twice the number (if that is 0 or
+ * above the maximum, the number half way to the minimum).
+ */
 export function flipped(name: FieldName, config: RunConfig): string | number {
   const field: Field = FIELDS[name];
   const value = config[name];
@@ -51,22 +54,25 @@ export function flipped(name: FieldName, config: RunConfig): string | number {
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
-/** Seeds of a comparison that one press starts. With six pairs that all go the same way, the sign test is below .05; with fewer it cannot be. */
+/**
+ * Number of seeds of a ready-made comparison. It is the smallest number with which the sign test can get below .05 (if
+ * all pairs agree).
+ */
 const SEEDS = 6;
 
-/** Experiments at one press: each ends with a verdict and can be undone. */
+/** The ready-made comparisons. Each ends with a verdict and can be undone. */
 export const RECIPES = [
   {
     id: 'mask',
     label: 'Both masks on against both off',
     note: `Number hunt in which the tool adds meaningless words to its answers: both masks on against both off, ${SEEDS} seeds each. On this task, masks make a measurable difference. Both are turned off because the advantage mask alone already gives the tool’s tokens advantage 0, so they would teach nothing.`,
-    start: () => void runComparison({ title: 'Noisy hunt', arms: masked(), fork: undefined }),
+    start: () => void runComparison({ title: 'Noisy hunt', arms: maskArms(), fork: undefined }),
   },
   {
     id: 'break',
     label: 'Make training collapse (the Echo Trap)',
     note: `FrozenLake with few prompts, many epochs on each batch and no entropy bonus: all rollouts end up on one path, whatever the map says (the Echo Trap). The lab watches for this; when it happens, the run stops and is marked TRAP. It is compared with the same task at one epoch, a lower learning rate and with an entropy bonus. It runs as many seeds as fit into about a minute, at most ${SEEDS}.`,
-    start: () => void runComparison({ title: 'Break it', arms: breaking(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
+    start: () => void runComparison({ title: 'Break it', arms: collapseArms(), fork: undefined, metric: 'rollout/in_group_reward_std', seeds: SEEDS }), // prettier-ignore
   },
   {
     id: 'algorithms',
@@ -85,10 +91,13 @@ export const RECIPES = [
   },
 ] as const;
 
-/** What is compared where the masks are turned off: both, for only together they push at the tool's words. */
+/** Both masks off. Only then does training push the tool's words. */
 export const UNMASKED = { lossMask: 'off', advantageMask: 'off' } as const satisfies Partial<RunConfig>;
 
-/** What the same task is learned with where nothing is to break: each batch once, in one step, at a third of the rate, with an entropy bonus. */
+/**
+ * The settings of a healthy run on the task of `break-it`: one step on each batch, a third of the learning rate, and an
+ * entropy bonus.
+ */
 const GENTLE = {
   epochs: 1,
   minibatches: 1,
@@ -96,26 +105,28 @@ const GENTLE = {
   entropyCoef: 0.02,
 } as const satisfies Partial<RunConfig>;
 
-/** The run that is to break, and its control: the same task from the same weights, with gentle updates. */
-export function breaking(): Arm[] {
+/**
+ * The run that is meant to collapse, and its control: the same task from the same weights, with the GENTLE settings.
+ */
+export function collapseArms(): Arm[] {
   const config = presetConfig('break-it');
   return [{ ...fresh('break it', config), stopAtTrap: true }, fresh('control', { ...config, ...GENTLE })];
 }
 
-/** The arms of the lesson on masks: pairs, seed by seed. */
-export function masked(): Arm[] {
+/** The arms of the comparison of masks: a pair of runs for each seed. */
+export function maskArms(): Arm[] {
   const config = { ...presetConfig('noisy-hunt'), updates: UPDATES };
   const pair = [fresh('both masks on', config), fresh('both masks off', { ...config, ...UNMASKED })];
   return Array.from({ length: SEEDS }, (_, k) => pair.map((arm) => withSeed(arm, arm.config.seed + k))).flat();
 }
 
-/** An arm from the beginning, on the seed and the backend of the page. */
+/** An arm that trains from update 0, with the seed and the backend that are set on the page. */
 function fresh(label: string, config: RunConfig): Arm {
   const { seed, backend } = useConfig.getState().wanted;
   return { label, config: { ...config, seed, backend } };
 }
 
-/** Shows where a fork is made, with the keyboard in it. */
+/** Opens the screen for forks and focuses its form. */
 export function openFork(): void {
   location.assign('#/forks');
   const began = performance.now();
@@ -127,13 +138,13 @@ export function openFork(): void {
   focus();
 }
 
-/** The knobs of the run that would be forked, or those of the page. */
-export function forkable(): RunConfig {
+/** The configuration of the run that would be forked; without a run, the one that is set on the page. */
+export function configToFork(): RunConfig {
   const { applied, wanted } = useConfig.getState();
   return applied ?? wanted;
 }
 
-function forkProblem(): string {
+function missingRunProblem(): string {
   const { session, update } = useLive.getState();
   return session !== 'ready' || update === 0
     ? 'There is no run to fork. Run training for a few updates first.'

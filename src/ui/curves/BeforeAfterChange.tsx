@@ -4,7 +4,7 @@ import type { Run } from '../../runs/run.ts';
 import { shownText } from '../run/metricText.ts';
 import '../styles/before-after.css';
 
-/** What a change of knobs is told by: what is wanted, and what goes wrong first. */
+/** The metrics shown for a change of knobs: the goal, and those that go wrong first. */
 const SHOWN_METRICS: readonly MetricName[] = [
   ...(['rollout/success', 'rollout/in_group_reward_std', 'actor/entropy'] as const),
   ...(['actor/pg_clipfrac', 'actor/ppo_kl', 'actor/grad_norm'] as const),
@@ -15,7 +15,7 @@ interface Props {
   readonly index: number; // of the change
 }
 
-/** What the curves were right before a change and right after; it claims no cause. */
+/** Means of the curves right before and right after a change of knobs. Claims no cause. */
 export function BeforeAfterChange({ run, index }: Props) {
   const { before, after, means } = beforeAndAfter(run, index, SHOWN_METRICS);
   if (before === 0) return <p className="soft before-after">nothing was trained before it</p>;

@@ -4,14 +4,17 @@ import { BeforeAfterChange } from './BeforeAfterChange.tsx';
 
 interface Props {
   readonly changes: readonly Change[];
-  readonly show?: (update: number) => void; // absent: nothing to press
-  readonly series?: Run['series']; // what the run was before each and has been since is told; absent: not
+  readonly show?: (update: number) => void; // absent: updates aren't buttons
+  readonly series?: Run['series']; // if given, each change shows means before and after it
 }
 
-/** Changes of knobs by number: where each began to act, what became what, and what came of it. */
+/**
+ * A numbered list of knob changes: the update where each took effect, the old and new value, and means before and
+ * after.
+ */
 export function ChangeList({ changes, show, series }: Props) {
   return (
-    // what scrolls must be reachable with the keyboard
+    // a scrolling list must be reachable with the keyboard
     <ol className="change-list" tabIndex={show ? undefined : 0}>
       {changes.map(({ update, text }, i) => (
         <li className="line" key={`${update} ${text}`}>

@@ -3,7 +3,7 @@ import { live } from '../run/liveStore.ts';
 import { ChangeList } from './ChangeList.tsx';
 import { pointAt } from './view.ts';
 
-/** Every change of knobs of the run; one that is pressed is pointed at in the curves. */
+/** Lists all knob changes of the run. A press moves the crosshair of the curves to a change. */
 export function ChangesDialog({ close }: { readonly close: () => void }) {
   const show = (update: number) => {
     close();

@@ -21,12 +21,12 @@ import { Crosshair } from './Crosshair.tsx';
 
 interface Props {
   readonly metric: MetricName;
-  readonly enlarge?: (metric: MetricName) => void; // absent: nothing to press
+  readonly enlarge?: (metric: MetricName) => void; // absent: no button to enlarge the chart
 }
 
-/** One curve with its name and newest value; draws when its turn comes. */
+/** One curve with its name and newest value. Drawn when `chartClock.ts` gives it a turn. */
 export function ChartCard({ metric, enlarge }: Props) {
-  // its words hang on the environment alone: a knob that is dragged must not draw all charts again
+  // the texts depend on the environment only: dragging a knob must not redraw all charts
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   const { label, unit, doc } = metricWords(metric, { env });
   const names = LINES[metric] ?? [metric];
@@ -84,7 +84,7 @@ export function ChartCard({ metric, enlarge }: Props) {
   );
 }
 
-/** Why there is no curve of a metric. */
+/** Says why a metric has no curve. */
 function useMissing(metric: MetricName): string {
   const updated = useLive((s) => s.update > 0);
   const recorded = useRecorded();
@@ -92,7 +92,7 @@ function useMissing(metric: MetricName): string {
   return updated ? 'not measured in this run' : 'after the first update';
 }
 
-/** The number of a chart's second line, with its name: two rates never stand beside each other without. */
+/** The value of a chart's second line, with a name, so that two rates side by side can be told apart. */
 const secondText = (metric: MetricName, value: number) =>
   `${metric === 'eval/success' ? 'evaluated' : 'chance'} ${shownText(metric, value)}`;
 
@@ -101,7 +101,10 @@ interface ReadingProps {
   readonly frame: Frame | null;
 }
 
-/** The numbers under the crosshair, as measured and smoothed; without one, on a recording those of the update in view, else the newest. */
+/**
+ * The values under the crosshair, measured and smoothed. Without a crosshair: those of the update shown on a recording,
+ * otherwise the newest.
+ */
 function Reading({ metric, frame }: ReadingProps) {
   useLive((s) => s.metricsVersion);
   const marked = useMarkedUpdate();
@@ -110,29 +113,29 @@ function Reading({ metric, frame }: ReadingProps) {
   const smoothing = useView((s) => s.smoothing);
   const [, second = metric] = LINES[metric] ?? [];
   if (at !== null && frame) {
-    const [main, held] = frame.traces.map((trace) => readAt(trace, at));
+    const [main, secondPoint] = frame.traces.map((trace) => readAt(trace, at));
     const smooth = main && shownText(metric, main.smooth);
     return (
       <span className="end" data-testid="read">
         <b>{main ? shownText(metric, main.value) : '–'}</b>
-        {smooth !== undefined && !held && <span className="faint smooth"> {smooth}</span>}
-        {held && <span className="held"> {secondText(second, held.value)}</span>}
+        {smooth !== undefined && !secondPoint && <span className="faint smooth"> {smooth}</span>}
+        {secondPoint && <span className="held"> {secondText(second, secondPoint.value)}</span>}
       </span>
     );
   }
   const drawn = smoothing === SMOOTHING || metric.startsWith('eval/') ? undefined : frame?.traces[0];
   const value = drawn ? readAt(drawn, Infinity)?.smooth : shownValue(metric, live.series.get(metric));
-  const held = second === metric ? undefined : shownValue(second, live.series.get(second));
+  const secondPoint = second === metric ? undefined : shownValue(second, live.series.get(second));
   if (value === undefined) return null;
   return (
     <span className="end strong">
       {shownText(metric, value)}
-      {held !== undefined && <span className="held"> {secondText(second, held)}</span>}
+      {secondPoint !== undefined && <span className="held"> {secondText(second, secondPoint)}</span>}
     </span>
   );
 }
 
-/** A curve with what lies over it. */
+/** A curve with its crosshair. */
 export function LiveChart({ frame }: { readonly frame: Frame }) {
   const marked = useMarkedUpdate();
   return (

@@ -2,25 +2,25 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { lastUpdate, newestUpdate } from './chartClock.ts';
 import { bindGestures, type Ends, PLOT } from './gestures.ts';
 import { useLive } from '../run/liveStore.ts';
-import { beginLooking, look, pointAt, useView } from './view.ts';
+import { registerSurface, showRange, pointAt, useView } from './view.ts';
 import { movedBy, type XRange, zoomedBy } from './xRange.ts';
 
 const LIVE: Ends = { axis: lastUpdate, curves: newestUpdate };
-const STEPS = 100; // of what is in view
-const LEAP = 10; // steps
-const ZOOM = 1.5;
+const STEPS_IN_VIEW = 100; // arrow-key steps across the updates in view
+const PAGE_STEPS = 10; // steps of Page Up and Page Down
+const ZOOM_FACTOR = 1.5;
 
 interface Props {
   readonly className: string;
-  readonly label: string; // what is read off: "all charts"
-  readonly words: (update: number) => string; // what the charts say at an update
-  readonly ends?: Ends; // absent: those of the live run
+  readonly label: string; // names the charts for screen readers: "all charts"
+  readonly words: (update: number) => string; // the charts' values at an update, in words
+  readonly ends?: Ends; // absent: the ends of the live run
   readonly children: ReactNode;
 }
 
 /**
- * Charts that are read and moved together, by mouse, touch and keys. The keys belong to a slider over the updates that lies unseen
- * over the charts: so screen readers say what each chart shows there.
+ * Charts that are read and moved together, by mouse, touch and keys. An invisible slider over the updates takes the
+ * keys, so that screen readers say what each chart shows at an update.
  */
 export function ChartSurface({ className, label, words, ends = LIVE, children }: Props) {
   const surface = useRef<HTMLDivElement>(null);
@@ -28,34 +28,34 @@ export function ChartSurface({ className, label, words, ends = LIVE, children }:
   useEffect(() => {
     const element = surface.current;
     if (!element) return;
-    const lookAway = beginLooking();
+    const endLooking = registerSurface();
     const stop = bindGestures(element, ends);
     const focus = ({ target }: MouseEvent) => {
-      // a click on a chart gives it the keys
+      // after a click on a chart, keys act on it
       if (target instanceof Element && target.closest(PLOT)) slider.current?.focus({ preventScroll: true });
     };
     element.addEventListener('click', focus);
     return () => {
       stop();
       element.removeEventListener('click', focus);
-      lookAway();
+      endLooking();
     };
   }, [ends]);
   return (
     <div className={`chart-surface ${className}`} ref={surface}>
-      <Steer {...{ label, words, ends, slider }} />
+      <UpdateSlider {...{ label, words, ends, slider }} />
       {children}
     </div>
   );
 }
 
-type SteerProps = Pick<Props, 'label' | 'words'> & {
+type UpdateSliderProps = Pick<Props, 'label' | 'words'> & {
   readonly ends: Ends;
   readonly slider: { current: HTMLInputElement | null };
 };
 
-/** The update that is looked at, as a slider. */
-function Steer({ label, words, ends, slider }: SteerProps) {
+/** The invisible slider: its value is the update at the crosshair. */
+function UpdateSlider({ label, words, ends, slider }: UpdateSliderProps) {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.curvesVersion);
   const at = useView((s) => s.at);
@@ -78,12 +78,15 @@ function Steer({ label, words, ends, slider }: SteerProps) {
   );
 }
 
-/** Arrows move the crosshair by a hundredth of what is in view, with Shift by one update; + and − zoom; < and > move; Escape shows all. */
+/**
+ * Handles a key. Arrows move the crosshair by a hundredth of the view, with Shift by one update; + and − zoom; < and >
+ * move; Escape shows all.
+ */
 function onKey(event: KeyboardEvent, range: XRange, ends: Ends): void {
   const end = ends.axis();
   const last = Math.min(ends.curves(), Math.floor(range.to));
   const { at, range: zoomed } = useView.getState();
-  const step = event.shiftKey ? 1 : Math.max(1, Math.round((range.to - range.from) / STEPS));
+  const step = event.shiftKey ? 1 : Math.max(1, Math.round((range.to - range.from) / STEPS_IN_VIEW));
   const from = at ?? last;
   const to = (update: number) => pointAt(Math.max(Math.ceil(range.from), Math.min(last, update)));
   const keys: Readonly<Record<string, () => void>> = {
@@ -91,19 +94,19 @@ function onKey(event: KeyboardEvent, range: XRange, ends: Ends): void {
     ArrowUp: () => to(from + step),
     ArrowLeft: () => to(from - step),
     ArrowDown: () => to(from - step),
-    PageUp: () => to(from + LEAP * step),
-    PageDown: () => to(from - LEAP * step),
+    PageUp: () => to(from + PAGE_STEPS * step),
+    PageDown: () => to(from - PAGE_STEPS * step),
     Home: () => to(range.from),
     End: () => to(range.to),
-    '+': () => look(zoomedBy(range, 1 / ZOOM, from, end)),
-    '=': () => look(zoomedBy(range, 1 / ZOOM, from, end)),
-    '-': () => look(zoomedBy(range, ZOOM, from, end)),
-    '>': () => look(movedBy(range, (range.to - range.from) / LEAP, end)),
-    '<': () => look(movedBy(range, (range.from - range.to) / LEAP, end)),
-    Escape: () => (zoomed ? look(null) : pointAt(null)),
+    '+': () => showRange(zoomedBy(range, 1 / ZOOM_FACTOR, from, end)),
+    '=': () => showRange(zoomedBy(range, 1 / ZOOM_FACTOR, from, end)),
+    '-': () => showRange(zoomedBy(range, ZOOM_FACTOR, from, end)),
+    '>': () => showRange(movedBy(range, (range.to - range.from) / PAGE_STEPS, end)),
+    '<': () => showRange(movedBy(range, (range.from - range.to) / PAGE_STEPS, end)),
+    Escape: () => (zoomed ? showRange(null) : pointAt(null)),
   };
   const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-  // in a dialog Escape closes once there is nothing left to let go of
+  // without zoom and crosshair, Escape is left to a dialog, which it closes
   if (!act || (event.key === 'Escape' && !zoomed && at === null)) return;
   event.preventDefault();
   event.stopPropagation();

@@ -5,25 +5,26 @@ import { readAt } from './traces.ts';
 import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
-const TYPE = 10.5; // px, --type-1
-const TAG = 17; // height of the update's number, px
-const OWN = ['var(--curve)', 'var(--curve-2)'];
+const FONT_PX = 10.5; // px, --type-1
+const TAG_HEIGHT = 17; // px
+const LIVE_COLOURS = ['var(--curve)', 'var(--curve-2)'];
 
 interface Props {
   readonly plot: Plot;
-  readonly traces: readonly Trace[]; // what it reads
-  readonly colours?: readonly string[]; // of its dots; absent: those of a chart of the live run
-  readonly marked?: number | null; // update whose batch is in view
+  readonly traces: readonly Trace[]; // the curves that it reads
+  readonly colours?: readonly string[]; // of the dots; absent: the colours of the live run
+  readonly marked?: number | null; // update whose batch is shown
 }
 
 /**
- * What lies over a line chart while it is read: a line at the update whose batch is in view, the crosshair that all charts share with its
- * update and a dot on each curve, and the range that is being selected. It is a picture of its own, so that moving it draws no curve again.
+ * The layer over a line chart: a line at the update whose batch is shown, the crosshair that all charts share (with its
+ * update and a dot on each curve), and the range being selected. A separate SVG, so that moving the crosshair doesn't
+ * redraw the curves.
  */
-export function Crosshair({ plot, traces, colours = OWN, marked = null }: Props) {
+export function Crosshair({ plot, traces, colours = LIVE_COLOURS, marked = null }: Props) {
   const at = useView((s) => s.at);
   const chosen = useView((s) => s.chosen);
-  const isIn = (update: number | null): update is number =>
+  const isInView = (update: number | null): update is number =>
     update !== null && update >= plot.x.from && update <= plot.x.to;
   if (at === null && chosen === null && marked === null) return null;
   const dots = (update: number, value: 'value' | 'smooth') =>
@@ -35,14 +36,14 @@ export function Crosshair({ plot, traces, colours = OWN, marked = null }: Props)
     });
   return (
     <svg className="chart-over" width={plot.width} height={plot.height} aria-hidden="true">
-      {chosen && <Chosen plot={plot} chosen={chosen} />}
-      {isIn(marked) && (
+      {chosen && <ChosenRange plot={plot} chosen={chosen} />}
+      {isInView(marked) && (
         <g data-marked={marked}>
           <path className="marked" d={upright(plot, marked)} />
           {dots(marked, 'value')}
         </g>
       )}
-      {isIn(at) && (
+      {isInView(at) && (
         <g data-at={at}>
           <path className="crosshair" d={upright(plot, at)} />
           {dots(at, 'smooth')}
@@ -53,23 +54,23 @@ export function Crosshair({ plot, traces, colours = OWN, marked = null }: Props)
   );
 }
 
-/** The update that the crosshair is at, on the axis. */
+/** The number of the crosshair's update, on the axis. */
 function Tag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
   const text = `${at}`;
-  const width = Math.ceil(textWidth(text, TYPE)) + 6;
+  const width = Math.ceil(textWidth(text, FONT_PX)) + 6;
   const from = Math.min(Math.max(0, across(plot, at) - width / 2), plot.width - width);
-  const floor = plot.height - plot.bottom;
+  const bottom = plot.height - plot.bottom;
   return (
     <>
-      <rect x={from} y={floor + 2} width={width} height={TAG} rx={3} />
-      <text x={from + width / 2} y={floor + 15} textAnchor="middle">
+      <rect x={from} y={bottom + 2} width={width} height={TAG_HEIGHT} rx={3} />
+      <text x={from + width / 2} y={bottom + 15} textAnchor="middle">
         {text}
       </text>
     </>
   );
 }
 
-function Chosen({ plot, chosen }: { readonly plot: Plot; readonly chosen: XRange }) {
+function ChosenRange({ plot, chosen }: { readonly plot: Plot; readonly chosen: XRange }) {
   const within = (update: number) => Math.min(Math.max(plot.left, across(plot, update)), plot.width - plot.right);
   const left = within(chosen.from);
   return (

@@ -18,7 +18,7 @@ import { readAt, traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { percent, short } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
-import { AXIS, RIGHT, SIDE, TOP } from './frame.ts';
+import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from './frame.ts';
 import { type Chart, LineChart } from './LineChart.tsx';
 import { edgesOf, type Plot, upright } from './plot.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
@@ -27,20 +27,20 @@ import '../styles/curve-strip.css';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
-/** What the lines are; the dashed one is of what the charts of a set have as their second. */
-const keysOf = (set: CurveSet, marked: boolean, changed: boolean) =>
+/** The legend of the lines. The dashed line is the second line of a set's charts. */
+const legendOf = (set: CurveSet, marked: boolean, changed: boolean) =>
   [
     ['raw', 'each update'],
     ['smooth', 'smoothed'],
     ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated, or by chance' : 'evaluated'],
     ['baseline', 'baseline'],
-    // the last change is told beside the keys, with its own
+    // once a knob has changed, `LastChange` shows this key
     ...(marked ? [['marked', 'update in view'] as const] : changed ? [] : [['flag', 'knob changed'] as const]),
   ] as const;
 
-const COMPARED_WITH = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join('; ');
+const BASELINE_TOOLTIP = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join('; ');
 
-/** The curves of the run as small multiples; folded, the overview is one line. */
+/** The curves of the run as small multiples. If the overview is folded, they are one line of tiny curves. */
 export function Dock() {
   const set = useSelection((s) => s.curves);
   const isFolded = useFolds((s) => s.curves) && set === 'overview';
@@ -81,8 +81,8 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
           </span>
         )}
         <span className="row small soft legend curve-legend">
-          {keysOf(set, recorded !== null, changed).map(([key, text]) => (
-            <span className="line" key={key} title={key === 'baseline' ? COMPARED_WITH : undefined}>
+          {legendOf(set, recorded !== null, changed).map(([key, text]) => (
+            <span className="line" key={key} title={key === 'baseline' ? BASELINE_TOOLTIP : undefined}>
               <span className={`key ${key}`} /> {text}
             </span>
           ))}
@@ -115,7 +115,7 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
   );
 }
 
-/** What the agent is measured against, as numbers, and the agent itself; all on the same tasks. */
+/** A table of success: the baselines and the agent, all on the same tasks. */
 function BaselineTable() {
   useLive((s) => s.metricsVersion);
   const config = useConfig((s) => s.applied ?? s.wanted);
@@ -123,14 +123,14 @@ function BaselineTable() {
   const baselines = baselinesOf('eval/success');
   const recorded = useRecorded();
   const marked = useMarkedUpdate();
-  const now = live.series.get('eval/success');
-  const at = recorded && now ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
+  const evaluation = live.series.get('eval/success');
+  const at = recorded && evaluation ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
   return (
     <figure className="card chart baselines" data-testid="baselines">
       <figcaption>
         <span className="cut soft">{success} against</span>
       </figcaption>
-      {now ? (
+      {evaluation ? (
         <table>
           <tbody>
             {baselines.map(({ label, share }) => (
@@ -143,7 +143,7 @@ function BaselineTable() {
             ))}
             <tr>
               <th scope="row">{at ? `after update ${at.update}` : 'now'}, greedy</th>
-              <td>{percent(at ? at.value : now.latest)}</td>
+              <td>{percent(at ? at.value : evaluation.latest)}</td>
             </tr>
           </tbody>
         </table>
@@ -154,25 +154,28 @@ function BaselineTable() {
   );
 }
 
-/** The loss of the imitation before a run beside a checkpoint, by step, as far as this page has heard; nothing before two steps. */
+/**
+ * The imitation loss by step, before a run that trains adapters: the steps that this page knows of. Empty before two
+ * steps.
+ */
 export function ImitationCurve() {
   const losses = useLive((s) => s.losses);
-  return losses.length < 2 ? null : <Curve losses={losses} />;
+  return losses.length < 2 ? null : <LossCurve losses={losses} />;
 }
 
-function Curve({ losses }: { readonly losses: readonly number[] }) {
+function LossCurve({ losses }: { readonly losses: readonly number[] }) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const [first = NaN, last = NaN] = [losses[0], losses.at(-1)];
   const steps = losses.map((_, step) => step);
-  const most = Math.max(0, ...losses.filter(Number.isFinite));
+  const maxLoss = Math.max(0, ...losses.filter(Number.isFinite));
   const chart: Chart = {
     plot: {
-      ...{ width, height, left: SIDE, right: RIGHT, top: TOP, bottom: AXIS },
+      ...{ width, height, left: Y_AXIS_WIDTH, right: RIGHT_MARGIN, top: TOP_MARGIN, bottom: X_AXIS_HEIGHT },
       x: { from: 0, to: losses.length - 1 },
-      y: { domain: [0, most || 1], log: false },
+      y: { domain: [0, maxLoss || 1], log: false },
     },
-    values: [most, ...(most > 0 ? [0] : [])].map((loss) => ({ at: loss, text: short(loss) })),
+    values: [maxLoss, ...(maxLoss > 0 ? [0] : [])].map((loss) => ({ at: loss, text: short(loss) })),
     updates: [{ at: losses.length - 1, text: `step ${losses.length}`, anchor: 'end' }],
     rules: [0],
     lines: [{ name: 'smooth', x: steps, y: losses }],
@@ -200,9 +203,12 @@ function Curve({ losses }: { readonly losses: readonly number[] }) {
   );
 }
 
-const BOX = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
+const TINY_PLOT = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
 
-/** The curves folded to a line, and a press that opens them. Each has its number: on a recording that of the update in view, else the newest. */
+/**
+ * The folded curves in one line, with a button to open them. Each has a value: on a recording that of the update shown,
+ * otherwise the newest.
+ */
 function CurveStrip() {
   const recorded = useRecorded() !== null;
   return (
@@ -219,15 +225,15 @@ function CurveStrip() {
       {recorded && <span className="chip example">recording</span>}
       <ul>
         {metricsOf('overview').map((metric) => (
-          <Small key={metric} metric={metric} />
+          <TinyCurve key={metric} metric={metric} />
         ))}
       </ul>
     </div>
   );
 }
 
-/** A curve as wide as a word. */
-function Small({ metric }: { readonly metric: MetricName }) {
+/** A curve the size of a word, with its label and value. */
+function TinyCurve({ metric }: { readonly metric: MetricName }) {
   useTurn(metric);
   useLive((s) => s.curvesVersion);
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
@@ -240,7 +246,7 @@ function Small({ metric }: { readonly metric: MetricName }) {
   const { x, smooth } = series?.drawn ?? { x: [], smooth: [] };
   const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
   const plot: Plot = {
-    ...BOX,
+    ...TINY_PLOT,
     x: { from: 0, to: lastUpdate() },
     y: { domain: [low, high > low ? high : low + 1], log: false },
   };
@@ -255,7 +261,7 @@ function Small({ metric }: { readonly metric: MetricName }) {
   );
 }
 
-/** Whether a media query holds, as it changes. */
+/** Whether a media query matches, kept up to date. */
 function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (changed) => {

@@ -6,17 +6,17 @@ import { across, bandPath, down, linePath, type Plot, upright } from './plot.ts'
 export interface Tick {
   readonly at: number; // update or value
   readonly text: string;
-  readonly anchor?: 'start' | 'end'; // which end of the text is at this place; its middle if left out
+  readonly anchor?: 'start' | 'end'; // which end of the text is at this place; absent: its middle
 }
 
-/** A line through points; its class says what it is. */
+/** A line through points. Its name is its CSS class. */
 export interface Line {
   readonly name: string;
-  readonly x: ArrayLike<number>; // rising
+  readonly x: ArrayLike<number>; // ascending
   readonly y: ArrayLike<number>;
-  readonly colour?: string; // absent: that of its class
+  readonly colour?: string; // absent: the colour of its CSS class
   readonly dash?: string | undefined;
-  readonly run?: number; // whose curve it is
+  readonly run?: number; // index of the run that the curve belongs to
 }
 
 /** The area from the lowest to the highest values. */
@@ -27,12 +27,12 @@ export interface Band {
   readonly colour?: string;
 }
 
-/** A value to compare lines with, and its name beside the plot. */
+/** A horizontal line to compare curves with, and its name beside the plot. */
 export interface Level {
   readonly text: string;
   readonly x: number; // of the name, px from the left
   readonly y: number; // of the name, px from the top
-  readonly line: number; // height of what it names, px from the top
+  readonly line: number; // of the horizontal line, px from the top
 }
 
 /** Something that happened at an update. */
@@ -41,7 +41,7 @@ export interface Flag {
   readonly text: string;
 }
 
-/** All that a line chart draws. */
+/** Everything that a line chart draws. */
 export interface Chart {
   readonly plot: Plot;
   readonly values?: readonly Tick[];
@@ -53,21 +53,21 @@ export interface Chart {
   readonly levels?: readonly Level[];
 }
 
-/** From the newest update to the end of horizontal lines, px. */
+/** Length by which horizontal lines stick out to the right of the plot, px. */
 export const LINE_END_GAP = 4;
-/** From values to the plot, px. */
+/** Gap between the values of the axis and the plot, px. */
 export const VALUE_GAP = 8;
-const SLACK = 1; // px by which lines may leave the plot: half of the widest
+const CLIP_MARGIN = 1; // px by which lines may leave the plot: half of the widest stroke
 
 interface Props {
   readonly chart: Chart;
   readonly className?: string;
-  readonly label?: string; // the chart in words; absent: they stand elsewhere
-  readonly fit?: 'box' | 'stretch'; // as large as the style says, or stretched to it; absent: as large as the plot
-  readonly children?: ReactNode; // lies over the lines
+  readonly label?: string; // the chart in words; absent if they are elsewhere on the page
+  readonly fit?: 'box' | 'stretch'; // sized by CSS in proportion ('box') or stretched; absent: the plot's size
+  readonly children?: ReactNode; // drawn over the lines
 }
 
-/** Every line chart of the page: axes, bands, lines, levels to compare with, flags. It is drawn at once as a few paths. */
+/** Draws any line chart of the page as a few SVG paths: axes, bands, lines, levels, flags. */
 export const LineChart = memo(function LineChart({ chart, className = '', label, fit, children }: Props) {
   const { plot, values = [], updates = [], rules = [], flags = [], bands = [], lines, levels = [] } = chart;
   const id = useId();
@@ -83,7 +83,12 @@ export const LineChart = memo(function LineChart({ chart, className = '', label,
       {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
     >
       <clipPath id={id}>
-        <rect x={left - SLACK} y={0} width={Math.max(0, width - left - right) + 2 * SLACK} height={floor + SLACK} />
+        <rect
+          x={left - CLIP_MARGIN}
+          y={0}
+          width={Math.max(0, width - left - right) + 2 * CLIP_MARGIN}
+          height={floor + CLIP_MARGIN}
+        />
       </clipPath>
       {rules.map((value) => (
         <path key={value} className="rule" d={`M${left} ${down(plot, value)}H${end}`} />

@@ -1,11 +1,11 @@
 import { lazy, Suspense, useState } from 'react';
 import { MOST_SMOOTHING } from '../../runs/smoothing.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { look, scaleByLog, smoothBy, useView } from './view.ts';
+import { showRange, scaleByLog, smoothBy, useView } from './view.ts';
 
 const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
 
-/** How all curves are drawn: their smoothing, their scale, and which updates are in view. */
+/** Controls for all curves: the updates in view, smoothing, scale. */
 export function ViewControls() {
   const smoothing = useView((s) => s.smoothing);
   const log = useView((s) => s.log);
@@ -41,7 +41,7 @@ export function ViewControls() {
   );
 }
 
-/** Which updates are in view, where it is not all of them: said to who does not see it, and the way back. */
+/** The updates in view, also for screen readers, and a button to show all. Empty if all are in view. */
 function InView() {
   const range = useView((s) => s.range);
   return (
@@ -55,7 +55,12 @@ function InView() {
         </span>
       )}
       {range && (
-        <button type="button" className="small" title="Double click or Escape on the curves" onClick={() => look(null)}>
+        <button
+          type="button"
+          className="small"
+          title="Double click or Escape on the curves"
+          onClick={() => showRange(null)}
+        >
           Show all
         </button>
       )}
@@ -63,13 +68,13 @@ function InView() {
   );
 }
 
-/** The change of knobs that the crosshair is at, or else the last one; a press lists all. */
+/** The last change of knobs at or before the crosshair, or else the last of all. A press lists all changes. */
 export function LastChange() {
   useLive((s) => s.flagsVersion);
   const at = useView((s) => s.at);
   const [open, setOpen] = useState(false);
-  const near = live.flags.findLast(({ update }) => at !== null && update <= at);
-  const flag = near ?? live.flags.at(-1);
+  const flagAtCrosshair = live.flags.findLast(({ update }) => at !== null && update <= at);
+  const flag = flagAtCrosshair ?? live.flags.at(-1);
   if (!flag) return null;
   const number = live.flags.indexOf(flag) + 1;
   return (

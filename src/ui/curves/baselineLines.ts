@@ -3,17 +3,17 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { percent } from '../parts/numberText.ts';
 import { live } from '../run/liveStore.ts';
 
-/** A level to compare a curve with. */
+/** A success rate to compare a curve with. */
 export interface Baseline {
   readonly label: string;
   readonly share: number;
 }
 
-const COMPARED: readonly MetricName[] = ['rollout/success', 'eval/success'];
+const SUCCESS_CURVES: readonly MetricName[] = ['rollout/success', 'eval/success'];
 
-/** What the run said before its first update of those it is measured against, highest first; none for other curves. */
+/** The baselines of a success curve, highest first, measured before the run's first update. Empty for other curves. */
 export function baselinesOf(metric: MetricName): readonly Baseline[] {
-  if (!COMPARED.includes(metric)) return [];
+  if (!SUCCESS_CURVES.includes(metric)) return [];
   return BASELINES.flatMap(({ label, metric: measured }) => {
     const share = live.series.get(measured)?.first;
     return share === undefined ? [] : [{ label, share }];

@@ -5,24 +5,25 @@ import { axisEnd } from './axes.ts';
 import { LINES } from './curves.ts';
 
 const ROUND_MS = 250; // shortest time between two drawings of a chart
-const REST = 3; // after drawing a chart, no chart is drawn for this many times the time that it took
+const REST_FACTOR = 3; // after drawing a chart, no chart is drawn for this many times the time that it took
 
 interface Watcher {
   readonly version: () => number;
   readonly draw: () => void;
-  drawn: number;
+  drawnVersion: number;
 }
 
 const watchers = new Set<Watcher>();
 let queue: Watcher[] = [];
 let timer: ReturnType<typeof setInterval> | undefined;
 let restUntil = 0;
-const OTHER_CURVES = 1e9; // larger than the number of points of any curve: curves of another run then always have another version, even with as many points
+/** Larger than the number of points of any curve, so that the curves of another run always have another version. */
+const CURVES_STRIDE = 1e9;
 
 /**
- * The version of a metric's chart that is to be drawn; 0 before the first. It changes when it is the chart's turn, while `on`: at most four
- * times a second, and less often if drawing would take more than a quarter of the page's time. One chart is drawn at a time, so many charts
- * never block the page for long.
+ * The version of a metric's chart that is to be drawn; 0 before the first. It changes when it is the chart's turn,
+ * while `on`: at most four times a second, and less often if drawing would take more than a quarter of the page's time.
+ * One chart is drawn at a time, so many charts never block the page for long.
  */
 export function useTurn(metric: MetricName, on = true): number {
   const [version, setVersion] = useState(0);
@@ -32,13 +33,13 @@ export function useTurn(metric: MetricName, on = true): number {
     const watcher: Watcher = {
       version: () => chartVersion(names),
       draw: () => setVersion(chartVersion(names)),
-      drawn: -1,
+      drawnVersion: -1,
     };
     watchers.add(watcher);
-    retime();
+    restartTimer();
     return () => {
       watchers.delete(watcher);
-      retime();
+      restartTimer();
     };
   }, [metric, on]);
   return version;
@@ -46,8 +47,8 @@ export function useTurn(metric: MetricName, on = true): number {
 
 /** A number that changes whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  const own = useLive.getState().curvesVersion * OTHER_CURVES + live.flags.length + lastUpdate();
-  return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), own);
+  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + lastUpdate();
+  return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), base);
 }
 
 /** The last update with a measurement; 0 before the first. */
@@ -63,30 +64,30 @@ export function lastUpdate(): number {
 }
 
 /** The next chart that has to be drawn again; undefined if all are up to date. */
-function stale(): Watcher | undefined {
+function nextStale(): Watcher | undefined {
   for (let tries = watchers.size; tries > 0; tries--) {
     if (queue.length === 0) queue = [...watchers];
     const next = queue.shift();
     const version = next && watchers.has(next) ? next.version() : undefined;
-    if (!next || version === undefined || version === next.drawn) continue;
-    next.drawn = version;
+    if (!next || version === undefined || version === next.drawnVersion) continue;
+    next.drawnVersion = version;
     return next;
   }
   return undefined;
 }
 
-function retime(): void {
+function restartTimer(): void {
   clearInterval(timer);
   timer = watchers.size > 0 ? setInterval(tick, Math.max(16, ROUND_MS / watchers.size)) : undefined;
 }
 
 function tick(): void {
   if (document.hidden || performance.now() < restUntil) return;
-  const next = stale();
+  const next = nextStale();
   if (!next) return;
   const began = performance.now();
   restUntil = Infinity;
   next.draw();
   // React renders right after this task, so the time is read after that
-  setTimeout(() => (restUntil = (1 + REST) * performance.now() - REST * began));
+  setTimeout(() => (restUntil = (1 + REST_FACTOR) * performance.now() - REST_FACTOR * began));
 }

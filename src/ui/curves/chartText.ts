@@ -6,9 +6,9 @@ import { useConfig } from '../knobs/configStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { readAt, traceOf } from './traces.ts';
 
-const MOST_SAID = 8; // curves: more cannot be listened to
+const MAX_SPOKEN_CURVES = 8; // curves; more would be too long to listen to
 
-/** A chart in words, for those who do not see it. */
+/** A curve in words, for screen readers. */
 export function chartSentence(metric: MetricName, series: Series | undefined, config: Pick<RunConfig, 'env'>): string {
   const { label, unit } = metricWords(metric, config);
   const [first, last] = [metric.startsWith('eval/') ? series?.first : series?.opening, shownValue(metric, series)];
@@ -19,7 +19,7 @@ export function chartSentence(metric: MetricName, series: Series | undefined, co
   return `${label} ${moved} ${shownText(metric, last)}${unit && ` ${unit}`} from ${shownText(metric, first)} over ${series.length} updates.`;
 }
 
-/** What some curves of the live run say at an update, the first eight of them. */
+/** The values of some curves of the live run at an update, in words. Only the first eight. */
 export function wordsAt(metrics: readonly MetricName[], update: number): string {
   const { applied, wanted } = useConfig.getState();
   const readings = metrics.flatMap((metric) => {
@@ -29,6 +29,6 @@ export function wordsAt(metrics: readonly MetricName[], update: number): string 
     const then = read.update === update ? '' : ` at update ${read.update}`;
     return [`${label} ${shownText(metric, read.value)}${unit && ` ${unit}`}${then}`];
   });
-  const more = readings.length - MOST_SAID;
-  return `${readings.slice(0, MOST_SAID).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+  const more = readings.length - MAX_SPOKEN_CURVES;
+  return `${readings.slice(0, MAX_SPOKEN_CURVES).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }

@@ -2,18 +2,18 @@ import { METRICS, type MetricName } from '../../domain/metrics.ts';
 
 const NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
 
-/** Charts of two lines: the second is dashed, and both are shares. */
+/** Charts with two lines. The second line is dashed; both are shares. */
 export const LINES: Partial<Record<MetricName, readonly [MetricName, MetricName]>> = {
   'rollout/success': ['rollout/success', 'eval/success'],
   'collapse/retrieval_accuracy': ['collapse/retrieval_accuracy', 'collapse/retrieval_chance_level'],
 };
-const SECOND: readonly (MetricName | undefined)[] = Object.values(LINES).map(([, second]) => second);
+const SECOND_LINES: readonly (MetricName | undefined)[] = Object.values(LINES).map(([, second]) => second);
 const HEADLINES = NAMES.filter((name) => 'headline' in METRICS[name]);
 
-const starting = (...prefixes: readonly string[]) =>
+const startingWith = (...prefixes: readonly string[]) =>
   NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
 
-/** Curves that are read together. */
+/** Sets of curves to show together. */
 export const CURVE_SETS = {
   overview: { label: 'Overview', names: HEADLINES },
   health: {
@@ -29,16 +29,18 @@ export const CURVE_SETS = {
   },
   rewards: {
     label: 'Rewards',
-    names: ['critic/score/mean', ...starting('reward/', 'reward_model/'), 'critic/rewards/mean'],
+    names: ['critic/score/mean', ...startingWith('reward/', 'reward_model/'), 'critic/rewards/mean'],
   },
-  masks: { label: 'Masks', names: [...starting('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
-  evaluation: { label: 'Evaluation', names: starting('eval/') },
+  masks: { label: 'Masks', names: [...startingWith('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
+  evaluation: { label: 'Evaluation', names: startingWith('eval/') },
   all: { label: 'Every metric', names: [...HEADLINES, ...NAMES.filter((name) => !HEADLINES.includes(name))] },
 } as const satisfies Record<string, { readonly label: string; readonly names: readonly MetricName[] }>;
 export type CurveSet = keyof typeof CURVE_SETS;
 
-/** The charts of a set; what another chart draws as its second line has none of its own. */
+/**
+ * The metrics of a set that have a chart. Except in the evaluation set, a chart's second line has no chart of its own.
+ */
 export function metricsOf(set: CurveSet): readonly MetricName[] {
   const names: readonly MetricName[] = CURVE_SETS[set].names;
-  return set === 'evaluation' ? names : names.filter((name) => !SECOND.includes(name));
+  return set === 'evaluation' ? names : names.filter((name) => !SECOND_LINES.includes(name));
 }

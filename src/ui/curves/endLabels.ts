@@ -10,51 +10,51 @@ export interface CurveEnd {
 
 /** A curve's name beside the plot, and the line that leads to it from the curve's end. */
 export interface EndLabel {
-  readonly text: string; // the name, cut where the margin is too narrow
+  readonly text: string; // the name, cut if the margin is too narrow
   readonly x: number; // px
-  readonly y: number; // of the baseline of its letters, px
-  readonly lead: string; // path of an SVG
+  readonly y: number; // baseline of the text, px
+  readonly lead: string; // SVG path of the line to the name
 }
 
-const TYPE = 10.5; // px of `--type-1`
-const BOLD = 1.08; // bold letters are wider than those that textWidth measures
-const LINE = 15; // from one name to the next, px
-const LEAD = 16; // from the plot to a name, px
-const MOST = 0.36; // of a chart's width at most
+const FONT_PX = 10.5; // px of `--type-1`
+const BOLD_FACTOR = 1.08; // bold text is this much wider than `textWidth` measures
+const LINE_HEIGHT = 15; // distance between two names, px
+const NAME_GAP = 16; // distance between the plot and a name, px
+const MAX_SHARE = 0.36; // largest part of a chart's width that names may take
 
-/** Room beside the plot for the names of curves, px. */
+/** Width of the space beside the plot for the names of curves, px. */
 export function roomForNames(names: readonly string[], width: number): number {
   const widest = Math.max(0, ...names.map((name) => widthOf(name)));
-  return Math.min(Math.ceil(LEAD + widest + 4), Math.floor(width * MOST));
+  return Math.min(Math.ceil(NAME_GAP + widest + 4), Math.floor(width * MAX_SHARE));
 }
 
-/** Names of curves beside a plot, a line or more apart, each as near to its curve's end as that allows. */
+/** Places the names of curves beside a plot: each as close to its curve's end as possible, but not overlapping. */
 export function endLabels(ends: readonly CurveEnd[], plot: Plot): readonly EndLabel[] {
-  const x = plot.width - plot.right + LEAD;
+  const x = plot.width - plot.right + NAME_GAP;
   const heights = labelHeights(
     ends.map(({ y }) => y),
-    LINE,
-    LINE / 2,
+    LINE_HEIGHT,
+    LINE_HEIGHT / 2,
     plot.height - plot.bottom,
   );
   return ends.map((end, i) => {
     const y = heights[i] ?? end.y;
     return {
-      text: cutTo(end.name, plot.right - LEAD),
+      text: cutTo(end.name, plot.right - NAME_GAP),
       x,
-      y: y + TYPE / 3,
+      y: y + FONT_PX / 3,
       lead: `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${x - 3} ${y.toFixed(1)}`,
     };
   });
 }
 
 function widthOf(name: string): number {
-  return textWidth(name, TYPE) * BOLD;
+  return textWidth(name, FONT_PX) * BOLD_FACTOR;
 }
 
-function cutTo(name: string, room: number): string {
-  if (widthOf(name) <= room) return name;
-  let letters = name.length - 1;
-  while (letters > 1 && widthOf(`${name.slice(0, letters)}…`) > room) letters--;
-  return `${name.slice(0, letters).trimEnd()}…`;
+function cutTo(name: string, width: number): string {
+  if (widthOf(name) <= width) return name;
+  let length = name.length - 1;
+  while (length > 1 && widthOf(`${name.slice(0, length)}…`) > width) length--;
+  return `${name.slice(0, length).trimEnd()}…`;
 }

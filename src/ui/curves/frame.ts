@@ -16,11 +16,11 @@ import { useView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
 /** The reader's settings of a chart: range, smoothing, scale. */
-type Looked = Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>;
+type ChartSettings = Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>;
 
 /** Everything that a chart of the live run draws. The crosshair reads the same numbers, so both always agree. */
 export interface Frame extends Chart {
-  readonly looked: Looked;
+  readonly settings: ChartSettings;
   readonly positions: number; // number of positions drawn, over all lines
   readonly thinned: boolean; // some positions hold several updates
   readonly zoomed: boolean;
@@ -28,73 +28,88 @@ export interface Frame extends Chart {
   readonly traces: readonly Trace[]; // every point of each line
 }
 
-/** Room above the plot, px: half a line of the highest value. */
-export const TOP = 7;
+/** Space above the plot, px: half a line of text, for the highest value. */
+export const TOP_MARGIN = 7;
 /** Space to the right of the plot, px, unless something needs more. */
-export const RIGHT = 6;
+export const RIGHT_MARGIN = 6;
 /** Height of the axis of updates below the plot, px: one line of text. */
-export const AXIS = 20;
+export const X_AXIS_HEIGHT = 20;
 /** Width of the axis of values, px, unless a value is wider. */
-export const SIDE = 42;
+export const Y_AXIS_WIDTH = 42;
 /** Largest font size of values and names, px: `--type-1`. */
-const TYPE = 10.5;
+const FONT_PX = 10.5;
 const LABEL_GAP = 11; // line height of the baselines' names, px
-const LEAD = 8; // distance between the plot and these names, px
-const LEAST_WIDTH = 40; // px of a chart
-const FEWEST = 60; // positions in a chart that is too narrow for more
-const PX = 1.5; // width of a position, px
-const MARK_PX = 16; // least distance between two marks, px
+const NAME_GAP = 8; // distance between the plot and the baselines' names, px
+const MIN_WIDTH = 40; // px; a narrower chart isn't drawn
+const MIN_POSITIONS = 60; // positions that even a narrow chart has
+const POSITION_WIDTH = 1.5; // px
+const MIN_MARK_GAP = 16; // smallest distance between two marks, px
 
-interface Asked {
+interface ChartRequest {
   readonly metric: MetricName;
   readonly width: number; // px
   readonly height: number; // px
 }
 
-/** The frame of a metric's chart for the live run now. Charts with two lines show shares; the second line isn't smoothed. */
-export function frameOf({ metric, width, height }: Asked, looked: Looked): Frame {
+/**
+ * The frame of a metric's chart for the live run now. Charts with two lines show shares; the second line isn't
+ * smoothed.
+ */
+export function frameOf({ metric, width, height }: ChartRequest, settings: ChartSettings): Frame {
   const names = LINES[metric] ?? [metric];
-  const { range, smoothing, log } = looked;
-  const most = Math.min(MAX_BUCKETS, Math.max(FEWEST, width / PX));
+  const { range, smoothing, log } = settings;
+  const maxPositions = Math.min(MAX_BUCKETS, Math.max(MIN_POSITIONS, width / POSITION_WIDTH));
   const x = range ?? { from: 0, to: lastUpdate() };
   const traces = names.map((name, line) => traceOf(name, line === 0 ? smoothing : 0));
-  const [main = [], held = []] = traces.map((trace) => bucketsBetween(trace, x.from, x.to, most));
+  const [main = [], second = []] = traces.map((trace) => bucketsBetween(trace, x.from, x.to, maxPositions));
   const thinned = main.some(({ count }) => count > 1);
   const baselines = baselinesOf(metric);
   const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
   const { axis, note } = axisFor(inView, { shares: names.length > 1 || baselines.length > 0, log });
-  const right = Math.max(roomFor(baselines), roomForUpdates(x)) + LINE_END_GAP;
-  const plot: Plot = { width, height, left: roomForValues(axis), right, top: TOP, bottom: AXIS, x, y: axis };
-  const gap = ((x.to - x.from) * MARK_PX) / Math.max(1, width - plot.left - right);
-  const at = main.map(({ last }) => last);
+  const right = Math.max(widthOfNames(baselines), overhangOfUpdates(x)) + LINE_END_GAP;
+  const plot: Plot = {
+    width,
+    height,
+    left: widthOfValues(axis),
+    right,
+    top: TOP_MARGIN,
+    bottom: X_AXIS_HEIGHT,
+    x,
+    y: axis,
+  };
+  const gap = ((x.to - x.from) * MIN_MARK_GAP) / Math.max(1, width - plot.left - right);
+  const updates = main.map(({ last }) => last);
   const means = meansOf(main);
   return {
-    ...{ looked, plot, traces, thinned, note },
-    positions: main.length + held.length,
+    ...{ settings, plot, traces, thinned, note },
+    positions: main.length + second.length,
     zoomed: range !== null,
     values: axis.ticks.map((value) => ({ at: value, text: short(value) })),
     updates: ticksOf(x).map((update) => ({ at: update, text: `${update}` })),
     rules: [axis.domain[0]],
     flags: marksOf(live.flags, [x.from, x.to], gap),
-    bands: thinned ? [{ x: at, low: main.map(({ min }) => min), high: main.map(({ max }) => max) }] : [],
+    bands: thinned ? [{ x: updates, low: main.map(({ min }) => min), high: main.map(({ max }) => max) }] : [],
     lines: [
-      { name: 'raw', x: at, y: means },
+      { name: 'raw', x: updates, y: means },
       // without smoothing, a position would show only its last value
-      { name: 'smooth', x: at, y: smoothing > 0 ? main.map(({ smooth }) => smooth) : means },
-      ...(held.length > 0 ? [{ name: 'held', x: held.map(({ last }) => last), y: meansOf(held) }] : []),
+      { name: 'smooth', x: updates, y: smoothing > 0 ? main.map(({ smooth }) => smooth) : means },
+      ...(second.length > 0 ? [{ name: 'held', x: second.map(({ last }) => last), y: meansOf(second) }] : []),
     ],
     levels: levelsOf(baselines, plot),
   };
 }
 
-/** The frame of a chart of `width` × `height` px for the data up to `version`, with the reader's settings; null if there is nothing to draw yet. */
+/**
+ * The frame of a chart of `width` × `height` px for the data up to `version`, with the reader's settings; null if there
+ * is nothing to draw yet.
+ */
 export function useFrame(metric: MetricName, version: number, width: number, height: number): Frame | null {
   const range = useView((s) => s.range);
   const smoothing = useView((s) => s.smoothing);
   const log = useView((s) => s.log);
   const frame = useMemo(() => {
     // the series grow in place, so only the version shows that they changed
-    if (version === 0 || width <= LEAST_WIDTH) return null;
+    if (version === 0 || width <= MIN_WIDTH) return null;
     return frameOf({ metric, width, height }, { range, smoothing, log });
   }, [metric, version, width, height, range, smoothing, log]);
   return live.series.has(metric) ? frame : null;
@@ -102,39 +117,42 @@ export function useFrame(metric: MetricName, version: number, width: number, hei
 
 const meansOf = (buckets: readonly Bucket[]) => buckets.map(({ sum, count }) => sum / count);
 
-/** Room for the values of an axis, px. */
-function roomForValues({ ticks }: Axis): number {
-  return Math.max(SIDE, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(short(tick), TYPE))));
+/** Width that the values of an axis need, px. */
+function widthOfValues({ ticks }: Axis): number {
+  return Math.max(Y_AXIS_WIDTH, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(short(tick), FONT_PX))));
 }
 
 /** Space for the half of the last update's number that sticks out to the right of the plot, px. */
-function roomForUpdates(x: XRange): number {
-  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, TYPE) / 2) - LINE_END_GAP;
+function overhangOfUpdates(x: XRange): number {
+  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, FONT_PX) / 2) - LINE_END_GAP;
 }
 
 /** Space for the names of baselines beside a plot, px; the plot's margin if there are none. */
-function roomFor(baselines: readonly Baseline[]): number {
-  const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, TYPE))));
-  return RIGHT + (widest > 0 ? LEAD + widest : 0);
+function widthOfNames(baselines: readonly Baseline[]): number {
+  const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, FONT_PX))));
+  return RIGHT_MARGIN + (widest > 0 ? NAME_GAP + widest : 0);
 }
 
-/** Baselines (between 0 and 1) and the places of their names beside the plot. Each name is at the height of its line if possible, and far enough from the next. */
+/**
+ * Baselines (between 0 and 1) and the places of their names beside the plot. Each name is at the height of its line if
+ * possible, and far enough from the next.
+ */
 function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] {
   const lines = baselines.map(({ share }) => down(plot, share));
-  const middle = LABEL_GAP / 3; // of its letters
+  const middle = LABEL_GAP / 3; // from the baseline of a name to its middle, px
   const heights = labelHeights(
     lines.map((line) => line + middle),
     LABEL_GAP,
     plot.top + 2 * middle,
     plot.height - plot.bottom + middle,
   );
-  const x = plot.width - plot.right + LINE_END_GAP + LEAD;
+  const x = plot.width - plot.right + LINE_END_GAP + NAME_GAP;
   return baselines.map(({ label }, i) => ({ text: label, x, y: heights[i] ?? 0, line: lines[i] ?? 0 }));
 }
 
 /**
- * Marks for the changes in view. `updates` is ascending. Changes less than `gap` updates after a mark share that mark. The text of a mark
- * has their numbers in the list of changes, counted from 1: "3", "3–5".
+ * Marks for the changes in view. `updates` is ascending. Changes less than `gap` updates after a mark share that mark.
+ * The text of a mark has their numbers in the list of changes, counted from 1: "3", "3–5".
  */
 export function marksOf(
   changes: readonly { readonly update: number }[],

@@ -1,40 +1,45 @@
-import { look, pointAt, useView } from './view.ts';
-import { between, heldAt, movedBy, type XRange, zoomedBy } from './xRange.ts';
+import { showRange, pointAt, useView } from './view.ts';
+import { between, pinchRange, movedBy, type XRange, zoomedBy } from './xRange.ts';
 
-/** Which updates the axes and the curves of charts end at. */
+/** The updates where the charts' axes and curves end. */
 export interface Ends {
   readonly axis: () => number;
   readonly curves: () => number;
 }
 
-/** The element of a chart that is read and moved; its attributes are the edges of its plot. */
+/** Selector of the chart element that gestures act on. Its data attributes are the edges of the plot. */
 export const PLOT = '.plot';
-const CLICK_PX = 6; // a mouse that moved less has chosen nothing
-const WHEEL = 0.0016; // of what is in view, by a logarithm, per px of the wheel
-const MOST_WHEEL = 240; // px that one turn counts for at most
+const CLICK_PX = 6; // a shorter drag selects nothing
+// change per px of the wheel: of the zoom's logarithm, or as a share of the view that is moved
+const WHEEL_RATE = 0.0016;
+const MAX_WHEEL_PX = 240; // px that one event of the wheel counts for at most
 
-/** What fingers and the mouse are at: choosing updates to look at closer, moving what is in view, pointing, or holding two updates. */
-type Doing =
-  | { readonly kind: 'choose' | 'move'; readonly plot: HTMLElement; readonly began: number; readonly range: XRange }
+/**
+ * The gesture in progress: selecting a range to zoom into, moving the view, pointing, or holding two updates with two
+ * fingers.
+ */
+type Gesture =
+  | { readonly kind: 'choose' | 'move'; readonly plot: HTMLElement; readonly startX: number; readonly range: XRange }
   | { readonly kind: 'point'; readonly plot: HTMLElement }
-  | { readonly kind: 'hold'; readonly plot: HTMLElement; readonly held: readonly [number, number] }
+  | { readonly kind: 'hold'; readonly plot: HTMLElement; readonly heldUpdates: readonly [number, number] }
   | null;
 
 /**
- * Lets charts within an element be read and moved. Mouse: pointing shows the crosshair; a drag chooses the updates to look at; a
- * drag with Shift, or along the axis, moves them; the wheel zooms, sideways or with Shift it moves; a double click shows all. Touch: one
- * finger points, two zoom and move. Returns a function that stops it.
+ * Binds mouse and touch gestures to the charts in an element. Mouse: pointing shows the crosshair; a drag selects a
+ * range to zoom into; a drag with Shift, or along the axis, moves the view; the wheel zooms, and sideways or with Shift
+ * it moves; a double click shows all. Touch: one finger points, two zoom and move. Returns a function that removes the
+ * gestures.
  */
 export function bindGestures(element: HTMLElement, { axis: end, curves: newest }: Ends): () => void {
-  let doing: Doing = null;
-  const fingers = new Map<number, number>(); // x of each, px
+  let gesture: Gesture = null;
+  const pointers = new Map<number, number>(); // x of each pressed pointer, px
   const stop = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(name: K, act: (event: HTMLElementEventMap[K]) => void) =>
     element.addEventListener(name, act, { signal: stop.signal, passive: false });
   const rangeNow = () => useView.getState().range ?? { from: 0, to: end() };
   const plotUnder = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>(PLOT) : null);
   const edge = (plot: HTMLElement, name: 'left' | 'right' | 'bottom') => Number(plot.dataset[name] ?? 0);
-  /** Where across the plot a place lies: 0 its left edge, 1 its right one. */
+  /** Horizontal position in the plot: 0 at its left edge, 1 at its right edge. */
   const shareAt = (plot: HTMLElement, clientX: number) => {
     const { left, right } = plot.getBoundingClientRect();
     const from = left + edge(plot, 'left');
@@ -50,65 +55,66 @@ export function bindGestures(element: HTMLElement, { axis: end, curves: newest }
   on('pointerdown', (event) => {
     const plot = plotUnder(event);
     if (!plot || (event.pointerType === 'mouse' && event.button !== 0)) return;
-    fingers.set(event.pointerId, event.clientX);
-    const [a, b] = [...fingers.values()];
+    pointers.set(event.pointerId, event.clientX);
+    const [a, b] = [...pointers.values()];
     if (a !== undefined && b !== undefined) {
-      doing = { kind: 'hold', plot, held: [updateAt(plot, a), updateAt(plot, b)] };
+      gesture = { kind: 'hold', plot, heldUpdates: [updateAt(plot, a), updateAt(plot, b)] };
     } else if (event.pointerType === 'touch') {
-      doing = { kind: 'point', plot };
+      gesture = { kind: 'point', plot };
       point(plot, event.clientX);
     } else {
       const kind = event.shiftKey || onAxis(plot, event.clientY) ? 'move' : 'choose';
-      doing = { kind, plot, began: event.clientX, range: rangeNow() };
+      gesture = { kind, plot, startX: event.clientX, range: rangeNow() };
     }
   });
   on('pointermove', (event) => {
-    if (fingers.has(event.pointerId)) fingers.set(event.pointerId, event.clientX);
-    const plot = doing?.plot ?? plotUnder(event);
+    if (pointers.has(event.pointerId)) pointers.set(event.pointerId, event.clientX);
+    const plot = gesture?.plot ?? plotUnder(event);
     if (!plot) {
       if (event.pointerType === 'mouse') pointAt(null);
       return;
     }
-    if (doing?.kind === 'hold') {
-      const [a, b] = [...fingers.values()].map((x) => shareAt(plot, x));
-      if (a !== undefined && b !== undefined) look(heldAt(doing.held, [a, b], end()));
-    } else if (doing?.kind === 'move') {
-      element.setPointerCapture(event.pointerId); // beyond the chart, too; not at once, or a click would not be the chart's
-      const { from, to } = doing.range;
-      const moved = (shareAt(plot, doing.began) - shareAt(plot, event.clientX)) * (to - from);
-      look(movedBy(doing.range, moved, end()));
+    if (gesture?.kind === 'hold') {
+      const [a, b] = [...pointers.values()].map((x) => shareAt(plot, x));
+      if (a !== undefined && b !== undefined) showRange(pinchRange(gesture.heldUpdates, [a, b], end()));
+    } else if (gesture?.kind === 'move') {
+      // follow the drag beyond the chart; capturing on pointerdown would take clicks from the chart
+      element.setPointerCapture(event.pointerId);
+      const { from, to } = gesture.range;
+      const moved = (shareAt(plot, gesture.startX) - shareAt(plot, event.clientX)) * (to - from);
+      showRange(movedBy(gesture.range, moved, end()));
     } else {
       point(plot, event.clientX);
-      if (doing?.kind !== 'choose') return;
-      const chosen = chosenBy(doing, event.clientX);
+      if (gesture?.kind !== 'choose') return;
+      const chosen = draggedRange(gesture, event.clientX);
       if (chosen) element.setPointerCapture(event.pointerId);
       useView.setState({ chosen });
     }
   });
-  const chosenBy = ({ plot, began }: { readonly plot: HTMLElement; readonly began: number }, clientX: number) => {
-    if (Math.abs(clientX - began) < CLICK_PX) return null;
-    const [a, b] = [updateAt(plot, began), updateAt(plot, clientX)];
+  const draggedRange = ({ plot, startX }: { readonly plot: HTMLElement; readonly startX: number }, clientX: number) => {
+    if (Math.abs(clientX - startX) < CLICK_PX) return null;
+    const [a, b] = [updateAt(plot, startX), updateAt(plot, clientX)];
     return { from: Math.min(a, b), to: Math.max(a, b) };
   };
-  const release = (event: PointerEvent, kept: boolean) => {
-    if (!fingers.delete(event.pointerId)) return;
+  const release = (event: PointerEvent, confirmed: boolean) => {
+    if (!pointers.delete(event.pointerId)) return;
     const { chosen } = useView.getState();
-    if (doing?.kind === 'choose' && chosen) {
-      if (kept) look(between(chosen.from, chosen.to, end()));
+    if (gesture?.kind === 'choose' && chosen) {
+      if (confirmed) showRange(between(chosen.from, chosen.to, end()));
       else useView.setState({ chosen: null });
     }
-    if (fingers.size === 0) doing = null;
+    if (pointers.size === 0) gesture = null;
   };
   on('pointerup', (event) => release(event, true));
   on('pointercancel', (event) => release(event, false));
   on('pointerleave', (event) => {
     if (event.pointerType !== 'mouse') return;
-    fingers.delete(event.pointerId); // a press that ended elsewhere
-    doing = null;
+    pointers.delete(event.pointerId); // the press may end outside
+    gesture = null;
     pointAt(null);
   });
   on('dblclick', (event) => {
-    if (plotUnder(event)) look(null);
+    if (plotUnder(event)) showRange(null);
   });
   on('wheel', (event) => {
     const plot = plotUnder(event);
@@ -117,10 +123,12 @@ export function bindGestures(element: HTMLElement, { axis: end, curves: newest }
     if (!plot || (scrolls && !sideways)) return;
     event.preventDefault();
     const range = rangeNow();
-    const turned = Math.min(MOST_WHEEL, Math.max(-MOST_WHEEL, event.deltaX || event.deltaY));
-    if (sideways) look(movedBy(range, turned * WHEEL * (range.to - range.from), end()));
+    const delta = Math.min(MAX_WHEEL_PX, Math.max(-MAX_WHEEL_PX, event.deltaX || event.deltaY));
+    if (sideways) showRange(movedBy(range, delta * WHEEL_RATE * (range.to - range.from), end()));
     else {
-      look(zoomedBy(range, Math.exp(turned * WHEEL * (event.ctrlKey ? 4 : 1)), updateAt(plot, event.clientX), end()));
+      showRange(
+        zoomedBy(range, Math.exp(delta * WHEEL_RATE * (event.ctrlKey ? 4 : 1)), updateAt(plot, event.clientX), end()),
+      );
       point(plot, event.clientX);
     }
   });

@@ -1,13 +1,16 @@
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** The update of the batch in view where the curves mark it: on a recording any, of a run one that is held; else null. */
+/**
+ * The update that the curves mark: that of the batch shown, if it is from a recording or the reader chose it. Otherwise
+ * null.
+ */
 export function useMarkedUpdate(): number | null {
   const shownUpdate = useSelection((s) => s.shownUpdate);
   return useLive(() => (live.recorded || shownUpdate === live.batch.update ? live.batch.update : null));
 }
 
-/** The recording that the curves are of; null where they are those of the run. */
+/** The recording whose curves are shown; null if they are the run's. */
 export function useRecorded() {
   return useLive(() => live.recorded);
 }

@@ -1,11 +1,11 @@
 import type { Axis } from './axes.ts';
 import type { XRange } from './xRange.ts';
 
-/** Where the updates and values of a line chart lie. */
+/** Size, margins and scales of a line chart. */
 export interface Plot {
   readonly width: number; // px
   readonly height: number; // px
-  readonly left: number; // room around the lines, px
+  readonly left: number; // the four margins around the lines, px
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
@@ -13,41 +13,44 @@ export interface Plot {
   readonly y: Pick<Axis, 'domain' | 'log'>;
 }
 
-/** Where an update lies across a chart, px. */
+/** Horizontal position of an update, px from the chart's left edge. */
 export function across({ x, width, left, right }: Plot, update: number): number {
   return left + ((update - x.from) / (x.to - x.from)) * (width - left - right);
 }
 
-/** Which update lies at a place across a chart, px. */
+/** The update at a horizontal position, px from the chart's left edge. */
 export function updateAt({ x, width, left, right }: Plot, px: number): number {
   return x.from + ((px - left) / Math.max(1, width - left - right)) * (x.to - x.from);
 }
 
-/** Where a value lies down a chart, px from its top. On a logarithmic scale, values of 0 and below lie far under the plot. */
+/**
+ * Vertical position of a value, px from the chart's top. On a logarithmic scale, values of 0 and below lie far under
+ * the plot.
+ */
 export function down({ y: { domain, log }, height, top, bottom }: Plot, value: number): number {
   const scaled = (of: number) => (log ? Math.log10(Math.max(of, Number.MIN_VALUE)) : of);
   const [low, high] = [scaled(domain[0]), scaled(domain[1])];
   return top + ((high - scaled(value)) / (high - low)) * (height - top - bottom);
 }
 
-/** Points joined by straight lines, as the path of an SVG; values that are not finite are left out. Empty if no point is left. */
+/** SVG path of points joined by straight lines. Leaves out values that aren't finite. Empty if no point is left. */
 export function linePath(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): string {
-  const points = placesOf(plot, x, y);
+  const points = pointsOf(plot, x, y);
   return points.length > 0 ? `M${points.join('L')}` : '';
 }
 
-/** The area between two lines, as the path of an SVG; empty if there is none. */
+/** SVG path of the area between two lines; empty if there is none. */
 export function bandPath(plot: Plot, x: ArrayLike<number>, low: ArrayLike<number>, high: ArrayLike<number>): string {
-  const edge = [...placesOf(plot, x, high), ...placesOf(plot, x, low).toReversed()];
+  const edge = [...pointsOf(plot, x, high), ...pointsOf(plot, x, low).toReversed()];
   return edge.length > 0 ? `M${edge.join('L')}Z` : '';
 }
 
-/** A vertical line at an update over the whole height of the plot, as the path of an SVG. */
+/** SVG path of a vertical line at an update, over the whole height of the plot. */
 export function upright(plot: Plot, update: number): string {
   return `M${across(plot, update).toFixed(1)} ${plot.top}V${plot.height - plot.bottom}`;
 }
 
-function placesOf(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): readonly string[] {
+function pointsOf(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): readonly string[] {
   const places: string[] = [];
   for (let i = 0; i < x.length; i++) {
     const value = y[i]!;
@@ -67,8 +70,8 @@ export function edgesOf({ left, right, bottom }: Plot) {
 }
 
 /**
- * Where the labels of horizontal lines go, in pixels from above, given the lines' own heights: each sits on its line where it can, `gap` or
- * more from the next and within `top` … `bottom`, as long as there is room for all.
+ * Vertical positions for the labels of horizontal lines, px from the top, given the positions of the lines. Each label
+ * is at its line if possible, at least `gap` from the next, and within `top` … `bottom` if all labels fit there.
  */
 export function labelHeights(lines: readonly number[], gap: number, top: number, bottom: number): readonly number[] {
   const order = lines.map((line, i) => ({ line, i })).sort((a, b) => a.line - b.line);

@@ -6,26 +6,26 @@ import type { XRange } from './xRange.ts';
 interface View {
   readonly at: number | null; // update under the crosshair
   readonly range: XRange | null; // updates in view; null: all of them
-  readonly chosen: XRange | null; // being drawn over the charts, to be looked at closer
+  readonly chosen: XRange | null; // range being selected by a drag, to zoom into
   readonly smoothing: number; // 0 … MOST_SMOOTHING
-  readonly log: boolean; // a logarithmic scale where there can be one
+  readonly log: boolean; // logarithmic scale for the charts that can have one
 }
 
 const KEY = 'rollout-playground-charts';
 
-/** How the last visit drew charts: "0.6 linear". Anything else is taken for nothing. */
-export function drawnAs(kept: string | null): Pick<View, 'smoothing' | 'log'> {
-  const [, weight, scale] = /^(0|0\.\d{1,6}) (linear|log)$/.exec(kept ?? '') ?? [];
+/** Reads the stored smoothing and scale, such as "0.6 linear". Anything else gives the defaults. */
+export function readChartSettings(stored: string | null): Pick<View, 'smoothing' | 'log'> {
+  const [, weight, scale] = /^(0|0\.\d{1,6}) (linear|log)$/.exec(stored ?? '') ?? [];
   const smoothing = Number(weight ?? SMOOTHING);
   return { smoothing: smoothing <= MOST_SMOOTHING ? smoothing : SMOOTHING, log: scale === 'log' };
 }
 
-/** What all charts show alike: where their crosshair stands, which updates are in view, how they are smoothed and scaled. */
+/** What all charts share: crosshair, updates in view, smoothing, scale. */
 export const useView = create<View>()(() => ({
   at: null,
   range: null,
   chosen: null,
-  ...drawnAs(storedWord(KEY)),
+  ...readChartSettings(storedWord(KEY)),
 }));
 
 useView.subscribe(({ smoothing, log }, before) => {
@@ -33,30 +33,33 @@ useView.subscribe(({ smoothing, log }, before) => {
   storeWord(KEY, `${Number(smoothing.toFixed(6))} ${log ? 'log' : 'linear'}`);
 });
 
-/** Puts the crosshair of all charts at an update; null: takes it away. */
+/** Moves the crosshair of all charts to an update; null removes it. */
 export function pointAt(at: number | null): void {
   if (at !== useView.getState().at) useView.setState({ at });
 }
 
-/** Shows some updates in all charts; null: all of them. */
-export function look(range: XRange | null): void {
+/** Sets the updates in view in all charts; null: all updates. */
+export function showRange(range: XRange | null): void {
   useView.setState({ range, chosen: null });
 }
 
-/** Smooths all curves by a weight, 0 … 0.99; what lies outside is brought within. */
+/** Sets the smoothing weight of all curves, clamped to 0 … `MOST_SMOOTHING`. */
 export function smoothBy(weight: number): void {
   useView.setState({ smoothing: Math.min(MOST_SMOOTHING, Math.max(0, weight)) });
 }
 
-/** Draws all charts that can be on a logarithmic scale, or none. */
+/** Switches the logarithmic scale on or off, for all charts that can have one. */
 export function scaleByLog(log: boolean): void {
   useView.setState({ log });
 }
 
 let surfaces = 0;
 
-/** Charts have come into sight. Returns a function for when they go: with the last of them what was looked at is forgotten. */
-export function beginLooking(): () => void {
+/**
+ * Counts a surface of charts as visible. Call the returned function when it goes; the last one resets crosshair and
+ * range.
+ */
+export function registerSurface(): () => void {
   surfaces++;
   return () => {
     if (--surfaces > 0) return;

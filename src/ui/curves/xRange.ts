@@ -4,40 +4,43 @@ export interface XRange {
   readonly to: number;
 }
 
-const FEWEST = 4; // updates between the ends: closer there is nothing more to see
+const MIN_WIDTH = 4; // updates; zooming in further would show nothing more
 
-/** A part of 0 … `end` that is wide enough and lies within, of the width asked for where that can be; null: all of it. */
-function within(from: number, to: number, end: number): XRange | null {
-  const width = Math.max(FEWEST, to - from);
+/** Moves a range into 0 … `end` and widens it to at least `MIN_WIDTH`. Null if it covers everything. */
+function clampRange(from: number, to: number, end: number): XRange | null {
+  const width = Math.max(MIN_WIDTH, to - from);
   if (width >= end) return null;
   const left = Math.min(Math.max(0, (from + to - width) / 2), end - width);
   return { from: left, to: left + width };
 }
 
-/** What is in view once `factor` times as much is, with update `about` where it was. */
+/** The range that shows `factor` times as many updates and keeps update `about` in its place. */
 export function zoomedBy({ from, to }: XRange, factor: number, about: number, end: number): XRange | null {
-  const most = Math.max(factor, FEWEST / (to - from));
-  return within(about - most * (about - from), about + most * (to - about), end);
+  const scale = Math.max(factor, MIN_WIDTH / (to - from));
+  return clampRange(about - scale * (about - from), about + scale * (to - about), end);
 }
 
-/** What is in view once it is moved by so many updates, no further than the ends. */
+/** The range moved by `by` updates, no further than the ends. */
 export function movedBy({ from, to }: XRange, by: number, end: number): XRange | null {
-  return within(from + by, to + by, end);
+  return clampRange(from + by, to + by, end);
 }
 
-/** What lies between two updates, in whichever order. */
+/** The range between two updates, given in any order. */
 export function between(a: number, b: number, end: number): XRange | null {
-  return within(Math.min(a, b), Math.max(a, b), end);
+  return clampRange(Math.min(a, b), Math.max(a, b), end);
 }
 
-/** Two updates brought to two places of the plot (0: its left edge, 1: its right edge), as two fingers do that hold them. */
-export function heldAt(
+/**
+ * The range that puts updates `a` and `b` at two places of the plot (0: left edge, 1: right edge), as in a pinch with
+ * two fingers.
+ */
+export function pinchRange(
   [a, b]: readonly [number, number],
   [left, right]: readonly [number, number],
   end: number,
 ): XRange | null {
-  const apart = Math.abs(right - left) < 0.02 ? 0.02 * (right < left ? -1 : 1) : right - left;
-  const width = Math.min(end, Math.max(FEWEST, Math.abs((b - a) / apart)));
+  const distance = Math.abs(right - left) < 0.02 ? 0.02 * (right < left ? -1 : 1) : right - left;
+  const width = Math.min(end, Math.max(MIN_WIDTH, Math.abs((b - a) / distance)));
   const from = a - left * width;
-  return within(from, from + width, end);
+  return clampRange(from, from + width, end);
 }

@@ -5,10 +5,11 @@ import type { WrittenView } from '../../domain/writtenView.ts';
 interface Props {
   readonly view: Extract<EnvView, { kind: 'calls' }>;
   readonly turn: number;
-  readonly secret?: boolean; // who plays is not shown what the class draws: it may give the task away
+  /** Hides the drawing of the environment's class from a person who plays, because it may reveal the solution. */
+  readonly secret?: boolean;
 }
 
-/** An environment that a person wrote: its task, what its class draws of itself, a line a call, and what the episode earned. */
+/** An environment that a person wrote: its task, the drawing of its class, one line for each call, and the rewards. */
 export function Calls({ view: { prompt, shown, steps, earned }, turn, secret = false }: Props) {
   const now = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
   return (
@@ -39,7 +40,7 @@ export function Calls({ view: { prompt, shown, steps, earned }, turn, secret = f
   );
 }
 
-/** What the class of an environment shows of itself: a text, a table, a grid of cells, or numbers on a line. */
+/** The result of `view()` of an environment's class: a text, a table, a grid of cells, or numbers on a line. */
 function WrittenBoard({ shown }: { readonly shown: WrittenView }) {
   switch (shown.kind) {
     case 'text':
@@ -90,7 +91,7 @@ function Table({ rows: [head = [], ...rows] }: { readonly rows: readonly (readon
   );
 }
 
-/** Each mark as a row of its own, so that names never lie upon each other. */
+/** Numbers on a line. Each mark has its own row, so that names never overlap. */
 function Line({ from, to, marks }: Extract<WrittenView, { kind: 'line' }>) {
   const share = (at: number) => `${100 * Math.min(1, Math.max(0, (at - from) / (to - from)))}%`;
   return (

@@ -8,7 +8,7 @@ const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.P
 const Calls = lazy(() => import('./Calls.tsx').then((m) => ({ default: m.Calls })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
-/** What each drawing shows. */
+/** A legend for each kind of drawing. */
 export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   'number-line': 'Bar: numbers still possible. Dashed: the hidden number, unseen by the agent.',
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
@@ -19,7 +19,7 @@ export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   bandit: 'The agent sees only the names of the arms, not which one is risky.',
 };
 
-/** Kinds that are drawn as one SVG; the others are text in boxes. */
+/** Whether a kind is drawn as one SVG. The others are text in boxes. */
 export const IS_SVG: Readonly<Record<EnvView['kind'], boolean>> = {
   'number-line': true,
   graph: true,
@@ -30,19 +30,19 @@ export const IS_SVG: Readonly<Record<EnvView['kind'], boolean>> = {
   bandit: false,
 };
 
-/** What a task of this kind is called. */
+/** The title of the environment in a view. */
 export const taskTitle = (view: EnvView): string => ('title' in view ? view.title : 'Number hunt');
 
 interface Props {
   readonly view: EnvView;
   readonly turn: number;
-  readonly group: readonly EnvView[]; // of all rollouts of the task
-  readonly rows?: number; // turns to leave room for, where more are to come
-  readonly wide?: boolean; // there is more room beside than below
-  readonly secret?: boolean; // what the one who plays does not know stays hidden
+  readonly group: readonly EnvView[]; // the views of all rollouts of the task
+  readonly rows?: number; // number of turns to leave space for, if more turns may come
+  readonly wide?: boolean; // there is more space beside the drawing than below it
+  readonly secret?: boolean; // hides everything that a person who plays shouldn't know
 }
 
-/** An environment as it stands after `turn`. */
+/** The drawing of an environment after `turn`. */
 export function Drawing(props: Props) {
   return (
     <Suspense>

@@ -1,12 +1,15 @@
 import type { EnvView } from '../../domain/envView.ts';
 
 type View = Extract<EnvView, { kind: 'graph' }>;
-const LOOP = 26;
-const LONGEST = 18; // letters of a relation
+const LOOP_HEIGHT = 26; // of the edge for a fact from an entity to itself
+const MAX_RELATION_CHARS = 18; // longer names of relations are shortened
 
-/** A search over a graph: entities on a ring, every fact faint, the gold path dashed, searches lit with their turn. */
+/**
+ * A search over a graph: entities on a ring, all facts in a faint colour, the gold path dashed, and searches
+ * highlighted with their turn.
+ */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
-  const layout = view.entities.every((name) => name.length <= SHORT) ? NAMES_INSIDE : NAMES_BESIDE;
+  const layout = view.entities.every((name) => name.length <= MAX_INSIDE_CHARS) ? NAMES_INSIDE : NAMES_BESIDE;
   const { rx, ry, node, margin } = layout;
   const at = (entity: number): Point => {
     const angle = (2 * Math.PI * entity) / view.entities.length - Math.PI / 2;
@@ -71,21 +74,21 @@ interface SearchProps {
   readonly later: boolean;
 }
 
-/** The course of a search; one that found nothing ends half way to the middle. */
+/** The curve of a search. If it found nothing, it ends half way to the centre. */
 function bendOf(search: View['searched'][number], view: View, at: (entity: number) => Point): CurvedEdge {
   const from = at(search.entity);
   const to = search.to === null ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
-  const wide = 14 + LETTER * said(search, view).length;
-  // of a fact about itself the label stands towards the middle, off its node
+  const wide = 14 + LABEL_CHAR_WIDTH * searchLabel(search, view).length;
+  // the label of a loop is moved towards the centre, so that it doesn't cover the node
   const loop = search.to === search.entity;
   const inwards = { x: from.x + (CENTRE - from.x) * 0.9, y: from.y + (CENTRE - from.y) * 0.9 };
   return { from, middle: loop ? inwards : control(from, to, search.relation), to, wide };
 }
 
-/** What stands on a search: its turn, and what was looked up. */
-function said(search: View['searched'][number], view: View): string {
+/** The label of a search: its turn and the relation that was looked up. */
+function searchLabel(search: View['searched'][number], view: View): string {
   const relation = view.relations[search.relation] ?? '';
-  return `${search.turn} · ${search.to === null ? 'none' : shortened(relation, LONGEST)}`;
+  return `${search.turn} · ${search.to === null ? 'none' : shortened(relation, MAX_RELATION_CHARS)}`;
 }
 
 function Search({ search, bend: { from, to }, node, view, now, later }: Omit<SearchProps, 'label'>) {
@@ -97,20 +100,23 @@ function Search({ search, bend: { from, to }, node, view, now, later }: Omit<Sea
   );
 }
 
-/** Above all courses, so that none crosses it out. */
+/** The label of a search. Labels are drawn after all curves, so that no curve crosses them. */
 function Label({ search, bend: { wide }, label, view, now, later }: Omit<SearchProps, 'node'>) {
   return (
     <g className="search-label search" data-now={now} data-later={later} transform={`translate(${label.x} ${label.y})`}>
       <title>{view.relations[search.relation] ?? ''}</title>
-      <rect x={-wide / 2} y={-TALL / 2} width={wide} height={TALL} rx={9} />
+      <rect x={-wide / 2} y={-LABEL_HEIGHT / 2} width={wide} height={LABEL_HEIGHT} rx={9} />
       <text y={4} textAnchor="middle">
-        {said(search, view)}
+        {searchLabel(search, view)}
       </text>
     </g>
   );
 }
 
-/** Edges bend towards the middle, each relation by its own amount, so that parallel facts stay apart. */
+/**
+ * The control point of an edge. Edges bend towards the centre, by a different amount for each relation, so that
+ * parallel facts stay apart.
+ */
 function control(a: Point, b: Point, relation: number): Point {
   const pull = 0.25 + 0.22 * relation;
   const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
@@ -119,7 +125,7 @@ function control(a: Point, b: Point, relation: number): Point {
 
 function edge(a: Point, b: Point, relation: number, node: number): string {
   if (a.x === b.x && a.y === b.y) {
-    const away = 1 + (node + LOOP + 6 * relation) / NAMES_INSIDE.rx;
+    const away = 1 + (node + LOOP_HEIGHT + 6 * relation) / NAMES_INSIDE.rx;
     const [x, y] = [CENTRE + (a.x - CENTRE) * away, CENTRE + (a.y - CENTRE) * away];
     const [sx, sy] = [(a.y - CENTRE) * 0.18, (CENTRE - a.x) * 0.18];
     return `M${a.x} ${a.y}C${x + sx} ${y + sy} ${x - sx} ${y - sy} ${a.x} ${a.y}`;
@@ -128,58 +134,64 @@ function edge(a: Point, b: Point, relation: number, node: number): string {
   return `M${a.x} ${a.y}Q${c.x} ${c.y} ${b.x} ${b.y}`;
 }
 
-/** A search as it is drawn: a quadratic curve with a label of a width. */
+/** The drawn curve of a search, a quadratic Bézier curve with a label. */
 export interface CurvedEdge {
   readonly from: Point;
-  readonly middle: Point; // its control point
+  readonly middle: Point; // the control point
   readonly to: Point;
-  readonly wide: number; // of the label
+  readonly wide: number; // width of the label
 }
 
-/** Height of a label. */
-const TALL = 18;
-/** Where along its curve a label may stand: at its half if that is free. */
-const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
+const LABEL_HEIGHT = 18;
+/** The places on its curve where a label may be, as curve parameters; the first free one is used. */
+const LABEL_PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
-/** Where labels stand so that none covers another, nor a node where that can be helped. */
+/**
+ * The places of the labels. They are chosen so that labels don't cover each other and, if possible, don't cover nodes.
+ */
 export function labelPlaces(bends: readonly CurvedEdge[], nodes: readonly Point[], node: number): readonly Point[] {
   const labelBoxes: { readonly at: Point; readonly wide: number }[] = [];
   for (const bend of bends) {
     const cost = (at: Point) => {
-      const labels = labelBoxes.filter((other) => meet(at, bend.wide, other.at, other.wide, TALL)).length;
-      const covered = nodes.filter((other) => meet(at, bend.wide, other, 2 * node, (TALL + 2 * node) / 2)).length;
+      const labels = labelBoxes.filter((other) => meet(at, bend.wide, other.at, other.wide, LABEL_HEIGHT)).length;
+      const covered = nodes.filter((other) =>
+        meet(at, bend.wide, other, 2 * node, (LABEL_HEIGHT + 2 * node) / 2),
+      ).length;
       return (nodes.length + 1) * labels + covered;
     };
-    const places = PLACES.map((share) => along(bend, share));
+    const places = LABEL_PLACES.map((share) => along(bend, share));
     const least = Math.min(...places.map(cost));
     labelBoxes.push({ at: places.find((at) => cost(at) === least) ?? bend.middle, wide: bend.wide });
   }
   return labelBoxes.map(({ at }) => at);
 }
 
-/** Whether two boxes of these widths, whose middles must be `tall` apart, meet. */
+/**
+ * Whether two boxes overlap, given their centres and widths. Vertically, their centres must be more than `tall` apart.
+ */
 function meet(a: Point, wideA: number, b: Point, wideB: number, tall: number): boolean {
   return Math.abs(a.x - b.x) < (wideA + wideB) / 2 + 2 && Math.abs(a.y - b.y) < tall + 2;
 }
 
-/** A point of a quadratic curve. */
+/** The point of a quadratic Bézier curve at parameter `share`. */
 function along({ from, middle, to }: CurvedEdge, share: number): Point {
   const mix = (a: number, b: number, c: number) => (1 - share) ** 2 * a + 2 * share * (1 - share) * b + share ** 2 * c;
   return { x: mix(from.x, middle.x, to.x), y: mix(from.y, middle.y, to.y) };
 }
 
-/** Side of the drawing. */
+/** Width and height of the drawing, without its margins. */
 const SIZE = 320;
 const CENTRE = SIZE / 2;
-/** Width of a letter of a relation's label. */
-const LETTER = 5.7;
-const WIDE = 6.4; // of a name beside its node
+/** Average width of a character in the label of a search. */
+const LABEL_CHAR_WIDTH = 5.7;
+/** Average width of a character of a name beside its node. */
+const NAME_CHAR_WIDTH = 6.4;
 
-/** Letters of a name that fits into its node. */
-const SHORT = 6;
-/** Names in their nodes. */
+/** Largest number of characters of a name that fits into its node. */
+const MAX_INSIDE_CHARS = 6;
+/** The layout with names inside their nodes. */
 const NAMES_INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
-/** Names beside their nodes, which are small and leave room to the left and right. */
+/** The layout with names beside their nodes. The nodes are smaller, and there is more space on the left and right. */
 const NAMES_BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
 
 /** A place in the drawing. */
@@ -194,7 +206,10 @@ interface NameProps {
   readonly layout: typeof NAMES_INSIDE | typeof NAMES_BESIDE;
 }
 
-/** A name in its node or on the outer side of it, as much of it as fits; the whole of it is the node's title. */
+/**
+ * The name of an entity, in its node or on the outer side of it, shortened if it doesn't fit. The node's title has the
+ * full name.
+ */
 function Name({ name, at, layout: { node, margin } }: NameProps) {
   const away = at.x - CENTRE;
   if (margin === 0) {
@@ -207,20 +222,20 @@ function Name({ name, at, layout: { node, margin } }: NameProps) {
   if (Math.abs(away) < 1) {
     return (
       <text x={at.x} y={at.y + (at.y < CENTRE ? -node - 8 : node + 16)} textAnchor="middle">
-        {shortened(name, SIZE / 2 / WIDE)}
+        {shortened(name, SIZE / 2 / NAME_CHAR_WIDTH)}
       </text>
     );
   }
-  const room = SIZE / 2 + margin - Math.abs(away) - node - 6;
+  const freeWidth = SIZE / 2 + margin - Math.abs(away) - node - 6;
   return (
     <text x={at.x + Math.sign(away) * (node + 6)} y={at.y + 4} textAnchor={away > 0 ? 'start' : 'end'}>
-      {shortened(name, room / WIDE)}
+      {shortened(name, freeWidth / NAME_CHAR_WIDTH)}
     </text>
   );
 }
 
-/** As much of a text as fits. */
+/** A text shortened to at most `most` characters; an ellipsis counts as one. */
 function shortened(text: string, most: number): string {
-  const letters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, most)) + 2));
-  return letters.length <= most ? text : `${letters.slice(0, Math.floor(most) - 1).join('')}…`;
+  const characters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, most)) + 2));
+  return characters.length <= most ? text : `${characters.slice(0, Math.floor(most) - 1).join('')}…`;
 }

@@ -8,10 +8,13 @@ const ARROWS = { left: '←', down: '↓', right: '→', up: '↑' } as const;
 interface GridProps {
   readonly view: View;
   readonly turn: number;
-  readonly group: readonly EnvView[]; // of all rollouts of the same task, this one too
+  readonly group: readonly EnvView[]; // the views of all rollouts of the task, including this one
 }
 
-/** A board as it stands after `turn`: cells, the agent's path with turn numbers, and how often its group came by. */
+/**
+ * A board after `turn`: the cells, the agent's path, the number of the last turn, and how often the group's rollouts
+ * visited each cell.
+ */
 export function Grid({ view, turn, group }: GridProps) {
   const { size, cells, start } = view;
   const side = (SIZE - 2 * PAD) / size;
@@ -24,7 +27,7 @@ export function Grid({ view, turn, group }: GridProps) {
   const heat = visits(group, cells.length);
   const most = Math.max(1, ...heat);
   return (
-    <svg className="env-svg grid" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={described(view)}>
+    <svg className="env-svg grid" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={descriptionOf(view)}>
       {cells.map((cell, i) => (
         <g key={i} className="cell" data-cell={cell}>
           <rect x={x(i) + 1} y={y(i) + 1} width={side - 2} height={side - 2} rx={5} />
@@ -62,7 +65,7 @@ export function Grid({ view, turn, group }: GridProps) {
   );
 }
 
-/** How often each cell was stood on, over the rollouts of a group. */
+/** How often the rollouts of a group moved to each cell. */
 function visits(group: readonly EnvView[], cells: number): readonly number[] {
   const counts = Array.from({ length: cells }, () => 0);
   for (const view of group) {
@@ -75,7 +78,7 @@ function nameOf(cell: number, size: number): string {
   return `${String.fromCharCode(97 + Math.floor(cell / size))}${(cell % size) + 1}`;
 }
 
-function described({ title, size, cells, start, box, moves }: View): string {
+function descriptionOf({ title, size, cells, start, box, moves }: View): string {
   const of = (kind: View['cells'][number]) =>
     cells.flatMap((cell, i) => (cell === kind ? [nameOf(i, size)] : [])).join(' ') || 'none';
   const moveTexts = moves.map(

@@ -7,10 +7,10 @@ type Bandit = Extract<EnvView, { kind: 'bandit' }>;
 interface LedgerProps {
   readonly view: Sum | Bandit;
   readonly turn: number;
-  readonly secret?: boolean; // what is wanted stays hidden
+  readonly secret?: boolean; // hides the target
 }
 
-/** What needs no drawing: arithmetic, a line a step, or the two arms of a bandit. */
+/** Environments that are shown as text: arithmetic, one line for each step, or the two arms of a bandit. */
 export function Ledger({ view, turn, secret = false }: LedgerProps) {
   return view.kind === 'bandit' ? <Arms view={view} /> : <Lines {...{ view, turn, secret }} />;
 }

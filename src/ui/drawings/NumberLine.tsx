@@ -1,13 +1,13 @@
 import type { EnvView } from '../../domain/envView.ts';
 
 type View = Extract<EnvView, { kind: 'number-line' }>;
-const WIDTH = { narrow: 320, wide: 400 }; // of the drawing's own units
-const PAD = 22; // a guess of 0 leaves room for the number of its turn
-const TOP = 46;
-const ROW = 46;
-const FEWEST = 4; // rows that have room: drawings of fewer have the same scale
+const WIDTH = { narrow: 320, wide: 400 }; // in units of the drawing
+const PAD = 22; // wide enough for the number of the turn beside a guess of 0
+const TOP = 46; // height of the axis
+const ROW_HEIGHT = 46;
+const MIN_ROWS = 4; // drawings with fewer rows have the same height, so that they are drawn at the same scale
 
-/** What is still possible after the first `n` guesses. */
+/** The numbers that are still possible after the first `n` guesses. */
 function interval(view: View, n: number): { low: number; high: number } {
   let [low, high] = [0, view.range - 1];
   for (const { value, answer } of view.guesses.slice(0, n)) {
@@ -21,17 +21,20 @@ function interval(view: View, n: number): { low: number; high: number } {
 interface NumberLineProps {
   readonly view: View;
   readonly turn: number;
-  readonly rows?: number; // to leave room for, whatever has been guessed
-  readonly wide?: boolean; // there is more room beside than below
-  readonly secret?: boolean; // the hidden number stays hidden
+  readonly rows?: number; // smallest number of rows to leave space for
+  readonly wide?: boolean; // there is more space beside the drawing than below it
+  readonly secret?: boolean; // doesn't show the hidden number
 }
 
-/** The number hunt: one row a turn, the interval that is left, the guess, and where the tool pointed. */
+/**
+ * The number hunt. Each turn is a row: the interval of possible numbers, the guess, and an arrow in the direction of
+ * the tool's answer.
+ */
 export function NumberLine({ view, turn, rows = 0, wide = false, secret = false }: NumberLineProps) {
   const width = wide ? WIDTH.wide : WIDTH.narrow;
   const step = (width - 2 * PAD) / Math.max(1, view.range - 1);
   const x = (value: number) => PAD + value * step;
-  const height = TOP + ROW * Math.max(FEWEST, rows, view.guesses.length) + 8;
+  const height = TOP + ROW_HEIGHT * Math.max(MIN_ROWS, rows, view.guesses.length) + 8;
   const every = Math.max(1, Math.ceil(view.range / 16));
   const ticks = Array.from({ length: Math.ceil(view.range / every) }, (_, i) => i * every);
   const guessText = view.guesses.map((g) => `turn ${g.turn}: ${g.value}, ${g.answer}`).join('; ');
@@ -82,23 +85,24 @@ interface GuessProps {
   readonly now: boolean;
   readonly later: boolean;
 }
-const ARROW = 26;
-const LETTER = 6; // of an answer
+const ARROW_LENGTH = 26;
+const CHAR_WIDTH = 6; // of an answer
 
 function Guess({ view, guess, i, x, step, width, now, later }: GuessProps) {
-  const y = TOP + ROW * i + 16;
+  const y = TOP + ROW_HEIGHT * i + 16;
   const { low, high } = interval(view, i);
   const at = x(guess.value);
   const way = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
   const half = Math.min(7, step / 2);
-  const end = Math.max(12, Math.min(width - 4, at + way * (13 + ARROW)));
-  const word = LETTER * guess.answer.length;
+  const end = Math.max(12, Math.min(width - 4, at + way * (13 + ARROW_LENGTH)));
+  const word = CHAR_WIDTH * guess.answer.length;
   const edges = low <= high ? [x(low) - half, x(high) + half] : [];
   const fits = (from: number, side: number) => {
     const [left, right] = side > 0 ? [from, from + word] : [from - word, from];
     return left >= 0 && right <= width && !edges.some((edge) => edge > left - 2 && edge < right + 2);
   };
-  // ahead of its arrow, behind the guess, or below it: where it meets no edge of the interval
+  // the answer is written after its arrow or on the other side of the guess, where it doesn't cross an edge of the
+  // interval, otherwise below
   const [ahead, behind] = [end + way * 5, at - way * 15];
   const side = way === 0 ? 0 : fits(ahead, way) ? way : fits(behind, -way) ? -way : 0;
   return (

@@ -5,7 +5,7 @@ import '../styles/passages.css';
 type View = Extract<EnvView, { kind: 'passages' }>;
 type Passage = View['searches'][number]['passages'][number];
 
-/** What each search brought: passages with the words of the query and the answer marked, and the answer that was given. */
+/** The passages that each search found, with the query's words and the answer marked, and the agent's answer. */
 export function Passages({ view, turn }: { readonly view: View; readonly turn: number }) {
   const { searches, given, givenAt } = view;
   const later = (at: number) => turn > 0 && at > turn;
@@ -65,7 +65,7 @@ interface MarkedProps {
   readonly answer: TextRange | null;
 }
 
-/** A text with the words of the query and the answer marked, which may overlap. */
+/** A text with marks for the words of the query and for the answer. The marks may overlap. */
 function Marked({ text, marks, answer }: MarkedProps) {
   const cuts = new Set([0, text.length, ...[...marks, ...(answer ? [answer] : [])].flat()]);
   const ends = [...cuts].filter((at) => at <= text.length).toSorted((a, b) => a - b);
@@ -74,10 +74,10 @@ function Marked({ text, marks, answer }: MarkedProps) {
     const from = ends[i] ?? 0;
     const piece = text.slice(from, end);
     const matched = marks.some((range) => inside(from, range));
-    const right = answer !== null && inside(from, answer);
-    if (!matched && !right) return piece;
+    const inAnswer = answer !== null && inside(from, answer);
+    if (!matched && !inAnswer) return piece;
     return (
-      <mark key={from} data-matched={matched} data-answer={right}>
+      <mark key={from} data-matched={matched} data-answer={inAnswer}>
         {piece}
       </mark>
     );

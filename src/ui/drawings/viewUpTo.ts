@@ -1,6 +1,9 @@
 import type { EnvView } from '../../domain/envView.ts';
 
-/** An environment as it stood after `turn`: what came later is not there yet, an answer only once the rollout is over. */
+/**
+ * The view of an environment after `turn`, without later turns. The answer and rewards are included only if the rollout
+ * is `over`.
+ */
 export function viewUpTo(view: EnvView, turn: number, over: boolean): EnvView {
   const past = <T extends { readonly turn: number }>(list: readonly T[]) => list.filter((each) => each.turn <= turn);
   switch (view.kind) {

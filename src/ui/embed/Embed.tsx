@@ -16,7 +16,7 @@ const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ de
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));
 const EmbeddedExercise = lazy(() => import('./EmbeddedExercise.tsx').then((m) => ({ default: m.EmbeddedExercise })));
 
-/** One panel, as large as the frame it stands in, with a way to the whole page. */
+/** One panel that fills its frame, with a link to the whole page. */
 export function Embed({ panel }: { readonly panel: Panel }) {
   useEffect(() => {
     document.documentElement.dataset['embed'] = panel;
@@ -27,7 +27,7 @@ export function Embed({ panel }: { readonly panel: Panel }) {
       <main className="embed-panel" aria-label={PANELS[panel].label}>
         <Boundary name={`The panel “${PANELS[panel].label}”`}>
           <Suspense fallback={<div aria-busy="true" />}>
-            <Shown panel={panel} />
+            <PanelContent panel={panel} />
           </Suspense>
         </Boundary>
       </main>
@@ -36,7 +36,7 @@ export function Embed({ panel }: { readonly panel: Panel }) {
   );
 }
 
-function Shown({ panel }: { readonly panel: Panel }) {
+function PanelContent({ panel }: { readonly panel: Panel }) {
   switch (panel) {
     case 'stage':
       return <EmbeddedStage />;
@@ -51,7 +51,7 @@ function Shown({ panel }: { readonly panel: Panel }) {
   }
 }
 
-/** The rollout in view with its board; a recording's updates to choose from. */
+/** The rollout in view with its board. Before there is a run, also the recording's updates. */
 function EmbeddedRollout() {
   const untouched = useLive((s) => s.session === 'none');
   return (
@@ -65,10 +65,10 @@ function EmbeddedRollout() {
   );
 }
 
-/** Whether the bar trains: the other panels have buttons of their own. */
+/** Whether the bar has a button to train. The other panels have their own buttons. */
 const HAS_RUN: Readonly<Record<Panel, boolean>> = { stage: false, rollout: true, curve: true, exercise: false };
 
-/** What the panel is of, its button, and the link to the whole page. */
+/** The bar above a panel: preset, update, training button, and a link to the whole page. */
 function EmbedBar({ panel }: { readonly panel: Panel }) {
   const preset = useConfig((s) => s.preset);
   const running = useLive((s) => s.running);
@@ -87,7 +87,7 @@ function EmbedBar({ panel }: { readonly panel: Panel }) {
   );
 }
 
-/** Leads out of the frame, to the page at the same place. */
+/** A link out of the frame: opens the whole page at the same place. */
 function WholePage() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

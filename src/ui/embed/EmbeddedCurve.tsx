@@ -4,7 +4,7 @@ import { wordsAt } from '../curves/chartText.ts';
 
 const METRICS = ['rollout/success'] as const;
 
-/** Success by update, of the recording or of the run that is trained here. */
+/** The success curve of the recording, or of the run that is trained here. */
 export function EmbeddedCurve() {
   return (
     <>

@@ -7,14 +7,14 @@ import { useProgress } from '../learn/chapterProgress.ts';
 import { TextsContext, useLoadedTexts } from '../learn/useTexts.ts';
 import '../styles/learn.css';
 
-/** The exercise that the address names, else the first of its chapter. */
+/** The exercise that the address names, or the first of its chapter. */
 export function EmbeddedExercise() {
-  const asked = readPlace(useSubpath());
-  const own = useProgress((s) => s.language);
-  const texts = useLoadedTexts(asked.language ?? own);
-  const chapter = chapterNamed(asked.chapter === CLASS ? '' : (asked.chapter ?? '')) ?? CHAPTERS[0];
+  const place = readPlace(useSubpath());
+  const storedLanguage = useProgress((s) => s.language);
+  const texts = useLoadedTexts(place.language ?? storedLanguage);
+  const chapter = chapterNamed(place.chapter === CLASS ? '' : (place.chapter ?? '')) ?? CHAPTERS[0];
   const exercise: Exercise =
-    (asked.exercise === null ? undefined : exerciseNamed(chapter.id, asked.exercise)) ?? chapter.exercises[0];
+    (place.exercise === null ? undefined : exerciseNamed(chapter.id, place.exercise)) ?? chapter.exercises[0];
   if (!texts) return <div aria-busy="true" />;
   const n = chapter.exercises.findIndex(({ id }) => id === exercise.id) + 1;
   return (

@@ -1,4 +1,4 @@
-/** Panels that another page can show in a frame: what each is called where it is offered, and how high its frame is, px. */
+/** Panels that another page can show in a frame: their labels and the heights of their frames, px. */
 export const PANELS = {
   stage: { label: 'Before and after', height: 640 },
   rollout: { label: 'Rollout', height: 560 },
@@ -8,8 +8,8 @@ export const PANELS = {
 
 export type Panel = keyof typeof PANELS;
 
-/** The panel that an address asks for, in what precedes its #: `?embed=curve`. Null where it asks for none, or for one that there is not. */
+/** The panel that an address's query names: `?embed=curve`. Null if it names none or an unknown one. */
 export function panelOf(search: string): Panel | null {
-  const asked = new URLSearchParams(search).get('embed');
-  return asked !== null && Object.hasOwn(PANELS, asked) ? (asked as Panel) : null;
+  const name = new URLSearchParams(search).get('embed');
+  return name !== null && Object.hasOwn(PANELS, name) ? (name as Panel) : null;
 }

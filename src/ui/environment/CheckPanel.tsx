@@ -23,12 +23,13 @@ export function CheckPanel() {
   const running = useEnvironment((s) => s.check?.state === 'running');
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (running) section.current?.scrollIntoView({ block: 'nearest' }); // it may have been asked for far above
+    // the check may have been started from far above
+    if (running) section.current?.scrollIntoView({ block: 'nearest' });
   }, [running]);
   return (
     <div className="environment-side">
       <section ref={section} className="panel stack" aria-labelledby="check-title" data-testid="check">
-        <Doors />
+        <CheckButtons />
         <Outcome />
       </section>
       <ToolList />
@@ -38,8 +39,8 @@ export function CheckPanel() {
   );
 }
 
-/** The buttons that run the file. Nothing else on this screen runs it but an export, which checks it first. */
-function Doors() {
+/** The buttons that run the file. Apart from them only an export runs it, after a check. */
+function CheckButtons() {
   const running = useEnvironment((s) => s.check?.state === 'running');
   const readable = useEnvironment((s) => s.reading?.found.problem === null);
   return (
@@ -97,13 +98,13 @@ function Outcome() {
       )}
       {stale && <p className="note">The file has changed since this check.</p>}
       {state?.state === 'ended' && <p className="note bad">The check didn’t finish. {state.why}</p>}
-      {state?.state === 'done' && state.exported && <Exported as={state.exported.as} />}
-      {state?.state === 'done' && <Found found={state.found} />}
+      {state?.state === 'done' && state.exported && <ExportNote as={state.exported.as} />}
+      {state?.state === 'done' && <CheckResult found={state.found} />}
     </div>
   );
 }
 
-function Exported({ as }: { readonly as: string | null }) {
+function ExportNote({ as }: { readonly as: string | null }) {
   return as === null ? (
     <p data-testid="exported">Nothing was exported. Fix what is wrong first.</p>
   ) : (
@@ -113,7 +114,7 @@ function Exported({ as }: { readonly as: string | null }) {
   );
 }
 
-function Found({ found }: { readonly found: Examination }) {
+function CheckResult({ found }: { readonly found: Examination }) {
   if (found.problem) return <Problems of={[found.problem, ...found.others]} tone="bad" />;
   const { report, untrained, stopped } = found;
   const faults = faultsOf(report).length;
@@ -162,11 +163,11 @@ const PLAYERS = [
   { player: 'nonsense', doc: 'broken calls' },
 ] as const;
 
-type Earned = Pick<CheckReport, 'expert' | 'chance' | 'nonsense'> & { readonly untrained: number | null };
+type MeanRewards = Pick<CheckReport, 'expert' | 'chance' | 'nonsense'> & { readonly untrained: number | null };
 
-/** What each player earned on average, side by side. */
-function Scores({ report }: { readonly report: Earned }) {
-  const most = Math.max(1, ...PLAYERS.map(({ player }) => report[player] ?? 0));
+/** The mean reward of each player, as bars. */
+function Scores({ report }: { readonly report: MeanRewards }) {
+  const maxReward = Math.max(1, ...PLAYERS.map(({ player }) => report[player] ?? 0));
   return (
     <table className="scores">
       <caption>
@@ -182,7 +183,7 @@ function Scores({ report }: { readonly report: Earned }) {
               </th>
               <td aria-hidden="true">
                 <span className="score-bar">
-                  <span style={{ width: `${(Math.max(0, earned ?? 0) / most) * 100}%` }} />
+                  <span style={{ width: `${(Math.max(0, earned ?? 0) / maxReward) * 100}%` }} />
                 </span>
               </td>
               <td className="number">{earned === null ? 'none' : earned.toFixed(2)}</td>
@@ -196,7 +197,7 @@ function Scores({ report }: { readonly report: Earned }) {
 
 interface Props {
   readonly sample: Sample;
-  /** Weight of each part of the reward, by name; 1 where it has none. */
+  /** Weight of each part of the reward, by name; 1 if it has none. */
   readonly weights: Readonly<Record<string, number>>;
 }
 
@@ -206,14 +207,16 @@ function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
     <section className="panel stack" aria-labelledby="sample-title" data-testid="sample">
       <h2 id="sample-title">The first task, played {by === 'expert' ? 'by the expert' : 'with random calls'}</h2>
       <ol className="sample-turns">
-        <Said kind="prompt" text={play.prompt} />
+        <EpisodeText kind="prompt" text={play.prompt} />
         {play.moves.map((move, turn) => {
           const reply = play.replies[turn];
           return (
             <li key={turn}>
               <ol>
-                <Said kind={'answer' in move ? 'answer' : 'call'} text={called(move)} />
-                {reply && !('answer' in move) && <Said kind="observation" text={reply.text ?? reply.refused ?? ''} />}
+                <EpisodeText kind={'answer' in move ? 'answer' : 'call'} text={callText(move)} />
+                {reply && !('answer' in move) && (
+                  <EpisodeText kind="observation" text={reply.text ?? reply.refused ?? ''} />
+                )}
               </ol>
             </li>
           );
@@ -239,12 +242,12 @@ function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
   );
 }
 
-interface SaidProps {
+interface EpisodeTextProps {
   readonly kind: 'prompt' | 'call' | 'observation' | 'answer';
   readonly text: string;
 }
 
-function Said({ kind, text }: SaidProps) {
+function EpisodeText({ kind, text }: EpisodeTextProps) {
   return (
     <li className="episode-turn" data-kind={kind}>
       <SpanLabel of={KINDS[kind]} />
@@ -253,14 +256,16 @@ function Said({ kind, text }: SaidProps) {
   );
 }
 
-const called = (move: Move): string =>
+const callText = (move: Move): string =>
   'answer' in move
     ? move.answer
     : `${move.tool}(${Object.values(move.values)
         .map((value) => JSON.stringify(value))
         .join(', ')})`;
 
-/** The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read. */
+/**
+ * The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read.
+ */
 function ToolList() {
   const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
   const python = useEnvironment((s) => languageOf(s.file) === 'python');
@@ -301,7 +306,7 @@ function signature(parameter: Parameter): string {
   return `${name}: ${choices ? choices.map((choice) => JSON.stringify(choice)).join(' | ') : type}`;
 }
 
-/** All that a class may have, in the language of the file: for somebody who writes one and doesn't know the names. */
+/** A list of everything a class can define, in the file's language, for people who don't know the names. */
 function ClassMembers() {
   const python = useEnvironment((s) => languageOf(s.file) === 'python');
   return (
@@ -321,7 +326,10 @@ function ClassMembers() {
   );
 }
 
-/** Begins a fresh run on an environment that a person wrote, with its defaults, in the lab. The file is run: call it at a press that says so. */
+/**
+ * Begins a fresh run in the lab on a person's environment, with its default knobs. This runs the file, so only a button
+ * that says so may call it.
+ */
 function trainOnEnvironment(file: EnvironmentFile): void {
   setEnvironment(file);
   choosePreset(YOUR_ENVIRONMENT);

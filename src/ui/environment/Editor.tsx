@@ -22,10 +22,10 @@ import { useEnvironment, write } from './environmentStore.ts';
 
 interface Props {
   readonly label: string;
-  readonly describedBy: string; // id of what says how to leave it by keys
+  readonly describedBy: string; // id of the text that says how to leave the editor with the keyboard
 }
 
-/** The text of the file, to be written in. */
+/** The code editor with the text of the file. */
 export function Editor({ label, describedBy }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => (box.current ? showEditor(box.current, { label, describedBy }) : undefined), [label, describedBy]);
@@ -34,11 +34,11 @@ export function Editor({ label, describedBy }: Props) {
 
 interface Labels {
   readonly label: string;
-  readonly describedBy: string; // id of what says how to leave it
+  readonly describedBy: string; // as in Props
 }
 
-/** How a file is coloured, indented and completed. */
-function inLanguage(file: EnvironmentFile): Extension {
+/** Extensions for the file's language: colours, indentation, completions. */
+function languageExtensions(file: EnvironmentFile): Extension {
   const isPython = languageOf(file) === 'python';
   const completion = autocompletion({ override: [isPython ? completePython : complete], icons: false });
   return isPython
@@ -46,7 +46,7 @@ function inLanguage(file: EnvironmentFile): Extension {
     : [javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2), completion];
 }
 
-/** Shows what is being written in `parent` until the returned function is called. */
+/** Shows the editor in `parent`. Returns a function that removes it. */
 function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => void {
   const view = new EditorView({
     parent,
@@ -56,7 +56,7 @@ function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => 
         ...[lineNumbers(), highlightActiveLineGutter(), lintGutter(), highlightSpecialChars(), drawSelection()],
         ...[history(), indentOnInput(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
         syntaxHighlighting(classHighlighter),
-        inLanguage(useEnvironment.getState().file),
+        languageExtensions(useEnvironment.getState().file),
         keymap.of([
           ...closeBracketsKeymap,
           { key: 'Enter', run: continueComment },
@@ -79,12 +79,13 @@ function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => 
     }),
   });
   mark(view);
-  const { wanted } = useEnvironment.getState();
-  if (wanted) goToLine(view, wanted.line); // asked for on another screen
+  const { lineToShow } = useEnvironment.getState();
+  if (lineToShow) goToLine(view, lineToShow.line); // requested on another screen
   const stop = useEnvironment.subscribe((now, before) => {
-    if (now.placed !== before.placed && now.file.text !== view.state.doc.toString()) replace(view, now.file.text);
+    if (now.timesPlaced !== before.timesPlaced && now.file.text !== view.state.doc.toString())
+      replace(view, now.file.text);
     if (now.reading !== before.reading || now.check !== before.check) mark(view);
-    if (now.wanted && now.wanted !== before.wanted) goToLine(view, now.wanted.line);
+    if (now.lineToShow && now.lineToShow !== before.lineToShow) goToLine(view, now.lineToShow.line);
   });
   return () => {
     stop();
@@ -100,7 +101,7 @@ function goToLine(view: EditorView, line: number): void {
   view.focus();
 }
 
-/** Another text, as one change: Ctrl Z brings back the one before. */
+/** Replaces the whole text as one change, so that Ctrl Z brings back the old text. */
 function replace(view: EditorView, text: string): void {
   view.dispatch({
     changes: { from: 0, to: view.state.doc.length, insert: text },
@@ -109,26 +110,26 @@ function replace(view: EditorView, text: string): void {
   });
 }
 
-/** What keeps the text from being an environment, and what the check found in it, at their lines. */
+/** Marks the lines with problems: those that make the text unreadable, likely mistakes, and what the check found. */
 function mark(view: EditorView): void {
   const { reading, check } = useEnvironment.getState();
   const { doc } = view.state;
   const text = doc.toString();
-  if (reading?.text !== text) return; // marks move with the text until it is read
-  const at = (line: number, severity: Diagnostic['severity'], message: string): Diagnostic => {
+  if (reading?.text !== text) return; // this text hasn't been read yet; meanwhile the old marks move with the text
+  const diagnostic = (line: number, severity: Diagnostic['severity'], message: string): Diagnostic => {
     const { from, to, text: code } = doc.line(Math.min(Math.max(1, line), doc.lines));
     return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
   };
   const marks: Diagnostic[] = [];
   const { found } = reading;
   const errors = found.problem ? [found.problem, ...found.others] : [];
-  for (const { what, line } of errors) marks.push(at(line ?? 1, 'error', what));
+  for (const { what, line } of errors) marks.push(diagnostic(line ?? 1, 'error', what));
   const mistakes = found.problem ? [] : found.declared.mistakes;
-  for (const { what, line } of mistakes) marks.push(at(line ?? 1, 'warning', what));
+  for (const { what, line } of mistakes) marks.push(diagnostic(line ?? 1, 'warning', what));
   if (check?.state === 'done' && check.text === text && check.found.problem === null) {
     for (const { line, kind, text: says } of check.found.report.findings)
       if (line !== null && !mistakes.some((each) => each.line === line && each.what === says))
-        marks.push(at(line, kind === 'fault' ? 'error' : 'warning', says));
+        marks.push(diagnostic(line, kind === 'fault' ? 'error' : 'warning', says));
   }
   view.dispatch(
     setDiagnostics(
@@ -138,7 +139,7 @@ function mark(view: EditorView): void {
   );
 }
 
-/** Enter in a block comment: begins the next line with a star, and closes a comment that was just opened. */
+/** Handles Enter in a block comment: begins the next line with a star, and closes a comment that was just opened. */
 export const continueComment: StateCommand = ({ state, dispatch }) => {
   const { main } = state.selection;
   if (!main.empty || nodeAt(state, main.head).name !== 'BlockComment') return false;

@@ -23,7 +23,7 @@ import { FixEnvironment } from './FixEnvironment.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
 
-/** The screen on which a person writes an environment: the editor, and beside it the check. */
+/** The screen to write an environment: the editor, with the check beside it. */
 export function Environment() {
   const corrections = useLinkedFile();
   const python = useEnvironment((s) => languageOf(s.file) === 'python');
@@ -69,7 +69,10 @@ export function Environment() {
   );
 }
 
-/** Opens the file that an address holds and removes it from the address, which would no longer match once the file is edited. Returns the problems with the address. */
+/**
+ * Opens the file that an address holds and removes it from the address, which would no longer match once the file is
+ * edited. Returns the problems with the address.
+ */
 function useLinkedFile(): readonly string[] {
   const [corrections, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -156,7 +159,9 @@ const LANGUAGES: readonly (readonly [EnvironmentLanguage, string])[] = [
   ['python', 'Python (loads 6 MB once)'],
 ];
 
-/** Chooses the language of the file. Another language opens another file: the last one in that language, or a template. */
+/**
+ * Chooses the language of the file. Another language opens another file: the last one in that language, or a template.
+ */
 function LanguageChoice({ language }: { readonly language: EnvironmentLanguage }) {
   return (
     <select
@@ -187,7 +192,7 @@ interface Closing {
 }
 
 function TemplateDialog({ close }: Closing) {
-  const now = useEnvironment((s) => s.file.text);
+  const currentText = useEnvironment((s) => s.file.text);
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
       <p className="soft">
@@ -200,7 +205,7 @@ function TemplateDialog({ close }: Closing) {
             <button
               type="button"
               className="template"
-              aria-current={file.text === now ? 'true' : undefined}
+              aria-current={file.text === currentText ? 'true' : undefined}
               onClick={() => {
                 place(file, false);
                 close();
@@ -247,7 +252,9 @@ interface Props {
   readonly close: () => void;
 }
 
-/** Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result. */
+/**
+ * Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result.
+ */
 function ExportEnvironment({ close }: Props) {
   const { name, byLink } = useEnvironment((s) => s.file);
   const declared = useEnvironment((s) => s.reading?.found.problem === null && s.reading.found.declared.name);
@@ -310,7 +317,10 @@ function PythonExport({ name, declared, close }: Props & { readonly name: string
   );
 }
 
-/** In the editor: says that a run is paused at a fault of its environment, with a button to continue it. Renders nothing if no run is. */
+/**
+ * A note that the run is paused because its environment failed, with a button to continue it. Otherwise renders
+ * nothing.
+ */
 function PausedAtFault() {
   const problem = useLive((s) => s.problem);
   if (problem?.cause !== 'environment-fault') return null;

@@ -8,11 +8,11 @@ import { goToLine, place, useEnvironment } from './environmentStore.ts';
 /** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
 export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
-  const mended = useEnvironment((s) => s.file);
+  const edited = useEnvironment((s) => s.file);
   const failed = nextEnvironment();
-  const isProgram = serverNamed(mended) === null; // an address is connected to by its own press alone
-  const isMended = failed !== null && mended.name === failed.name && environmentSum(mended) !== environmentSum(failed);
-  const differs = isMended && isProgram;
+  const isProgram = serverNamed(edited) === null; // a server's address has its own button to connect
+  const isEdited = failed !== null && edited.name === failed.name && environmentSum(edited) !== environmentSum(failed);
+  const differs = isEdited && isProgram;
   const label =
     line === null
       ? inEditor
@@ -22,7 +22,7 @@ export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boole
   return (
     <>
       {differs && (
-        <button type="button" className="primary" onClick={() => goOn(mended)}>
+        <button type="button" className="primary" onClick={() => continueRun(edited)}>
           <Icon name="play" /> Continue with the fixed file
         </button>
       )}
@@ -33,7 +33,7 @@ export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boole
   );
 }
 
-function goOn({ name, text }: EnvironmentFile): void {
+function continueRun({ name, text }: EnvironmentFile): void {
   continueWithEnvironment({ name, text });
   location.assign('#/lab');
 }

@@ -1,7 +1,10 @@
 import type { FileProblem } from '../../domain/environmentFile.ts';
 import { goToLine, useEnvironment } from './environmentStore.ts';
 
-/** The problems of the text, each with a button to its line. If it has none: the name of its class and its tools, and what looks like a mistake. */
+/**
+ * The problems of the text, each with a button to its line. If it has none: the name of its class and its tools, and
+ * what looks like a mistake.
+ */
 export function ReadingLine() {
   const reading = useEnvironment((s) => s.reading);
   const kept = useEnvironment((s) => s.kept);
@@ -29,24 +32,24 @@ export function ReadingLine() {
   );
 }
 
-/** Problems that are listed; the editor marks the others too. */
-const MOST_LISTED = 5;
+/** Number of problems listed. The editor marks all of them. */
+const MAX_LISTED = 5;
 
 /** Problems of a file, each with a button to its line. */
 export function Problems({ of, tone }: { readonly of: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
   return (
     <>
-      {of.slice(0, MOST_LISTED).map(({ what, line }) => (
+      {of.slice(0, MAX_LISTED).map(({ what, line }) => (
         <p key={`${line} ${what}`} className={`note ${tone}`}>
           {line !== null && <LineButton line={line} />} {what}
         </p>
       ))}
-      {of.length > MOST_LISTED && <p className="faint small">And {of.length - MOST_LISTED} more.</p>}
+      {of.length > MAX_LISTED && <p className="faint small">And {of.length - MAX_LISTED} more.</p>}
     </>
   );
 }
 
-/** A press shows the line in the editor. */
+/** A button that shows a line in the editor. */
 export function LineButton({ line }: { readonly line: number }) {
   return (
     <button type="button" className="small line-button" onClick={() => goToLine(line)}>

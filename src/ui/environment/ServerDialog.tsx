@@ -64,10 +64,10 @@ export function ServerDialog({ close }: { readonly close: () => void }) {
   );
 }
 
-/** The server that runs are trained on now, or an example. */
+/** The address of the server that runs train on now, or an example. */
 function firstAddress(): string {
-  const given = nextEnvironment();
-  return given && isServerAddress(given.text) ? given.text : EXAMPLE;
+  const environment = nextEnvironment();
+  return environment && isServerAddress(environment.text) ? environment.text : EXAMPLE;
 }
 
 function read(text: string): { readonly address: ServerAddress | null; readonly problem: string | null } {
@@ -82,7 +82,7 @@ function isServedHere(hostname: string): boolean {
   return hostname === '127.0.0.1' || hostname === 'localhost' || hostname === '[::1]';
 }
 
-/** Begins a fresh run on a server, with the small text agent unless a language model is chosen. It connects. */
+/** Begins a fresh run on a server and connects to it. Trains the small text agent unless a language model is chosen. */
 function trainOnServer(address: ServerAddress): void {
   const { model } = useConfig.getState().wanted;
   setEnvironment(serverFile(address));

@@ -73,13 +73,16 @@ function memberOf(node: SyntaxNode): Completion {
 }
 
 /**
- * The syntax around a place. The editor reads a file in slices of 20 ms and may not have come this far on a busy machine; then the
- * rest is read first, for a second at most.
+ * The syntax node at a position. The editor parses a file in slices of 20 ms and may not have got this far on a busy
+ * machine; then the rest is parsed first, for a second at most.
  */
 export const nodeAt = (state: EditorState, pos: number): SyntaxNode =>
   (ensureSyntaxTree(state, state.doc.length, 1000) ?? syntaxTree(state)).resolveInner(pos, -1);
 
-/** What may come next: members of `draw`, `task` and `this`, and in the class the methods that it may have. */
+/**
+ * Completions in a TypeScript file: members of `draw`, `task` and `this`, and inside the class the members it may
+ * define.
+ */
 export function complete(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
   const dotted = context.matchBefore(/\b(draw|task|this)\.\w*/);
@@ -92,11 +95,11 @@ export function complete(context: CompletionContext): CompletionResult | null {
   if (!word && !context.explicit) return null;
   const parent = nodeAt(state, pos);
   if (!inClassBody(parent)) {
-    const begun = /\bclass\b/.test(state.doc.toString());
-    return begun || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS] };
+    const hasClass = /\bclass\b/.test(state.doc.toString());
+    return hasClass || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS] };
   }
-  const written = new Set(propertiesOf(parent, context).map(({ label }) => label));
-  const options = members.filter(({ label }) => !written.has(label.replace('static ', '')));
+  const defined = new Set(propertiesOf(parent, context).map(({ label }) => label));
+  const options = members.filter(({ label }) => !defined.has(label.replace('static ', '')));
   return { from: word?.from ?? pos, options, validFor: MEMBER };
 }
 
@@ -105,7 +108,7 @@ function membersOf(object: string, context: CompletionContext): readonly Complet
   return INTERFACES.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
 }
 
-/** Fields and methods of the class around a place. */
+/** Fields and methods of the class around a node. */
 function propertiesOf(at: SyntaxNode, { state }: CompletionContext): readonly Completion[] {
   let body: SyntaxNode | null = at;
   while (body && body.name !== 'ClassBody') body = body.parent;
@@ -122,7 +125,7 @@ function propertiesOf(at: SyntaxNode, { state }: CompletionContext): readonly Co
   return found;
 }
 
-/** Whether a member of a class may begin at a place: in its body, and in none of its methods. */
+/** Whether a class member can begin at a node: inside a class body, but not inside a method. */
 function inClassBody(node: SyntaxNode): boolean {
   for (let at: SyntaxNode | null = node; at; at = at.parent) {
     if (at.name === 'ClassBody') return true;

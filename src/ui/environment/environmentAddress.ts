@@ -3,72 +3,76 @@ import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { visible } from '../address/addressText.ts';
 import { hashSettings, routeOf } from '../address/hash.ts';
 
-/** Characters of an address that mail, chats and browsers all pass on. */
-const LONGEST = 8000;
-/** Bytes that an address of this length may unfold to: code packs into a third or a quarter. */
-const MOST_BYTES = 100_000;
-const PLAIN = '#/environment';
+/** Longest address that mail, chats and browsers all pass on, in characters. */
+const MAX_ADDRESS_CHARACTERS = 8000;
+/** Largest file that a link may unpack to, in bytes. Code packs into a third or a quarter of its size. */
+const MAX_UNPACKED_BYTES = 100_000;
+const SCREEN_HASH = '#/environment';
 const KEYS = { name: 'name', code: 'code' } as const;
 
-/** The address that holds a file; null where it would be too long. */
+/** The address that holds a file; null if it would be too long. */
 export function environmentHash({ name, text }: EnvironmentFile): string | null {
   const packed = base64url(deflateSync(new TextEncoder().encode(text), { level: 9 }));
-  const hash = `${PLAIN}?${KEYS.name}=${encodeURIComponent(name)}&${KEYS.code}=${packed}`;
-  return hash.length > LONGEST ? null : hash;
+  const hash = `${SCREEN_HASH}?${KEYS.name}=${encodeURIComponent(name)}&${KEYS.code}=${packed}`;
+  return hash.length > MAX_ADDRESS_CHARACTERS ? null : hash;
 }
 
-/** What an address of this screen brings. `file` is null where it brings none, or one that can’t be opened. */
+/**
+ * The file in an address of this screen, and the problems found. `file` is null if there is none or it can't be opened.
+ */
 interface Linked {
   readonly file: EnvironmentFile | null;
   readonly corrections: readonly string[];
 }
 
-/** Reads an address of this screen without ever failing; what could not be meant is listed. */
+/** Reads an address of this screen. Never throws; `corrections` lists what could not be used. */
 export function readEnvironmentHash(hash: string): Linked {
   const corrections: string[] = [];
   if (routeOf(hash) !== 'environment') return { file: null, corrections };
-  const asked = hashSettings(hash, corrections);
-  for (const key of asked.keys()) {
+  const settings = hashSettings(hash, corrections);
+  for (const key of settings.keys()) {
     if (!Object.values(KEYS).some((known) => known === key))
       corrections.push(
         `${visible(key)}: isn’t part of this screen’s address and was ignored. The address has only name and code.`,
       );
   }
-  const [given, code] = [asked.get(KEYS.name), asked.get(KEYS.code)];
+  const [givenName, code] = [settings.get(KEYS.name), settings.get(KEYS.code)];
   if (code === undefined) {
-    if (given !== undefined) corrections.push('name: the address has no code, so there is no file to open.');
+    if (givenName !== undefined) corrections.push('name: the address has no code, so there is no file to open.');
     return { file: null, corrections };
   }
-  const letters = given
+  const characters = givenName
     ?.replaceAll(/[^\p{L}\p{N}._ -]/gu, '')
     .slice(0, 60)
     .trim();
-  const name = letters === undefined || letters === '' ? 'environment.ts' : letters;
-  if (given !== undefined && given !== name) {
-    corrections.push(`name: ${visible(given)} can’t be a file name. The file is called ${name} here.`);
+  const name = characters === undefined || characters === '' ? 'environment.ts' : characters;
+  if (givenName !== undefined && givenName !== name) {
+    corrections.push(`name: ${visible(givenName)} can’t be a file name. The file is called ${name} here.`);
   }
-  const text = unpacked(code);
+  const text = unpack(code);
   if (text !== null) return { file: { name, text }, corrections };
   corrections.push('code: the link is damaged or cut off, so its file can’t be opened. Ask for the link again.');
   return { file: null, corrections };
 }
 
-/** Null where it is no text that was packed here, or unfolds to more than an address should. */
-function unpacked(code: string): string | null {
+/**
+ * Unpacks the code of an address. Null if it isn't text packed by this page, or is larger than `MAX_UNPACKED_BYTES`.
+ */
+function unpack(code: string): string | null {
   try {
-    const letters = atob(code.replaceAll('-', '+').replaceAll('_', '/'));
-    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const characters = atob(code.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(characters, (letter) => letter.charCodeAt(0));
     const parts: Uint8Array[] = [];
     let [size, ended] = [0, false];
     const inflate = new Inflate((part, last) => {
       size += part.length;
       ended = last;
-      if (size <= MOST_BYTES) parts.push(part);
+      if (size <= MAX_UNPACKED_BYTES) parts.push(part);
     });
-    const SLICE = 64; // at most a thousand times as many bytes come out before they are counted
-    for (let at = 0; at < bytes.length && size <= MOST_BYTES; at += SLICE)
-      inflate.push(bytes.subarray(at, at + SLICE), at + SLICE >= bytes.length);
-    if (!ended || size > MOST_BYTES) return null;
+    const SLICE_BYTES = 64; // bytes; deflate expands them about a thousandfold at most before `size` is checked
+    for (let at = 0; at < bytes.length && size <= MAX_UNPACKED_BYTES; at += SLICE_BYTES)
+      inflate.push(bytes.subarray(at, at + SLICE_BYTES), at + SLICE_BYTES >= bytes.length);
+    if (!ended || size > MAX_UNPACKED_BYTES) return null;
     const whole = new Uint8Array(size);
     let at = 0;
     for (const part of parts) {
@@ -82,6 +86,6 @@ function unpacked(code: string): string | null {
 }
 
 function base64url(bytes: Uint8Array): string {
-  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
-  return btoa(letters).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const characters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  return btoa(characters).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

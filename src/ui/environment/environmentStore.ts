@@ -12,22 +12,22 @@ import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import { FIRST_TEMPLATES, TEMPLATES } from './templates.ts';
 
-interface Written extends EnvironmentFile {
+interface EditorFile extends EnvironmentFile {
   /** It came by a link, so somebody else may have written it. */
   readonly byLink: boolean;
 }
 
 interface EnvironmentState {
   /** The file in the editor. */
-  readonly file: Written;
+  readonly file: EditorFile;
   /** The file that was in the editor before. */
-  readonly before: Written | null;
+  readonly before: EditorFile | null;
   /** How often another file was put into the editor. */
-  readonly placed: number;
+  readonly timesPlaced: number;
   /** Why the last file was refused. */
   readonly refused: string | null;
   /** The line that the editor should show. */
-  readonly wanted: { readonly line: number } | null;
+  readonly lineToShow: { readonly line: number } | null;
   /** Whether the browser saved it, so that it's there after a reload. */
   readonly kept: boolean;
   readonly reading: {
@@ -51,9 +51,9 @@ interface EnvironmentState {
 const KEY = 'rollout-playground-environment';
 const FIELDS = ['file', 'before'] as const;
 
-/** The person's own environment in the editor. It stays in this browser. */
+/** The person's own environment in the editor. Stored in this browser. */
 export const useEnvironment = create<EnvironmentState>()(() => ({
-  ...{ before: null, placed: 0, refused: null, wanted: null, kept: true, reading: null, check: null },
+  ...{ before: null, timesPlaced: 0, refused: null, lineToShow: null, kept: true, reading: null, check: null },
   ...(restored() ?? { file: firstFile() }),
 }));
 
@@ -71,15 +71,22 @@ export function rename(name: string): void {
 
 /** Makes the editor show a line, from 1. */
 export function goToLine(line: number): void {
-  useEnvironment.setState({ wanted: { line } });
+  useEnvironment.setState({ lineToShow: { line } });
 }
 
 /** Puts a file into the editor. The old one can be brought back. */
 export function place({ name, text }: EnvironmentFile, byLink: boolean): void {
-  const { file: old, before, placed } = useEnvironment.getState();
-  const same = old.text === text; // the same text keeps its origin: own, or from a link
+  const { file: old, before, timesPlaced } = useEnvironment.getState();
+  const same = old.text === text; // the same text keeps its origin (the person's own, or a link)
   const file = { name, text, byLink: same ? old.byLink : byLink };
-  keep({ file, refused: null, check: null, wanted: null, placed: placed + 1, before: same ? before : old });
+  keep({
+    file,
+    refused: null,
+    check: null,
+    lineToShow: null,
+    timesPlaced: timesPlaced + 1,
+    before: same ? before : old,
+  });
 }
 
 /** Brings back the previous file. The current one becomes the previous one, so this can be undone. */
@@ -103,7 +110,7 @@ export async function openFile(given: File): Promise<void> {
   }
 }
 
-function firstFile(): Written {
+function firstFile(): EditorFile {
   return { ...firstTemplate('typescript'), byLink: false };
 }
 
@@ -125,18 +132,18 @@ function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {
     const stored = globalThis.localStorage.getItem(KEY);
     if (stored === null) return null;
     const { file, before } = readKeptText(stored, FIELDS);
-    if (!isWritten(file)) throw new RangeError('it has no file');
-    return { file, before: isWritten(before) ? before : null };
+    if (!isEditorFile(file)) throw new RangeError('it has no file');
+    return { file, before: isEditorFile(before) ? before : null };
   } catch (error) {
     if (error instanceof RangeError) {
       putAside(KEY);
       notice(`The environment you wrote couldn’t be read and was set aside: ${error.message}.`);
     }
-    return null; // without storage nothing is kept
+    return null; // storage is blocked, so nothing is stored
   }
 }
 
-function isWritten(value: unknown): value is Written {
+function isEditorFile(value: unknown): value is EditorFile {
   if (!isRecord(value)) return false;
   const { name, text, byLink } = value;
   return typeof name === 'string' && typeof text === 'string' && typeof byLink === 'boolean';

@@ -11,10 +11,10 @@ export const TASKS_PLAYED = 1000;
 const SEED = 1;
 
 let reader: ExaminerClient | null = null;
-let asked: EnvironmentFile | null = null; // that is being read
+let fileBeingRead: EnvironmentFile | null = null; // the file that is being read
 let checker: ExaminerClient | null = null;
 
-/** Reads what stands in the editor whenever it changes; nothing of it runs. Returns a function that stops. */
+/** Reads the editor's text whenever it changes, without running it. Returns a function that stops this. */
 export function keepReading(): () => void {
   read();
   const stop = useEnvironment.subscribe(({ file }, before) => {
@@ -23,47 +23,50 @@ export function keepReading(): () => void {
   return () => {
     stop();
     reader?.terminate();
-    [reader, asked] = [null, null];
+    [reader, fileBeingRead] = [null, null];
   };
 }
 
-/** Asks for the newest text; one is read at a time, and those between are skipped. */
+/** Reads the newest text, unless a text is being read. Texts in between are skipped. */
 function read(): void {
   const { file, reading } = useEnvironment.getState();
-  if (asked !== null || (reading?.text === file.text && reading.language === languageOf(file))) return;
+  if (fileBeingRead !== null || (reading?.text === file.text && reading.language === languageOf(file))) return;
   reader ??= new ExaminerClient(
     {
       onEvent: (event) => {
-        if (event.type !== 'read' || asked === null) return;
+        if (event.type !== 'read' || fileBeingRead === null) return;
         useEnvironment.setState({
-          reading: { text: asked.text, language: languageOf(asked), found: event.reading },
+          reading: { text: fileBeingRead.text, language: languageOf(fileBeingRead), found: event.reading },
         });
-        if (event.reading.problem === null) followClass(asked, event.reading.declared.name);
-        asked = null;
+        if (event.reading.problem === null) followClass(fileBeingRead, event.reading.declared.name);
+        fileBeingRead = null;
         read();
       },
-      onLoss: () => ([reader, asked] = [null, null]), // the next key starts another
+      onLoss: () => ([reader, fileBeingRead] = [null, null]), // the next change of the text starts another worker
     },
     false,
   );
-  asked = { name: file.name, text: file.text };
-  reader.send({ type: 'read', file: asked });
+  fileBeingRead = { name: file.name, text: file.text };
+  reader.send({ type: 'read', file: fileBeingRead });
 }
 
-/** Names the file after its class, if it has the name of a template that it no longer is. */
+/** Renames the file after its class, if it still has a template's name and its class was renamed. */
 function followClass({ name, text }: EnvironmentFile, className: string): void {
   const { file } = useEnvironment.getState();
-  const own = nameAfterClass(name, className);
-  if (own !== null && file.name === name && file.text === text) rename(own);
+  const newName = nameAfterClass(name, className);
+  if (newName !== null && file.name === name && file.text === text) rename(newName);
 }
 
-/** Plays what stands in the editor, in a worker of its own. */
+/** Checks the editor's text, in a separate worker. */
 export const check = (): void => play(false);
 
-/** Checks what stands in the editor, unless the last check was of the same text. If it has no fault, hands the reader the zip with which other frameworks train on it. */
+/**
+ * Checks the editor's text, unless the last check was of the same text. If it has no fault, downloads the zip that
+ * other frameworks train with.
+ */
 export const checkAndExport = (): void => play(true);
 
-/** What the last check found in the text that stands in the editor; null if that text wasn't checked. */
+/** What the last check found in the editor's text; null if this text wasn't checked. */
 export const foundInText = ({ check, file }: ReturnType<typeof useEnvironment.getState>): Examination | null =>
   check?.state === 'done' && check.text === file.text ? check.found : null;
 
@@ -80,7 +83,7 @@ function play(exports: boolean): void {
         } else if (event.type === 'checked') {
           checker?.terminate();
           checker = null;
-          const exported = exports ? { as: event.zip && saved(name, event.zip) } : null;
+          const exported = exports ? { as: event.zip && downloadZip(name, event.zip) } : null;
           useEnvironment.setState({ check: { state: 'done', text, found: event.examination, exported } });
         }
       },
@@ -99,42 +102,42 @@ function play(exports: boolean): void {
   );
 }
 
-/** Hands the reader the zip of a file's export; returns its name. */
-function saved(file: string, zip: Uint8Array<ArrayBuffer>): string {
+/** Downloads the zip of a file's export. Returns the zip's name. */
+function downloadZip(file: string, zip: Uint8Array<ArrayBuffer>): string {
   const name = `${(file.trim() || 'environment').replace(/(.)\.[^.]*$/, '$1')}.zip`;
   download(name, 'application/zip', new Blob([zip], { type: 'application/zip' }));
   return name;
 }
 
-/** Ends a check that runs. */
+/** Ends the running check, if any. */
 export function cancelCheck(): void {
   checker?.terminate();
   checker = null;
   if (useEnvironment.getState().check?.state === 'running') useEnvironment.setState({ check: null });
 }
 
-/** How long a worker that is there may say nothing. What an environment may compute is counted; this stands behind it. */
-const SILENT_MS = 10_000;
+/** How long a started worker may send nothing. A fallback: an environment's computation has its own limit. */
+const TIMEOUT_MS = 10_000;
 
 /** Callbacks for what the examiner reports. */
 interface ExaminerListener {
   readonly onEvent: (event: Exclude<ExaminerEvent, { type: 'here' | 'failed' }>) => void;
-  /** It has ended; why, in a sentence. */
+  /** The worker has ended; `why` is a sentence. */
   readonly onLoss: (why: string) => void;
 }
 
-/** The owner of a worker that examines an environment's file. */
+/** Owns a worker that examines an environment's file. */
 class ExaminerClient {
   readonly #worker: Worker;
   readonly #onLoss: ExaminerListener['onLoss'];
-  #watch: ReturnType<typeof setTimeout> | undefined;
+  #timeout: ReturnType<typeof setTimeout> | undefined;
 
-  /** Starts the worker. `watched`: it is ended when it has said nothing for ten seconds. */
-  constructor({ onEvent, onLoss }: ExaminerListener, watched: boolean) {
+  /** Starts the worker. `hasTimeout`: ends it once it has sent nothing for ten seconds after a message. */
+  constructor({ onEvent, onLoss }: ExaminerListener, hasTimeout: boolean) {
     this.#onLoss = onLoss;
     this.#worker = new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' });
     this.#worker.onmessage = ({ data }: MessageEvent<ExaminerEvent>) => {
-      if (watched) this.#heard();
+      if (hasTimeout) this.#restartTimeout();
       if (data.type === 'failed') this.#lose(`The sandbox stopped: ${data.message}`);
       else if (data.type !== 'here') onEvent(data);
     };
@@ -154,17 +157,17 @@ class ExaminerClient {
     this.#worker.postMessage(command);
   }
 
-  /** Ends the worker, whatever it does. */
+  /** Ends the worker, whatever it is doing. */
   terminate(): void {
-    clearTimeout(this.#watch);
+    clearTimeout(this.#timeout);
     this.#worker.terminate();
   }
 
-  #heard(): void {
-    clearTimeout(this.#watch);
-    this.#watch = setTimeout(
-      () => this.#lose(`The sandbox didn’t answer for ${SILENT_MS / 1000} seconds, so the page ended it.`),
-      SILENT_MS,
+  #restartTimeout(): void {
+    clearTimeout(this.#timeout);
+    this.#timeout = setTimeout(
+      () => this.#lose(`The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it.`),
+      TIMEOUT_MS,
     );
   }
 

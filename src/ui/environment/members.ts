@@ -1,13 +1,16 @@
-/** A member that an environment's class may have, as the editor offers it. Each snippet has `${…}` around each placeholder; a number has to be written `${1:400}`. */
+/**
+ * A member that an environment's class may define, with its completion. A snippet has `${…}` around each placeholder; a
+ * number must be written `${1:400}`.
+ */
 interface Member {
   readonly label: string;
-  readonly python: string; // its name in a class in Python
+  readonly python: string; // its name in a Python class
   readonly doc: string;
   readonly snippet: string;
-  readonly pythonSnippet: string; // empty where the class's body has nothing to write
+  readonly pythonSnippet: string; // empty if nothing is written in the class's body
 }
 
-/** Methods that the playground calls, the fields it reads, and a tool to begin with. */
+/** The methods that the playground calls, the fields that it reads, and a tool. */
 export const MEMBERS: readonly Member[] = [
   {
     label: 'reset',

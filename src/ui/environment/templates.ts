@@ -10,31 +10,34 @@ const TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}'
 export interface Template {
   readonly file: EnvironmentFile;
   readonly title: string; // its name in words
-  readonly sentence: string; // the first one of what its class says of itself
+  readonly sentence: string; // the first sentence of the comment on its class
 }
 
-/** What a class says of itself, in each language. */
+/** Finds the comment on a class, by language. */
 const COMMENTS: Readonly<Record<EnvironmentLanguage, RegExp>> = {
   typescript: /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export default class/,
   python: /^class \w+:\s*"""([^]*?)"""/m,
 };
 
-/** The shipped environments; whatever lies in their folder is here. */
+/** The shipped environments: all files in `public/environments`. */
 export const TEMPLATES: readonly Template[] = Object.entries(TEXTS)
   .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
   .map((file) => ({ file, title: titleOf(file.name), sentence: sentenceOf(file) }));
 
-/** The template of each language that comes first; the one in TypeScript stands in the editor on a first visit. */
+/** File name of the first template of each language. The TypeScript one is in the editor on a first visit. */
 export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
   typescript: 'guessTheWord.ts',
   python: 'hiddenWord.py',
 };
 
-/** The name of a file whose class has another name than the template that it began as; null if the file keeps its name. */
+/**
+ * A new name for a file that still has its template's name although its class was renamed; null if the file keeps its
+ * name.
+ */
 export function nameAfterClass(name: string, className: string): string | null {
-  if (!TEMPLATES.some(({ file }) => file.name === name)) return null; // it was named by a person
-  const own = className.charAt(0).toLowerCase() + className.slice(1) + name.slice(name.lastIndexOf('.'));
-  return own === name ? null : own;
+  if (!TEMPLATES.some(({ file }) => file.name === name)) return null; // a person chose this name
+  const fileName = className.charAt(0).toLowerCase() + className.slice(1) + name.slice(name.lastIndexOf('.'));
+  return fileName === name ? null : fileName;
 }
 
 /** `guessTheWord.ts` in words: Guess the word. */

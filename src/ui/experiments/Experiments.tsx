@@ -4,12 +4,12 @@ import { plannedRuns, type Plan } from '../../experiments/experimentPlan.ts';
 import { tableOf } from '../../experiments/resultTable.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
-import { planHash, readPlan, defaultPlan, MOST_SEEDS } from './planAddress.ts';
+import { planHash, readPlan, defaultPlan, MAX_SEEDS } from './planAddress.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { HeaderEnd } from '../shell/Header.tsx';
 import { useTitleParts } from '../shell/pageTitle.ts';
 import { ViewBar } from '../shell/ViewBar.tsx';
-import { ForgottenResults } from './ExportButtons.tsx';
+import { DeletedResults } from './ExportButtons.tsx';
 import { Results } from './Results.tsx';
 import { resumeStored, cancel, pause, resume, start } from './experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
@@ -30,7 +30,7 @@ export function Experiments() {
   const shipped = useExperiments((s) => s.shipped[plan.experiment]);
   const table = useMemo(() => tableOf(plan, results, shipped), [plan, results, shipped]);
   const { label, question, doc } = EXPERIMENTS[plan.experiment];
-  useAddress();
+  usePlanAddress();
   useTitle();
   useEffect(resumeStored, []);
   useEffect(() => void loadShipped(plan.experiment), [plan.experiment]);
@@ -49,7 +49,7 @@ export function Experiments() {
           <p className="faint">{doc}</p>
           <QueueButtons />
           <Notices />
-          <ForgottenResults />
+          <DeletedResults />
           <Results table={table} />
           <RunGrid runs={plannedRuns(plan)} table={table} />
         </section>
@@ -76,8 +76,8 @@ function Notices() {
   );
 }
 
-/** The address follows the form, and the form an address that is typed or gone back to. */
-function useAddress(): void {
+/** Writes the form's plan into the address, and reads an address that is typed or gone back to. */
+function usePlanAddress(): void {
   useEffect(() => {
     const write = () => {
       if (routeOf(location.hash) !== 'experiments') return;
@@ -103,11 +103,11 @@ function useAddress(): void {
 
 function useTitle(): void {
   const running = useExperiments((s) => s.mode === 'running');
-  const left = useExperiments((s) => s.waiting.length);
-  useTitleParts({ progress: running ? `▶ ${left} runs left` : '' });
+  const runsLeft = useExperiments((s) => s.waiting.length);
+  useTitleParts({ progress: running ? `▶ ${runsLeft} runs left` : '' });
 }
 
-/** Start, pause, cancel, and what it costs. */
+/** Buttons to start, pause and cancel the queue, and the cost of the missing runs. */
 function QueueButtons() {
   const mode = useExperiments((s) => s.mode);
   const plan = useExperiments((s) => s.plan);
@@ -178,7 +178,7 @@ const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
   cpu: 'CPU',
 };
 
-/** Which experiment, on how many seeds, how long, on what. */
+/** The form: experiment, seeds, updates, backend, variants. */
 function Setup() {
   const plan = useExperiments((s) => s.plan);
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
@@ -201,7 +201,7 @@ function Setup() {
           </label>
         ))}
       </fieldset>
-      <NumberInput label="Seeds" value={plan.seeds} max={MOST_SEEDS} onChange={(seeds) => set({ seeds })} />
+      <NumberInput label="Seeds" value={plan.seeds} max={MAX_SEEDS} onChange={(seeds) => set({ seeds })} />
       {experiment.shared.updates === undefined ? (
         <p className="faint">Each preset runs for its own number of updates.</p>
       ) : (
@@ -237,7 +237,7 @@ function ArmChoice(props: {
   const chosen = plan.arms.length === 0 ? runs : runs.filter((key) => plan.arms.includes(key));
   const toggle = (key: string) => {
     const next = chosen.includes(key) ? chosen.filter((other) => other !== key) : [...chosen, key];
-    // an experiment of nothing is not one
+    // at least one variant stays chosen
     if (next.length > 0) set({ arms: next.length === runs.length ? [] : runs.filter((k) => next.includes(k)) });
   };
   return (
@@ -262,7 +262,10 @@ interface Props {
   readonly onChange: (value: number) => void;
 }
 
-/** A whole number from 1 to `max`; what is typed on the way to one is left alone, and put right when the field is left. */
+/**
+ * An input for a whole number from 1 to `max`. Keeps unfinished text while typing; leaving the field restores the last
+ * valid number.
+ */
 function NumberInput({ label, value, max, onChange }: Props) {
   const [typed, setTyped] = useState<string | null>(null);
   const take = (text: string) => {

@@ -5,21 +5,21 @@ import { resultsText } from '../../experiments/runResult.ts';
 import { download } from '../export/fileDownload.ts';
 import { forget, restoreDeleted, useExperiments } from './experimentStore.ts';
 
-/** Takes the table away, or throws its results out. */
+/** Buttons to export the table or to delete its results. */
 export function ExportButtons({ table }: { readonly table: Table }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const idle = useExperiments((s) => s.mode === 'idle');
   const { experiment } = table.plan;
   const results = useExperiments((s) => s.results);
-  const own = results.filter((result) => result.experiment === experiment);
+  const ownResults = results.filter((result) => result.experiment === experiment);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(markdownOf(table));
-      setSaid('Copied.');
+      setMessage('Copied.');
     } catch {
       // a page on plain http has no clipboard
       download(`${experiment}.md`, 'text/markdown', markdownOf(table));
-      setSaid('The browser blocks the clipboard. The file was downloaded instead.');
+      setMessage('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
   return (
@@ -32,9 +32,9 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       </button>
       <button
         type="button"
-        disabled={own.length === 0}
+        disabled={ownResults.length === 0}
         title="To continue these runs from the command line, put this file into the folder experiments"
-        onClick={() => download(`${experiment}.jsonl`, 'application/x-ndjson', resultsText(own))}
+        onClick={() => download(`${experiment}.jsonl`, 'application/x-ndjson', resultsText(ownResults))}
       >
         Download results
       </button>
@@ -42,14 +42,14 @@ export function ExportButtons({ table }: { readonly table: Table }) {
         Delete these results
       </button>
       <span className="faint" role="status">
-        {said}
+        {message}
       </span>
     </div>
   );
 }
 
-/** Says what was forgotten and takes it back. */
-export function ForgottenResults() {
+/** Says how many results were deleted, with a button to undo that. */
+export function DeletedResults() {
   const deletedCount = useExperiments((s) => s.deleted.length);
   if (deletedCount === 0) return null;
   return (

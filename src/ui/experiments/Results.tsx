@@ -13,7 +13,7 @@ import {
 import { ExportButtons } from './ExportButtons.tsx';
 import { Sparkline } from './Sparkline.tsx';
 
-/** The table: what the runs say together, and apart from it what others printed. */
+/** The table of results, with published figures in separate columns. */
 export function Results({ table }: { readonly table: Table }) {
   const { experiment, rows } = table;
   const published = experiment.published;
@@ -39,7 +39,7 @@ export function Results({ table }: { readonly table: Table }) {
                 {rows
                   .filter(({ arm }) => (arm.group ?? '') === group)
                   .map((row) => (
-                    <Line key={row.arm.key} row={row} table={table} />
+                    <ResultRow key={row.arm.key} row={row} table={table} />
                   ))}
               </Fragment>
             ))}
@@ -96,7 +96,7 @@ function Head({ table }: { readonly table: Table }) {
   );
 }
 
-function Line({ row, table }: { readonly row: Row; readonly table: Table }) {
+function ResultRow({ row, table }: { readonly row: Row; readonly table: Table }) {
   const { experiment } = table;
   const against = againstText(table, row);
   return (
@@ -108,12 +108,12 @@ function Line({ row, table }: { readonly row: Row; readonly table: Table }) {
       <td>{row.runs}</td>
       {experiment.columns.map((column, i) => (
         <td key={column.key} data-headline={column.key === experiment.headline}>
-          <Stacked text={cellText(row.cells[i] ?? null, column, row.runs)} at=" ±" />
+          <TwoLines text={cellText(row.cells[i] ?? null, column, row.runs)} separator=" ±" />
         </td>
       ))}
       <td className="difference">
         {against !== '' && (
-          <Stacked text={`${differenceText(row.difference)}; compared with ${against}`} at=", better" />
+          <TwoLines text={`${differenceText(row.difference)}; compared with ${against}`} separator=", better" />
         )}
         {against === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
       </td>
@@ -126,9 +126,9 @@ function Line({ row, table }: { readonly row: Row; readonly table: Table }) {
   );
 }
 
-/** A text in two lines: what follows `at` stands below, smaller. */
-function Stacked({ text, at }: { readonly text: string; readonly at: string }) {
-  const split = text.indexOf(at);
+/** Splits a text into two lines before `separator`. The second line is smaller. */
+function TwoLines({ text, separator }: { readonly text: string; readonly separator: string }) {
+  const split = text.indexOf(separator);
   if (split < 0) return text;
   return (
     <>

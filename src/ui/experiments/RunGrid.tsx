@@ -9,12 +9,12 @@ import { Sparkline } from './Sparkline.tsx';
 import { isSame, requestFor } from './requests.ts';
 import { useExperiments } from './experimentStore.ts';
 
-/** Every run of the plan: arms down, seeds across, and how each one stands. */
+/** A table of the state of every run of the plan: one row per arm, one column per seed. */
 export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;
   const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
-  const mine = failed.filter((run) => run.experiment === plan.experiment);
+  const failedHere = failed.filter((run) => run.experiment === plan.experiment);
   return (
     <>
       <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
@@ -40,7 +40,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
           </tbody>
         </table>
       </div>
-      {mine.map(({ arm, seed, message }) => (
+      {failedHere.map(({ arm, seed, message }) => (
         <p key={`${arm} ${seed}`} className="note bad" role="alert">
           {arm}, seed {seed}, failed: {message} Start tries it again.
         </p>
@@ -94,14 +94,14 @@ interface RunStateProps {
   readonly run: PlannedRun;
   readonly result: RunResult | undefined;
   readonly table: Table;
-  readonly shipped: boolean; // a shipped run stands in
+  readonly shipped: boolean; // a run that came with the page is used instead
 }
 
 function RunState({ run, result, table, shipped }: RunStateProps) {
   const request = requestFor(table.plan, run);
-  const under = useExperiments((s) => (s.under && isSame(s.under.run, request) ? s.under : null));
+  const current = useExperiments((s) => (s.current && isSame(s.current.run, request) ? s.current : null));
   const paused = useExperiments((s) => s.mode === 'paused');
-  const waits = useExperiments((s) => s.waiting.some((other) => isSame(other, request)));
+  const isWaiting = useExperiments((s) => s.waiting.some((other) => isSame(other, request)));
   const failed = useExperiments((s) => s.failed.some((other) => isSame(other, request)));
   if (result) {
     return (
@@ -110,8 +110,8 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
       </span>
     );
   }
-  if (under && waits) {
-    const { update, updates, phase, done, total } = under;
+  if (current && isWaiting) {
+    const { update, updates, phase, done, total } = current;
     const starting = phase === 'warm-start' && total > 0;
     const text = starting ? `warm start ${done}/${total}` : `${update}/${updates}`;
     return (
@@ -122,14 +122,14 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
           aria-label={`${run.arm}, seed ${run.seed}`}
         />
         {paused ? `paused ${text}` : text}
-        {under.success.length > 1 && <Sparkline curves={[under.success]} />}
+        {current.success.length > 1 && <Sparkline curves={[current.success]} />}
       </span>
     );
   }
-  const state = waits ? 'waiting' : failed ? 'failed' : shipped ? 'shipped' : 'not started';
+  const state = isWaiting ? 'waiting' : failed ? 'failed' : shipped ? 'shipped' : 'not started';
   return (
     <span className="run-state" data-state={state}>
-      {failed && !waits && <Icon name="cross" />}
+      {failed && !isWaiting && <Icon name="cross" />}
       {state === 'shipped' ? 'came with the page' : state}
     </span>
   );

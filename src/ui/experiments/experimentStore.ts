@@ -6,10 +6,10 @@ import { readPlan } from './planAddress.ts';
 import { isSame, requestFor, type FailedRun, type RunRequest } from './requests.ts';
 import { load, save } from './storage.ts';
 
-/** elsewhere: another tab has the queue, and this one waits for it. */
+/** State of the queue. `elsewhere`: another tab runs it, and this tab waits. */
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
 
-/** How far the run under way is. */
+/** Progress of the current run. */
 export interface CurrentRun {
   readonly run: RunRequest;
   readonly update: number;
@@ -17,21 +17,22 @@ export interface CurrentRun {
   readonly phase: Phase;
   readonly done: number; // within the phase
   readonly total: number;
-  readonly success: readonly number[]; // of its rollouts, by update so far
+  readonly success: readonly number[]; // success of its rollouts, by update
 }
 
 interface ExperimentsState {
   readonly plan: Plan; // what the form shows
   readonly corrections: readonly string[]; // what had to be changed in the address
   readonly mode: Mode;
-  readonly waiting: readonly RunRequest[]; // the first is under way while the queue runs
+  readonly waiting: readonly RunRequest[]; // while the queue runs, the first is the current run
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
-  readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>; // fetched with the page
-  readonly under: CurrentRun | null;
+  // results that come with the page, by experiment
+  readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
+  readonly current: CurrentRun | null;
   readonly deleted: readonly RunResult[]; // for undo
   readonly unsaved: string | null; // why nothing is being saved
-  readonly note: string; // said once, politely
+  readonly note: string; // announced by screen readers
 }
 
 /** The queue and its results; read from storage when the screen is first opened. */
@@ -44,7 +45,7 @@ export const useExperiments = create<ExperimentsState>()(() => {
     failed: stored.failed,
     results: stored.results,
     shipped: {},
-    under: null,
+    current: null,
     deleted: [],
     unsaved: problem,
     note: '',
@@ -59,7 +60,7 @@ export function change(changes: Partial<ExperimentsState>): void {
   useExperiments.setState({ unsaved });
 }
 
-/** What a plan still lacks: no result, not waiting. Failed runs count as lacking. */
+/** The runs that a plan lacks: without a result and not waiting. Failed runs count as lacking. */
 export function lacking(plan: Plan, waiting: readonly RunRequest[], results: readonly RunResult[]): RunRequest[] {
   return plannedRuns(plan)
     .filter((run) => !resultFor(run, results))
@@ -67,7 +68,7 @@ export function lacking(plan: Plan, waiting: readonly RunRequest[], results: rea
     .filter((request) => !waiting.some((other) => isSame(other, request)));
 }
 
-/** Takes a plan's results out of the list; `restoreForgotten` brings them back. */
+/** Deletes a plan's results. `restoreDeleted` brings them back. */
 export function forget(plan: Plan): void {
   const { results } = useExperiments.getState();
   const runs = plannedRuns(plan);

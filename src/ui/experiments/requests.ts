@@ -2,7 +2,7 @@ import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
 import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/experimentPlan.ts';
 
-/** A run that is asked for, small enough to be stored; its knobs follow from it. */
+/** A requested run, small enough to store. Its knobs follow from its experiment and arm. */
 export interface RunRequest extends Pick<Plan, 'experiment' | 'updates' | 'backend'> {
   readonly arm: string;
   readonly seed: number;
@@ -11,7 +11,7 @@ export interface FailedRun extends RunRequest {
   readonly message: string;
 }
 
-/** The run a request means; null when its experiment has no such arm any more. */
+/** The planned run of a request. Null if the experiment no longer has this arm. */
 export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunRequest): PlannedRun | null {
   const { arms }: Experiment = EXPERIMENTS[experiment];
   if (!arms.some((a) => a.key === arm && isRun(a))) return null;
@@ -37,7 +37,7 @@ export function isSame(a: RunRequest, b: RunRequest): boolean {
   );
 }
 
-/** A request from text that anybody may have touched; null when it is not one. */
+/** Checks stored data, which anybody may have edited. Null if it isn't a request. */
 export function parseRequest(value: unknown): RunRequest | null {
   if (typeof value !== 'object' || value === null) return null;
   const { experiment, arm, seed, updates, backend } = value as Partial<Record<keyof RunRequest, unknown>>;
@@ -57,7 +57,7 @@ function isBackend(x: unknown): x is RunRequest['backend'] {
   return x === 'auto' || x === 'gpu' || x === 'cpu';
 }
 
-const MOST = 100_000;
+const MAX_COUNT = 100_000;
 function isCount(x: unknown): x is number {
-  return typeof x === 'number' && Number.isInteger(x) && x >= 1 && x <= MOST;
+  return typeof x === 'number' && Number.isInteger(x) && x >= 1 && x <= MAX_COUNT;
 }

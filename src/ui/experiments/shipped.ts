@@ -2,12 +2,12 @@ import { SHIPPED, type ExperimentName } from '../../experiments/experimentList.t
 import { parseResults, type RunResult } from '../../experiments/runResult.ts';
 import { useExperiments } from './experimentStore.ts';
 
-const asked = new Set<ExperimentName>();
+const requested = new Set<ExperimentName>();
 
 /** Fetches, once, the runs of an experiment that come with the page. If there are none, the table does not change. */
 export async function loadShipped(name: ExperimentName): Promise<void> {
-  if (asked.has(name) || !SHIPPED.includes(name)) return;
-  asked.add(name);
+  if (requested.has(name) || !SHIPPED.includes(name)) return;
+  requested.add(name);
   try {
     const response = await fetch(`${import.meta.env.BASE_URL}experiments/${name}.jsonl`);
     // some servers answer a missing file with the page itself
@@ -15,7 +15,7 @@ export async function loadShipped(name: ExperimentName): Promise<void> {
     const { results } = parseResults(await response.text());
     add(name, results);
   } catch {
-    asked.delete(name); // offline: the next call tries again
+    requested.delete(name); // offline: the next call tries again
   }
 }
 

@@ -5,37 +5,40 @@ import { parseRequest, type FailedRun, type RunRequest } from './requests.ts';
 const KEY = 'rollout-playground-experiments';
 const VERSION = 1;
 
-/** What outlives the page. */
+/** The part of the state that is stored in the browser. */
 export interface Stored {
-  readonly waiting: readonly RunRequest[]; // the one under way is the first: after a reload it starts again
+  readonly waiting: readonly RunRequest[]; // the first is the current run, which starts over after a reload
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
   readonly running: boolean;
 }
-const NOTHING: Stored = { waiting: [], failed: [], results: [], running: false };
+const EMPTY: Stored = { waiting: [], failed: [], results: [], running: false };
 
-/** Writes; a sentence when the browser would not, null when it did. */
+/** Stores the state. Returns null, or a sentence if the browser refuses. */
 export function save(stored: Stored): string | null {
   try {
     localStorage.setItem(KEY, keptText({ version: VERSION, ...stored }));
     return null;
   } catch (error) {
     const full = error instanceof DOMException && error.name === 'QuotaExceededError';
-    const why = full ? 'this site’s storage is full' : 'the browser blocks storage for this page';
-    return `Not saved: ${why}. The queue continues, but a reload would lose it. Download the CSV before you close the page.`;
+    const reason = full ? 'this site’s storage is full' : 'the browser blocks storage for this page';
+    return `Not saved: ${reason}. The queue continues, but a reload would lose it. Download the CSV before you close the page.`;
   }
 }
 
-/** Reads what was written, and a sentence about what could not be read. Unreadable text is put aside, not thrown away. */
+/**
+ * Reads the stored state. `problem`: a sentence about what could not be read, or null. Unreadable text is copied to
+ * another key.
+ */
 export function load(): { readonly stored: Stored; readonly problem: string | null } {
   let text: string | null = null;
   try {
     text = localStorage.getItem(KEY);
-    if (text === null) return { stored: NOTHING, problem: null };
+    if (text === null) return { stored: EMPTY, problem: null };
     return read(text);
   } catch (error) {
     if (text === null)
-      return { stored: NOTHING, problem: 'Nothing will be saved: the browser blocks storage for this page.' };
+      return { stored: EMPTY, problem: 'Nothing will be saved: the browser blocks storage for this page.' };
     return putAside(text, error instanceof RangeError ? 'are damaged' : 'come from another version of this page');
   }
 }
@@ -64,20 +67,20 @@ function read(text: string): { stored: Stored; problem: string | null } {
   const lost = (['results', 'waiting', 'failed'] as const)
     .map((name) => ({ name, count: lists[name].length - stored[name].length }))
     .filter(({ count }) => count > 0);
-  const words = lost.map(({ name, count }) => `${count} of ${lists[name].length} ${WORDS[name]}`);
+  const words = lost.map(({ name, count }) => `${count} of ${lists[name].length} ${LIST_NAMES[name]}`);
   return { stored, problem: lost.length > 0 ? `${words.join(', ')} could not be read and were left out.` : null };
 }
 
-const WORDS = { results: 'stored results', waiting: 'waiting runs', failed: 'failed runs' };
+const LIST_NAMES = { results: 'stored results', waiting: 'waiting runs', failed: 'failed runs' };
 
 function putAside(text: string, what: string): { stored: Stored; problem: string } {
   try {
     localStorage.setItem(`${KEY}-unreadable`, text);
   } catch {
-    // where even this is refused, the sentence below is all that can be done
+    // storage is full or blocked; the sentence below is all that can be done
   }
   return {
-    stored: NOTHING,
+    stored: EMPTY,
     problem: `The stored experiments ${what} and can’t be read. A copy is kept; the list starts empty.`,
   };
 }

@@ -28,18 +28,18 @@ import { captionOf, configNow, titleOf } from './caption.ts';
 import { liveColumns } from './wholeRun.ts';
 
 const SIZE = { width: 620, height: 300 };
-const ROOM = 84; // of the dialog and the window around a drawing
+const MARGINS = 84; // px around the drawing, for the margins of the dialog and the window
 
 interface Props {
   readonly metric: MetricName;
   readonly close: () => void;
 }
 
-/** A curve in large, and ways to take it away. */
+/** A large view of a curve, with buttons to export it. */
 export function ExportDialog({ metric, close }: Props) {
   const drawing = useRef<HTMLDivElement>(null);
   const names = LINES[metric] ?? [metric];
-  const version = Math.max(1, useTurn(metric)); // the first drawing waits for no turn
+  const version = Math.max(1, useTurn(metric)); // draw at once, without waiting for a turn
   const series = live.series.get(metric);
   const [{ width, height }] = useState(sizeNow);
   const frame = useFrame(metric, version, width, height);
@@ -50,7 +50,7 @@ export function ExportDialog({ metric, close }: Props) {
       {series && frame ? (
         <>
           <div className="row">
-            <Read metric={metric} frame={frame} />
+            <CrosshairReading metric={metric} frame={frame} />
             <ViewControls />
           </div>
           <ChartSurface className="" label="this chart" words={(update) => wordsAt(names, update)}>
@@ -83,7 +83,7 @@ export function ExportDialog({ metric, close }: Props) {
   );
 }
 
-/** The whole run, to take away. */
+/** Buttons to export the whole run. */
 function RunButtons({ record }: { readonly record: Run }) {
   return (
     <>
@@ -104,13 +104,13 @@ function RunButtons({ record }: { readonly record: Run }) {
   );
 }
 
-/** As large as the dialog and the window allow, px. */
+/** The size of the drawing, limited by the window's width, px. */
 function sizeNow() {
-  return { ...SIZE, width: Math.min(SIZE.width, innerWidth - ROOM) };
+  return { ...SIZE, width: Math.min(SIZE.width, innerWidth - MARGINS) };
 }
 
-/** What stands under the crosshair, in words. */
-function Read({ metric, frame }: { readonly metric: MetricName; readonly frame: Frame }) {
+/** The values under the crosshair, in words. */
+function CrosshairReading({ metric, frame }: { readonly metric: MetricName; readonly frame: Frame }) {
   const at = useView((s) => s.at);
   const smoothing = useView((s) => s.smoothing);
   const read = at === null ? undefined : frame.traces[0] && readAt(frame.traces[0], at);

@@ -7,7 +7,9 @@ import { convert } from '../run/engine.ts';
 import '../styles/handover.css';
 import { download, fileName } from './fileDownload.ts';
 
-const WORDS: Readonly<Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>> = {
+const ENGINE_WORDS: Readonly<
+  Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>
+> = {
   verl: {
     name: 'verl',
     needs: 'Trains on GPUs.',
@@ -21,16 +23,18 @@ const WORDS: Readonly<Record<Engine, { readonly name: string; readonly needs: st
 };
 
 interface Props {
-  readonly run: PackedRun; // as it was when the window was opened
+  readonly run: PackedRun; // as it was when the dialog was opened
   readonly close: () => void;
 }
 
-/** A run as a folder that trains the same task on an engine that scales, and what becomes of its knobs there. */
+/**
+ * Exports a run as a folder that continues its training with verl or TRL, and shows what becomes of each knob there.
+ */
 export function HandoverDialog({ run, close }: Props) {
   const [engine, setEngine] = useState<Engine>('verl');
   const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);
   const [refused, setRefused] = useState('');
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   useEffect(() => {
     void convert({ kind: 'handover', run, engine: null }).then((answer) => {
       if (answer.kind === 'handed') setKnobs(answer.knobs);
@@ -38,15 +42,15 @@ export function HandoverDialog({ run, close }: Props) {
     });
   }, [run]);
   const save = async () => {
-    setSaid('Writing …');
+    setMessage('Writing …');
     const answer = await convert({ kind: 'handover', run, engine });
     if (answer.kind !== 'handed' || !answer.zip) {
-      setSaid(`Not saved: ${answer.kind === 'refused' ? answer.message : answer.kind}`);
+      setMessage(`Not saved: ${answer.kind === 'refused' ? answer.message : answer.kind}`);
       return;
     }
     const name = fileName(`run ${run.id} for ${engine}`, 'zip');
     download(name, 'application/zip', new Blob([answer.zip], { type: 'application/zip' }));
-    setSaid(`Saved as ${name}: unpack it, and read its README.`);
+    setMessage(`Saved as ${name}: unpack it, and read its README.`);
   };
   return (
     <Dialog title={`Run ${run.id} for a cluster`} className="help wide handover" onClose={close}>
@@ -64,7 +68,7 @@ export function HandoverDialog({ run, close }: Props) {
             <div className="segments" role="group" aria-label="Engine">
               {ENGINES.map((each) => (
                 <button key={each} type="button" aria-pressed={engine === each} onClick={() => setEngine(each)}>
-                  {WORDS[each].name}
+                  {ENGINE_WORDS[each].name}
                 </button>
               ))}
             </div>
@@ -73,11 +77,11 @@ export function HandoverDialog({ run, close }: Props) {
             </button>
           </div>
           <p className="faint">
-            {WORDS[engine].needs} It also has {WORDS[engine].files}, and a README with this table. There is no grammar
-            mask there: malformed turns get a penalty instead.
+            {ENGINE_WORDS[engine].needs} It also has {ENGINE_WORDS[engine].files}, and a README with this table. There
+            is no grammar mask there: malformed turns get a penalty instead.
           </p>
           <p role="status" className="small">
-            {said}
+            {message}
           </p>
           {knobs && <KnobTable knobs={knobs} engine={engine} />}
         </>
@@ -86,9 +90,9 @@ export function HandoverDialog({ run, close }: Props) {
   );
 }
 
-/** What becomes of each knob that does something in this run. */
+/** The engine's counterpart of each knob that has an effect in this run. */
 function KnobTable({ knobs, engine }: { readonly knobs: readonly MappedKnob[]; readonly engine: Engine }) {
-  // a region that scrolls is reached by keys
+  // a scrolling region must be reachable with the keyboard
   return (
     <div className="handover-table" role="region" aria-label="Counterpart of each knob" tabIndex={0}>
       <table className="ruled small">
@@ -96,7 +100,7 @@ function KnobTable({ knobs, engine }: { readonly knobs: readonly MappedKnob[]; r
           <tr>
             <th scope="col">Knob</th>
             <th scope="col">Here</th>
-            <th scope="col">{WORDS[engine].name}</th>
+            <th scope="col">{ENGINE_WORDS[engine].name}</th>
           </tr>
         </thead>
         <tbody>

@@ -3,14 +3,14 @@ import { download, fileName } from './fileDownload.ts';
 import { pictureOf, pngOf, type Caption } from './svg.ts';
 
 interface Props {
-  readonly chart: RefObject<HTMLElement | null>; // has the drawing in it
+  readonly chart: RefObject<HTMLElement | null>; // contains the drawing
   readonly caption: () => Caption;
   readonly csv: () => string;
 }
 
-/** Takes a chart away: as a picture, or its numbers. */
+/** Buttons to save a chart as a picture, or its numbers as CSV. */
 export function PictureButtons({ chart, caption, csv }: Props) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const picture = () => {
     const drawing = chart.current?.querySelector('svg');
     if (!drawing) throw new Error('There is no curve yet.');
@@ -22,9 +22,9 @@ export function PictureButtons({ chart, caption, csv }: Props) {
       if (ending === 'csv') download(name, 'text/csv', csv());
       else if (ending === 'svg') download(name, 'image/svg+xml', picture().svg);
       else download(name, 'image/png', await pngOf(picture()));
-      setSaid(`Saved as ${name}.`);
+      setMessage(`Saved as ${name}.`);
     } catch (error) {
-      setSaid(`Not saved: ${error instanceof Error ? error.message : String(error)}`);
+      setMessage(`Not saved: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
   return (
@@ -39,7 +39,7 @@ export function PictureButtons({ chart, caption, csv }: Props) {
         CSV
       </button>
       <span className="faint" role="status">
-        {said}
+        {message}
       </span>
     </div>
   );

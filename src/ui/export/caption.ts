@@ -10,9 +10,9 @@ import { live } from '../run/liveStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import type { Caption, Key } from './svg.ts';
 
-const MOST_CHANGES = 8; // lines of a picture
+const MAX_CHANGES = 8; // lines in a picture
 
-/** The knobs of the run in the lab, or of the one that would begin. */
+/** The knobs of the run in the lab, or of the run that would begin now. */
 export function configNow(): RunConfig {
   const { applied, wanted } = useConfig.getState();
   return applied ?? wanted;
@@ -24,7 +24,7 @@ export function titleOf(metric: MetricName): string {
   return unit === '' ? label : `${label} (${unit})`;
 }
 
-/** The preset that a run began with, and how many knobs were otherwise. */
+/** The preset that a run began with, and how many knobs differed from it, in words. */
 export function presetText(begun: RunConfig): string {
   const preset = nearestPreset(begun);
   const others = differences(presetConfig(preset), begun).length;
@@ -37,10 +37,10 @@ export function smoothingText(weight: number): string {
   return weight === 0 ? 'not smoothed' : `smoothed: exponential moving average, weight ${weight}, debiased`;
 }
 
-/** What a picture of a live curve says: of which run, preset and seed it is, what is measured, how it is smoothed, what was changed. */
-export function captionOf(metric: MetricName, { thinned, zoomed, looked, plot: { x, y } }: Frame): Caption {
+/** The caption of a picture of a live curve: run, preset, seed, metric, smoothing, knob changes. */
+export function captionOf(metric: MetricName, { thinned, zoomed, settings, plot: { x, y } }: Frame): Caption {
   const [, second] = LINES[metric] ?? [];
-  const { smoothing } = looked;
+  const { smoothing } = settings;
   const record = currentRun();
   const inView = zoomed ? `, ${Math.ceil(x.from)} to ${Math.floor(x.to)} in view` : '';
   const keys: Key[] = [
@@ -64,14 +64,14 @@ export function captionOf(metric: MetricName, { thinned, zoomed, looked, plot: {
   };
 }
 
-/** What a picture says of the run: its name, preset, seed, and what it was computed on. */
+/** The lines of a caption about the run: its name, preset, seed and backend. */
 function runNotes(which: string, { name, begun, config, backend, kernels }: Run): readonly string[] {
   const on = [backendText(backend), ...(kernels?.['set'] ? [`kernels ${kernels['set']}`] : [])].join(', ');
   return [`${which}: ${name}`, `${presetText(begun)}; seed ${config.seed}; ${on}`];
 }
 
 function changeNotes(): readonly string[] {
-  const shown = live.flags.slice(0, MOST_CHANGES).map(({ update, text }, i) => `${i + 1}: update ${update}, ${text}`);
+  const shown = live.flags.slice(0, MAX_CHANGES).map(({ update, text }, i) => `${i + 1}: update ${update}, ${text}`);
   const more = live.flags.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more changes`] : shown;
 }

@@ -3,7 +3,7 @@ import { metricWords } from '../../domain/evaluationSet.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 
-/** One column of a table: values at updates that rise; both (points). */
+/** One column of a table: values `y` at ascending updates `x`. Shapes: (points). */
 export interface Column {
   readonly title: string;
   readonly x: ArrayLike<number>;
@@ -11,8 +11,8 @@ export interface Column {
 }
 
 /**
- * Curves as CSV: one line for each update that any of them has, all digits, empty where one was not measured. The header names
- * each column.
+ * Curves as CSV: a header, then one line for each update that any curve has. Numbers have all their digits; a value
+ * that wasn't measured is empty.
  */
 export function csvOfCurves(columns: readonly Column[]): string {
   const values = columns.map(({ x, y }) => new Map(Array.from(x, (update, i) => [update, y[i]] as const)));
@@ -22,7 +22,7 @@ export function csvOfCurves(columns: readonly Column[]): string {
   return csvText([head, ...lines]);
 }
 
-/** A metric as a column's head: label, unit (1 for a plain number), key. */
+/** The heading of a metric's column: label, unit (1 for a plain number), key. */
 export function headOf(metric: MetricName, config: RunConfig): string {
   const { label, unit } = metricWords(metric, config);
   return `${label} (${unit || '1'}) [${metric}]`;

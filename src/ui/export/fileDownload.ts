@@ -1,4 +1,4 @@
-/** Hands a file to the reader. */
+/** Downloads a file through the browser. */
 export function download(name: string, type: string, content: string | Blob): void {
   const blob = typeof content === 'string' ? new Blob([content], { type: `${type};charset=utf-8` }) : content;
   const address = URL.createObjectURL(blob);
@@ -6,7 +6,7 @@ export function download(name: string, type: string, content: string | Blob): vo
   link.href = address;
   link.download = name;
   link.click();
-  // the download has read it by the next task
+  // by the next task, the download has read the blob
   setTimeout(() => URL.revokeObjectURL(address));
 }
 

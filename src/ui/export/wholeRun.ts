@@ -11,19 +11,19 @@ import { useConfig } from '../knobs/configStore.ts';
 import { type Column, headOf } from './curvesCsv.ts';
 
 /** A metric's values at updates. */
-interface Measured extends Column {
+interface MetricColumn extends Column {
   readonly metric: MetricName;
 }
 
-/** All curves of the run under way, every update. */
-export function liveColumns(): readonly Measured[] {
+/** All curves of the current run, with every update. */
+export function liveColumns(): readonly MetricColumn[] {
   const { applied, wanted } = useConfig.getState();
   const config = applied ?? wanted;
   return Array.from(live.series, ([metric, series]) => ({ metric, title: headOf(metric, config), ...series.points }));
 }
 
-/** All curves of a kept run: every update of the one under way, of others the positions that were kept. */
-export function columnsOf(run: Run): readonly Measured[] {
+/** All curves of a run: every update of the current run; of other runs the positions that were stored. */
+export function columnsOf(run: Run): readonly MetricColumn[] {
   if (currentRun()?.id === run.id) return liveColumns();
   return Array.from(run.series, ([metric, series]) => ({
     metric,
@@ -33,17 +33,18 @@ export function columnsOf(run: Run): readonly Measured[] {
 }
 
 /**
- * A run as a log, which the page opens and `npm run train -- --json` prints too. Its first line also has the address that opens the lab with
- * its knobs, and one with the kernels named that `auto` took: bits repeat with the same kernels on one adapter.
+ * A run as a log, in the format that the page opens and `npm run train -- --json` prints. Its first line also has the
+ * address that opens the lab with the run's knobs. If the kernels were `auto`, a second address names the kernels used:
+ * with the same kernels on the same adapter, a run repeats bit for bit.
  */
 export function logOf(run: Run): string {
   const current = currentRun();
   const { begun, kernels } = run;
   const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
-  const named = withKernels(begun, findKernelSet(kernels?.['set']));
+  const exactKnobs = withKernels(begun, findKernelSet(kernels?.['set']));
   return logText(current?.id === run.id ? current : run, {
     complete: current?.id === run.id, // every update; false: the positions a chart draws
     address: addressOf(begun),
-    ...(named && { sameKernels: addressOf(named) }),
+    ...(exactKnobs && { sameKernels: addressOf(exactKnobs) }),
   });
 }

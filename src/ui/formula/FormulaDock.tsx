@@ -21,7 +21,10 @@ import { counted, type Counts } from './counts.ts';
 import { CAN_PREVIEW, type Target } from './previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
 
-/** The formula of the algorithm as the knobs stand, always beside them: what a knob acts on is lit in it, and in the rollout. */
+/**
+ * The formula of the algorithm for the current knobs, always next to them. Terms that a knob acts on are highlighted,
+ * as are tokens in the rollout.
+ */
 export function FormulaDock() {
   const wanted = useConfig((s) => s.wanted);
   const lines = useMemo(() => formulaOf(wanted), [wanted]);
@@ -33,7 +36,7 @@ export function FormulaDock() {
   useEffect(() => {
     const box = equations.current;
     const lit = box?.querySelector<HTMLElement>('.term[data-lit="true"]')?.closest<HTMLElement>('.equation');
-    // what is pointed at in here is in sight already
+    // a term that the pointer is on is already visible
     if (!box || !lit || !target || 'term' in target) return;
     const [top, bottom] = [lit.offsetTop - box.offsetTop, lit.offsetTop - box.offsetTop + lit.offsetHeight];
     if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight) box.scrollTop = top;
@@ -67,7 +70,10 @@ export function FormulaDock() {
   );
 }
 
-/** The rollout in view as a bar, the tokens that are lit in it: for where the rollout itself is on another tab. */
+/**
+ * The rollout on screen as a bar, with its highlighted tokens, for layouts in which the rollout itself is on another
+ * tab.
+ */
 function Strip() {
   const { batch, rollout } = useCurrent();
   const marks = useSelection((s) => s.lit?.marks);
@@ -91,7 +97,7 @@ function Strip() {
   );
 }
 
-/** An equation whose terms can be pointed at, reached by keyboard and pinned. */
+/** An equation whose terms can be hovered, focused with the keyboard, and pinned. */
 function Equation({ line: { pieces, words } }: { readonly line: Line }) {
   return (
     <p className="equation">
@@ -108,7 +114,7 @@ function Pieces({ pieces, inside = false }: { readonly pieces: readonly Piece[];
   });
 }
 
-/** A term is one stop of the keyboard; a term within it is reached by pointing. */
+/** A term that the keyboard can focus. Terms inside it can only be hovered. */
 function Outer({ part: { term, pieces, off } }: { readonly part: Part }) {
   const lit = useFormula((s) => s.terms.includes(term));
   const pinned = useFormula((s) => sameTarget(s.pinned, { term }));
@@ -141,7 +147,10 @@ function Inner({ part: { term, pieces } }: { readonly part: Part }) {
   );
 }
 
-/** What is pointed at, which tokens it touches, and what turning it would change on the batch in view. As tall, whatever it says. */
+/**
+ * Details of the current target: the tokens that it touches, and how a change of its knob would change the batch on
+ * screen. Has a fixed height.
+ */
 function TargetDetails() {
   const target = useFormula((s) => s.target);
   const terms = useFormula((s) => s.terms);
@@ -167,7 +176,7 @@ function TargetDetails() {
       {!trying && 'knob' in target && target.knob === lastChangedKnob()?.knob && <Since />}
       {!trying && (
         <p>
-          <b>{'term' in target ? names : turnedName(target, wanted)}</b>
+          <b>{'term' in target ? names : targetTitle(target, wanted)}</b>
           {'term' in target ? '. ' : ` · ${names}. `}
           {terms.length === 1 && terms[0] && TERM_LIST[terms[0]].doc} <Touched />
         </p>
@@ -179,7 +188,7 @@ function TargetDetails() {
   );
 }
 
-/** What the run has been since its knobs were changed last. */
+/** Metrics of the run before and after the last change of its knobs. */
 function Since() {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.flagsVersion);
@@ -199,9 +208,9 @@ function Since() {
   );
 }
 
-type Turned = Exclude<Target, { readonly term: unknown }>;
+type KnobTarget = Exclude<Target, { readonly term: unknown }>;
 
-function turnedName(target: Turned, wanted: RunConfig): string {
+function targetTitle(target: KnobTarget, wanted: RunConfig): string {
   if ('knob' in target) return `${FIELDS[target.knob].label} ${knobText(wanted[target.knob])}`;
   return `Algorithm ${algorithmTitle(wanted)}`;
 }
@@ -229,8 +238,11 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
   return `${whole(batch)} ${batch === 1 ? 'token' : 'tokens'} of ${within}, ${whole(here)} of this rollout.`;
 }
 
-/** What the batch in view would have been with the knob, or the algorithm's knobs, as they stand. */
-function Preview({ target }: { readonly target: Turned }) {
+/**
+ * A preview: how the batch on screen would have been different with the current values of the knob or of the
+ * algorithm's knobs.
+ */
+function Preview({ target }: { readonly target: KnobTarget }) {
   const { changes, preview, refused, of } = usePreview();
   const { batch } = useCurrent();
   const moved = useConfig(
@@ -249,7 +261,7 @@ function Preview({ target }: { readonly target: Turned }) {
   return (
     <>
       <div className="row between">
-        <b>{'algorithm' in target ? turnedName(target, wanted) : FIELDS[target.knob].label}</b>
+        <b>{'algorithm' in target ? targetTitle(target, wanted) : FIELDS[target.knob].label}</b>
         <span className="line">
           {shown && <ShowTokens batch={batch} tokens={shown.tokens} />}
           <button type="button" className="quiet small" title="Stop the preview; keep the value" onClick={release}>
@@ -262,7 +274,7 @@ function Preview({ target }: { readonly target: Turned }) {
       ) : shown ? (
         <p className="tried" aria-live="polite" data-testid="tried">
           {changes.groupSize !== undefined && `Only the first ${knobText(changes.groupSize)} rollouts of each task. `}
-          With {turnedText(changes)}: {shown.sentence}
+          With {changesText(changes)}: {shown.sentence}
         </p>
       ) : (
         <p className="soft waiting">Computing it on this batch…</p>
@@ -271,8 +283,8 @@ function Preview({ target }: { readonly target: Turned }) {
   );
 }
 
-/** Turned knobs as they would stand: of one its value, of several their names too. */
-function turnedText(changes: Partial<RunConfig>): string {
+/** The previewed values as text. If there are several, with the names of the knobs. */
+function changesText(changes: Partial<RunConfig>): string {
   const all = Object.entries(changes) as [FieldName, string | number][];
   return all
     .map(([name, value]) => (all.length > 1 ? `${FIELDS[name].label} ${knobText(value)}` : knobText(value)))
@@ -284,7 +296,7 @@ interface Props {
   readonly tokens: readonly number[]; // flat indexes
 }
 
-/** Leads to tokens of a batch, one after the other; nothing if there are none. */
+/** Buttons that show the given tokens of a batch one after the other. Nothing if there are none. */
 function ShowTokens({ batch, tokens }: Props) {
   const [at, setAt] = useState<{ readonly of: readonly number[]; readonly k: number } | null>(null);
   if (tokens.length === 0) return null;
@@ -316,7 +328,7 @@ function ShowTokens({ batch, tokens }: Props) {
   );
 }
 
-/** Chooses a token with its rollout and turn, and brings it in sight; on a phone the rollout with it. */
+/** Selects a token with its rollout and turn, and scrolls to it. On a phone, also opens the tab with the rollout. */
 function show(batch: BatchView, i: number): void {
   const [row, token] = [Math.floor(i / batch.length), i % batch.length];
   useSelection.setState({ row, token, turn: batch.turns[i] ?? null, revealed: null, branch: null, tab: 'watch' });

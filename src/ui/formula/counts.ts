@@ -1,25 +1,26 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { Mark } from './mark.ts';
 
-/** How many tokens are marked. */
+/** Numbers of marked tokens. */
 export interface Counts {
-  readonly batch: number;
-  readonly groups: number; // that they are of
+  readonly batch: number; // in the batch
+  readonly groups: number; // number of groups that have marked tokens
   readonly here: number; // in one row
-  readonly rose: number; // held by the clip as their ratio rose, in the batch
-  readonly fell: number;
+  readonly rose: number; // in the batch, clipped because their ratio rose
+  readonly fell: number; // in the batch, clipped because their ratio fell
 }
 
-/** Counts marks (B,T), and those of row `row`. */
+/** Counts the marks (B,T) of a batch, and of its row `row`. */
 export function counted(marks: Uint8Array, { length, episodes }: BatchView, row: number): Counts {
-  const many = (some: Uint8Array, is: (mark: number) => boolean) => some.reduce((n, mark) => n + (is(mark) ? 1 : 0), 0);
+  const countWhere = (some: Uint8Array, is: (mark: number) => boolean) =>
+    some.reduce((n, mark) => n + (is(mark) ? 1 : 0), 0);
   const any = (mark: number) => mark !== Mark.none;
-  const of = (each: number) => marks.subarray(each * length, (each + 1) * length);
+  const marksOfRow = (each: number) => marks.subarray(each * length, (each + 1) * length);
   return {
-    batch: many(marks, any),
-    groups: new Set(episodes.flatMap((episode) => (of(episode.row).some(any) ? [episode.group] : []))).size,
-    here: many(of(row), any),
-    rose: many(marks, (mark) => mark === Mark.rose),
-    fell: many(marks, (mark) => mark === Mark.fell),
+    batch: countWhere(marks, any),
+    groups: new Set(episodes.flatMap((episode) => (marksOfRow(episode.row).some(any) ? [episode.group] : []))).size,
+    here: countWhere(marksOfRow(row), any),
+    rose: countWhere(marks, (mark) => mark === Mark.rose),
+    fell: countWhere(marks, (mark) => mark === Mark.fell),
   };
 }

@@ -12,7 +12,8 @@ import { type Target, previewKnobs } from './previewKnobs.ts';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
 
 interface FormulaState {
-  readonly target: Target | null; // the target under the pointer, else the pinned one, else the one changed last
+  /** The target under the pointer; without one, the pinned target; without one, the target changed last. */
+  readonly target: Target | null;
   readonly pinned: Target | null;
   readonly turned: boolean; // whether the effect of a changed knob is previewed
   readonly terms: readonly TermId[]; // the lit terms
@@ -23,25 +24,28 @@ interface FormulaState {
 /** The lit terms and knobs of the formula, and the target that lights them. */
 export const useFormula = create<FormulaState>()(() => ({
   ...{ target: null, pinned: null, turned: false, terms: [], knobs: [] },
-  open: matchMedia(BREAKPOINTS.desk).matches && !matchMedia(BREAKPOINTS.lowDesk).matches, // on a smaller window it would take half of the space for the knobs
+  // closed in smaller windows, where it would take half of the space for the knobs
+  open: matchMedia(BREAKPOINTS.desk).matches && !matchMedia(BREAKPOINTS.lowDesk).matches,
 }));
 
 const LINGER_MS = 250; // a pointer that rests shorter than this is ignored
 
 let pointed: Target | null = null;
-let turned: Target | null = null; // the target changed last by hand; its preview stays until it is released or can't be computed any more
+// the target changed last by hand; its preview stays until it is released or can't be computed any more
+let turned: Target | null = null;
 let flips = false; // the pointer is on a switch that wasn't pressed yet, so the preview shows its opposite state
-let pressed: Target | null = null; // the switch pressed last, until the pointer moves to another target; its preview shows its current state
+// the switch pressed last, until the pointer moves to another target; its preview shows its current state
+let pressed: Target | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Pins a target, so that it stays lit when the pointer leaves, and shows the formula. A second call unpins it. */
 export function pin(target: Target): void {
   const { pinned, open } = useFormula.getState();
-  const again = sameTarget(pinned, target);
-  useFormula.setState({ pinned: again ? null : target, open: open || !again });
-  if (again) pointed = null; // on a touch screen no pointer event would clear it
+  const unpins = sameTarget(pinned, target);
+  useFormula.setState({ pinned: unpins ? null : target, open: open || !unpins });
+  if (unpins) pointed = null; // on a touch screen no pointer event would clear it
   light();
-  if (open || again || !('knob' in target)) return;
+  if (open || unpins || !('knob' in target)) return;
   // the formula that opened may cover the knob
   requestAnimationFrame(() => {
     document.querySelector(`[data-knob="${target.knob}"]`)?.scrollIntoView({ block: 'nearest' });
@@ -55,12 +59,15 @@ export function release(): void {
   light();
 }
 
-/** Whether two targets are the same. */
+/** Whether two targets are equal. */
 export function sameTarget(a: Target | null, b: Target | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Lights the terms, knobs and tokens of the current target. If its knob was changed, previews the change on the batch in view. */
+/**
+ * Lights the terms, knobs and tokens of the current target. If its knob was changed, previews the change on the batch
+ * on screen.
+ */
 function light(): void {
   const { pinned } = useFormula.getState();
   const { wanted } = useConfig.getState();
@@ -185,7 +192,8 @@ export function bindPointing(): () => void {
     useConfig.subscribe((now, before) => {
       if (now.wanted === before.wanted) return;
       turned = now.lastEdit === null ? turnedBy(now.wanted, before.wanted) : { knob: now.lastEdit };
-      if (turned && !sameTarget(turned, pointed)) pointed = null; // the changed knob isn't under the pointer: show its effect
+      // the changed knob isn't under the pointer: show its effect
+      if (turned && !sameTarget(turned, pointed)) pointed = null;
       light();
     }),
     useLive.subscribe((now, before) => {

@@ -8,14 +8,14 @@ import { passesOf } from '../rollout/push.ts';
 import { isClipped } from '../rollout/channels.ts';
 import { Mark } from './mark.ts';
 
-/** What tokens are looked for in. */
+/** The batch in which tokens are marked, and everything that the marks depend on. */
 export interface Scene {
   readonly batch: BatchView;
-  readonly config: RunConfig; // whose masks
-  readonly row: number; // in view
+  readonly config: RunConfig; // it determines the masks
+  readonly row: number; // the row on screen
 }
 
-/** The marks of a set of tokens, (B,T): as the masks of the trainer have them, and for the clip as the passes that are kept had it. */
+/** The marks of a set of tokens, (B,T). They follow the trainer's masks and, for clipping, the kept epochs. */
 export function touched({ batch, config, row }: Scene, set: TokenSet): Uint8Array {
   const groups = learnedGroups(batch);
   const leftOut = config.choiceMask === 'on' ? batch.singles : undefined;
@@ -53,7 +53,7 @@ export function touched({ batch, config, row }: Scene, set: TokenSet): Uint8Arra
       return where(mask('policyTokens'), (i) => (batch.advantages[i] ?? 0) < 0);
     case 'clippedLow':
     case 'clippedHigh':
-      return clipped(batch, set);
+      return clippedMarks(batch, set);
     case 'regularizer':
       return where(mask('regularizerTokens'));
     case 'value':
@@ -61,7 +61,7 @@ export function touched({ batch, config, row }: Scene, set: TokenSet): Uint8Arra
   }
 }
 
-function clipped(batch: BatchView, which: 'clippedLow' | 'clippedHigh'): Uint8Array {
+function clippedMarks(batch: BatchView, which: 'clippedLow' | 'clippedHigh'): Uint8Array {
   const passes = passesOf(batch);
   return Uint8Array.from(batch.roles, (_, i) => {
     const rose = (batch.advantages[i] ?? 0) > 0;
@@ -71,7 +71,7 @@ function clipped(batch: BatchView, which: 'clippedLow' | 'clippedHigh'): Uint8Ar
   });
 }
 
-/** All marks of some sets; where several touch a token, what the clip did to it stands. */
+/** The combined marks of several sets. If several sets touch a token, a mark for clipping takes precedence. */
 export function touchedByAny(scene: Scene, sets: readonly TokenSet[]): Uint8Array {
   const all = new Uint8Array(scene.batch.roles.length);
   for (const set of new Set(sets)) {

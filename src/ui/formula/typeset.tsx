@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 const SCRIPT = /([_^])(\{[^}]*\}|[^\s·()+,/=]+)/;
 
-/** Text with what stands behind `_` and `^` set low and high. */
+/** A text with subscripts (after `_`) and superscripts (after `^`). */
 export function typeset(text: string): ReactNode {
   const found = SCRIPT.exec(text);
   if (!found) return text;

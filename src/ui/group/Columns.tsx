@@ -5,7 +5,7 @@ import { KINDS } from '../rollout/kinds.ts';
 import { whole } from '../parts/numberText.ts';
 import { type Rollout, textOf } from '../rollout/readRollout.ts';
 
-/** A rollout to set beside others. */
+/** A rollout shown as a column. */
 export interface Column {
   readonly key: string;
   readonly label: string;
@@ -16,13 +16,16 @@ export interface Column {
 
 interface Props {
   readonly columns: readonly Column[];
-  readonly shared: number; // tokens that all begin with; they are folded above
+  readonly shared: number; // number of tokens that all rollouts begin with; left out of the cells
   readonly chosen: { readonly key: string; readonly turn: number | null };
   readonly choose: (column: Column, turn: number) => void;
   readonly head: (column: Column) => ReactNode;
 }
 
-/** Rollouts side by side, turn beside turn. One tab stop; arrows go along turns and across rollouts. */
+/**
+ * Rollouts side by side, aligned by turn. One tab stop; arrow keys move between turns (up, down) and rollouts (left,
+ * right).
+ */
 export function Columns({ columns, shared, chosen, choose, head }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   const turns = [...new Set(columns.flatMap(({ rollout }) => rollout.turns.map(({ turn }) => turn)))]
@@ -39,7 +42,7 @@ export function Columns({ columns, shared, chosen, choose, head }: Props) {
     cell.focus();
     cell.click();
   };
-  // the last turn stands for a rollout of which no turn was chosen
+  // if no turn was chosen, the last one is current
   const current = chosen.turn ?? turns.at(-1) ?? 0;
   return (
     <div
@@ -126,20 +129,20 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
   );
 }
 
-/** Of text, so many tokens of what all begin with are shown: a prompt is long, and the same for all. */
-const LAST_SHARED = 60;
+/** Number of shared tokens shown of a text. Its prompt is long and the same for all rollouts. */
+const MAX_SHARED_SHOWN = 60;
 
-/** The words that rollouts begin with; of a long text the last ones. */
+/** The tokens that all rollouts begin with. Of a long text only the last ones. */
 export function Beginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
   const { words, kinds, writing } = rollout;
   if (writing === 'bytes') {
     const tokens = Array.from(
-      { length: Math.min(shared, LAST_SHARED) },
-      (_, i) => Math.max(0, shared - LAST_SHARED) + i,
+      { length: Math.min(shared, MAX_SHARED_SHOWN) },
+      (_, i) => Math.max(0, shared - MAX_SHARED_SHOWN) + i,
     );
     return (
       <span className="mono">
-        {shared > LAST_SHARED && `${whole(shared - LAST_SHARED)} tokens … `}
+        {shared > MAX_SHARED_SHOWN && `${whole(shared - MAX_SHARED_SHOWN)} tokens … `}
         {textOf(rollout, tokens)}
       </span>
     );

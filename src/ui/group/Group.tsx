@@ -29,7 +29,7 @@ import '../styles/group.css';
 import { sharedPrefix } from './align.ts';
 import { Beginning, type Column, Columns } from './Columns.tsx';
 
-/** The rollouts of one prompt side by side: where they part, what each was paid, what the update made of it. */
+/** The screen with the rollouts of one prompt side by side: where they diverge, their rewards and their advantages. */
 export function Group() {
   return (
     <>
@@ -66,16 +66,16 @@ function SideBySide() {
   const [first] = columns;
   if (batch.rows === 0) return null; // the strip above says why
   if (!first) return <p className="empty">This batch has no rollouts of this task.</p>;
-  const alike = columns.every(({ rollout }) => rollout.words.length === shared);
+  const identical = columns.every(({ rollout }) => rollout.words.length === shared);
   return (
     <>
       <Lesson rewards={rewards} config={config} />
       <p className="row quote shared" data-testid="shared">
         <span className="faint">
-          {alike ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
+          {identical ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
         </span>{' '}
         <Beginning rollout={first.rollout} shared={shared} />
-        {!alike && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
+        {!identical && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
       </p>
       <Columns
         columns={columns}
@@ -92,7 +92,7 @@ function SideBySide() {
   );
 }
 
-/** Chooses a turn of a rollout, and in it the first word that is the agent's. */
+/** Selects a turn of a rollout, and the first token of the turn that isn't a tag. */
 function chooseTurn({ episode, rollout }: Column, turn: number): void {
   const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
   const token = spans.flatMap(({ tokens }) => tokens).find((t) => !rollout.tags[t]) ?? null;
@@ -109,7 +109,7 @@ interface LessonProps {
   readonly config: RunConfig;
 }
 
-/** What the group can teach, and with which numbers. */
+/** Says what can be learned from the group, and how its advantages are calculated. */
 function Lesson({ rewards, config }: LessonProps) {
   const compared = writtenAdvantage(config, rewards, rewards[0] ?? 0);
   const flat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < EPSILON;
@@ -151,10 +151,10 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
   const written = writtenAdvantage(config, rewards, episode.reward);
   const wanted = useConfig((s) => s.wanted);
   const other = written && otherComparison(config, wanted);
-  const beside = other && writtenAdvantage(other, rewards, episode.reward);
+  const comparison = other && writtenAdvantage(other, rewards, episode.reward);
   const trained = meanAdvantage(batch, episode.row);
   const isKept = batch.kept[episode.row] !== 0;
-  const most = Math.max(EPSILON, ...rewards.map(Math.abs));
+  const maxReward = Math.max(EPSILON, ...rewards.map(Math.abs));
   return (
     <>
       <h3 className="line">
@@ -165,12 +165,12 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
         </b>
       </h3>
       <p className="faint">{STOPS[episode.stop]}</p>
-      <div style={{ '--share': Math.abs(episode.reward) / most } as CSSProperties}>
+      <div style={{ '--share': Math.abs(episode.reward) / maxReward } as CSSProperties}>
         <RewardSplit toScale episode={episode} />
       </div>
       {written && (
         <p className="formula" data-testid="column-advantage">
-          <Sum of={written} reward={episode.reward} />
+          <AdvantageSum of={written} reward={episode.reward} />
         </p>
       )}
       <p className="faint">
@@ -180,12 +180,12 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
             : `${written && Math.abs(written.value - trained) < 1e-3 ? '✓ Training used the same advantage' : 'Advantage used in training'}: ${signed(trained)}`
           : 'not trained (filtered)'}
       </p>
-      {beside && (
+      {comparison && (
         <p className="faint" data-testid="column-beside">
           For comparison, another method, not used here: the reward{' '}
           {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
           <span className="formula">
-            <Sum of={beside} reward={episode.reward} />
+            <AdvantageSum of={comparison} reward={episode.reward} />
           </span>
         </p>
       )}
@@ -193,8 +193,14 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
   );
 }
 
-/** An advantage with the numbers it is made of. */
-function Sum({ of: { baseline, spread, value }, reward }: { readonly of: WrittenAdvantage; readonly reward: number }) {
+/** The calculation of an advantage, with its numbers. */
+function AdvantageSum({
+  of: { baseline, spread, value },
+  reward,
+}: {
+  readonly of: WrittenAdvantage;
+  readonly reward: number;
+}) {
   return (
     <>
       {spread !== null && '('}
@@ -204,7 +210,7 @@ function Sum({ of: { baseline, spread, value }, reward }: { readonly of: Written
   );
 }
 
-/** Mean advantage of a row over the tokens that carry credit, from the trainer's own tensor; null where none does. */
+/** Mean advantage of a row over the tokens that carry credit, from the trainer's own tensor; null if there are none. */
 function meanAdvantage(batch: BatchView, row: number): number | null {
   let [sum, count] = [0, 0];
   for (let i = row * batch.length; i < (row + 1) * batch.length; i++) {

@@ -1,4 +1,4 @@
-/** How many tokens all rows begin with; the whole of the shortest when it begins them all. */
+/** The number of tokens that all rows begin with: the length of the shortest row if all others begin with it. */
 export function sharedPrefix(rows: readonly ArrayLike<number>[]): number {
   const [first, ...others] = rows;
   if (!first) return 0;

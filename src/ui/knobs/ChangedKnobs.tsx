@@ -6,15 +6,20 @@ import { presetLabel, presetTitle } from './presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 
-/** What is trained: the preset's task and the algorithm that the knobs make up, or the person's own environment. */
+/**
+ * Names what is trained: the preset's task with the algorithm that the knobs make up, or the person's own environment.
+ */
 export function Trained() {
-  const own = useLive((s) => s.ownEnvironment);
+  const ownName = useLive((s) => s.ownEnvironment);
   return useConfig((s) =>
-    s.preset === YOUR_ENVIRONMENT ? presetLabel(s.preset, own) : presetTitle(s.preset, s.wanted).label,
+    s.preset === YOUR_ENVIRONMENT ? presetLabel(s.preset, ownName) : presetTitle(s.preset, s.wanted).label,
   );
 }
 
-/** How many knobs differ from the preset, with `origin` from which algorithm; opens the list of them. Nothing where none does. */
+/**
+ * A button with the number of knobs that differ from the preset. With `origin`, also the preset's algorithm. Renders
+ * nothing if none differs.
+ */
 export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) {
   const count = useConfig((s) => differences(s.wanted, presetConfig(s.preset)).length);
   const from = useConfig((s) => presetTitle(s.preset, s.wanted).from);

@@ -10,10 +10,13 @@ import { Icon } from '../parts/Icon.tsx';
 import { contradictions } from '../../config/contradictions.ts';
 import type { RunPreset } from '../../config/presets.ts';
 
-/** Every knob that differs from the preset: from what, to what, and when that acts; each can be put back, and all of them. The run stays. */
+/**
+ * Lists the knobs that differ from the preset: both values, and when the change takes effect. One or all can be put
+ * back; the run stays.
+ */
 export function ChangedList({ close }: { readonly close: () => void }) {
   const preset = useConfig((s) => s.preset);
-  const own = useLive((s) => s.ownEnvironment);
+  const ownName = useLive((s) => s.ownEnvironment);
   const wanted = useConfig((s) => s.wanted);
   const applied = useConfig((s) => s.applied);
   const changes = presetDifferences(preset, wanted, applied);
@@ -22,7 +25,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     edit(Object.fromEntries(names.map((name) => [name, presetKnobs[name]])));
   };
   return createPortal(
-    <Dialog title={`Changed from ${presetLabel(preset, own)}`} className="help changes" onClose={close}>
+    <Dialog title={`Changed from ${presetLabel(preset, ownName)}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
         {changes.map(({ name, from, to, acts }) => {
@@ -67,27 +70,27 @@ export interface Change {
   readonly name: FieldName;
   readonly from: string | number; // the preset's
   readonly to: string | number;
-  readonly acts: string; // when, in words
+  readonly acts: string; // when the change takes effect, in words
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
 export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): Change[] {
   const presetKnobs = presetConfig(preset);
-  const stuck = applied !== null && contradictions(wanted).length > 0;
+  const contradict = applied !== null && contradictions(wanted).length > 0;
   return differences(presetKnobs, wanted).map((name) => ({
     name,
     from: presetKnobs[name],
     to: wanted[name],
-    acts: whenOf(name, wanted, applied, stuck),
+    acts: whenOf(name, wanted, applied, contradict),
   }));
 }
 
-function whenOf(name: FieldName, wanted: RunConfig, applied: RunConfig | null, stuck: boolean): string {
+function whenOf(name: FieldName, wanted: RunConfig, applied: RunConfig | null, contradict: boolean): string {
   if (!applied) return 'acts when the run starts';
   if (applied[name] === wanted[name]) return 'in effect';
   const { when } = FIELDS[name];
   const has = knobText(applied[name]);
   if (when === 'restart') return `after a restart; the run has ${has}`;
-  if (stuck) return `waiting, because knobs contradict each other; the run has ${has}`;
+  if (contradict) return `waiting, because knobs contradict each other; the run has ${has}`;
   return when === 'live' ? 'from the next optimizer step' : 'from the next rollout batch';
 }

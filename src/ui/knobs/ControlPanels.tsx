@@ -38,7 +38,7 @@ const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [
   { group: 'run', title: 'Run' },
 ];
 
-/** Algorithm and masks in sight, every other knob of FIELDS a click away. */
+/** The controls: algorithm and masks open, all other knobs of FIELDS in folded groups. */
 export function ControlPanels() {
   const facts = useFactsOpen();
   const preset = useConfig((s) => s.preset);
@@ -71,7 +71,7 @@ export function ControlPanels() {
             key={entry.group}
             {...entry}
             open={entry.group === 'task' && facts}
-            {...(entry.group === 'model' && { beside: sizes, above: <WhatTrains /> })}
+            {...(entry.group === 'model' && { beside: sizes, above: <TraineePanel /> })}
           >
             {entry.group === 'task' && (
               <>
@@ -94,7 +94,7 @@ export function ControlPanels() {
   );
 }
 
-function WhatTrains() {
+function TraineePanel() {
   return (
     <Suspense>
       <Trainee />
@@ -102,20 +102,20 @@ function WhatTrains() {
   );
 }
 
-const AT = ':is([data-knob], [data-algorithm])';
+const KNOB_SELECTOR = ':is([data-knob], [data-algorithm])';
 
 /**
- * Keeps the knob that is being turned where it is in the window, whatever lines its change puts above it or takes away: the next
- * press would be on something else. Returns a function that stops.
+ * Keeps the knob being changed in its place in the window although its change adds or removes lines above it. Otherwise
+ * the next press would hit something else. Returns a function that stops this.
  */
 function keepUnderPointer(scroller: RefObject<HTMLElement | null>): () => void {
   return useConfig.subscribe((now, before) => {
     const box = scroller.current;
     if (!box || now.wanted === before.wanted) return;
-    const knob = box.querySelector(`${AT}:focus-within`) ?? box.querySelector(`${AT}:hover`);
+    const knob = box.querySelector(`${KNOB_SELECTOR}:focus-within`) ?? box.querySelector(`${KNOB_SELECTOR}:hover`);
     if (!knob) return;
     const { top } = knob.getBoundingClientRect();
-    // what the change adds is drawn by then, and nothing of it painted
+    // by then the layout has changed, but it isn't painted yet
     requestAnimationFrame(() => {
       box.scrollTop += knob.getBoundingClientRect().top - top;
     });
@@ -124,7 +124,7 @@ function keepUnderPointer(scroller: RefObject<HTMLElement | null>): () => void {
 
 const MaskDetails = lazy(() => import('./MaskDetails.tsx').then((m) => ({ default: m.MaskDetails })));
 
-/** What the switches mean together, and behind a click: the four cells, what was counted, the six places. */
+/** Says what both switches do together. Folded below: the table of four cases, the measured checks, the six places. */
 function MaskPanel() {
   const sentence = useConfig((s) => maskSentence(s.wanted));
   const overridden = useConfig((s) => overrides(s.wanted).length);
@@ -143,7 +143,7 @@ function MaskPanel() {
       >
         <summary>
           <h3>What the masks do</h3>
-          <Held />
+          <MaskCheck />
           {overridden > 0 && <span className="faint">{overridden} overridden</span>}
         </summary>
         {opened && (
@@ -157,7 +157,7 @@ function MaskPanel() {
 }
 
 /** Whether the checks of the masks passed on the last update. */
-function Held() {
+function MaskCheck() {
   useLive((s) => s.metricsVersion);
   const { config, metrics } = live;
   const measured = config && invariants(config).filter(({ metric }) => metrics[metric] !== undefined);
@@ -176,14 +176,14 @@ function Held() {
 
 const CUSTOM = 'custom';
 
-/** Names the algorithm the knobs make up, and sets all of them to another. */
+/** Shows the algorithm that the knobs make up. Choosing another sets all of its knobs. */
 export function AlgorithmPanel() {
   const wanted = useConfig((s) => s.wanted);
-  const { name, apart } = useMemo(() => algorithmMatch(wanted), [wanted]);
-  const bare = useConfig((s) => lacksCritic(s.wanted, s.applied));
+  const { name, differing } = useMemo(() => algorithmMatch(wanted), [wanted]);
+  const missingCritic = useConfig((s) => lacksCritic(s.wanted, s.applied));
   const id = useId();
   const { label, doc } = ALGORITHMS[name];
-  const custom = isCustom(apart);
+  const custom = isCustom(differing);
   const choose = (value: string) => {
     if (value !== CUSTOM) chooseAlgorithm(value as AlgorithmName);
   };
@@ -202,11 +202,11 @@ export function AlgorithmPanel() {
           ))}
         </select>
       </div>
-      {apart.length > 0 && (
+      {differing.length > 0 && (
         <div className="row between soft algorithm-apart">
           <p>
             {custom ? `Closest to ${label}, except for` : `${label}, but with`}{' '}
-            {apart.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
+            {differing.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
           </p>
           <button type="button" className="quiet" onClick={() => chooseAlgorithm(name)}>
             Set to {label}
@@ -214,7 +214,7 @@ export function AlgorithmPanel() {
         </div>
       )}
       <p className="soft algorithm-doc">{doc}</p>
-      {bare && (
+      {missingCritic && (
         <div className="note">
           <p>{label} needs a critic, and this run has none. The run continues unchanged until a restart.</p>
           <button type="button" onClick={() => start(useLive.getState().running)}>
@@ -226,7 +226,7 @@ export function AlgorithmPanel() {
   );
 }
 
-/** What is wrong or odd about the knobs as they stand. */
+/** Contradictions and warnings for the current knobs. */
 function ControlNotes() {
   return (
     <>
@@ -291,29 +291,29 @@ function RestartBar() {
 /** A group of FIELDS. */
 type Group = Field['group'];
 const NAMES = Object.keys(FIELDS) as FieldName[];
-// switches that stay in sight: without effect they say why
-const ALWAYS: readonly FieldName[] = ['lossMask', 'advantageMask'];
+// shown even without effect, because they then say why
+const ALWAYS_SHOWN: readonly FieldName[] = ['lossMask', 'advantageMask'];
 
-/** Groups that were opened or folded by hand: they stay so on the way through other screens. */
+/** Groups that the reader opened or folded. Kept while other screens are shown. */
 const opened = new Map<Group, boolean>();
 
 interface Props {
   readonly group: Group;
   readonly title: string;
   readonly open?: boolean;
-  readonly beside?: string; // its heading, while nothing is changed
-  readonly above?: ReactNode; // its knobs, once it was opened
+  readonly beside?: string; // text beside the heading, while no knob is changed
+  readonly above?: ReactNode; // shown above the knobs, once the group was opened
   readonly children?: ReactNode; // below the knobs
 }
 
-/** The knobs of one group, those without effect hidden until asked for. */
+/** The knobs of one group. Those without effect are hidden until the reader asks for them. */
 function KnobGroup({ group, title, open = false, beside = '', above, children }: Props) {
   const [all, setAll] = useState(false);
   const unfolded = opened.get(group) ?? open;
-  const [seen, setSeen] = useState(unfolded);
+  const [wasOpened, setWasOpened] = useState(unfolded);
   const names = NAMES.filter((name) => FIELDS[name].group === group);
   const hidden = useConfig(
-    useShallow((s) => names.filter((name) => !ALWAYS.includes(name) && idle(name, s.wanted) !== null)),
+    useShallow((s) => names.filter((name) => !ALWAYS_SHOWN.includes(name) && idle(name, s.wanted) !== null)),
   );
   const changed = useConfig((s) => {
     const presetKnobs = presetConfig(s.preset);
@@ -329,7 +329,7 @@ function KnobGroup({ group, title, open = false, beside = '', above, children }:
       open={unfolded}
       onToggle={({ currentTarget, target }) => {
         if (target !== currentTarget) return;
-        setSeen(seen || currentTarget.open);
+        setWasOpened(wasOpened || currentTarget.open);
         if (currentTarget.open !== unfolded) opened.set(group, currentTarget.open);
       }}
     >
@@ -337,7 +337,7 @@ function KnobGroup({ group, title, open = false, beside = '', above, children }:
         <h2>{title}</h2>
         <span className="faint">{changed > 0 ? `${changed} changed` : beside}</span>
       </summary>
-      {seen && above}
+      {wasOpened && above}
       {shown.map((name) => (
         <Knob key={name} name={name} />
       ))}

@@ -1,14 +1,14 @@
 import { useState, type DragEvent } from 'react';
 import { readFacts } from './factsStore.ts';
 
-/** Takes a file of facts: dropped on it, or chosen. */
+/** A box to drop or choose a file of facts. */
 export function FactsDrop() {
   const [over, setOver] = useState(false);
   const onDrag = (inside: boolean) => (event: DragEvent) => {
     if (event.dataTransfer.types.includes('Files')) setOver(inside);
   };
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- whoever has no mouse chooses the file in it
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the file input inside works without a mouse
     <label
       className="stack drop"
       data-over={over}
@@ -23,7 +23,7 @@ export function FactsDrop() {
         onChange={({ currentTarget }) => {
           const [file] = currentTarget.files ?? [];
           if (file) void readFacts(file);
-          currentTarget.value = ''; // the same file can be chosen again once it is mended
+          currentTarget.value = ''; // the same file can be chosen again once it is fixed
         }}
       />
     </label>

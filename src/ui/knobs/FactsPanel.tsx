@@ -4,7 +4,7 @@ import { FactsLoaded, FactsProblems } from './FactsRead.tsx';
 import { readFacts, restoreFacts, useFacts, useFactsOpen } from './factsStore.ts';
 import '../styles/facts.css';
 
-/** A person's own facts: a CSV file dropped or chosen, or text pasted; what was read, and what could not be. */
+/** A panel for a person's own facts: drop or choose a CSV file or paste text, then see what could be read. */
 export function FactsPanel() {
   const open = useFactsOpen();
   const panel = useRef<HTMLDetailsElement>(null);
@@ -22,14 +22,14 @@ export function FactsPanel() {
         One fact per line: subject, relation, object. At most 1 MB and 20,000 lines. Facts are read in this page and
         sent nowhere.
       </p>
-      <Give />
+      <FactsInputs />
       <FactsProblems testId="facts-problems" />
       <FactsLoaded testId="facts-loaded" />
     </details>
   );
 }
 
-function Give() {
+function FactsInputs() {
   const [text, setText] = useState('');
   return (
     <>

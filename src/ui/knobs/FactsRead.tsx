@@ -7,7 +7,7 @@ interface Props {
   readonly testId: string;
 }
 
-/** Why the last facts given were not taken. */
+/** Says why the last facts given could not be used. */
 export function FactsProblems({ testId }: Props) {
   const problems = useFacts((s) => s.problems);
   const source = useFacts((s) => s.facts?.source);
@@ -29,12 +29,12 @@ export function FactsProblems({ testId }: Props) {
   );
 }
 
-const SAMPLE = 3;
+const SHOWN_FACTS = 3;
 
-/** What was read, and the way to train on it. */
+/** Shows the facts that were read, with buttons to train on them or forget them. */
 export function FactsLoaded({ testId }: Props) {
   const { facts, notes, kept } = useFacts();
-  const now = useConfig((s) => s.applied?.env === 'your-facts');
+  const isTraining = useConfig((s) => s.applied?.env === 'your-facts');
   if (!facts) return null;
   const entities = new Set(facts.triples.flatMap(([subject, , object]) => [subject, object])).size;
   const relations = new Set(facts.triples.map(([, relation]) => relation)).size;
@@ -50,7 +50,7 @@ export function FactsLoaded({ testId }: Props) {
         {kept ? ', kept in this browser.' : '.'} {notes.join(' ')}
       </p>
       <ul className="faint">
-        {facts.triples.slice(0, SAMPLE).map(([subject, relation, object]) => (
+        {facts.triples.slice(0, SHOWN_FACTS).map(([subject, relation, object]) => (
           <li key={`${subject}\n${relation}`}>
             The {relation} of <bdi>{subject}</bdi> is <bdi>{object}</bdi>.
           </li>
@@ -63,7 +63,7 @@ export function FactsLoaded({ testId }: Props) {
           start(true);
         }}
       >
-        {now ? 'Restart with these facts' : 'Train on these facts'}
+        {isTraining ? 'Restart with these facts' : 'Train on these facts'}
       </button>{' '}
       <button type="button" className="quiet" onClick={forgetFacts}>
         Forget them

@@ -16,18 +16,18 @@ import { ConfigError } from '../../config/configProblem.ts';
 import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 
-const TOLD = ['rollout/success'] as const;
+const SHOWN_METRICS = ['rollout/success'] as const;
 
-/** Success right before and right after the last change of a knob, under that knob. It claims no cause. */
-function SinceTurned({ name }: { readonly name: FieldName }) {
+/** Success right before and after the last knob change, shown under that knob. Claims no cause. */
+function SinceChanged({ name }: { readonly name: FieldName }) {
   useLive((s) => s.flagsVersion);
-  return lastChangedKnob()?.knob === name ? <Around /> : null;
+  return lastChangedKnob()?.knob === name ? <BeforeAndAfter /> : null;
 }
 
-function Around() {
+function BeforeAndAfter() {
   useLive((s) => s.metricsVersion);
   const index = live.flags.length - 1;
-  const { before, after, means } = beforeAndAfter({ changes: live.flags, series: live.series }, index, TOLD);
+  const { before, after, means } = beforeAndAfter({ changes: live.flags, series: live.series }, index, SHOWN_METRICS);
   const [success] = means;
   if (!success) return null;
   return (
@@ -45,7 +45,7 @@ export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc
   restart: { word: 'after restart', doc: 'Acts after a restart.' },
 };
 
-/** One knob of FIELDS: label, when it acts, explanation, control. */
+/** One knob of FIELDS: label, when a change takes effect, explanation, control. */
 export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
@@ -88,7 +88,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
       )}
       {why !== null && <p className="knob-note">No effect here: {why}.</p>}
       {pending && <p className="knob-note">Changed; restart to apply.</p>}
-      <SinceTurned name={name} />
+      <SinceChanged name={name} />
       <div id={popover} popover="auto" className="popover">
         <h3>{field.label}</h3>
         <p>{FIELD_DOCS[name]}</p>
@@ -128,13 +128,16 @@ interface Props {
   readonly disabled: boolean;
 }
 
-/** A number, typed or dragged. An impossible typed value stays in the box with the reason, and the run keeps the old value. */
+/**
+ * A number, typed or dragged. An impossible typed value stays in the box with the reason, and the run keeps the old
+ * value.
+ */
 function NumberKnob({ name, range, label, disabled }: Props) {
   const value = Number(useConfig((s) => s.wanted[name]));
-  const [draft, setDraft] = useState<string | null>(null);
+  const [typed, setTyped] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const type = (text: string) => {
-    setDraft(text);
+    setTyped(text);
     try {
       edit({ [name]: parseField(name, text.trim()) });
       setProblem(null);
@@ -143,12 +146,12 @@ function NumberKnob({ name, range, label, disabled }: Props) {
       setProblem(error.problems.map(({ what }) => what).join(' '));
     }
   };
-  const letGo = () => {
-    setDraft(null);
+  const discardTyped = () => {
+    setTyped(null);
     setProblem(null);
   };
   const slide = (next: number) => {
-    letGo();
+    discardTyped();
     edit({ [name]: next });
   };
   return (
@@ -159,13 +162,13 @@ function NumberKnob({ name, range, label, disabled }: Props) {
         inputMode="decimal"
         autoComplete="off"
         spellCheck={false}
-        value={draft ?? knobText(value)}
+        value={typed ?? knobText(value)}
         disabled={disabled}
         aria-invalid={problem !== null}
         aria-describedby={problem === null ? undefined : `problem-${name}`}
         onChange={(event) => type(event.target.value)}
-        onBlur={() => problem === null && setDraft(null)}
-        onKeyDown={(event) => event.key === 'Escape' && letGo()}
+        onBlur={() => problem === null && setTyped(null)}
+        onKeyDown={(event) => event.key === 'Escape' && discardTyped()}
       />
       {name === 'seed' ? (
         <button
@@ -194,7 +197,7 @@ interface SliderProps extends Omit<Props, 'name'> {
 
 /** The slider of a number. Whole numbers on a linear scale go one by one, all others in even steps of their scale. */
 function Slider({ value, range, label, disabled, slide }: SliderProps) {
-  const stepped = scaleOf(range) === 'linear' && range.integer;
+  const oneByOne = scaleOf(range) === 'linear' && range.integer;
   return (
     <input
       type="range"
@@ -202,13 +205,13 @@ function Slider({ value, range, label, disabled, slide }: SliderProps) {
       aria-label={`${label}, slider`}
       aria-valuetext={knobText(value)}
       disabled={disabled}
-      min={stepped ? range.min : 0}
-      max={stepped ? range.max : SLIDER_STEPS}
+      min={oneByOne ? range.min : 0}
+      max={oneByOne ? range.max : SLIDER_STEPS}
       step={1}
-      value={stepped ? value : toSlider(value, range)}
+      value={oneByOne ? value : toSlider(value, range)}
       onChange={(event) => {
         const position = Number(event.target.value);
-        slide(stepped ? position : movedTo(position, value, range));
+        slide(oneByOne ? position : movedTo(position, value, range));
       }}
     />
   );
@@ -220,12 +223,12 @@ interface ChoiceKnobProps {
   readonly label: string;
   readonly disabled: boolean;
 }
-const ROOM = 17; // letters that fit side by side
+const MAX_BUTTON_CHARACTERS = 17; // characters of all choices together that fit side by side
 
 /** A choice among a few words: a switch, a row of buttons, or a menu if the buttons would not fit. */
 function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
   const value = String(useConfig((s) => s.wanted[name]));
-  const own = useLive((s) => s.ownEnvironment);
+  const ownName = useLive((s) => s.ownEnvironment);
   if (choices.length === 2 && choices.includes('on')) {
     const on = value === 'on';
     return (
@@ -242,7 +245,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
       </button>
     );
   }
-  if (choices.join('').length <= ROOM) {
+  if (choices.join('').length <= MAX_BUTTON_CHARACTERS) {
     return (
       <div className="segments" role="group" aria-label={label}>
         {choices.map((choice) => (
@@ -269,7 +272,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
     >
       {[...new Set([...choices, value])].map((choice) => (
         <option key={choice} value={choice}>
-          {choice === YOUR_ENVIRONMENT ? (own ?? choice) : choice}
+          {choice === YOUR_ENVIRONMENT ? (ownName ?? choice) : choice}
         </option>
       ))}
     </select>

@@ -11,20 +11,20 @@ import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useShallow } from 'zustand/react/shallow';
 import { maskPhrase } from './maskSentence.ts';
 
-const EXPERT = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');
+const EXPERT_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');
 
-/** The masks at full length. */
+/** The details of the masks: the table of four cases, the measured checks, the six places. */
 export function MaskDetails() {
   return (
     <div className="mask-details">
       <MaskTable />
       <MaskInvariants />
-      <ExpertMasks names={EXPERT} />
+      <ExpertMasks names={EXPERT_KNOBS} />
     </div>
   );
 }
 
-/** The six places a mask acts, each free to leave its switch. */
+/** The six places where a mask acts. Each follows its switch or is set on its own. */
 function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
   return (
     <details className="subgroup" data-group="expert">
@@ -34,26 +34,26 @@ function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
       {names.map((name) => (
         <div key={name} className="place">
           <Knob name={name} />
-          {isPlace(name) && <Resolved place={name} />}
+          {isPlace(name) && <PlaceState place={name} />}
         </div>
       ))}
     </details>
   );
 }
 
-/** What a place comes to now. */
-function Resolved({ place }: { readonly place: Place }) {
-  const only = useConfig((s) => agentOnly(s.wanted, place));
+/** Says whether a place's mask is on or off now. */
+function PlaceState({ place }: { readonly place: Place }) {
+  const isOn = useConfig((s) => agentOnly(s.wanted, place));
   const follows = useConfig((s) => s.wanted[place] === 'follow');
   return (
     <p className="faint">
       {follows ? `Follows the ${FIELDS[PLACES[place]].label.toLowerCase()}, now ` : 'Now '}
-      <b>{only ? 'on' : 'off'}</b>: {only ? 'the agent’s words only' : 'the tool’s words too'}
+      <b>{isOn ? 'on' : 'off'}</b>: {isOn ? 'the agent’s words only' : 'the tool’s words too'}
     </p>
   );
 }
 
-/** Numbers counted on the tensors of the last update, each beside what it should be under the masks of that update. */
+/** Numbers counted on the tensors of the last update, each with its expected value under that update's masks. */
 export function MaskInvariants() {
   useLive((s) => s.metricsVersion);
   const update = useLive((s) => s.update);
@@ -78,7 +78,7 @@ export function MaskInvariants() {
   );
 }
 
-const WORDS: Readonly<Record<ReturnType<typeof judge>, { readonly icon: IconName; readonly text: string }>> = {
+const VERDICTS: Readonly<Record<ReturnType<typeof judge>, { readonly icon: IconName; readonly text: string }>> = {
   holds: { icon: 'check', text: 'holds' },
   broken: { icon: 'alert', text: 'should be 0' },
   none: { icon: 'minus', text: 'none this time' },
@@ -96,7 +96,7 @@ function Row({ invariant, value }: { readonly invariant: Invariant; readonly val
         <span className="faint"> expected {wanted}</span>
         {verdict && (
           <span className="line end verdict-word">
-            <Icon name={WORDS[verdict].icon} /> {WORDS[verdict].text}
+            <Icon name={VERDICTS[verdict].icon} /> {VERDICTS[verdict].text}
           </span>
         )}
       </dd>
@@ -106,9 +106,9 @@ function Row({ invariant, value }: { readonly invariant: Invariant; readonly val
 
 const STATES = ['on', 'off'] as const;
 
-/** The four cells of the two switches: what becomes of the tool's words in each, for the algorithm at hand. */
+/** What happens to observation tokens in each of the four settings of the two switches, with the current algorithm. */
 function MaskTable() {
-  const now = useConfig(useShallow(({ wanted: { lossMask, advantageMask } }) => ({ lossMask, advantageMask })));
+  const current = useConfig(useShallow(({ wanted: { lossMask, advantageMask } }) => ({ lossMask, advantageMask })));
   const overridden = useConfig((s) => overrides(s.wanted).length > 0);
   return (
     <table className="mask-table">
@@ -131,7 +131,7 @@ function MaskTable() {
               <td key={advantageMask}>
                 <Cell
                   {...{ lossMask, advantageMask }}
-                  here={now.lossMask === lossMask && now.advantageMask === advantageMask}
+                  isCurrent={current.lossMask === lossMask && current.advantageMask === advantageMask}
                 />
               </td>
             ))}
@@ -145,14 +145,14 @@ function MaskTable() {
 interface CellProps {
   readonly lossMask: 'on' | 'off';
   readonly advantageMask: 'on' | 'off';
-  readonly here: boolean;
+  readonly isCurrent: boolean;
 }
 
-function Cell({ lossMask, advantageMask, here }: CellProps) {
+function Cell({ lossMask, advantageMask, isCurrent }: CellProps) {
   const phrase = useConfig((s) => maskPhrase({ ...s.wanted, lossMask, advantageMask }));
   return (
-    <button type="button" aria-pressed={here} onClick={() => edit({ lossMask, advantageMask })}>
-      {here && <span className="chip here">now</span>} {phrase}
+    <button type="button" aria-pressed={isCurrent} onClick={() => edit({ lossMask, advantageMask })}>
+      {isCurrent && <span className="chip here">now</span>} {phrase}
     </button>
   );
 }

@@ -4,55 +4,56 @@ import { knobText } from '../../config/knobText.ts';
 import { edit, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 
-/** The algorithm a configuration is, or comes nearest to, with the knobs that set it apart. */
+/** The named algorithm closest to a configuration, and the knobs that differ from it. */
 export interface AlgorithmMatch {
   readonly name: AlgorithmName;
-  readonly apart: readonly FieldName[]; // empty: it is that algorithm
+  readonly differing: readonly FieldName[]; // empty: an exact match
 }
 
-/** Where a configuration stands among the named algorithms. */
+/** Finds the named algorithm closest to a configuration. */
 export function algorithmMatch(config: RunConfig): AlgorithmMatch {
   const exact = algorithmOf(config);
-  if (exact) return { name: exact, apart: [] };
-  const all = ALGORITHM_NAMES.map((name) => ({ name, apart: apart(config, name) }));
-  // another estimator is another algorithm, however few knobs differ; of two as near, the one that divides by std alike: without it GRPO is Dr. GRPO
-  const weight = ({ apart: names }: AlgorithmMatch) =>
+  if (exact) return { name: exact, differing: [] };
+  const all = ALGORITHM_NAMES.map((name) => ({ name, differing: differingKnobs(config, name) }));
+  // A different estimator outweighs any number of other knobs. A tie goes to the algorithm with the same divideByStd,
+  // because that knob tells GRPO from Dr. GRPO.
+  const distance = ({ differing: names }: AlgorithmMatch) =>
     names.length + (names.includes('estimator') ? 100 : 0) + (names.includes('divideByStd') ? 0.5 : 0);
-  return all.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+  return all.reduce((best, next) => (distance(next) < distance(best) ? next : best));
 }
 
 /**
- * What a configuration is called: the algorithm, with what sets it apart, as “GRPO with KL β 0.02”; “custom” where its estimator
- * belongs to none.
+ * A configuration's name: the algorithm and the knobs that differ, as in “GRPO with KL β 0.02”. “custom” if no
+ * algorithm has its estimator.
  */
 export function algorithmTitle(config: RunConfig): string {
-  const { name, apart } = algorithmMatch(config);
-  if (isCustom(apart)) return 'custom';
-  const others = apart.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
+  const { name, differing } = algorithmMatch(config);
+  if (isCustom(differing)) return 'custom';
+  const others = differing.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
   return [ALGORITHMS[name].label, ...(others.length > 0 ? [`with ${others.join(', ')}`] : [])].join(' ');
 }
 
-/** Whether no algorithm has the estimator. */
-export const isCustom = (apart: AlgorithmMatch['apart']): boolean => apart.includes('estimator');
+/** Whether no algorithm has the configuration's estimator. */
+export const isCustom = (differing: AlgorithmMatch['differing']): boolean => differing.includes('estimator');
 
-function apart(config: RunConfig, name: AlgorithmName): FieldName[] {
-  const point: Partial<RunConfig> = ALGORITHMS[name].set;
-  return (Object.keys(point) as FieldName[]).filter(
+function differingKnobs(config: RunConfig, name: AlgorithmName): FieldName[] {
+  const preset: Partial<RunConfig> = ALGORITHMS[name].set;
+  return (Object.keys(preset) as FieldName[]).filter(
     (field) =>
-      config[field] !== point[field] &&
-      // a knob without a say at that point does not set apart
-      algorithmOf({ ...config, ...point, [field]: config[field] }) !== name,
+      config[field] !== preset[field] &&
+      // ignore a knob that has no effect in that algorithm
+      algorithmOf({ ...config, ...preset, [field]: config[field] }) !== name,
   );
 }
 
-/** Sets all knobs of an algorithm as one change; a critic too where it needs one and there is none, which takes a restart. */
+/** Sets all knobs of an algorithm as one change. Adds a critic if one is needed and missing, which takes a restart. */
 export function chooseAlgorithm(name: AlgorithmName): void {
   const { set } = ALGORITHMS[name];
-  const bare = usesCritic(set.estimator) && useConfig.getState().wanted.critic === 'none';
-  edit({ ...set, ...(bare && { critic: 'shared' }) });
+  const addsCritic = usesCritic(set.estimator) && useConfig.getState().wanted.critic === 'none';
+  edit({ ...set, ...(addsCritic && { critic: 'shared' }) });
 }
 
-/** Whether the run lacks the critic that the page's algorithm needs. */
+/** Whether the run lacks the critic that the wanted algorithm needs. */
 export function lacksCritic(wanted: RunConfig, applied: RunConfig | null): boolean {
   return usesCritic(wanted.estimator) && applied?.critic === 'none';
 }

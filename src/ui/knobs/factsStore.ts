@@ -7,20 +7,20 @@ import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 
 interface FactsState {
-  readonly facts: Facts | null; // those a run would ask about
-  readonly notes: readonly string[]; // what was done to them
-  readonly problems: readonly string[]; // why the last ones given were not taken
-  readonly kept: boolean; // they will be there after a reload
-  readonly dropped: number; // files so far, read or not
+  readonly facts: Facts | null; // facts that a run would ask about
+  readonly notes: readonly string[]; // what was changed in them while reading
+  readonly problems: readonly string[]; // why the last facts given could not be used
+  readonly kept: boolean; // stored in this browser
+  readonly dropped: number; // number of files dropped so far, readable or not
 }
 
 const NOTHING: FactsState = { facts: null, notes: [], problems: [], kept: false, dropped: 0 };
 const KEY = 'rollout-playground-facts';
 
-/** A person's own facts. They stay in this browser. */
+/** A person's own facts. Stored in this browser. */
 export const useFacts = create<FactsState>()(() => NOTHING);
 
-/** Whether there is something to see here: facts are asked for, are there, or could not be read. */
+/** Whether the panel of facts is open: the knobs ask for facts, or facts were given, readable or not. */
 export function useFactsOpen(): boolean {
   const chosen = useConfig((s) => s.wanted.env === 'your-facts');
   const hasFacts = useFacts((s) => s.facts !== null || s.problems.length > 0);
@@ -30,12 +30,14 @@ export function useFactsOpen(): boolean {
 /** Whether there are facts that a run could ask about. */
 export const hasFacts = (): boolean => useFacts.getState().facts !== null;
 
-/** What the parser takes: a file, or text that was pasted. */
+/** Input of facts: a file, or pasted text. */
 export type FactsInput = File | string;
 
-/** Reads facts and keeps them for the next visit. Where they cannot be used, those that were there stay, and `problems` says why. */
+/**
+ * Reads facts and stores them for the next visit. If they can't be used, the old facts stay and `problems` says why.
+ */
 export async function readFacts(given: FactsInput): Promise<void> {
-  await take(async () => {
+  await load(async () => {
     const { checkSize } = await import('../../facts/decode.ts');
     if (typeof given === 'string') return { source: 'pasted text', content: given };
     checkSize(given.size); // before it is read
@@ -47,10 +49,10 @@ export async function readFacts(given: FactsInput): Promise<void> {
 export async function restoreFacts(): Promise<void> {
   const stored = storage()?.getItem(KEY) ?? null;
   if (stored === null || useFacts.getState().facts) return;
-  await take(() => Promise.resolve(readKept(stored)));
+  await load(() => Promise.resolve(readKept(stored)));
   const { facts, problems } = useFacts.getState();
   if (facts) return;
-  putAside(KEY); // written by an older page, or by another hand
+  putAside(KEY); // stored by an older version of the page, or edited by hand
   forgetFacts();
   notice(`Your own facts could not be read again and were set aside: ${problems.join(' ')} Choose the file again.`);
 }
@@ -61,16 +63,16 @@ function readKept(text: string): { source: string; content: string } {
   throw new RangeError('it has no facts');
 }
 
-/** Drops the facts, here and for the next visit. */
+/** Removes the facts from the page and from storage. */
 export function forgetFacts(): void {
   storage()?.removeItem(KEY);
   setFacts(null);
   useFacts.setState(({ dropped }) => ({ ...NOTHING, dropped }));
 }
 
-async function take(give: () => Promise<{ source: string; content: Uint8Array | string }>): Promise<void> {
+async function load(readInput: () => Promise<{ source: string; content: Uint8Array | string }>): Promise<void> {
   try {
-    const { source, content } = await give();
+    const { source, content } = await readInput();
     const [{ parseFacts }, { decode }] = await Promise.all([
       import('../../facts/parse.ts'),
       import('../../facts/decode.ts'),
@@ -78,7 +80,7 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
     const text = decode(content);
     const { facts, notes } = parseFacts(source, text);
     setFacts(facts);
-    useFacts.setState({ facts, notes, problems: [], kept: keep(source, text) });
+    useFacts.setState({ facts, notes, problems: [], kept: store(source, text) });
   } catch (error) {
     const problems =
       error instanceof ProblemError
@@ -88,8 +90,8 @@ async function take(give: () => Promise<{ source: string; content: Uint8Array | 
   }
 }
 
-/** False where the browser refuses storage: the facts then last as long as the page. */
-function keep(source: string, content: string): boolean {
+/** Stores the facts. False if the browser refuses storage; then the facts last as long as the page. */
+function store(source: string, content: string): boolean {
   try {
     storage()?.setItem(KEY, keptText({ source, content }));
     return storage() !== null;

@@ -2,19 +2,26 @@ import type { RunConfig } from '../../config/fields.ts';
 import { decays, ESTIMATORS, usesCritic, usesGroups, whitens } from '../../config/estimators.ts';
 import { agentOnly, idleSwitch } from '../../config/masks.ts';
 
-/** What the masks mean together, in the case at hand: a sentence for each thing that is so. */
+/** Says what the masks do together in a configuration: one sentence for each effect. */
 export function maskSentence(c: RunConfig): string {
-  return [graded(c), carried(c), counted(c), regularized(c), paid(c), undecided(c)]
+  return [
+    trainedSentence(c),
+    creditSentence(c),
+    countedSentence(c),
+    regularizerSentence(c),
+    rewardSentence(c),
+    choiceSentence(c),
+  ]
     .filter((text) => text !== '')
     .join(' ');
 }
 
-/** What becomes of the tool's words, in few words: for the table of four cells. */
+/** Says in a few words what happens to observation tokens, for the table of four cases. */
 export function maskPhrase(c: RunConfig): string {
   if (!agentOnly(c, 'policyTokens')) {
     if (!agentOnly(c, 'advantageTokens')) return 'trained like the agent’s own tokens';
-    if (constantPush(c)) return 'all pushed by the same constant';
-    return averages(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
+    if (hasConstantPush(c)) return 'all pushed by the same constant';
+    return averagesTokens(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
   }
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (decays(c)) return 'not trained, but credit leaks into them';
@@ -23,25 +30,25 @@ export function maskPhrase(c: RunConfig): string {
     : 'not trained: the advantage mask changes nothing';
 }
 
-function constantPush(c: RunConfig): boolean {
+function hasConstantPush(c: RunConfig): boolean {
   return agentOnly(c, 'advantageTokens') && whitens(c) && c.remask === 'off';
 }
 
-function averages(c: RunConfig): boolean {
+function averagesTokens(c: RunConfig): boolean {
   return c.aggregation === 'token-mean' || c.aggregation === 'seq-mean-token-mean';
 }
 
-function graded(c: RunConfig): string {
+function trainedSentence(c: RunConfig): string {
   if (agentOnly(c, 'policyTokens')) return 'Only the agent’s own tokens are trained.';
   if (!agentOnly(c, 'advantageTokens'))
     return 'The agent is rewarded or punished for observation tokens it did not write.';
-  if (constantPush(c)) return 'Observation tokens are all pushed by the same constant, the −mean/std of whitening.';
-  return averages(c)
+  if (hasConstantPush(c)) return 'Observation tokens are all pushed by the same constant, the −mean/std of whitening.';
+  return averagesTokens(c)
     ? 'Observation tokens carry no advantage but count in the mean of the loss, so the other pushes get smaller.'
     : 'Observation tokens are in the loss but carry no advantage. The loss is a sum, so they make no other push smaller.';
 }
 
-function carried(c: RunConfig): string {
+function creditSentence(c: RunConfig): string {
   const skips = agentOnly(c, 'advantageTokens');
   if (usesGroups(c.estimator)) {
     if (skips) return 'In one rollout, all of the agent’s tokens get the same advantage.';
@@ -59,7 +66,7 @@ function carried(c: RunConfig): string {
   return `Credit passes through observations without decay, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;
 }
 
-function counted(c: RunConfig): string {
+function countedSentence(c: RunConfig): string {
   const skips = agentOnly(c, 'advantageTokens');
   const facts: string[] = [];
   if (whitens(c) && !agentOnly(c, 'whitenTokens')) facts.push('whitening counts them');
@@ -69,18 +76,18 @@ function counted(c: RunConfig): string {
   return facts.length > 0 ? `Observations still matter: ${facts.join(', ')}.` : '';
 }
 
-function regularized(c: RunConfig): string {
+function regularizerSentence(c: RunConfig): string {
   if (agentOnly(c, 'regularizerTokens')) return '';
   const terms = [...(c.entropyCoef > 0 ? ['entropy bonus'] : []), ...(c.klCoef > 0 ? ['KL loss'] : [])];
   if (terms.length === 0) return '';
   return `The ${terms.join(' and the ')} ${terms.length > 1 ? 'act' : 'acts'} on text the agent did not write.`;
 }
 
-function undecided(c: RunConfig): string {
+function choiceSentence(c: RunConfig): string {
   return c.choiceMask === 'on' ? 'Tokens with only one legal choice aren’t counted anywhere.' : '';
 }
 
-function paid(c: RunConfig): string {
+function rewardSentence(c: RunConfig): string {
   if (c.rewardOnLastAction === 'on') return '';
   return agentOnly(c, 'advantageTokens') ? 'A reward paid on an observation is dropped.' : '';
 }

@@ -1,4 +1,4 @@
-/** A numeric knob as a slider needs it. */
+/** The range of a numeric knob, for its slider. */
 export interface Range {
   readonly min: number;
   readonly max: number;
@@ -9,12 +9,12 @@ export interface Range {
 /** Steps of a slider that is not linear. */
 export const SLIDER_STEPS = 400;
 const DECADES_ABOVE_ZERO = 5; // a log slider that begins at 0 spans this many below its maximum
-const WIDE = 500;
+const WIDE_RATIO = 500;
 
-/** How positions map to values: by whole steps, by decades, or finer towards the minimum. */
+/** How slider positions map to values: in even steps, by decades ('log'), or finer towards the minimum ('cubic'). */
 export function scaleOf({ min, max, integer, log }: Range): 'linear' | 'log' | 'cubic' {
-  if (log || (max - min >= WIDE && min > 0 && max / min >= WIDE)) return 'log';
-  if (integer) return max - min >= WIDE ? 'cubic' : 'linear';
+  if (log || (max - min >= WIDE_RATIO && min > 0 && max / min >= WIDE_RATIO)) return 'log';
+  if (integer) return max - min >= WIDE_RATIO ? 'cubic' : 'linear';
   return max >= 5 ? 'cubic' : 'linear';
 }
 
@@ -62,7 +62,10 @@ export function fromSlider(position: number, range: Range): number {
   return Math.min(max, Math.max(min, integer ? Math.round(value) : value));
 }
 
-/** The value a slider was moved to from `value`, by hand or by an arrow key: rounded as `fromSlider`, but never back to `value`. */
+/**
+ * The value after a slider moved from `value` to `position`: rounded like `fromSlider`, but if possible never the old
+ * value again.
+ */
 export function movedTo(position: number, value: number, range: Range): number {
   const by = Math.sign(position - toSlider(value, range));
   for (let at = position; by !== 0 && at >= 0 && at <= SLIDER_STEPS; at += by) {

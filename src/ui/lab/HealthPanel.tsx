@@ -84,7 +84,10 @@ function Sign({ text, alarming }: Evidence) {
   );
 }
 
-/** Makes the changes of knobs of one remedy. They are undone together, and the curves mark them like any change of knobs. */
+/**
+ * Makes the changes of knobs of one remedy. They are undone together, and the curves mark them like any change of
+ * knobs.
+ */
 function RemedyButton({ label, changes }: Remedy) {
   const names = Object.keys(changes) as FieldName[];
   const before = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));

@@ -8,7 +8,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { isUntouched, useLive } from '../run/liveStore.ts';
 
-// not needed to read the page: they come after the first paint
+// not needed to read the page, so loaded after the first paint
 const BranchPanel = lazy(() => import('../rollout/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
 const Inspector = lazy(() => import('../rollout/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const StatusLine = lazy(() => import('../shell/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
@@ -52,7 +52,7 @@ export function Lab() {
   );
 }
 
-/** A rollout and its environment, or a branch beside the rollout it leaves. */
+/** A rollout and its environment, or a branch beside the rollout that it starts from. */
 function Stage() {
   const branch = useSelection((s) => s.branch);
   if (branch !== null) {
@@ -91,7 +91,7 @@ function Banner() {
       <Suspense>
         <RunBanner />
       </Suspense>
-      {/* not a Suspense fallback: it would be drawn again when RunBanner has loaded, and a focused button in it would lose the focus */}
+      {/* not a Suspense fallback, which would be replaced when RunBanner has loaded: a focused button would lose focus */}
       {untouched &&
         (needsFacts ? (
           <div className="welcome panel">
@@ -130,10 +130,10 @@ function Welcome() {
   );
 }
 
-// nothing of it is needed to read the page: it comes right after the first paint
+// not needed to read the page, so loaded right after the first paint
 const ControlPanels = lazy(() => import('../knobs/ControlPanels.tsx').then((m) => ({ default: m.ControlPanels })));
 
-/** The column of everything that can be changed. */
+/** The column with all knobs. */
 function Controls() {
   return (
     <section className="controls pane" aria-label="Controls" data-pane="tune">

@@ -23,7 +23,7 @@ const PreferenceBar = lazy(() =>
 );
 
 interface RunBannerProps {
-  readonly resumes?: boolean; // offers to go on with a saved run
+  readonly resumes?: boolean; // whether to offer saved runs for resuming
 }
 
 /** How the run goes, or what went wrong. */
@@ -31,7 +31,7 @@ export function RunBanner({ resumes = true }: RunBannerProps) {
   const problem = useLive((s) => s.problem);
   const health = useSelection((s) => s.health);
   const preferring = useSelection((s) => s.preferring);
-  const judged = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
+  const hasRewardModel = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
   const untouched = useLive(isUntouched);
   return (
     <>
@@ -41,8 +41,8 @@ export function RunBanner({ resumes = true }: RunBannerProps) {
       <OnCpu />
       <Suspense>
         {health && <HealthPanel />}
-        {judged && <PreferenceBar />}
-        {/* out of the stage, which a phone hides behind its tabs */}
+        {hasRewardModel && <PreferenceBar />}
+        {/* outside the stage, which a phone may hide behind its tabs */}
         {preferring && createPortal(<Preferences />, document.body)}
       </Suspense>
     </>
@@ -51,23 +51,23 @@ export function RunBanner({ resumes = true }: RunBannerProps) {
 
 function Verdict() {
   // numbers change ten times a second; a sentence should not
-  const now = () => courseOf(live.series, useLive.getState().health, live.config);
-  const [course, setCourse] = useState(now);
-  // what the monitor says and that a run rests or is over shows at once
+  const currentCourse = () => courseOf(live.series, useLive.getState().health, live.config);
+  const [course, setCourse] = useState(currentCourse);
+  // changes of these values show at once
   const health = useLive((s) => s.health);
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
   const starting = useLive((s) => s.session === 'starting');
   const preparing = useLive((s) => s.session === 'starting' || (s.running && s.phase === 'warm-start'));
   useEffect(() => {
-    const look = () => {
-      if (!document.hidden) setCourse(now());
+    const refresh = () => {
+      if (!document.hidden) setCourse(currentCourse());
     };
-    look();
-    const timer = setInterval(look, 1000);
+    refresh();
+    const timer = setInterval(refresh, 1000);
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
-  // while another run starts, the one before is still in view, and its verdict would pass for the new one's
+  // while a new run starts, the old one is still in view, and its verdict would look like the new run's
   const words = course && !preparing && courseWords(course, health, finished);
   return (
     <div className="verdict panel" data-testid="verdict" data-course={preparing ? undefined : course?.state}>
@@ -105,7 +105,7 @@ const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
   unclear: 'curves',
 };
 
-/** What the run is at, until there is something to judge. */
+/** What the run is doing, until there is a verdict. */
 function Waiting() {
   const starting = useLive((s) => s.session === 'starting');
   const still = useLive((s) => s.session === 'ready' && !s.running && !s.stepping);
@@ -121,8 +121,8 @@ function Waiting() {
 /** Says why a run that could have had a GPU has none. */
 function OnCpu() {
   const backend = useLive((s) => s.backend);
-  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
-  return backend?.kind === 'cpu' && asked === 'auto' ? <NoGpu reason={backend.reason} /> : null;
+  const setting = useConfig((s) => (s.applied ?? s.wanted).backend);
+  return backend?.kind === 'cpu' && setting === 'auto' ? <NoGpu reason={backend.reason} /> : null;
 }
 
 function ProblemPanel({ problem }: { readonly problem: Problem }) {
@@ -150,7 +150,7 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** What can be done at once: a new run if there is none, going on where one waits, and what helps with the cause. */
+/** Buttons for what helps: starting or continuing a run, recovering a saved one, and fixing the cause. */
 function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');
@@ -168,7 +168,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   return (
     <>
       {cause === 'non-finite' && (
-        <button type="button" className="primary" onClick={goOnCooler}>
+        <button type="button" className="primary" onClick={continueWithLowerRate}>
           <Icon name="play" /> Learning rate ÷ 10 and continue
         </button>
       )}
@@ -204,7 +204,7 @@ function startAgain(): void {
   start(true);
 }
 
-function goOnCooler(): void {
+function continueWithLowerRate(): void {
   const { learningRate } = useConfig.getState().wanted;
   edit({ learningRate: Number((learningRate / 10).toPrecision(3)) });
   useLive.setState({ problem: null });

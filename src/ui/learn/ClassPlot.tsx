@@ -6,11 +6,11 @@ import { type Column, countsOf, type Line } from './classTable.ts';
 import type { Exercise } from './exercise.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
-const ROW = 34; // px an exercise
-const AXIS = 28;
-const NAMES = 190;
-const MOST_TICKS = 6;
-/** Verdicts in the colours that the table has them in; each stands beside its word, and in one order. */
+const ROW_HEIGHT = 34; // px per exercise
+const X_AXIS_HEIGHT = 28; // px
+const MAX_NAME_WIDTH = 190; // px
+const MAX_TICKS = 6;
+/** The verdicts in the order of the bars and the legend, in the same colours as in the table. */
 const BARS = [
   ['right', 'var(--right)'],
   ['wrong', 'var(--wrong)'],
@@ -22,7 +22,7 @@ interface Props {
   readonly lines: readonly Line[];
 }
 
-/** How many predicted right, wrong, or could not be told, a bar an exercise. */
+/** Bar chart with one bar per exercise: how many predictions were right, wrong or unclear. */
 export function ClassPlot({ columns, lines }: Props) {
   const { chapters } = useTexts();
   const say = useSay();
@@ -36,9 +36,9 @@ export function ClassPlot({ columns, lines }: Props) {
       ...countsOf(lines, key),
     };
   });
-  const step = Math.ceil(lines.length / MOST_TICKS);
+  const step = Math.ceil(lines.length / MAX_TICKS);
   const ticks = Array.from({ length: Math.floor(lines.length / step) + 1 }, (_, i) => i * step);
-  const names = Math.min(NAMES, width * 0.4);
+  const nameWidth = Math.min(MAX_NAME_WIDTH, width * 0.4);
   return (
     <figure className="card class-plot">
       <figcaption className="row">
@@ -56,7 +56,7 @@ export function ClassPlot({ columns, lines }: Props) {
         {width > 100 && (
           <BarChart
             width={width}
-            height={rows.length * ROW + AXIS}
+            height={rows.length * ROW_HEIGHT + X_AXIS_HEIGHT}
             data={rows}
             layout="vertical"
             margin={{ top: 0, right: 12, bottom: 0, left: 0 }}
@@ -67,12 +67,12 @@ export function ClassPlot({ columns, lines }: Props) {
               ticks={ticks}
               domain={[0, lines.length]}
               tick={{ fill: 'var(--ink-2)', fontSize: 12 }}
-              height={AXIS}
+              height={X_AXIS_HEIGHT}
             />
             <YAxis
               type="category"
               dataKey="exercise"
-              width={names}
+              width={nameWidth}
               interval={0}
               tickLine={false}
               tick={{ fill: 'var(--ink-2)', fontSize: 12 }}

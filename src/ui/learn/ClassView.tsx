@@ -14,7 +14,7 @@ import { useSay, useTexts } from './useTexts.ts';
 
 const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
 
-/** What a class has handed in, from files: one table and one plot, merged in this tab. */
+/** The class view: merges the files that students handed in, in this tab, and shows a table and a plot. */
 export function ClassView() {
   const { language } = useTexts();
   const say = useSay();
@@ -160,7 +160,7 @@ interface CellsProps {
   readonly column: Column;
 }
 
-/** What was predicted, and the verdict with the number it is from. */
+/** Table cells of one result: the prediction, and the verdict with the exercise's number. */
 function Cells({ result, column: { chapter, exercise } }: CellsProps) {
   const texts = useTexts();
   const say = useSay();

@@ -4,27 +4,27 @@ import { useSay } from './useTexts.ts';
 
 interface Props {
   readonly hash: string;
-  readonly label: string; // what the link is to
+  readonly label: string; // what the link leads to
 }
 
-/** Puts the link to a place of Learn into the clipboard, and says whether that went well. */
+/** Button that copies the link to a place of Learn to the clipboard, and says whether it succeeded. */
 export function CopyLink({ hash, label }: Props) {
   const say = useSay();
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   const copy = async () => {
     const link = learnLink(hash);
     try {
       await navigator.clipboard.writeText(link);
-      setSaid(say('copied'));
+      setStatus(say('copied'));
     } catch {
       // a page on plain http has no clipboard
-      setSaid(say('notCopied', { link }));
+      setStatus(say('notCopied', { link }));
     }
   };
   return (
     <span className="row copy-link">
       <span className="small faint" role="status">
-        {said}
+        {status}
       </span>
       <button
         type="button"

@@ -18,23 +18,24 @@ interface Props {
   readonly chapter: ChapterId;
   readonly exercise: Exercise;
   readonly n: number; // from 1
-  readonly asked: boolean; // the address points at it
-  readonly covered?: Result | undefined; // a result that is not to be seen yet
+  readonly asked: boolean; // the address points at this exercise
+  readonly covered?: Result | undefined; // a result to hide until it is uncovered
   readonly uncover?: () => void;
 }
 
-/** An exercise: a prediction, the button that does it, and what came of it. */
+/** An exercise: the prediction, the button that runs it, and its result. */
 export function ExercisePanel({ chapter, exercise, n, asked, covered, uncover }: Props) {
   const texts = useTexts();
   const say = useSay();
   const words = exerciseText(texts, chapter, exercise.id);
   const key = keyOf(chapter, exercise.id);
   const result = useProgress((s) => s.results[key]);
-  const under = useExerciseRun((s) => s.running && s.key === key);
+  const running = useExerciseRun((s) => s.running && s.key === key);
   const failed = useExerciseRun((s) => s.key === key && s.failed !== null);
-  const [again, setAgain] = useState<Result | null>(null); // done once more in place of this result
+  // the result that is being replaced: the exercise is done again
+  const [replacing, setReplacing] = useState<Result | null>(null);
   const hidden = result !== undefined && result === covered;
-  const open = !result || result === again || hidden;
+  const open = !result || result === replacing || hidden;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (asked) panel.current?.scrollIntoView({ block: 'start' });
@@ -54,14 +55,14 @@ export function ExercisePanel({ chapter, exercise, n, asked, covered, uncover }:
         <CopyLink hash={learnHash(texts.language, chapter, exercise.id)} label={say('exerciseLink', { n })} />
       </div>
       <p className="strong">{words.question}</p>
-      {under ? (
+      {running ? (
         <UnderWay exercise={exercise} />
       ) : open ? (
         <Prediction {...{ chapter, exercise, words }} />
       ) : (
-        <Outcome result={result} words={words} once={() => setAgain(result)} />
+        <Outcome result={result} words={words} repeat={() => setReplacing(result)} />
       )}
-      {hidden && !under && (
+      {hidden && !running && (
         <button type="button" className="quiet small" onClick={uncover}>
           {say('uncover')}
         </button>
@@ -122,16 +123,16 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
   );
 }
 
-/** How far it is; the lab beside it shows the rest. */
+/** Progress of the exercise under way, with a stop button. */
 function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
   const say = useSay();
   const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
   const all = arms.reduce((sum, arm) => sum + arm.updates, 0);
-  const before = arms.slice(0, progress?.arm ?? 0).reduce((sum, arm) => sum + arm.updates, 0);
+  const finishedUpdates = arms.slice(0, progress?.arm ?? 0).reduce((sum, arm) => sum + arm.updates, 0);
   return (
     <div className="row" role="status">
-      <progress value={before + (progress?.update ?? 0)} max={Math.max(1, all)} aria-label={say('chapters')} />
+      <progress value={finishedUpdates + (progress?.update ?? 0)} max={Math.max(1, all)} aria-label={say('chapters')} />
       <span className="small">
         {progress
           ? say('under', { arm: progress.arm + 1, arms: arms.length, update: progress.update, updates })
@@ -147,10 +148,10 @@ function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
 interface OutcomeProps {
   readonly result: Result;
   readonly words: ExerciseText;
-  readonly once: () => void;
+  readonly repeat: () => void; // lets the reader do the exercise again
 }
 
-function Outcome({ result, words, once }: OutcomeProps) {
+function Outcome({ result, words, repeat }: OutcomeProps) {
   const say = useSay();
   const { decimal } = useTexts();
   const { predicted, answer, numbers, tries, seed, backend } = result;
@@ -171,7 +172,7 @@ function Outcome({ result, words, once }: OutcomeProps) {
         <span className="small faint">{say('tries', { n: tries, seed: String(seed), backend })}</span>
         <span className="line">
           <HandInLink />
-          <button type="button" className="quiet small" onClick={once}>
+          <button type="button" className="quiet small" onClick={repeat}>
             {say('once')}
           </button>
         </span>

@@ -5,19 +5,19 @@ import { classFileText } from './classFile.ts';
 import { remember, useProgress } from './chapterProgress.ts';
 import { useSay } from './useTexts.ts';
 
-/** Saves what came of a chapter as a file for the class view. */
+/** Form that saves a chapter's results as a file for the class view. */
 export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   const say = useSay();
   const id = useId();
   const student = useProgress((s) => s.student);
   const results = useProgress((s) => s.results);
-  const own = Object.fromEntries(Object.entries(results).filter(([key]) => key.startsWith(`${chapter}/`)));
+  const chapterResults = Object.fromEntries(Object.entries(results).filter(([key]) => key.startsWith(`${chapter}/`)));
   const name = student.trim();
-  const missing = Object.keys(own).length === 0 ? say('nothingYet') : name === '' ? say('nameFirst') : '';
+  const missing = Object.keys(chapterResults).length === 0 ? say('nothingYet') : name === '' ? say('nameFirst') : '';
   const save = () => {
     const handIn = useProgress.getState().handIns + 1;
     remember({ handIns: handIn });
-    const text = classFileText({ chapter, name, handIn, saved: new Date().toISOString(), results: own });
+    const text = classFileText({ chapter, name, handIn, saved: new Date().toISOString(), results: chapterResults });
     download(fileName(`${chapter} ${name}`, 'json'), 'application/json', text);
   };
   return (
@@ -45,7 +45,7 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   );
 }
 
-/** From an exercise that is done to where its result is saved, below all of them. */
+/** Button that leads from a finished exercise to the form below, where its result is saved. */
 export function HandInLink() {
   const say = useSay();
   const open = () => {

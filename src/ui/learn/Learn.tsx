@@ -26,36 +26,38 @@ import { play, useReplay } from '../replay/player.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { ExercisePanel } from './ExercisePanel.tsx';
 import { HandIn } from './HandIn.tsx';
-import { standAt } from './recordedUpdateView.ts';
+import { pauseRecordingAt } from './recordedUpdateView.ts';
 import type { Exercise } from './exercise.ts';
 
 const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
 
-/** Chapters beside the lab, each with exercises to do in it; and the class view, which has the screen to itself. */
+/**
+ * The Learn page: chapters with exercises, beside the lab in which they are done; or the class view, without the lab.
+ */
 export function Learn() {
-  const asked = readPlace(useSubpath());
-  const own = useProgress((s) => s.language);
-  const last = useProgress((s) => s.last);
-  const language = asked.language ?? own;
-  const shown = asked.chapter ?? chapterNamed(last)?.id ?? CHAPTERS[0].id;
+  const place = readPlace(useSubpath());
+  const storedLanguage = useProgress((s) => s.language);
+  const lastChapter = useProgress((s) => s.last);
+  const language = place.language ?? storedLanguage;
+  const shown = place.chapter ?? chapterNamed(lastChapter)?.id ?? CHAPTERS[0].id;
   const texts = useLoadedTexts(language);
-  const [presented, setPresented] = useState(false); // the lab stands in the presentation then
+  const [presented, setPresented] = useState(false); // true: the presentation shows the lab
   const title = shown === CLASS ? texts?.words.classView : texts?.chapters[shown].title;
   useTitleParts(title === undefined ? {} : { shown: title });
-  const correctionText = asked.corrections.join('\n');
+  const correctionText = place.corrections.join('\n');
   useEffect(() => {
     if (correctionText !== '')
       useConfig.setState((s) => ({ corrections: [...s.corrections, ...correctionText.split('\n')] }));
   }, [correctionText]);
-  const isWhole = asked.chapter !== null && asked.language !== null;
+  const isCompleteAddress = place.chapter !== null && place.language !== null;
   useEffect(() => {
-    // the address says what is shown, in place of what was asked for
-    if (!isWhole) location.replace(learnHash(language, shown, asked.exercise ?? undefined));
-  }, [isWhole, language, shown, asked.exercise]);
+    // replace an incomplete address with the full address of what is shown
+    if (!isCompleteAddress) location.replace(learnHash(language, shown, place.exercise ?? undefined));
+  }, [isCompleteAddress, language, shown, place.exercise]);
   useEffect(() => {
     if (shown !== CLASS) remember({ last: shown });
-    return leaveChapter; // when another is shown; its language may change meanwhile
+    return leaveChapter; // called when another chapter is shown, not when only the language changes
   }, [shown]);
   return (
     <>
@@ -74,7 +76,7 @@ export function Learn() {
               <ChapterPage
                 key={shown}
                 chapter={shown}
-                exercise={asked.exercise}
+                exercise={place.exercise}
                 presented={presented}
                 present={setPresented}
               />
@@ -91,7 +93,7 @@ export function Learn() {
 }
 
 function LabBeside() {
-  const exerciseHasLab = useTakenLab((s) => s.lab !== null); // the run that is saved comes back with the lab
+  const exerciseHasLab = useTakenLab((s) => s.lab !== null); // then the saved run returns together with the lab
   return (
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
@@ -110,7 +112,7 @@ function LabBeside() {
   );
 }
 
-/** The chapters as links, how far the reader is, and the language. */
+/** Links to the chapters, the reader's progress, and the choice of language. */
 function Contents({ shown }: { readonly shown: ChapterId }) {
   const texts = useTexts();
   const { language, chapters } = texts;
@@ -137,19 +139,19 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
       <nav aria-label={say('chapters')}>
         <ol className="chapters">
           {CHAPTERS.map(({ id, exercises }) => {
-            const ended = exercises.filter((each) => verdictIn(results, id, each.id) !== null).length;
+            const finished = exercises.filter((each) => verdictIn(results, id, each.id) !== null).length;
             return (
               <li key={id}>
                 <a href={learnHash(language, id)} aria-current={id === shown ? 'step' : undefined}>
                   <span className="cut">{chapters[id].title}</span>
                   <span className="small faint end minutes">{say('minutes', { n: minutesOf(texts, id) })}</span>
-                  {ended > 0 && (
-                    <span data-done={ended === exercises.length}>
-                      <span aria-hidden="true">{ended === exercises.length ? '✓' : '…'}</span>
+                  {finished > 0 && (
+                    <span data-done={finished === exercises.length}>
+                      <span aria-hidden="true">{finished === exercises.length ? '✓' : '…'}</span>
                       <span className="visually-hidden">
-                        {ended === exercises.length
+                        {finished === exercises.length
                           ? say('chapterDone')
-                          : say('chapterBegun', { done: ended, all: exercises.length })}
+                          : say('chapterBegun', { done: finished, all: exercises.length })}
                       </span>
                     </span>
                   )}
@@ -200,18 +202,18 @@ const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m
 
 interface Props {
   readonly chapter: ChapterId;
-  readonly exercise: string | null; // that the address points at
+  readonly exercise: string | null; // id of the exercise that the address points at
   readonly presented: boolean;
   readonly present: (presented: boolean) => void;
 }
 
-/** A chapter: its text and formulas, its exercises, and what can be made of it. */
+/** A chapter: its text and formulas, its exercises, and buttons to present, print and hand it in. */
 function ChapterPage({ chapter, exercise, presented, present }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
   const { title, text, formulas } = chapters[chapter];
   const found = chapterNamed(chapter);
-  useStanding(found?.exercises ?? []);
+  usePausedRecording(found?.exercises ?? []);
   const next = CHAPTERS[CHAPTERS.findIndex(({ id }) => id === chapter) + 1];
   if (!found) return null;
   return (
@@ -229,8 +231,8 @@ function ChapterPage({ chapter, exercise, presented, present }: Props) {
         </p>
       ))}
       <p className="small faint">{found.source}</p>
-      {chapter === CHAPTERS[0].id && <Story />}
-      <Borrowed />
+      {chapter === CHAPTERS[0].id && <TourOffer />}
+      <LabReturn />
       {found.exercises.map((each, i) => (
         <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} asked={each.id === exercise} />
       ))}
@@ -249,14 +251,14 @@ function ChapterPage({ chapter, exercise, presented, present }: Props) {
   );
 }
 
-/** Begins the tour in the language that is read here. */
+/** Begins the tour in the given language. */
 function tourIn(language: Language): void {
   remember({ language });
   beginTour();
 }
 
-/** The first chapter leads through cause and effect in the lab: the stops of the tour. */
-function Story() {
+/** Card in the first chapter that offers the tour, which shows cause and effect in the lab. */
+function TourOffer() {
   const say = useSay();
   const { language } = useTexts();
   return (
@@ -270,21 +272,24 @@ function Story() {
   );
 }
 
-/** Has the recording stand still at the update that an exercise is about, so that what is asked can be looked at; it plays on when the chapter is left. */
-function useStanding(exercises: readonly Exercise[]): void {
+/** Pauses the recording at the update that an exercise asks about. It plays on when the chapter is left. */
+function usePausedRecording(exercises: readonly Exercise[]): void {
   const recording = useReplay((s) => s.recording);
   useEffect(() => {
     const reads = exercises.find((exercise) => exercise.reads)?.reads;
     const { playing } = useReplay.getState();
-    if (!reads || !recording || !standAt(reads)) return;
+    if (!reads || !recording || !pauseRecordingAt(reads)) return;
     return () => {
       if (playing && !useReplay.getState().over) play();
     };
   }, [exercises, recording]);
 }
 
-/** What became of the reader's lab, while an exercise has it. */
-function Borrowed() {
+/**
+ * Shown while an exercise uses the lab: explains where the reader's lab is, and gives it back or keeps the exercise's
+ * run.
+ */
+function LabReturn() {
   const say = useSay();
   const exerciseHasLab = useTakenLab((s) => s.lab !== null);
   const running = useExerciseRun((s) => s.running);

@@ -16,7 +16,10 @@ interface Props {
   readonly close: () => void;
 }
 
-/** A chapter for a room: the lab at the left, the chapter’s words at the right, large, one thing at a time, moved by arrow keys, ended by Esc. What came out before is covered: the room predicts first. */
+/**
+ * Presents a chapter to a class: the lab at the left, and the chapter at the right in large type, one slide at a time.
+ * Arrow keys change the slide and Esc closes it. Earlier results are covered, so that the class can predict first.
+ */
 export function Presenter({ chapter, close }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
@@ -51,7 +54,7 @@ export function Presenter({ chapter, close }: Props) {
   ];
   const move = (to: number) => setAt(Math.min(slides.length - 1, Math.max(0, to)));
   const onKey = (event: KeyboardEvent) => {
-    if (event.defaultPrevented) return; // among the tokens of the rollout, arrows move there
+    if (event.defaultPrevented) return; // the rollout's tokens have handled an arrow key
     const shown = exercises[at - (slides.length - exercises.length)];
     if (shown && event.key.toLowerCase() === 'r') uncover(shown.id);
     const to = targetOf(event.key, at, slides.length);
@@ -84,7 +87,7 @@ export function Presenter({ chapter, close }: Props) {
   );
 }
 
-/** The slide a key moves to; null for keys that move nowhere. */
+/** The slide that a key moves to; null for other keys. May lie out of range. */
 function targetOf(key: string, at: number, slides: number): number | null {
   if (key === 'ArrowRight' || key === 'PageDown') return at + 1;
   if (key === 'ArrowLeft' || key === 'PageUp') return at - 1;
@@ -92,7 +95,7 @@ function targetOf(key: string, at: number, slides: number): number | null {
   return key === 'End' ? slides - 1 : null;
 }
 
-/** The results of a chapter from before it is presented, each until it is asked for. */
+/** Covers the results from before the presentation until each is uncovered. */
 function useCovered(chapter: ChapterId) {
   const [before] = useState(() => useProgress.getState().results);
   const [uncovered, setUncovered] = useState<ReadonlySet<string>>(new Set());

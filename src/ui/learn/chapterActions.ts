@@ -6,33 +6,37 @@ import { hardestObservation } from './hardestObservation.ts';
 import { selectRow, selectToken, useSelection } from '../shell/selectionStore.ts';
 import { start, step } from '../run/transport.ts';
 
-/** Chooses the rollout whose advantage is the largest of the batch. */
-export function showStandingOut(): void {
+/** Selects the token with the batch's largest advantage, and its rollout. */
+export function showLargestAdvantage(): void {
   const { advantages, entropies } = live.batch;
-  // of its tokens one that was a choice: under the grammar a tag is none
-  choose(largest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
+  // only tokens that the agent had a choice for: with the grammar a tag has entropy 0
+  choose(indexOfLargest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
 }
 
-/** Chooses the word of the tool that the update pushed hardest; none where it pushed none. */
+/** Selects the observation token that the update pushed hardest; does nothing if none was pushed. */
 export function pointAtHardestPush(): void {
   choose(hardestObservation(live.batch));
 }
 
-const MOST_STEPS = 6; // one that a pause had stopped is still of the old knobs, and one whose rollouts were all paid alike pushes nothing
+/**
+ * More than one step may be needed: an update that was paused midway still uses the old knobs, and one whose rollouts
+ * all got the same reward pushes nothing.
+ */
+const MAX_STEPS = 6;
 
 /**
- * Takes updates until one with the masks off has pushed a word of the tool, mostly one, and points at the one it pushed hardest.
- * Returns a function that stops waiting for it.
+ * Steps updates until one with the loss mask off has pushed an observation token, and selects the one pushed hardest.
+ * Usually one update is enough; it gives up after `MAX_STEPS`. Returns a function that cancels.
  */
 export function stepToDamage(): () => void {
-  let { batch: old } = live;
+  let { batch: previousBatch } = live;
   let steps = 1;
   const stop = useLive.subscribe(({ running, stepping }) => {
-    if (live.batch === old || live.isExample) return;
+    if (live.batch === previousBatch || live.isExample) return;
     const found = live.batchConfig?.lossMask === 'off' && hardestObservation(live.batch) >= 0;
-    if (!found && steps < MOST_STEPS) {
-      if (running || stepping) return; // the one under way is over first
-      old = live.batch;
+    if (!found && steps < MAX_STEPS) {
+      if (running || stepping) return; // wait until the update under way is done
+      previousBatch = live.batch;
       steps++;
       step();
       return;
@@ -44,7 +48,10 @@ export function stepToDamage(): () => void {
   return stop;
 }
 
-/** Starts a preset on the seed and the backend of the page, with some of its knobs changed; with `run` it goes on at once. */
+/**
+ * Starts a preset with the page's seed and backend and some knobs changed. With `run` it trains at once, otherwise it
+ * is paused.
+ */
 export function begin(preset: PresetName, changes: Partial<RunConfig> = {}, run = true): void {
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);
@@ -53,15 +60,16 @@ export function begin(preset: PresetName, changes: Partial<RunConfig> = {}, run 
   start(run);
 }
 
-/** Chooses the rollout and the token that an index into the batch names; −1 chooses nothing. */
-function choose(at: number): void {
+/** Selects the token at a flat index of the batch, and its rollout; −1 does nothing. */
+function choose(index: number): void {
   const { length, turns } = live.batch;
-  if (at < 0 || length === 0) return;
-  selectRow(Math.floor(at / length));
-  selectToken(at % length, turns[at] ?? null);
+  if (index < 0 || length === 0) return;
+  selectRow(Math.floor(index / length));
+  selectToken(index % length, turns[index] ?? null);
 }
 
-function largest(values: Float32Array): number {
+/** Index of the largest value; −1 if there are none. */
+function indexOfLargest(values: Float32Array): number {
   return values.reduce(
     (best, value, i) => (value > (values[best] ?? -Infinity) ? i : best),
     values.length > 0 ? 0 : -1,

@@ -5,29 +5,29 @@ import { keyOf, readResults, type Result, type Results } from './exerciseResult.
 import { ExerciseError } from './learnMessage.ts';
 import { isLanguage, type Language } from './texts/shape.ts';
 
-const KEY = 'rollout-playground-learn';
+const STORAGE_KEY = 'rollout-playground-learn';
 
 interface ProgressState {
   readonly results: Results;
-  readonly last: string; // id of the chapter read last; empty before the first
-  readonly language: Language; // chosen last
-  readonly student: string; // as the reader signs results; may be empty
-  readonly handIns: number; // files of results that were saved here
+  readonly last: string; // id of the chapter read last; empty before the first visit
+  readonly language: Language; // last chosen
+  readonly student: string; // the reader's name in saved results; may be empty
+  readonly handIns: number; // number of results files saved in this browser
 }
 
-const NOTHING: ProgressState = { results: {}, last: '', language: 'en', student: '', handIns: 0 };
+const NO_PROGRESS: ProgressState = { results: {}, last: '', language: 'en', student: '', handIns: 0 };
 
-/** How far the reader is with the chapters. It stays in this browser. */
-export const useProgress = create<ProgressState>()(() => kept());
+/** The reader's progress in the chapters, stored in this browser. */
+export const useProgress = create<ProgressState>()(() => storedProgress());
 
-/** Notes what came of an exercise; one that was done before counts one try more. */
+/** Records the result of an exercise and counts its tries. */
 export function note(chapter: string, exercise: string, result: Omit<Result, 'tries'>): void {
   const { results } = useProgress.getState();
   const key = keyOf(chapter, exercise);
   remember({ results: { ...results, [key]: { ...result, tries: (results[key]?.tries ?? 0) + 1 } } });
 }
 
-/** Forgets every result; the language and the name stay. */
+/** Deletes all results. Keeps the language and the name. */
 export function startOver(): void {
   remember({ results: {}, last: '' });
 }
@@ -37,23 +37,23 @@ export function remember(changes: Partial<ProgressState>): void {
   useProgress.setState(changes);
   const { results, last, language, student, handIns } = useProgress.getState();
   try {
-    localStorage.setItem(KEY, keptText({ results, last, language, student, handIns }));
+    localStorage.setItem(STORAGE_KEY, keptText({ results, last, language, student, handIns }));
   } catch {
     // private windows may refuse storage; progress then lasts as long as the page
   }
 }
 
-function kept(): ProgressState {
+function storedProgress(): ProgressState {
   let text: string | null = null;
   try {
-    text = globalThis.localStorage.getItem(KEY);
+    text = globalThis.localStorage.getItem(STORAGE_KEY);
   } catch {
-    // no storage here
+    // storage is not available
   }
-  if (text === null) return NOTHING;
+  if (text === null) return NO_PROGRESS;
   try {
-    const known = ['results', 'last', 'language', 'student', 'handIns'] as const;
-    const { results, last, language, student, handIns } = readKeptText(text, known);
+    const fields = ['results', 'last', 'language', 'student', 'handIns'] as const;
+    const { results, last, language, student, handIns } = readKeptText(text, fields);
     return {
       results: readResults(results),
       last: typeof last === 'string' ? last : '',
@@ -62,10 +62,10 @@ function kept(): ProgressState {
       handIns: typeof handIns === 'number' ? handIns : 0,
     };
   } catch (error) {
-    putAside(KEY);
+    putAside(STORAGE_KEY);
     const why =
       error instanceof Error && !(error instanceof ExerciseError) ? error.message : 'it holds results that are none.';
     notice(`Your progress in the chapters could not be read: ${why} A copy is kept, and the chapters start over.`);
-    return NOTHING;
+    return NO_PROGRESS;
   }
 }

@@ -1,27 +1,33 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { pointAtHardestPush, showStandingOut } from './chapterActions.ts';
+import { pointAtHardestPush, showLargestAdvantage } from './chapterActions.ts';
 import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
 import { UNMASKED } from '../comparisons/recipes.ts';
 
-/** A chapter: something to read, and exercises in the lab beside it. Its words stand in the catalogue of texts, under its id. */
+/**
+ * A chapter: a text, and exercises in the lab beside it. The catalogue of texts has its words under the chapter's id.
+ */
 interface Chapter {
   readonly id: string;
-  readonly source: string; // files, and where the idea is from
+  readonly source: string; // files, and the source of the idea
   readonly exercises: readonly Exercise[];
 }
 
-/** What an arm leaves out where nothing asks for it: an evaluation and the measure of dependence on input take longer than the updates themselves. */
-const BRIEF = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<RunConfig>;
-/** The KL is measured only where it is asked for: with this weight it pulls at nothing. */
-const MEASURED_ONLY = 1e-6;
-/** Few rollouts, so that an update of a model of text takes seconds on the CPU. */
+/**
+ * Skips evaluation and the measure of dependence on input, which take longer than the updates, unless an arm needs
+ * them.
+ */
+const NO_MEASUREMENTS = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<RunConfig>;
+/** The KL is measured only if its weight is above 0. This weight is too small to affect the training. */
+const NEGLIGIBLE_KL_WEIGHT = 1e-6;
+/** Few rollouts, so that an update of a text model takes only seconds on the CPU. */
 const FEW_ROLLOUTS = { prompts: 2, groupSize: 4, minibatches: 1 } as const satisfies Partial<RunConfig>;
 
-const hunt = (set: Partial<RunConfig>, updates: number) =>
-  ({ preset: 'number-hunt', set: { ...BRIEF, ...set }, updates }) as const;
+/** An arm with the preset `number-hunt` and some knobs changed. */
+const numberHuntArm = (set: Partial<RunConfig>, updates: number) =>
+  ({ preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates }) as const;
 
-/** The chapters, in the order they are read. */
+/** All chapters, in reading order. */
 export const CHAPTERS = [
   {
     id: 'rollout',
@@ -45,7 +51,7 @@ export const CHAPTERS = [
       {
         id: 'both',
         choices: ['none', 'some'],
-        arms: [{ preset: 'noisy-hunt', set: { ...BRIEF, ...UNMASKED }, updates: 1 }],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...UNMASKED }, updates: 1 }],
         find: find.pushedWords,
         ...{ headline: 'pushed', format: 'count' },
         look: { channel: 'gradient' },
@@ -54,7 +60,7 @@ export const CHAPTERS = [
       {
         id: 'loss',
         choices: ['none', 'some'],
-        arms: [{ preset: 'noisy-hunt', set: { ...BRIEF, lossMask: 'off' }, updates: 1 }],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, lossMask: 'off' }, updates: 1 }],
         find: find.pushedWords,
         ...{ headline: 'pushed', format: 'count' },
         look: { channel: 'gradient' },
@@ -68,11 +74,11 @@ export const CHAPTERS = [
       {
         id: 'sum',
         choices: ['positive', 'zero', 'negative'],
-        arms: [hunt({}, 1)],
+        arms: [numberHuntArm({}, 1)],
         find: find.groupSum,
         ...{ headline: 'sum', format: 'number' },
         look: { channel: 'advantage' },
-        point: showStandingOut,
+        point: showLargestAdvantage,
       },
     ],
   },
@@ -83,15 +89,15 @@ export const CHAPTERS = [
       {
         id: 'within',
         choices: ['same', 'differ'],
-        arms: [{ preset: 'number-hunt-ppo', set: BRIEF, updates: 1 }],
-        find: find.alikeWithin,
+        arms: [{ preset: 'number-hunt-ppo', set: NO_MEASUREMENTS, updates: 1 }],
+        find: find.advantagesWithinRollout,
         ...{ headline: 'differing', format: 'count' },
         look: { channel: 'advantage' },
       },
       {
         id: 'explains',
         choices: ['more', 'less'],
-        arms: [{ preset: 'number-hunt-ppo', set: BRIEF, updates: 20 }],
+        arms: [{ preset: 'number-hunt-ppo', set: NO_MEASUREMENTS, updates: 20 }],
         find: find.explained,
         ...{ headline: 'after', format: 'number' },
         look: { channel: 'value' },
@@ -105,7 +111,7 @@ export const CHAPTERS = [
       {
         id: 'tight',
         choices: ['more', 'same', 'fewer'],
-        arms: [hunt({}, 1), hunt({ clipLow: 0.02, clipHigh: 0.02 }, 1)],
+        arms: [numberHuntArm({}, 1), numberHuntArm({ clipLow: 0.02, clipHigh: 0.02 }, 1)],
         find: find.moreClipped,
         ...{ headline: 'tight', format: 'percent' },
         look: { channel: 'ratio' },
@@ -119,7 +125,7 @@ export const CHAPTERS = [
       {
         id: 'held',
         choices: ['nearer', 'further'],
-        arms: [hunt({ klCoef: MEASURED_ONLY }, 10), hunt({ klCoef: 0.5 }, 10)],
+        arms: [numberHuntArm({ klCoef: NEGLIGIBLE_KL_WEIGHT }, 10), numberHuntArm({ klCoef: 0.5 }, 10)],
         find: find.nearer,
         ...{ headline: 'held', format: 'number' },
         look: { channel: 'kl' },
@@ -156,7 +162,7 @@ export const CHAPTERS = [
       {
         id: 'flat',
         choices: ['more', 'fewer'],
-        arms: [hunt({}, 1), hunt({ processReward: 0 }, 1)],
+        arms: [numberHuntArm({}, 1), numberHuntArm({ processReward: 0 }, 1)],
         find: find.flatGroups,
         ...{ headline: 'unpaid', format: 'percent' },
         look: { channel: 'reward' },
@@ -171,8 +177,8 @@ export const CHAPTERS = [
         id: 'longer',
         choices: ['two', 'five', 'over'],
         arms: [
-          { preset: 'calculator', set: { ...BRIEF, ...FEW_ROLLOUTS }, updates: 1 },
-          { preset: 'calculator-text', set: { ...BRIEF, ...FEW_ROLLOUTS }, updates: 1 },
+          { preset: 'calculator', set: { ...NO_MEASUREMENTS, ...FEW_ROLLOUTS }, updates: 1 },
+          { preset: 'calculator-text', set: { ...NO_MEASUREMENTS, ...FEW_ROLLOUTS }, updates: 1 },
         ],
         find: find.timesLonger,
         ...{ headline: 'times', format: 'number' },
@@ -187,7 +193,7 @@ export const CHAPTERS = [
       {
         id: 'stages',
         choices: ['rollout', 'learn'],
-        arms: [hunt({}, 3)],
+        arms: [numberHuntArm({}, 3)],
         find: find.slowerStage,
         ...{ headline: 'rollout', format: 'number' },
         look: { channel: 'mask' },

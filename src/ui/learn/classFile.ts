@@ -5,36 +5,37 @@ import { chapterNamed, type ChapterId } from './chapters.ts';
 import { keyOf, readResults, type Results } from './exerciseResult.ts';
 import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 
-/** What a file of results says it is. */
+/** The schema name of a file of results. */
 export const SCHEMA = 'rollout-playground/chapter-results';
-const VERSION = 1;
-const LONGEST_NAME = 60;
+const FILE_VERSION = 1;
+const MAX_NAME_LENGTH = 60; // characters
 
-/** What came of a chapter at one student's page. */
+/** One student's results of a chapter, as saved in a file. */
 export interface HandedIn {
   readonly chapter: ChapterId;
   readonly name: string;
-  readonly handIn: number; // the student's browser counts its files from 1; 0: an older page, which did not count
+  // number of the file, counted from 1 by the student's browser; 0: saved by an older page, which did not count
+  readonly handIn: number;
   readonly saved: string; // ISO 8601, by the student's clock
-  readonly results: Results; // of that chapter's exercises
+  readonly results: Results; // of the chapter's exercises
 }
 
-/** A file that was taken, by its own name. */
+/** A file of results that was read, with its file name. */
 export interface ClassFile extends HandedIn {
   readonly file: string;
 }
 
-/** Why a file was not taken, or what is to know of it. */
+/** Message about a file: why it was refused, or that it repeats or replaces another one. */
 export interface FileProblem extends Required<LearnMessage> {
   readonly word: 'damaged' | 'foreign' | 'newer' | 'duplicate' | 'again';
 }
 
-/** Results as the text of a file. */
+/** The text of a file of results. */
 export function classFileText({ chapter, name, handIn, saved, results }: HandedIn): string {
-  return `${JSON.stringify({ schema: SCHEMA, version: VERSION, chapter, name, handIn, saved, results }, null, 2)}\n`;
+  return `${JSON.stringify({ schema: SCHEMA, version: FILE_VERSION, chapter, name, handIn, saved, results }, null, 2)}\n`;
 }
 
-/** Reads a file of results; what is wrong with one that is none stands in its place. */
+/** Reads a file of results. Returns the problem if the file is not valid. */
 export function readClassFile(file: string, text: string): ClassFile | FileProblem {
   const damaged = (word: LearnMessage['word'], values: LearnMessage['values'] = {}) =>
     damagedFile(file, { word, values });
@@ -50,49 +51,53 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
       typeof schema === 'string' ? { word: 'gotSchema', values: { schema: visible(schema) } } : { word: 'gotNoSchema' };
     return { word: 'foreign', values: { file: visible(file), got, want: SCHEMA } };
   }
-  if (version !== VERSION) {
-    return { word: 'newer', values: { file: visible(file), got: visible(String(version)), want: String(VERSION) } };
+  if (version !== FILE_VERSION) {
+    return {
+      word: 'newer',
+      values: { file: visible(file), got: visible(String(version)), want: String(FILE_VERSION) },
+    };
   }
-  const known = typeof chapter === 'string' ? chapterNamed(chapter)?.id : undefined;
-  if (!known) return damaged('gotChapter', { chapter: visible(String(chapter)) });
+  const chapterId = typeof chapter === 'string' ? chapterNamed(chapter)?.id : undefined;
+  if (!chapterId) return damaged('gotChapter', { chapter: visible(String(chapter)) });
   if (typeof name !== 'string' || name.trim() === '') return damaged('gotNoName');
   if (!isCount(handIn)) return damaged('gotNoCount', { count: visible(JSON.stringify(handIn)) });
   if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('gotNoTime');
   try {
     const read = readResults(results);
-    const odd = Object.keys(read).find((key) => !key.startsWith(keyOf(known, '')));
-    if (odd !== undefined) return damaged('gotOthers', { key: odd, chapter: known });
+    const foreignKey = Object.keys(read).find((key) => !key.startsWith(keyOf(chapterId, '')));
+    if (foreignKey !== undefined) return damaged('gotOthers', { key: foreignKey, chapter: chapterId });
     if (Object.keys(read).length === 0) return damaged('gotNoResults');
-    const by = { chapter: known, name: name.trim().slice(0, LONGEST_NAME) };
-    return { file: visible(file), ...by, handIn, saved, results: read };
+    const student = { chapter: chapterId, name: name.trim().slice(0, MAX_NAME_LENGTH) };
+    return { file: visible(file), ...student, handIn, saved, results: read };
   } catch (error) {
-    if (error instanceof ExerciseError) return damagedFile(file, error.said);
+    if (error instanceof ExerciseError) return damagedFile(file, error.reason);
     throw error;
   }
 }
 
-/** A file that holds no results as the page saves them, and what it holds. */
+/** Problem of a file whose content is not valid. `got` describes the content. */
 export function damagedFile(file: string, got: LearnMessage): FileProblem {
   return { word: 'damaged', values: { file: visible(file), got } };
 }
 
-/** A file of results, and not what is wrong with one. */
+/** Whether reading a file gave results rather than a problem. */
 export function isClassFile(read: ClassFile | FileProblem): read is ClassFile {
   return 'results' in read;
 }
 
 /**
- * Merges files into those that are there. Of one name and chapter the newest counts, by the student's own count of hand-ins: a clock may be
- * wrong. Where the counts are equal, the file that was opened later counts. The same results twice are left out, other ones are told.
+ * Merges new files into the existing ones. For each name and chapter the newest file counts, by the student's count of
+ * hand-ins, because a clock may be wrong. With equal counts the file that was opened later counts. A file with the same
+ * results is skipped. Both cases, skipped and replaced, are returned as problems.
  */
 export function mergeFiles(
-  there: readonly ClassFile[],
-  more: readonly ClassFile[],
+  existing: readonly ClassFile[],
+  added: readonly ClassFile[],
 ): { readonly files: readonly ClassFile[]; readonly problems: readonly FileProblem[] } {
-  const files = [...there];
+  const files = [...existing];
   const problems: FileProblem[] = [];
-  for (const file of more) {
-    const at = files.findIndex((other) => isSame(other.name, file.name) && other.chapter === file.chapter);
+  for (const file of added) {
+    const at = files.findIndex((other) => isSamePerson(other.name, file.name) && other.chapter === file.chapter);
     const other = files[at];
     if (!other) {
       files.push(file);
@@ -109,8 +114,8 @@ export function mergeFiles(
   return { files, problems };
 }
 
-/** Names are one person's where they differ in blanks and capitals alone. */
-function isSame(a: string, b: string): boolean {
+/** Whether two names are one person's: they differ at most in blanks and capitals. */
+function isSamePerson(a: string, b: string): boolean {
   const plain = (name: string) => name.normalize('NFKC').trim().toLowerCase().replaceAll(/\s+/g, ' ');
   return plain(a) === plain(b);
 }

@@ -4,20 +4,20 @@ import { type ClassFile, damagedFile, type FileProblem, isClassFile, mergeFiles,
 
 interface ClassState {
   readonly files: readonly ClassFile[];
-  readonly problems: readonly FileProblem[]; // of the files given last
+  readonly problems: readonly FileProblem[]; // of the files added last
 }
 
-/** The results a class has handed in. They last as long as the page. */
+/** The results that a class has handed in. They are lost when the page closes. */
 export const useClass = create<ClassState>()(() => ({ files: [], problems: [] }));
 
-/** A file of results is some kilobytes: what is far larger is none, and is not read. */
-const MOST_BYTES = 2 ** 20;
+/** A larger file is refused without reading it. A results file has only a few kilobytes. */
+const MAX_FILE_BYTES = 2 ** 20;
 
-/** Reads files of results and merges them into those that are there; what is wrong with the others is told. */
+/** Reads files of results and merges them into the existing ones. Files that are not valid become problems. */
 export async function addFiles(given: readonly PlacedFile[]): Promise<void> {
   const read = await Promise.all(
     given.map(async ({ path, file }) =>
-      file.size > MOST_BYTES
+      file.size > MAX_FILE_BYTES
         ? damagedFile(path, { word: 'gotBytes', values: { bytes: file.size } })
         : readClassFile(path, await file.text()),
     ),
@@ -28,7 +28,7 @@ export async function addFiles(given: readonly PlacedFile[]): Promise<void> {
   useClass.setState({ files: merged.files, problems: [...refused, ...merged.problems] });
 }
 
-/** Takes all results out. */
+/** Removes all results. */
 export function clearClass(): void {
   useClass.setState({ files: [], problems: [] });
 }

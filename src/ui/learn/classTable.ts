@@ -4,20 +4,20 @@ import type { ClassFile } from './classFile.ts';
 import { type Exercise, type Verdict, verdictOf } from './exercise.ts';
 import { keyOf, type Result } from './exerciseResult.ts';
 
-/** A column of the class's table: an exercise that somebody has done. */
+/** A column of the class table: an exercise that at least one student has done. */
 export interface Column {
   readonly chapter: ChapterId;
   readonly exercise: Exercise;
   readonly key: string;
 }
 
-/** A line of it: what one name handed in, by exercise. */
+/** A line of the class table: one student's results, by exercise. */
 export interface Line {
   readonly name: string;
   readonly results: Readonly<Record<string, Result>>;
 }
 
-/** The results of a class: a line a name, in the order of the alphabet, a column an exercise, in the order of the chapters. */
+/** The class table: one line per name, sorted by name, and one column per exercise, in the order of the chapters. */
 export function classTable(files: readonly ClassFile[]): {
   readonly columns: readonly Column[];
   readonly lines: readonly Line[];
@@ -35,7 +35,7 @@ export function classTable(files: readonly ClassFile[]): {
   return { columns, lines };
 }
 
-/** How many predictions of a column came true, did not, or could not be told. */
+/** How many predictions of a column were right, wrong or unclear. */
 export function countsOf(lines: readonly Line[], key: string): Readonly<Record<Verdict, number>> {
   const counts = { right: 0, wrong: 0, unclear: 0 };
   for (const { results } of lines) {
@@ -45,7 +45,7 @@ export function countsOf(lines: readonly Line[], key: string): Readonly<Record<V
   return counts;
 }
 
-/** The table as CSV: a line a name and exercise, all digits. */
+/** The table as CSV: one line per name and exercise, with unrounded numbers. */
 export function classCsv(files: readonly ClassFile[]): string {
   const { columns, lines } = classTable(files);
   const head = [

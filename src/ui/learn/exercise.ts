@@ -6,55 +6,62 @@ import type { MetricName } from '../../domain/metrics.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
 
-/** One run of an exercise: a preset from its start, with some knobs changed, for so many updates; seed and backend are the page's. */
+/**
+ * A run that an exercise trains: a preset with some knobs changed, for a number of updates. Seed and backend are the
+ * page's.
+ */
 export interface ArmPlan {
   readonly preset: PresetName;
   readonly set: Partial<RunConfig>;
   readonly updates: number;
 }
 
-/** A recorded batch: whoever opens an exercise about it has the same rollouts before them. */
+/** A batch of a recording. Everyone who opens an exercise about it sees the same rollouts. */
 export interface RecordedUpdate {
-  readonly preset: PresetName; // whose recording it is in
+  readonly preset: PresetName; // the preset whose recording has it
   readonly update: number;
 }
 
 /**
- * What an arm left: its newest batch, the knobs it was made under, and its curves, one value an update that measured it. A shipped run
- * has no batch, and of every curve but success only the best value and the last.
+ * Result of an arm: its last batch, the knobs of that batch, and its curves, with one value for each update that
+ * measured it. A shipped run has no batch, and its curves, except success, have only the best and the last value.
  */
-export interface SeenArm {
+export interface ArmResult {
   readonly batch: BatchView | null;
   readonly config: RunConfig;
   readonly curves: ReadonlyMap<MetricName, readonly number[]>;
 }
 
-/** What the run's own numbers say to a question. */
+/** Answer to an exercise's question, computed from the runs. */
 export interface Finding<Choice extends string = string> {
-  readonly answer: Choice | null; // null: they cannot tell
-  readonly numbers: Readonly<Record<string, number>>; // that its sentence quotes, by name
+  readonly answer: Choice | null; // null: the numbers are unclear
+  readonly numbers: Readonly<Record<string, number>>; // the numbers quoted in the result's sentence, by name
 }
 
-/** Something to do in the lab, what is to be predicted before, and how the prediction is checked after. */
+/**
+ * An exercise in the lab: the choices to predict from, the runs to train or read, and the function that checks the
+ * prediction.
+ */
 export interface Exercise<Choice extends string = string> {
   readonly id: string;
-  readonly choices: readonly Choice[]; // one is predicted; their words stand in the catalogue of texts
-  readonly arms: readonly ArmPlan[]; // trained one after the other; empty: nothing is trained, something is read
-  readonly reads?: RecordedUpdate; // that the recording stands still at while the chapter is open
-  readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs that are read in place of training
-  readonly find: (arms: readonly SeenArm[]) => Finding<Choice>;
-  readonly headline: string; // name of the number that stands for the result in a table
-  readonly format: NumberFormat; // of that number
+  readonly choices: readonly Choice[]; // the possible predictions; the catalogue of texts has their words
+  // trained one after the other; empty if the exercise reads a recording or shipped runs
+  readonly arms: readonly ArmPlan[];
+  readonly reads?: RecordedUpdate; // the recording is paused at this update while the chapter is open
+  readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs to read instead of training
+  readonly find: (arms: readonly ArmResult[]) => Finding<Choice>;
+  readonly headline: string; // name of the number shown in the class table
+  readonly format: NumberFormat; // of the headline number
   readonly look: { readonly channel: Channel; readonly curves?: CurveSet };
-  readonly point?: () => void; // once it is done: chooses what the finding speaks of
+  readonly point?: () => void; // called at the end: selects the rollout and token that the finding is about
 }
 
-/** How a number is written: three significant digits, per cent of a share, or a whole number. */
+/** Format of a number: three significant digits, a share in per cent, or a whole number. */
 export type NumberFormat = 'number' | 'percent' | 'count';
 
 export type Verdict = 'right' | 'wrong' | 'unclear';
 
-/** Whether a prediction came true; `unclear` where the numbers cannot tell. */
+/** Whether a prediction came true; `unclear` if there is no answer. */
 export function verdictOf({
   predicted,
   answer,

@@ -3,48 +3,51 @@ import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 import { exerciseNamed } from './chapters.ts';
 import { verdictOf, type Finding, type Verdict } from './exercise.ts';
 
-/** What came of an exercise. */
+/** Result of an exercise. */
 export interface Result {
   readonly predicted: string;
-  readonly answer: string | null; // of the numbers; null: they cannot tell
+  readonly answer: string | null; // what the numbers show; null: unclear
   readonly numbers: Finding['numbers'];
-  readonly tries: number; // how often it was done
+  readonly tries: number; // how often the exercise was done
   readonly seed: number;
-  readonly backend: string; // cpu or gpu; recording where nothing was trained
+  readonly backend: string; // cpu or gpu; recording if nothing was trained
   readonly at: string; // ISO 8601
 }
 
 /** Results by `CHAPTER/EXERCISE`. */
 export type Results = Readonly<Record<string, Result>>;
 
-const MOST_NUMBERS = 20;
-const LONGEST_KEY = 60; // of which a sentence tells
+const MAX_NUMBERS = 20;
+const MAX_QUOTED_KEY = 60; // characters of a key quoted in a message
 const BACKENDS = ['cpu', 'gpu', 'recording'];
 
-/** The name of an exercise among results. */
+/** The key of an exercise in `Results`. */
 export const keyOf = (chapter: string, exercise: string) => `${chapter}/${exercise}`;
 
-/** Whether a result's prediction came true; null without a result. */
+/** The verdict on an exercise's prediction; null without a result. */
 export function verdictIn(results: Results, chapter: string, exercise: string): Verdict | null {
   const result = results[keyOf(chapter, exercise)];
   return result ? verdictOf(result) : null;
 }
 
-/** Reads results from a file or from storage. Throws `Unable` on what is none: what was got, and what is wanted. */
+/**
+ * Reads results from a file or from storage. Throws `ExerciseError` if they are not valid, with what was found and
+ * expected.
+ */
 export function readResults(value: unknown): Results {
-  if (!isRecord(value)) throw wrong('results', value, { word: 'wantResults' });
+  if (!isRecord(value)) throw unexpected('results', value, { word: 'wantResults' });
   return Object.fromEntries(Object.entries(value).map(([key, result]) => [key, readResult(key, result)]));
 }
 
 function readResult(key: string, value: unknown): Result {
   const [chapter = '', id = ''] = key.split('/');
   const exercise = exerciseNamed(chapter, id);
-  const part = key.slice(0, LONGEST_KEY);
+  const part = key.slice(0, MAX_QUOTED_KEY);
   if (!exercise || keyOf(chapter, id) !== key) throw new ExerciseError({ word: 'gotUnknown', values: { key: part } });
-  if (!isRecord(value)) throw wrong(part, value, { word: 'wantFields' });
+  if (!isRecord(value)) throw unexpected(part, value, { word: 'wantFields' });
   const { predicted, answer, numbers, tries, seed, backend, at } = value;
   const isChoice = (text: unknown): text is string => typeof text === 'string' && exercise.choices.includes(text);
-  const field = (name: string, got: unknown, want: LearnMessage) => wrong(`${part}: ${name}`, got, want);
+  const field = (name: string, got: unknown, want: LearnMessage) => unexpected(`${part}: ${name}`, got, want);
   const oneOf = (choices: readonly string[]) => ({ choices: choices.join(', ') });
   if (!isChoice(predicted)) throw field('predicted', predicted, { word: 'wantOneOf', values: oneOf(exercise.choices) });
   if (answer !== null && !isChoice(answer))
@@ -60,17 +63,15 @@ function readResult(key: string, value: unknown): Result {
 
 function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
   return (
-    isRecord(value) &&
-    Object.keys(value).length <= MOST_NUMBERS &&
-    Object.values(value).every((n) => Number.isFinite(n))
+    isRecord(value) && Object.keys(value).length <= MAX_NUMBERS && Object.values(value).every((n) => Number.isFinite(n))
   );
 }
 
-function wrong(part: string, got: unknown, want: LearnMessage): ExerciseError {
+function unexpected(part: string, got: unknown, want: LearnMessage): ExerciseError {
   return new ExerciseError({ word: 'gotPart', values: { part, got: kindOf(got), want } });
 }
 
-/** A value as an error names it: short, without what it holds. */
+/** A short description of a value for an error message. */
 function kindOf(value: unknown): LearnMessage | string {
   if (value === undefined) return { word: 'nothing' };
   if (value === null) return 'null';

@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import { useLive, live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { takeLab, returnLab } from './swapLab.ts';
-import type { Exercise, SeenArm, ArmPlan } from './exercise.ts';
+import type { Exercise, ArmResult, ArmPlan } from './exercise.ts';
 import { note } from './chapterProgress.ts';
 import { keyOf } from './exerciseResult.ts';
-import { bringInView } from './recordedUpdateView.ts';
+import { showRecordedUpdate } from './recordedUpdateView.ts';
 import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
@@ -19,15 +19,15 @@ import { useRuns } from '../runs/runStore.ts';
 import { begin } from './chapterActions.ts';
 
 interface ExerciseRunState {
-  readonly key: string | null; // of the exercise under way, or of the one that failed last
-  readonly progress: Progress | null; // null: the lab is made ready
+  readonly key: string | null; // of the exercise under way, or of the last one that failed
+  readonly progress: Progress | null; // null: the lab is being prepared
   readonly running: boolean;
   readonly failed: 'interrupted' | 'failed' | null;
-  readonly why: LearnMessage | null; // it failed
-  readonly predictions: Readonly<Record<string, string>>; // chosen and not yet checked, by exercise
+  readonly why: LearnMessage | null; // why it failed
+  readonly predictions: Readonly<Record<string, string>>; // predictions chosen but not yet checked, by exercise
 }
 
-/** The exercise under way. */
+/** State of the exercise under way. */
 export const useExerciseRun = create<ExerciseRunState>()(() => ({
   key: null,
   progress: null,
@@ -39,7 +39,7 @@ export const useExerciseRun = create<ExerciseRunState>()(() => ({
 
 let controller: AbortController | null = null;
 
-/** Chooses a prediction; null takes it back. */
+/** Chooses a prediction for an exercise; null removes it. */
 export function predict(key: string, choice: string | null): void {
   useExerciseRun.setState(({ predictions }) => {
     const others = Object.entries(predictions).filter(([other]) => other !== key);
@@ -47,26 +47,26 @@ export function predict(key: string, choice: string | null): void {
   });
 }
 
-/** Does an exercise in the lab, checks the prediction from what came out, and notes the result; one under way is stopped. */
+/** Runs an exercise in the lab, checks the prediction and notes the result. Stops any other exercise first. */
 export async function doExercise(chapter: string, exercise: Exercise, predicted: string): Promise<void> {
   stopExercise();
-  const own = new AbortController();
-  controller = own;
+  const ownController = new AbortController();
+  controller = ownController;
   const key = keyOf(chapter, exercise.id);
   const tell = (news: Partial<ExerciseRunState>) => {
-    if (controller === own) useExerciseRun.setState(news);
+    if (controller === ownController) useExerciseRun.setState(news);
   };
   tell({ key, running: true, progress: null, failed: null, why: null });
   try {
     await takeLab();
-    own.signal.throwIfAborted();
+    ownController.signal.throwIfAborted();
     useSelection.setState({ ...exercise.look, preview: null });
-    const seen = await armsOf(exercise, (progress) => tell({ progress }), own.signal);
-    own.signal.throwIfAborted();
-    const { answer, numbers } = exercise.find(seen);
+    const results = await armsOf(exercise, (progress) => tell({ progress }), ownController.signal);
+    ownController.signal.throwIfAborted();
+    const { answer, numbers } = exercise.find(results);
     note(chapter, exercise.id, {
       ...{ predicted, answer, numbers, at: new Date().toISOString() },
-      seed: seen[0]?.config.seed ?? 0,
+      seed: results[0]?.config.seed ?? 0,
       backend: exercise.arms.length > 0 ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
     });
     predict(key, null);
@@ -74,62 +74,63 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
     tell({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;
-    const why = error instanceof ExerciseError ? error.said : unforeseen(error);
+    const why = error instanceof ExerciseError ? error.reason : unexpectedFailure(error);
     tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
   }
 }
 
-function unforeseen(error: unknown): LearnMessage {
+/** Message for an error that Learn does not expect. */
+function unexpectedFailure(error: unknown): LearnMessage {
   return { word: 'runFailed', values: { why: error instanceof Error ? error.message : String(error) } };
 }
 
-/** What an exercise is checked from: arms trained now, runs that are shipped, or a recorded batch. */
+/** The arms that check an exercise: trained now, shipped with the page, or a recorded batch. */
 async function armsOf(
   { arms, shipped, reads }: Exercise,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
-): Promise<readonly SeenArm[]> {
+): Promise<readonly ArmResult[]> {
   if (shipped) return shippedRuns(shipped);
-  if (reads) return [await bringInView(reads, signal)];
+  if (reads) return [await showRecordedUpdate(reads, signal)];
   return trainArms(arms, tell, signal);
 }
 
-/** Stops the exercise under way; what it has trained stays in the lab. */
+/** Stops the exercise under way. Its run stays in the lab. */
 export function stopExercise(): void {
   controller?.abort();
   controller = null;
   useExerciseRun.setState({ key: null, progress: null, running: false, failed: null, why: null });
 }
 
-/** The chapter is left: what is under way stops, and the reader's lab is given back. */
+/** Leaves the chapter: stops the exercise under way and restores the reader's lab. */
 export function leaveChapter(): void {
   stopExercise();
   void returnLab();
 }
 
-/** How far the arms are: which is under way, from 0, and its updates so far. */
+/** Progress of the arms: the index of the one under way, from 0, and its updates so far. */
 export interface Progress {
   readonly arm: number;
   readonly update: number;
 }
 
 /**
- * Trains arms in the lab, one after the other; resolves with what they left. Rejects when a run fails, when somebody else sets it going or
- * starts another, and when the signal says so.
+ * Trains arms in the lab, one after the other, and resolves with their results. Rejects if a run fails, if a person
+ * presses Run or starts another run meanwhile, and if the signal aborts.
  */
 export function trainArms(
   arms: readonly ArmPlan[],
   tell: (progress: Progress) => void,
   signal: AbortSignal,
-): Promise<readonly SeenArm[]> {
+): Promise<readonly ArmResult[]> {
   return new Promise((resolve, reject) => {
-    const seen: SeenArm[] = [];
+    const results: ArmResult[] = [];
     const queue = new ArmQueue<ArmPlan, number, Run>(() => new LabTrainer(), {
-      onBegin: () => tell({ arm: seen.length, update: 0 }),
-      onNews: (_, update) => tell({ arm: seen.length, update }),
-      onDone: (_, run) => seen.push(seenOf(run)),
+      onBegin: () => tell({ arm: results.length, update: 0 }),
+      onNews: (_, update) => tell({ arm: results.length, update }),
+      onDone: (_, run) => results.push(resultOf(run)),
       onFailure: (_, reason) => stop(reason instanceof Error ? reason : new Error(String(reason))),
-      onEnd: () => resolve(seen),
+      onEnd: () => resolve(results),
     });
     const stop = (reason: Error) => {
       reject(reason);
@@ -140,7 +141,7 @@ export function trainArms(
   });
 }
 
-/** Trains arms as the run of the lab, an update at a time, so that each can be watched. What it has trained stays there. */
+/** Trains an arm as the lab's run, one update at a time, so that each can be watched. The run stays in the lab. */
 class LabTrainer implements Trainer<ArmPlan, number, Run> {
   readonly #leaving = new AbortController();
 
@@ -149,11 +150,11 @@ class LabTrainer implements Trainer<ArmPlan, number, Run> {
     const before = useLive.getState().run;
     begin(preset, set, false);
     await until(() => useLive.getState().run > before, signal);
-    useRuns.setState({ replaced: null }); // what was there is given back when the chapter is left
-    const own = useLive.getState().run;
+    useRuns.setState({ replaced: null }); // no offer to undo: the reader's run is restored when the chapter is left
+    const ownRun = useLive.getState().run;
     for (let k = 1; k <= updates; k++) {
       step();
-      await until(() => isThrough(k), signal, own);
+      await until(() => isUpdateDone(k), signal, ownRun);
       tell(k);
     }
     const [run, { batch, batchConfig }] = [currentRun(), live];
@@ -167,8 +168,11 @@ class LabTrainer implements Trainer<ArmPlan, number, Run> {
   }
 }
 
-/** The runs of an experiment's arm that are shipped with the page. Rejects where they cannot be loaded. */
-export async function shippedRuns({ experiment, arm }: NonNullable<Exercise['shipped']>): Promise<readonly SeenArm[]> {
+/** The runs of an experiment's arm that are shipped with the page. Rejects if they cannot be loaded. */
+export async function shippedRuns({
+  experiment,
+  arm,
+}: NonNullable<Exercise['shipped']>): Promise<readonly ArmResult[]> {
   await loadShipped(experiment);
   const results = useExperiments.getState().shipped[experiment]?.filter((result) => result.arm === arm) ?? [];
   if (results.length === 0) throw new ExerciseError({ word: 'noShipped' });
@@ -179,39 +183,42 @@ export async function shippedRuns({ experiment, arm }: NonNullable<Exercise['shi
   });
 }
 
-/** Whether an update is done, its batch is in view and the run stands still. */
-function isThrough(update: number): boolean {
+/** Whether an update is done, its batch is in view and no step is under way. */
+function isUpdateDone(update: number): boolean {
   const { stepping, update: done } = useLive.getState();
   return done >= update && !stepping && live.batch.update === update && !live.isExample;
 }
 
-function seenOf({ batches, config, series }: Run): SeenArm {
+function resultOf({ batches, config, series }: Run): ArmResult {
   const lastBatch = batches.at(-1);
   const curves = Array.from(series, ([name, { points }]) => [name, Array.from(points.y)] as const);
   return { batch: lastBatch?.batch ?? null, config: lastBatch?.config ?? config, curves: new Map(curves) };
 }
 
-/** Resolves once a condition on the run holds. `own`: the run it is about; another one in its place is an interruption. */
-function until(holds: () => boolean, signal: AbortSignal, own?: number): Promise<void> {
+/**
+ * Resolves once a condition on the run holds. Rejects with `Interrupted` if `ownRun` is given and another run replaces
+ * it.
+ */
+function until(holds: () => boolean, signal: AbortSignal, ownRun?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       stop();
-      signal.removeEventListener('abort', look);
+      signal.removeEventListener('abort', check);
       settle();
     };
-    const look = () => {
+    const check = () => {
       const { problem, running, run, session } = useLive.getState();
       const failed = problem !== null && problem.cause !== 'silent' && session !== 'starting';
       if (signal.aborted) end(() => reject(new Error('It was left.')));
       else if (failed) end(() => reject(new ExerciseError({ word: 'runFailed', values: { why: problem.message } })));
-      else if (running || (own !== undefined && run !== own)) end(() => reject(new Interrupted()));
+      else if (running || (ownRun !== undefined && run !== ownRun)) end(() => reject(new Interrupted()));
       else if (holds()) end(resolve);
     };
-    const stop = useLive.subscribe(look);
-    signal.addEventListener('abort', look);
-    look();
+    const stop = useLive.subscribe(check);
+    signal.addEventListener('abort', check);
+    check();
   });
 }
 
-/** Somebody pressed Run, or started another run, before the exercise was done. */
+/** A person pressed Run or started another run before the exercise was done. */
 class Interrupted extends Error {}

@@ -4,21 +4,21 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { EPSILON } from '../rollout/advantage.ts';
-import type { Finding, SeenArm } from './exercise.ts';
+import type { Finding, ArmResult } from './exercise.ts';
 
-/** Values averaged at either end of a curve: one update alone is luck. */
-const FEW = 3;
-/** Two averages of one seed each are told apart only where the larger is so many times the smaller. */
-const APART = 1.25;
-/** A critic's explained variance moves by about this much from one update to the next. */
-const EXPLAINED_APART = 0.05;
-/** Advantages of a group are float32, in the recording of six digits: their sum is 0 within this. */
-const SUM_IS_ZERO = 1e-3;
-/** Advantages of one rollout that differ by less are the same number. */
-const SAME = 1e-5;
+/** Number of values averaged at either end of a curve, because a single update is noisy. */
+const END_VALUES = 3;
+/** Two averages, each from one seed, count as different only if the larger is at least this many times the smaller. */
+const MIN_RATIO = 1.25;
+/** A smaller change of the explained variance is noise: it moves by about this much from one update to the next. */
+const MIN_EXPLAINED_CHANGE = 0.05;
+/** A sum of a group's advantages counts as 0 below this: they are float32, with six digits in the recording. */
+const ZERO_SUM_TOLERANCE = 1e-3;
+/** Advantages within one rollout that differ by less count as equal. */
+const EQUAL_TOLERANCE = 1e-5;
 
-/** Share of the rollouts' tokens that the policy drew: under a third, up to two thirds, or over. */
-export function drawnShare([arm]: readonly SeenArm[]): Finding<'under' | 'middle' | 'over'> {
+/** Share of the rollouts' tokens that the policy drew: under one third, up to two thirds, or over two thirds. */
+export function drawnShare([arm]: readonly ArmResult[]): Finding<'under' | 'middle' | 'over'> {
   const roles = arm?.batch ? Array.from(arm.batch.roles).filter((role) => role !== Role.pad) : [];
   const drawn = roles.filter((role) => role === Role.action).length;
   const share = drawn / roles.length;
@@ -27,8 +27,8 @@ export function drawnShare([arm]: readonly SeenArm[]): Finding<'under' | 'middle
   return { answer: share < 1 / 3 ? 'under' : share <= 2 / 3 ? 'middle' : 'over', numbers };
 }
 
-/** Whether the policy loss pushed at words of the tool. */
-export function pushedWords([arm]: readonly SeenArm[]): Finding<'none' | 'some'> {
+/** Whether the policy loss pushed any observation tokens (the tool's words). */
+export function pushedWords([arm]: readonly ArmResult[]): Finding<'none' | 'some'> {
   const words = arm?.batch ? indicesOf(arm.batch, Role.observation) : [];
   const pushed = words.filter((i) => policyWeightAt(arm?.batch, i) !== 0).length;
   const numbers = { words: words.length, pushed };
@@ -36,56 +36,61 @@ export function pushedWords([arm]: readonly SeenArm[]): Finding<'none' | 'some'>
   return { answer: pushed > 0 ? 'some' : 'none', numbers };
 }
 
-/** The sum of the advantages of one prompt's rollouts, in the first group whose rewards differ; only groups are compared so. */
-export function groupSum([arm]: readonly SeenArm[]): Finding<'positive' | 'zero' | 'negative'> {
+/**
+ * Sign of the sum of a group's advantages, for the first group whose rewards differ. Needs an estimator that uses
+ * groups.
+ */
+export function groupSum([arm]: readonly ArmResult[]): Finding<'positive' | 'zero' | 'negative'> {
   const batch = arm && usesGroups(arm.config.estimator) ? arm.batch : null;
   const group = batch && unevenGroup(batch);
   if (!batch || !group) return { answer: null, numbers: { rollouts: 0, sum: 0, mean: 0, std: 0 } };
   const sum = group.reduce((total, { row }) => total + (advantagesOf(batch, row)[0] ?? 0), 0);
   const { mean, std } = groupStats(group.map(({ reward }) => reward));
-  const rounded = Math.abs(sum) < SUM_IS_ZERO ? 0 : sum;
+  const rounded = Math.abs(sum) < ZERO_SUM_TOLERANCE ? 0 : sum;
   const numbers = { rollouts: group.length, sum: rounded, mean, std };
   return { answer: rounded === 0 ? 'zero' : rounded > 0 ? 'positive' : 'negative', numbers };
 }
 
-/** Whether the actions of a rollout all carry one advantage, counted over the rollouts of more than one turn. */
-export function alikeWithin([arm]: readonly SeenArm[]): Finding<'same' | 'differ'> {
+/** Whether the actions of a rollout all have the same advantage, in most rollouts of more than one turn. */
+export function advantagesWithinRollout([arm]: readonly ArmResult[]): Finding<'same' | 'differ'> {
   const batch = arm?.batch;
-  const several = batch?.episodes.filter(({ turns }) => turns > 1) ?? [];
-  const differing = several.filter(({ row }) => {
+  const multiTurn = batch?.episodes.filter(({ turns }) => turns > 1) ?? [];
+  const differing = multiTurn.filter(({ row }) => {
     const all = batch ? advantagesOf(batch, row) : [];
-    return Math.max(...all) - Math.min(...all) > SAME;
+    return Math.max(...all) - Math.min(...all) > EQUAL_TOLERANCE;
   }).length;
-  const numbers = { rollouts: several.length, differing };
-  if (several.length === 0) return { answer: null, numbers };
-  return { answer: differing > several.length / 2 ? 'differ' : 'same', numbers };
+  const numbers = { rollouts: multiTurn.length, differing };
+  if (multiTurn.length === 0) return { answer: null, numbers };
+  return { answer: differing > multiTurn.length / 2 ? 'differ' : 'same', numbers };
 }
 
-/** Whether the critic explains more of the returns after than before. */
-export function explained([arm]: readonly SeenArm[]): Finding<'more' | 'less'> {
+/** Whether the critic explains more of the returns' variance at the end than at the start. */
+export function explained([arm]: readonly ArmResult[]): Finding<'more' | 'less'> {
   const { before, after } = endsOf(arm, 'critic/vf_explained_var');
   const numbers = { before, after };
-  if (!(Math.abs(after - before) > EXPLAINED_APART)) return { answer: null, numbers };
+  if (!(Math.abs(after - before) > MIN_EXPLAINED_CHANGE)) return { answer: null, numbers };
   return { answer: after > before ? 'more' : 'less', numbers };
 }
 
-/** Whether the second of two clip ranges stops more tokens, over the same batch. */
-export function moreClipped([wide, tight]: readonly SeenArm[]): Finding<'more' | 'same' | 'fewer'> {
+/** Whether the second of two clip ranges clips more tokens of the same batch. */
+export function moreClipped([wide, tight]: readonly ArmResult[]): Finding<'more' | 'same' | 'fewer'> {
   const [x, y] = [wide, tight].map((arm) => curveOf(arm, 'actor/pg_clipfrac').at(-1));
   const numbers = { wide: x ?? 0, tight: y ?? 0 };
-  // where neither stops a token nothing was tried
+  // if neither clipped a token, they cannot be compared
   if (x === undefined || y === undefined || (x === 0 && y === 0)) return { answer: null, numbers };
   return { answer: y > x ? 'more' : y < x ? 'fewer' : 'same', numbers };
 }
 
-/** Whether the second of two runs ends nearer to the reference than the first. */
-export function nearer([free, held]: readonly SeenArm[]): Finding<'nearer' | 'further'> {
+/** Whether the second of two runs ends nearer to the reference than the first, by the KL. */
+export function nearer([free, held]: readonly ArmResult[]): Finding<'nearer' | 'further'> {
   const [x, y] = [endsOf(free, 'actor/kl_loss').after, endsOf(held, 'actor/kl_loss').after];
-  return { answer: apart(x, y, 'further', 'nearer'), numbers: { free: x, held: y } };
+  return { answer: compared(x, y, 'further', 'nearer'), numbers: { free: x, held: y } };
 }
 
-/** Whether the spread of rewards ends at no more than half of the widest it was, as the monitor asks; without a spread nothing began. */
-export function spreadAfter([arm]: readonly SeenArm[]): Finding<'stays' | 'falls'> {
+/**
+ * Whether the spread of rewards ends at half its maximum or less, the monitor's criterion. Unclear if it was always 0.
+ */
+export function spreadAfter([arm]: readonly ArmResult[]): Finding<'stays' | 'falls'> {
   const spreads = curveOf(arm, 'rollout/in_group_reward_std');
   const best = Math.max(0, ...spreads);
   const { after } = endsOf(arm, 'rollout/in_group_reward_std');
@@ -95,8 +100,11 @@ export function spreadAfter([arm]: readonly SeenArm[]): Finding<'stays' | 'falls
   return { answer: after <= best / 2 ? 'falls' : 'stays', numbers };
 }
 
-/** In how many of several runs the spread ended at half of its widest or less: up to a quarter of them, from three quarters on, or between. */
-export function fallenSpreads(arms: readonly SeenArm[]): Finding<'few' | 'some' | 'most'> {
+/**
+ * Share of the runs whose spread ended at half its maximum or less: `few` up to a quarter, `most` from three quarters
+ * on, else `some`.
+ */
+export function fallenSpreads(arms: readonly ArmResult[]): Finding<'few' | 'some' | 'most'> {
   const spreads = arms
     .map((arm) => curveOf(arm, 'rollout/in_group_reward_std'))
     .filter((all) => Math.max(0, ...all) > EPSILON);
@@ -108,42 +116,46 @@ export function fallenSpreads(arms: readonly SeenArm[]): Finding<'few' | 'some' 
   return { answer: share <= 0.25 ? 'few' : share < 0.75 ? 'some' : 'most', numbers };
 }
 
-/** Whether more groups teach nothing without process reward; both arms drew the same rollouts. */
-export function flatGroups([paid, unpaid]: readonly SeenArm[]): Finding<'more' | 'fewer'> {
+/**
+ * Whether more groups have equal rewards, and so teach nothing, without process reward. Both arms drew the same
+ * rollouts.
+ */
+export function flatGroups([paid, unpaid]: readonly ArmResult[]): Finding<'more' | 'fewer'> {
   const [x, y] = [paid, unpaid].map((arm) => curveOf(arm, 'rollout/zero_std_groups').at(-1));
   const numbers = { paid: x ?? 0, unpaid: y ?? 0 };
   if (x === undefined || y === undefined || x === y) return { answer: null, numbers };
   return { answer: y > x ? 'more' : 'fewer', numbers };
 }
 
-/** How many times as many tokens a rollout has in text as in words of its own. */
-export function timesLonger([words, text]: readonly SeenArm[]): Finding<'two' | 'five' | 'over'> {
+/** How many times as many tokens a rollout has with a text vocabulary as with the environment's own words. */
+export function timesLonger([words, text]: readonly ArmResult[]): Finding<'two' | 'five' | 'over'> {
   const [x, y] = [words, text].map((arm) => curveOf(arm, 'response_length/mean').at(-1));
   const numbers = { words: x ?? 0, text: y ?? 0, times: x && y ? y / x : 0 };
   if (!x || !y) return { answer: null, numbers };
   return { answer: numbers.times < 2 ? 'two' : numbers.times <= 5 ? 'five' : 'over', numbers };
 }
 
-/** What takes longer in an update, drawing rollouts or learning from them. */
-export function slowerStage([arm]: readonly SeenArm[]): Finding<'rollout' | 'learn'> {
+/** Whether drawing rollouts or learning from them takes longer in an update. */
+export function slowerStage([arm]: readonly ArmResult[]): Finding<'rollout' | 'learn'> {
   const [rollout, learn] = [endsOf(arm, 'time/rollout').after, endsOf(arm, 'time/learn').after];
-  return { answer: apart(rollout, learn, 'learn', 'rollout'), numbers: { rollout, learn } };
+  return { answer: compared(rollout, learn, 'learn', 'rollout'), numbers: { rollout, learn } };
 }
 
-function apart<A extends string, B extends string>(x: number, y: number, larger: A, smaller: B): A | B | null {
+/** `larger` if y is clearly larger than x, `smaller` if clearly smaller, otherwise null. */
+function compared<A extends string, B extends string>(x: number, y: number, larger: A, smaller: B): A | B | null {
   if (!(x >= 0 && y >= 0) || Math.max(x, y) === 0) return null;
-  if (y > APART * x) return larger;
-  return x > APART * y ? smaller : null;
+  if (y > MIN_RATIO * x) return larger;
+  return x > MIN_RATIO * y ? smaller : null;
 }
 
-/** A curve's first few values and its last few, averaged; NaN without any. */
-function endsOf(arm: SeenArm | undefined, metric: MetricName): { readonly before: number; readonly after: number } {
+/** Mean of a curve's first and of its last values; NaN without values. */
+function endsOf(arm: ArmResult | undefined, metric: MetricName): { readonly before: number; readonly after: number } {
   const values = curveOf(arm, metric);
-  const few = Math.max(1, Math.min(FEW, Math.floor(values.length / 2)));
-  return { before: mean(values.slice(0, few)), after: mean(values.slice(-few)) };
+  const n = Math.max(1, Math.min(END_VALUES, Math.floor(values.length / 2)));
+  return { before: mean(values.slice(0, n)), after: mean(values.slice(-n)) };
 }
 
-function curveOf(arm: SeenArm | undefined, metric: MetricName): readonly number[] {
+function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly number[] {
   return arm?.curves.get(metric) ?? [];
 }
 
@@ -153,12 +165,14 @@ function indicesOf({ roles }: BatchView, wanted: Role): number[] {
   return Array.from(roles, (role, i) => (role === wanted ? i : -1)).filter((i) => i >= 0);
 }
 
+/** Weight of a token in the policy loss: the first that is not 0 in any recorded epoch, else that of the last epoch. */
 function policyWeightAt(batch: BatchView | null | undefined, i: number): number {
   const passes = batch?.passes ?? [];
   const last = batch?.policyWeights[i] ?? 0;
   return passes.map(({ policyWeights }) => policyWeights[i] ?? 0).find((weight) => weight !== 0) ?? last;
 }
 
+/** The first group whose rewards differ; null if there is none. */
 function unevenGroup({ episodes }: BatchView): BatchView['episodes'] | null {
   const groups = [...new Set(episodes.map(({ group }) => group))];
   const members = groups.map((group) => episodes.filter((episode) => episode.group === group));
@@ -167,6 +181,6 @@ function unevenGroup({ episodes }: BatchView): BatchView['episodes'] | null {
 
 /** Advantages of a rollout's actions, in order. */
 function advantagesOf({ roles, advantages, length }: BatchView, row: number): number[] {
-  const at = Array.from({ length }, (_, t) => row * length + t);
-  return at.filter((i) => roles[i] === Role.action).map((i) => advantages[i] ?? 0);
+  const indices = Array.from({ length }, (_, t) => row * length + t);
+  return indices.filter((i) => roles[i] === Role.action).map((i) => advantages[i] ?? 0);
 }

@@ -2,12 +2,12 @@ import { pushAt } from '../rollout/push.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { BatchView } from '../../domain/batch.ts';
 
-/** Flat index of the observation token that was pushed hardest, up or down; −1 where none was pushed. */
+/** Flat index of the observation token that was pushed hardest, up or down; −1 if none was pushed. */
 export function hardestObservation(batch: BatchView): number {
-  let [best, most] = [-1, 0];
+  let [best, largestPush] = [-1, 0];
   batch.roles.forEach((role, i) => {
-    if (role !== Role.observation || Math.abs(pushAt(batch, i)) <= most) return;
-    [best, most] = [i, Math.abs(pushAt(batch, i))];
+    if (role !== Role.observation || Math.abs(pushAt(batch, i)) <= largestPush) return;
+    [best, largestPush] = [i, Math.abs(pushAt(batch, i))];
   });
   return best;
 }

@@ -2,7 +2,7 @@ import { CHAPTERS, chapterNamed, exerciseNamed, type ChapterId } from './chapter
 import { isLanguage, LANGUAGES, type Language } from './texts/shape.ts';
 import { visible } from '../address/addressText.ts';
 
-/** The class view, among the chapters of an address. */
+/** The address of the class view, in place of a chapter's id. */
 export const CLASS = 'class';
 
 /** A place of Learn: `LANGUAGE/CHAPTER/EXERCISE` or `LANGUAGE/class` in the address. */
@@ -10,10 +10,10 @@ export interface LearnPlace {
   readonly language: Language | null; // null: the reader's own
   readonly chapter: ChapterId | typeof CLASS | null; // null: the one read last
   readonly exercise: string | null;
-  readonly corrections: readonly string[]; // what of it there is not
+  readonly corrections: readonly string[]; // messages about parts of the address that don't exist
 }
 
-/** Reads a place without ever failing; what it does not get is told. */
+/** Reads a place and never throws. Unknown parts are left out and get a correction. */
 export function readPlace(place: string): LearnPlace {
   const parts = place.split('/').filter((part) => part !== '');
   const language = isLanguage(parts[0]) ? parts[0] : null;
@@ -38,12 +38,12 @@ export function readPlace(place: string): LearnPlace {
   return { language, chapter: chapter ?? null, exercise, corrections };
 }
 
-/** The address of a place of Learn, without knobs: who opens it keeps their own. */
+/** The address of a place of Learn, without knobs: people who open it keep their own knobs. */
 export function learnHash(language: Language, chapter: ChapterId | typeof CLASS, exercise?: string): string {
   return `#/learn/${[language, chapter, ...(exercise === undefined ? [] : [exercise])].join('/')}`;
 }
 
-/** The same as a link for others. */
+/** A full link to an address of Learn, for sharing. */
 export function learnLink(hash: string): string {
   return `${location.origin}${location.pathname}${hash}`;
 }

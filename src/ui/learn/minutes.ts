@@ -4,11 +4,11 @@ import type { Exercise } from './exercise.ts';
 import { exerciseText } from './texts/catalogue.ts';
 import type { Texts } from './texts/shape.ts';
 
-const WORDS_A_MINUTE = 120; // of a dense text, read once
-const A_PREDICTION = 0.5; // min: what comes out is thought about, and looked at in the lab
-const A_RUN = 0.5; // min: it trains on a CPU
+const WORDS_PER_MINUTE = 120; // reading speed for a dense text
+const MINUTES_PER_PREDICTION = 0.5; // to think about the result and look at it in the lab
+const MINUTES_PER_RUN = 0.5; // to train on a CPU
 
-/** About how long a chapter takes, in minutes: its words at a slow reader's pace, a prediction an exercise, and what trains. */
+/** Estimated minutes for a chapter: reading slowly, one prediction per exercise, and training. */
 export function minutesOf(texts: Texts, chapter: ChapterId): number {
   const { text, formulas } = texts.chapters[chapter];
   const exercises: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
@@ -18,5 +18,5 @@ export function minutesOf(texts: Texts, chapter: ChapterId): number {
   });
   const words = [...text, ...formulas, ...exerciseTexts].join(' ').split(/\s+/).length;
   const runs = exercises.reduce((sum, { arms }) => sum + arms.length, 0);
-  return Math.ceil(words / WORDS_A_MINUTE + exercises.length * A_PREDICTION + runs * A_RUN);
+  return Math.ceil(words / WORDS_PER_MINUTE + exercises.length * MINUTES_PER_PREDICTION + runs * MINUTES_PER_RUN);
 }

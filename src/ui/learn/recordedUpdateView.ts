@@ -3,11 +3,14 @@ import { pause, toBatch, useReplay } from '../replay/player.ts';
 import { useLive } from '../run/liveStore.ts';
 import { discardRun } from '../run/discardRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import type { RecordedUpdate, SeenArm } from './exercise.ts';
+import type { RecordedUpdate, ArmResult } from './exercise.ts';
 import { ExerciseError } from './learnMessage.ts';
 
-/** Has the recording in view stand still at this update, its rollouts shown to their end; returns what is in view then, null where another recording is, or a run. */
-export function standAt({ preset, update }: RecordedUpdate): SeenArm | null {
+/**
+ * Pauses the recording in view at an update and shows its complete rollouts. Returns null if a run or another recording
+ * is in view.
+ */
+export function pauseRecordingAt({ preset, update }: RecordedUpdate): ArmResult | null {
   const { recording, preset: shown, away, over } = useReplay.getState();
   if (!recording || shown !== preset || away || over) return null;
   const at = recording.batches.findIndex(({ batch }) => batch.update === update);
@@ -19,8 +22,11 @@ export function standAt({ preset, update }: RecordedUpdate): SeenArm | null {
   return { ...recordedBatch, curves: new Map() };
 }
 
-/** The same, brought into view in place of a run or of another recording: the lab has to be borrowed. Rejects where it cannot be loaded, and when the signal says so. */
-export async function bringInView(wanted: RecordedUpdate, signal: AbortSignal): Promise<SeenArm> {
+/**
+ * Shows a recorded update in place of a run or another recording. Call `takeLab` first. Rejects if the recording cannot
+ * be loaded or the signal aborts.
+ */
+export async function showRecordedUpdate(wanted: RecordedUpdate, signal: AbortSignal): Promise<ArmResult> {
   if (useLive.getState().session !== 'none') await discardRun();
   const { preset, away } = useReplay.getState();
   if (preset !== wanted.preset || away) {
@@ -28,25 +34,25 @@ export async function bringInView(wanted: RecordedUpdate, signal: AbortSignal): 
     choosePreset(wanted.preset);
     edit({ backend, seed });
   }
-  await loaded(signal);
-  const seen = standAt(wanted);
-  if (!seen) throw new ExerciseError({ word: 'noShipped' });
-  return seen;
+  await recordingLoaded(signal);
+  const result = pauseRecordingAt(wanted);
+  if (!result) throw new ExerciseError({ word: 'noShipped' });
+  return result;
 }
 
-/** Resolves once the recording is there, or it is known that it will not be. */
-function loaded(signal: AbortSignal): Promise<void> {
+/** Resolves once the recording is loaded, or known to be missing. */
+function recordingLoaded(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const look = () => {
+    const check = () => {
       const { recording, missing } = useReplay.getState();
       if (!recording && !missing && !signal.aborted) return;
       stop();
-      signal.removeEventListener('abort', look);
+      signal.removeEventListener('abort', check);
       if (signal.aborted) reject(new Error('It was left.'));
       else resolve();
     };
-    const stop = useReplay.subscribe(look);
-    signal.addEventListener('abort', look);
-    look();
+    const stop = useReplay.subscribe(check);
+    signal.addEventListener('abort', check);
+    check();
   });
 }

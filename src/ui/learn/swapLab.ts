@@ -20,28 +20,28 @@ type Looks = Pick<
   'row' | 'token' | 'turn' | 'channel' | 'shownUpdate' | 'revealed' | 'scale' | 'curves' | 'health'
 >;
 
-/** The lab as its reader had it before an exercise began. */
+/** The reader's lab before an exercise began. */
 interface Lab {
   readonly knobs: Knobs;
   readonly looks: Looks;
-  readonly began: number; // `useLive.run`: another one now means that the exercise has trained
-  readonly run: Run | null; // to go on with; null: there was none, or none that had trained
-  readonly opened: boolean; // a run stood at its start
+  readonly began: number; // `useLive.run` at the time; if it differs later, the exercise has trained
+  readonly run: Run | null; // the run to resume; null: there was none, or it had not trained yet
+  readonly opened: boolean; // a run was ready, possibly without any update
   readonly slot: string; // where the run is saved
 }
 
 /** The reader's lab as it was, while an exercise uses the lab; null when none does. */
 export const useTakenLab = create<{ readonly lab: Lab | null }>()(() => ({ lab: null }));
 
-let giving: Promise<void> = Promise.resolve(); // what was given back last: the next exercise waits for it
+let returning: Promise<void> = Promise.resolve(); // the last return of a lab; the next exercise waits for it
 
 /**
- * Pauses the run and remembers the lab, so that an exercise can use it. Does nothing if an exercise already uses it. Until the lab is
- * returned, its run has a save of its own, so a reload during an exercise doesn't lose it. Rejects if the run doesn't give its
- * checkpoint in time, because it would be lost.
+ * Pauses the run and remembers the lab, so that an exercise can use it. Does nothing if an exercise already uses it.
+ * Until the lab is returned, its run has a save of its own, so a reload during an exercise doesn't lose it. Rejects if
+ * the run doesn't give its checkpoint in time, because it would be lost.
  */
 export async function takeLab(): Promise<void> {
-  await giving;
+  await returning;
   if (useTakenLab.getState().lab) return;
   pauseRecording();
   const { session, update, run: began } = useLive.getState();
@@ -65,12 +65,12 @@ export async function takeLab(): Promise<void> {
 export function returnLab(): Promise<void> {
   const { lab } = useTakenLab.getState();
   useTakenLab.setState({ lab: null });
-  if (lab) giving = restore(lab);
-  return giving;
+  if (lab) returning = restore(lab);
+  return returning;
 }
 
 async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise<void> {
-  const used = ownSaveSlot();
+  const exerciseSlot = ownSaveSlot();
   useConfig.setState(knobs);
   useSelection.setState(looks);
   const now = useLive.getState();
@@ -85,12 +85,14 @@ async function restore({ knobs, looks, run, opened, began, slot }: Lab): Promise
       await discardRun();
       await takeSaveSlot(slot);
     }
-    if (run || opened) await isThere(before);
+    if (run || opened) await nextRun(before);
     useRuns.setState({ replaced: null });
   }
-  if (used !== slot && ownSaveSlot() === slot) dropSaved(used).catch(() => undefined); // it may never have been saved
-  useConfig.setState(knobs); // a run that goes on brings its own
-  useSelection.setState(looks); // and its own rollouts
+  // it may never have been saved
+  if (exerciseSlot !== slot && ownSaveSlot() === slot) dropSaved(exerciseSlot).catch(() => undefined);
+  // again, because resuming a run sets its own knobs and selection
+  useConfig.setState(knobs);
+  useSelection.setState(looks);
 }
 
 /** Keeps the exercise's run in the lab. The lab from before the exercise isn't restored. */
@@ -98,16 +100,16 @@ export function keepExerciseRun(): void {
   useTakenLab.setState({ lab: null });
 }
 
-/** Resolves once another run is there, or it is known that none will be. */
-function isThere(before: number): Promise<void> {
+/** Resolves once a run other than `before` has begun, or failed to begin. */
+function nextRun(before: number): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const { run, problem } = useLive.getState();
       if (run === before && !problem) return;
       stop();
       resolve();
     };
-    const stop = useLive.subscribe(look);
-    look();
+    const stop = useLive.subscribe(check);
+    check();
   });
 }

@@ -5,7 +5,9 @@ import type { Language, Texts } from './texts/shape.ts';
 import type { Words } from './texts/en/words.ts';
 import { notice } from '../shell/notices.ts';
 
-/** The catalogue of a language once it is here; the one before it meanwhile, and null before the first. */
+/**
+ * The catalogue of a language. While it loads, returns the previous language's; null before the first one is loaded.
+ */
 export function useLoadedTexts(language: Language): Texts | null {
   const [texts, setTexts] = useState<Texts | null>(null);
   useEffect(() => {
@@ -23,17 +25,17 @@ export function useLoadedTexts(language: Language): Texts | null {
   return texts;
 }
 
-/** The catalogue in use. */
+/** Provides the catalogue in use. */
 export const TextsContext = createContext<Texts | null>(null);
 
 /** The catalogue in use. Throws outside of Learn. */
 export function useTexts(): Texts {
   const texts = useContext(TextsContext);
-  if (!texts) throw new Error('useTexts: no catalogue around it');
+  if (!texts) throw new Error('useTexts: there is no TextsContext around this component');
   return texts;
 }
 
-/** Writes a sentence of the page in the language in use, its places filled. */
+/** Returns a function that gives a sentence in the language in use, with its placeholders filled. */
 export function useSay(): (word: keyof Words, values?: LearnMessage['values']) => string {
   const texts = useTexts();
   return (word, values = {}) => sentenceOf(texts, { word, values });

@@ -6,7 +6,7 @@ import { bytes, count } from '../parts/numberText.ts';
 import { checkedInWords } from './modelText.ts';
 import { ask, fetchModel, openKept, pauseFetching, refreshKept, remove, useDownloads } from './downloads.ts';
 
-/** Models to download: address, size, licence. The page contacts no server before a press. */
+/** Models to download, with address, size and licence. The page contacts no server before a button is pressed. */
 export function Catalogue() {
   const kept = useDownloads((s) => s.kept);
   useEffect(() => void refreshKept(), []);
@@ -38,7 +38,7 @@ interface OfferProps {
   readonly kept: KeptModel | undefined;
 }
 
-function Offer({ model: { id, label, parameters, bytes: about, license, note }, kept }: OfferProps) {
+function Offer({ model: { id, label, parameters, bytes: approximateBytes, license, note }, kept }: OfferProps) {
   const { asking, listed, fetching, problem } = useDownloads();
   const busy = asking !== null || fetching !== null;
   return (
@@ -46,7 +46,7 @@ function Offer({ model: { id, label, parameters, bytes: about, license, note }, 
       <div className="row between">
         <h4>{label}</h4>
         <span className="small soft">
-          {count(parameters)} parameters · about {bytes(about)} · {license}
+          {count(parameters)} parameters · about {bytes(approximateBytes)} · {license}
         </span>
       </div>
       <p className="small soft">
@@ -99,11 +99,11 @@ function Listed({ listing }: { readonly listing: Listing }) {
         <b>{listing.license ?? 'not said'}</b>
       </p>
       <ul className="small soft">
-        {listing.files.map(({ name, bytes: of, sha256, gitSha1 }) => (
+        {listing.files.map(({ name, bytes: fileBytes, sha256, gitSha1 }) => (
           <li key={name} className="row between">
             <span className="mono">{name}</span>
             <span>
-              {bytes(of)}
+              {bytes(fileBytes)}
               <span className="faint">{sha256 ? ' · SHA-256' : gitSha1 ? ' · SHA-1' : ' · no checksum'}</span>
             </span>
           </li>
@@ -121,8 +121,8 @@ function Listed({ listing }: { readonly listing: Listing }) {
   );
 }
 
-/** A model in the browser's storage, whole or in part. */
-function Kept({ kept: { listing, bytes: there, complete } }: { readonly kept: KeptModel }) {
+/** A model in the browser's storage, downloaded completely or partly. */
+function Kept({ kept: { listing, bytes: downloadedBytes, complete } }: { readonly kept: KeptModel }) {
   const busy = useDownloads((s) => s.fetching !== null || s.asking !== null);
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   return (
@@ -139,7 +139,7 @@ function Kept({ kept: { listing, bytes: there, complete } }: { readonly kept: Ke
       <span className="small soft">
         {complete
           ? `${bytes(total)} in this browser, ${checkedInWords(listing)}`
-          : `${bytes(there)} of ${bytes(total)} are here`}
+          : `${bytes(downloadedBytes)} of ${bytes(total)} are here`}
       </span>
       <button type="button" className="quiet small end" disabled={busy} onClick={() => void remove(listing.id)}>
         Remove

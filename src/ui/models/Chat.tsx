@@ -12,10 +12,10 @@ import { callForm } from '../rollout/callForm.ts';
 import { STOPS } from '../rollout/kinds.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 
-/** A conversation with the model that is open: free text, answered token by token. */
+/** Panel for a conversation with the open model, or for a task that it plays. */
 export function Chat() {
   const passages = useModels((s) => s.passages);
-  const looked = useModels((s) => s.looked);
+  const selected = useModels((s) => s.selected);
   const [channel, setChannel] = useState<ChatChannel>('none');
   const [tools, setTools] = useState(false);
   const writing = useModels((s) => s.writing);
@@ -25,9 +25,9 @@ export function Chat() {
     useTasks.setState({ task: null });
     setTools(task);
   };
-  const select = useCallback((at: number | null) => useModels.setState({ looked: at }), []);
+  const select = useCallback((at: number | null) => useModels.setState({ selected: at }), []);
   const turns = useMemo(() => chatTurns(passages), [passages]);
-  const text = useFollowed(passages);
+  const text = useScrollToEnd(passages);
   return (
     <section className="panel chat" aria-label="Conversation">
       <div className="panel-head">
@@ -62,7 +62,7 @@ export function Chat() {
           {...{ turns, channel, looks, select }}
           className="flow"
           setting="text"
-          selected={looked}
+          selected={selected}
           label="Text; arrow keys move from token to token"
         />
       </div>
@@ -73,26 +73,27 @@ export function Chat() {
 
 const looks = chatLooks(() => useModels.getState().passages);
 
-/** Stays at the end of a text that grows, unless somebody has scrolled away from it. */
-function useFollowed(grows: unknown) {
+/** Keeps a growing text scrolled to its end, unless the person has scrolled away from it. */
+function useScrollToEnd(text: unknown) {
   const box = useRef<HTMLDivElement>(null);
-  const away = useRef(false);
+  const isAway = useRef(false);
   useEffect(() => {
     const { current } = box;
     if (!current) return;
     const onScroll = () => {
-      away.current = current.scrollHeight - current.scrollTop - current.clientHeight > 60;
+      isAway.current = current.scrollHeight - current.scrollTop - current.clientHeight > 60;
     };
     current.addEventListener('scroll', onScroll, { passive: true });
     return () => current.removeEventListener('scroll', onScroll);
   }, []);
   useEffect(() => {
-    if (!away.current) box.current?.scrollTo({ top: box.current.scrollHeight });
-  }, [grows]);
+    if (!isAway.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [text]);
   return box;
 }
 
-const ENDS = {
+/** Text for each reason why the model stopped writing. */
+const PAUSE_TEXTS = {
   turn: 'its turn is over',
   steps: 'as many tokens as it may',
   full: 'the text is full: open the model for longer texts',
@@ -100,7 +101,7 @@ const ENDS = {
   over: 'the task is over',
 } as const;
 
-/** How fast it writes, and why it stopped. */
+/** Status line: how fast the model writes, why it stopped, and how many tokens the text has. */
 function Pace() {
   const { writing, paused, passages, opened } = useModels();
   const length = opened?.plan.length ?? 0;
@@ -110,13 +111,13 @@ function Pace() {
     paused && paused.tokens > 0 && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
   return (
     <span className="small soft" role="status" data-testid="pace">
-      {writing ? 'writing …' : paused ? `${speed}${ENDS[paused.why]}` : ''}
+      {writing ? 'writing …' : paused ? `${speed}${PAUSE_TEXTS[paused.why]}` : ''}
       {used > 0 && ` · ${whole(used)} of ${whole(length)} tokens`}
     </span>
   );
 }
 
-/** Where a person writes. Enter sends, with Shift it makes a line. */
+/** Form for a person's message. Enter sends it, Shift+Enter begins a new line. */
 function Composer() {
   const words = useModels((s) => s.words);
   const system = useModels((s) => s.system);
@@ -168,12 +169,12 @@ function Composer() {
   );
 }
 
-/** A task of an environment with its tool: chosen, then played by the model, or by the person who types in its place. */
+/** Form for a task of an environment: first to choose it, then to have the model play it or to type in its place. */
 function TaskComposer() {
   const task = useTasks((s) => s.task);
   return (
     <div className="composer">
-      {task ? <Play /> : <Choose />}
+      {task ? <Play /> : <TaskChoice />}
       <div className="row">
         <ModelSampling />
       </div>
@@ -181,8 +182,8 @@ function TaskComposer() {
   );
 }
 
-/** Which task. */
-function Choose() {
+/** Form to choose a task. */
+function TaskChoice() {
   const { env, form, by, seed, words } = useTasks();
   const writing = useModels((s) => s.writing);
   useEffect(() => {
@@ -222,8 +223,8 @@ function Choose() {
   );
 }
 
-/** How far a task is, and what came of its turns. */
-function State({ task }: { readonly task: PlayedTask }) {
+/** Progress of a task, and the result of each turn. */
+function TaskState({ task }: { readonly task: PlayedTask }) {
   return (
     <>
       <p className="small" role="status" data-testid="task-state">
@@ -253,7 +254,7 @@ function State({ task }: { readonly task: PlayedTask }) {
   );
 }
 
-/** The same task by the scripted expert. */
+/** How the scripted expert does on the task. */
 function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPlay }) {
   return (
     <p className="small task-expert" data-testid="task-expert">
@@ -263,7 +264,7 @@ function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPla
   );
 }
 
-/** The task that is being played: what each turn so far led to, and a field for a turn that a person writes. */
+/** Form for the task being played: results of its turns, and a field to type a turn in the model's place. */
 function Play() {
   const { task, typed } = useTasks();
   const writing = useModels((s) => s.writing);
@@ -275,7 +276,7 @@ function Play() {
   };
   return (
     <form className="composer" aria-label="Turn" onSubmit={submit}>
-      <State task={task} />
+      <TaskState task={task} />
       {!over && (
         <label className="stack">
           <span className="visually-hidden">Your turn, in the model’s place</span>
@@ -322,7 +323,7 @@ function Play() {
   );
 }
 
-/** How the model draws. */
+/** Settings for how the model samples tokens, and how many. */
 function ModelSampling() {
   const sampling = useModels((s) => s.sampling);
   const steps = useModels((s) => s.steps);

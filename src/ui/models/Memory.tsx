@@ -10,14 +10,17 @@ interface Props {
   readonly card: ModelCard;
 }
 
-/** Memory by purpose, for texts of the chosen length, beside what there can be; and the button that takes it. */
+/**
+ * Memory that a model needs, by purpose, for texts of the chosen length; the limit; and the button that opens the
+ * model.
+ */
 export function Memory({ card }: Props) {
   const plan = useModels((s) => s.plan);
   const loading = useModels((s) => s.loading);
   if (!plan) return null;
   return (
     <div className="stack model-memory">
-      <Wishes {...{ card, plan }} />
+      <OpeningChoices {...{ card, plan }} />
       <MemoryParts parts={plan.parts} />
       <p className="small faint">
         {plan.offered} {machineInWords()}
@@ -45,8 +48,8 @@ interface PlanProps extends Props {
   readonly plan: MemoryPlan;
 }
 
-/** For texts of which length, and on what. */
-function Wishes({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
+/** Choice of the text length and of the engine (GPU or CPU). */
+function OpeningChoices({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
   const busy = useModels((s) => s.loading !== null || s.writing);
   const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
   return (
@@ -88,24 +91,24 @@ function Wishes({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
   );
 }
 
-/** Memory by purpose, as a bar and as a list. */
+/** Memory by purpose, as a bar and a list. */
 export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (parts.length === 0) return null;
   return (
     <>
       <div className="memory-bar" aria-hidden="true">
-        {parts.map(({ purpose, bytes: of }, i) => (
-          <span key={purpose} data-part={i} style={{ '--share': of / total } as CSSProperties} />
+        {parts.map(({ purpose, bytes: partBytes }, i) => (
+          <span key={purpose} data-part={i} style={{ '--share': partBytes / total } as CSSProperties} />
         ))}
       </div>
       <ul className="small memory-parts" aria-label="Memory it takes">
-        {parts.map(({ purpose, bytes: of }, i) => (
+        {parts.map(({ purpose, bytes: partBytes }, i) => (
           <li key={purpose} className="row between">
             <span className="line">
               <i className="memory-swatch" data-part={i} aria-hidden="true" /> {purpose}
             </span>
-            <span>{bytes(of)}</span>
+            <span>{bytes(partBytes)}</span>
           </li>
         ))}
         <li className="row between strong">

@@ -18,7 +18,7 @@ import { type Choice, Distribution } from '../rollout/Distribution.tsx';
 import { useAddress } from '../address/address.ts';
 import { NoTemplate } from './TrainIt.tsx';
 
-/** Checkpoints from elsewhere: what they are, and talking with them. */
+/** The Models screen: open a checkpoint, read about it, and talk to it. */
 export function Models() {
   const card = useModels((s) => s.card);
   const opened = useModels((s) => s.opened !== null);
@@ -36,7 +36,7 @@ export function Models() {
               <TrainLink card={card} />
             </div>
             {opened && <Chat />}
-            {opened && <Likeliest />}
+            {opened && <Alternatives />}
           </>
         ) : (
           <div className="models-welcome">
@@ -52,7 +52,7 @@ export function Models() {
   );
 }
 
-/** What a checkpoint is, what opening it takes, and the button that does. */
+/** Panel that describes a checkpoint, with the memory it needs and the button that opens it. */
 function ModelCardPanel({ card }: { readonly card: ModelCard }) {
   const opened = useModels((s) => s.opened?.card === card);
   const size = card.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -94,13 +94,13 @@ function ModelCardPanel({ card }: { readonly card: ModelCard }) {
   );
 }
 
-/** What could have stood at the token that is looked at: the likeliest of the vocabulary, and all others as one bar. */
-function Likeliest() {
-  const looked = useModels((s) => s.looked);
-  const token = useModels((s) => (s.looked === null ? undefined : tokenAt(s.passages, s.looked)));
+/** The most likely tokens in place of the selected one, and all other tokens as one bar. */
+function Alternatives() {
+  const selected = useModels((s) => s.selected);
+  const token = useModels((s) => (s.selected === null ? undefined : tokenAt(s.passages, s.selected)));
   const opened = useModels((s) => s.opened);
   const writing = useModels((s) => s.writing);
-  if (looked === null || !token?.likely || !opened) {
+  if (selected === null || !token?.likely || !opened) {
     return (
       <p className="small faint models-looked">
         Press one of the model’s words to see what else it could have written.
@@ -111,8 +111,8 @@ function Likeliest() {
   const listed = likely.map((each): Choice => {
     return { id: each.id, word: each.shown, p: Math.exp(each.logprob), drawn: each.id === id };
   });
-  const own: Choice = { id, word: shown, p: logprob === null ? null : Math.exp(logprob), drawn: true };
-  const choices = listed.some(({ drawn }) => drawn) ? listed : [...listed, own];
+  const drawnChoice: Choice = { id, word: shown, p: logprob === null ? null : Math.exp(logprob), drawn: true };
+  const choices = listed.some(({ drawn }) => drawn) ? listed : [...listed, drawnChoice];
   return (
     <div className="card models-looked">
       <Distribution
@@ -120,7 +120,7 @@ function Likeliest() {
         others={opened.card.vocabulary - choices.length}
         about="Probability of each token at temperature 1, in per cent."
         busy={writing}
-        choose={(token) => replaceToken(looked, token)}
+        choose={(token) => replaceToken(selected, token)}
       />
       <p className="small faint">
         {likely.length} of {whole(opened.card.vocabulary)} tokens. Press one to put it there: the model continues from
@@ -130,7 +130,7 @@ function Likeliest() {
   );
 }
 
-/** Leads from a model to the screen that trains it. */
+/** Link from a model to the screen that trains it. */
 function TrainLink({ card }: { readonly card: ModelCard }) {
   const address = useAddress();
   if (card.template === 'none') return <NoTemplate />;

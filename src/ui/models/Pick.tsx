@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { openPicked } from './openModel.ts';
 
-/** The place to drop or choose a checkpoint, with the models that can be opened. */
+/** Area to drop or choose a checkpoint. Names the kinds of models that can be opened. */
 export function Pick({ children }: { readonly children: ReactNode }) {
   return (
     <section className="drop-here" aria-labelledby="models-drop">
@@ -20,7 +20,7 @@ export function Pick({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The buttons alone, once a model is open. */
+/** Only the buttons to choose a checkpoint, shown once a model is open. */
 export function PickBar() {
   return (
     <div className="row">

@@ -1,6 +1,6 @@
 import { cancel, type Refusal, useModels } from './modelStore.ts';
 
-/** What is read just now, what was refused, what went wrong. */
+/** Messages about opening a model: what is being read, why a model was refused, and errors. */
 export function Reading() {
   const looking = useModels((s) => s.looking);
   const refused = useModels((s) => s.refused);
@@ -21,7 +21,7 @@ export function Reading() {
       {refused && (
         <div className="note bad" role="alert">
           <p>
-            <b>{isNamed(refused) ? 'This file' : refused.name} can’t be opened.</b> Nothing has changed.
+            <b>{areReasonsNamed(refused) ? 'This file' : refused.name} can’t be opened.</b> Nothing has changed.
           </p>
           <ul className="small">
             {refused.reasons.map((reason) => (
@@ -39,5 +39,5 @@ export function Reading() {
   );
 }
 
-/** Whether the reasons name the file themselves. */
-const isNamed = ({ name, reasons }: Refusal) => reasons.some((reason) => reason.startsWith(name));
+/** Whether the reasons already name the file. */
+const areReasonsNamed = ({ name, reasons }: Refusal) => reasons.some((reason) => reason.startsWith(name));

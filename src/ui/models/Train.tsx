@@ -9,7 +9,7 @@ import { Reading } from './Reading.tsx';
 import { TraineePanel } from './Trainee.tsx';
 import { TrainIt } from './TrainIt.tsx';
 
-/** What trains in the lab, and how to train a language model there. */
+/** The Train screen: shows which model the lab trains, and lets a person train a language model. */
 export function Train() {
   const card = useModels((s) => s.card);
   return (

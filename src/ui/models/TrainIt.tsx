@@ -17,9 +17,11 @@ import { ConfigError } from '../../config/configProblem.ts';
 import { machineBytes, machineInWords } from './machine.ts';
 import { MemoryParts } from './Memory.tsx';
 
-const CHOICES = (Object.keys(PRESETS) as PresetName[]).filter((name) => presetConfig(name).model === 'checkpoint');
-/** Those that memory and patience hang on; the others are turned in the lab. */
-const KNOBS = [
+const CHECKPOINT_PRESETS = (Object.keys(PRESETS) as PresetName[]).filter(
+  (name) => presetConfig(name).model === 'checkpoint',
+);
+/** The knobs that memory and training time depend on most. The others are set in the lab. */
+const TRAIN_KNOBS = [
   'prompts',
   'groupSize',
   'adapterRank',
@@ -29,12 +31,12 @@ const KNOBS = [
   'evalTasks',
 ] as const;
 
-/** Trains the checkpoint that the card is of: on which task, what that takes, and the button that goes to the lab. */
+/** Panel to train a model: the choice of task, the memory it needs, and the button that starts it in the lab. */
 export function TrainIt({ card }: { readonly card: ModelCard }) {
-  const given = useModels((s) => s.given);
-  if (!given) return null;
+  const pickedModel = useModels((s) => s.pickedModel);
+  if (!pickedModel) return null;
   if (card.template === 'none') return <NoTemplate />;
-  return <Training key={card.title} given={given} />;
+  return <Training key={card.title} pickedModel={pickedModel} />;
 }
 
 /** Why a model can’t be trained here. */
@@ -46,8 +48,8 @@ export function NoTemplate() {
   );
 }
 
-function Training({ given }: { readonly given: PickedModel }) {
-  const [preset, setPreset] = useState<PresetName>(CHOICES[0] ?? 'smollm2-calculator');
+function Training({ pickedModel }: { readonly pickedModel: PickedModel }) {
+  const [preset, setPreset] = useState<PresetName>(CHECKPOINT_PRESETS[0] ?? 'smollm2-calculator');
   const [changes, setChanges] = useState<Partial<RunConfig>>({});
   const config = useMemo(() => ({ ...presetConfig(preset), ...changes }), [preset, changes]);
   const card = useModels((s) => s.card);
@@ -56,17 +58,17 @@ function Training({ given }: { readonly given: PickedModel }) {
   const turn = (knobs: Partial<RunConfig>) =>
     setChanges((before) => ({ ...before, ...knobs, ...linkedKnobs({ ...presetConfig(preset), ...before }, knobs) }));
   const plan = training?.plan ?? null;
-  // one for the knobs as they were a moment ago says nothing of these
-  const isOld = training !== null && differences(training.config, config).length > 0;
-  const fits = plan !== null && !isOld && !isTooLarge(plan);
+  // a plan for earlier knob values doesn't count
+  const isOutdated = training !== null && differences(training.config, config).length > 0;
+  const fits = plan !== null && !isOutdated && !isTooLarge(plan);
   return (
     <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
-      <Saved given={given} />
+      <SavedRun pickedModel={pickedModel} />
       <label className="row between">
         <span>On</span>
         <select value={preset} onChange={({ target }) => setPreset(target.value as PresetName)}>
-          {CHOICES.map((name) => (
+          {CHECKPOINT_PRESETS.map((name) => (
             <option key={name} value={name}>
               {PRESETS[name].label.replace(/^.*· /, '')}
             </option>
@@ -75,7 +77,7 @@ function Training({ given }: { readonly given: PickedModel }) {
       </label>
       <p className="small soft">{presetDoc(preset)}</p>
       <div className="train-knobs">
-        {KNOBS.map((name) => (
+        {TRAIN_KNOBS.map((name) => (
           <TrainKnob key={name} name={name} value={config[name]} turn={(value) => turn({ [name]: value })} />
         ))}
       </div>
@@ -93,31 +95,31 @@ function Training({ given }: { readonly given: PickedModel }) {
           'On the CPU with 135 M parameters, an imitation step takes 5 to 10 seconds, an update of 16 rollouts about a minute. '}
         The lab shows the time left. You can pause at any moment, leave, and go on later.
       </p>
-      <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(given, preset, changes)}>
+      <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(pickedModel, preset, changes)}>
         Train it
       </button>
     </section>
   );
 }
 
-/** A run of an earlier visit beside the same checkpoint, to go on with. */
-function Saved({ given }: { readonly given: PickedModel }) {
+/** Offers to continue a saved run that trained adapters for the same checkpoint. */
+function SavedRun({ pickedModel }: { readonly pickedModel: PickedModel }) {
   const [saved, setSaved] = useState<SavedAdapterRun | null>(null);
-  const none = useLive((s) => s.session === 'none');
+  const noRun = useLive((s) => s.session === 'none');
   useEffect(() => {
-    let here = true;
-    void savedAdapterRun(given).then((found) => here && setSaved(found));
+    let mounted = true;
+    void savedAdapterRun(pickedModel).then((found) => mounted && setSaved(found));
     return () => {
-      here = false;
+      mounted = false;
     };
-  }, [given]);
-  if (!saved || !none) return null;
+  }, [pickedModel]);
+  if (!saved || !noRun) return null;
   return (
     <div className="note small stack">
       <p>
         The run <b>{saved.run.name}</b> trained an adapter for this model. It was saved at {runProgressText(saved.run)}.
       </p>
-      <button type="button" onClick={() => continueAdapterRun(given, saved)}>
+      <button type="button" onClick={() => continueAdapterRun(pickedModel, saved)}>
         Continue this run
       </button>
     </div>
@@ -130,7 +132,7 @@ interface Props {
   readonly turn: (value: number) => void;
 }
 
-/** A knob of a run that is yet to begin. A value that cannot be stays in the box, with the reason. */
+/** Input for a knob of a run that hasn't begun. A text that isn't a valid value stays in the box, with the reason. */
 function TrainKnob({ name, value, turn }: Props) {
   const [draft, setDraft] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -166,10 +168,10 @@ function TrainKnob({ name, value, turn }: Props) {
 
 interface TrainingMemoryProps {
   readonly plan: TrainingPlan;
-  readonly turn: (knob: FittingKnob) => void; // takes what would fit
+  readonly turn: (knob: FittingKnob) => void; // sets a knob to a value that makes the run fit
 }
 
-/** What a run would reserve, part by part, beside what there can be; where that is less, the knobs that would make it fit, each to be pressed. */
+/** Memory that a run would reserve, by part, and the limit. If it is too much, offers knob changes that make it fit. */
 function TrainingMemory({ plan, turn }: TrainingMemoryProps) {
   const machine = machineBytes();
   return (

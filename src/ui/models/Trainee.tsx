@@ -5,18 +5,21 @@ import { useConfig } from '../knobs/configStore.ts';
 import { nextModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useModels } from './modelStore.ts';
-import { type Known, traineeInWords } from './trainee.ts';
+import { type ModelFacts, traineeInWords } from './trainee.ts';
 
-const ASK_MS = 250; // a dragged slider asks this often
+const ASK_DELAY_MS = 250; // a dragged slider asks only after it has rested this long
 
-/** Names the model that trains, its size and which of its weights learn. Describes the current run, or without one the run that _Run training_ would begin. */
+/**
+ * Names the model that trains, its size and which of its weights learn. Describes the current run, or without one the
+ * run that _Run training_ would begin.
+ */
 export function Trainee() {
   const { wanted, applied } = useConfig();
   const ready = useLive((s) => s.session === 'ready');
   const running = useLive((s) => s.running);
   const config = ready ? (applied ?? wanted) : wanted;
-  const known = useKnown(config, ready);
-  const { model, learns } = traineeInWords(config, known);
+  const facts = useModelFacts(config, ready);
+  const { model, learns } = traineeInWords(config, facts);
   return (
     <p className="trainee" data-testid="trainee">
       <b>{!ready ? 'To be trained' : running ? 'Training now' : 'Training (paused)'}:</b> {model}. {learns}
@@ -24,11 +27,11 @@ export function Trainee() {
   );
 }
 
-/** The same with the task, as a panel. */
+/** Panel with the model that trains (`Trainee`), and the preset. */
 export function TraineePanel() {
   const ready = useLive((s) => s.session === 'ready');
   const update = useLive((s) => s.update);
-  const beside = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
+  const trainsCheckpoint = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
   return (
     <section className="panel stack" aria-labelledby="trainee">
       <h3 id="trainee">What is trained</h3>
@@ -36,7 +39,7 @@ export function TraineePanel() {
       <p className="small soft">
         Preset: <Trained />
         {ready && `, update ${update}`}.{' '}
-        {ready && beside ? (
+        {ready && trainsCheckpoint ? (
           <>
             To export its adapters, or model and adapters merged, press <i>Checkpoint</i> under{' '}
             <a href="#/runs">Runs</a>.
@@ -49,26 +52,30 @@ export function TraineePanel() {
   );
 }
 
-/** What is known of the model under these knobs: the run says it; before there is one the worker works it out from the knobs alone. */
-function useKnown(config: RunConfig, ready: boolean): Known {
+/**
+ * Facts about the model that these knobs train. They come from the run; before it begins, the worker computes them from
+ * the knobs.
+ */
+function useModelFacts(config: RunConfig, ready: boolean): ModelFacts {
   const parameters = useLive((s) => s.parameters);
   const card = useModels((s) => s.card);
   const name = nextModel()?.name ?? '';
-  const [told, setTold] = useState<{ readonly of: RunConfig; readonly known: Known } | null>(null);
-  const asks = !ready && config.model === 'sizes';
+  const [computed, setComputed] = useState<{ readonly of: RunConfig; readonly facts: ModelFacts } | null>(null);
+  const mustAsk = !ready && config.model === 'sizes';
   useEffect(() => {
-    if (!asks) return;
-    let here = true;
+    if (!mustAsk) return;
+    let mounted = true;
     const timer = setTimeout(() => {
       void weigh(config).then((answer) => {
-        if (here && answer.kind === 'weighed') setTold({ of: config, known: { ...answer, card: null, name: '' } });
+        if (mounted && answer.kind === 'weighed')
+          setComputed({ of: config, facts: { ...answer, card: null, name: '' } });
       });
-    }, ASK_MS);
+    }, ASK_DELAY_MS);
     return () => {
-      here = false;
+      mounted = false;
       clearTimeout(timer);
     };
-  }, [asks, config]);
+  }, [mustAsk, config]);
   if (ready) return { parameters, vocabulary: live.vocabulary.length, card, name };
-  return asks && told?.of === config ? told.known : { parameters: null, vocabulary: null, card, name };
+  return mustAsk && computed?.of === config ? computed.facts : { parameters: null, vocabulary: null, card, name };
 }

@@ -2,7 +2,7 @@ import { chosenFiles } from '../parts/placedFiles.ts';
 import { modelOf } from './openModel.ts';
 import { takeForRun } from './trainModel.ts';
 
-/** Asks for the file, or the folder, of the checkpoint that a run waits for. */
+/** Opens a dialog for the file or folder of the checkpoint that a run waits for. */
 export function chooseModel(of: 'file' | 'folder'): void {
   const input = document.createElement('input');
   input.type = 'file';

@@ -9,13 +9,13 @@ import { lookAt } from './modelStore.ts';
 
 interface DownloadsState {
   readonly kept: readonly KeptModel[];
-  readonly asking: string | null; // whose files the hub is asked for
-  readonly listed: Listing | null; // what would be fetched
+  readonly asking: string | null; // id of the model whose list of files is requested
+  readonly listed: Listing | null; // the files that would be downloaded
   readonly fetching: { readonly id: string; readonly bytes: number; readonly of: number; readonly name: string } | null;
   readonly problem: { readonly id: string; readonly message: string } | null;
 }
 
-/** Models of the catalogue: asked about, being fetched, kept. */
+/** State of downloads: models in storage, the list of files shown, and the model being downloaded. */
 export const useDownloads = create<DownloadsState>()(() => ({
   kept: [],
   asking: null,
@@ -29,7 +29,7 @@ let worker: Worker | null = null;
 function send(command: DownloaderCommand): void {
   if (!worker) {
     worker = new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' });
-    worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => hear(data);
+    worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => handleEvent(data);
     worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
@@ -43,7 +43,7 @@ function send(command: DownloaderCommand): void {
   worker.postMessage(command);
 }
 
-function hear(event: DownloaderEvent): void {
+function handleEvent(event: DownloaderEvent): void {
   switch (event.type) {
     case 'listed':
       useDownloads.setState({ asking: null, listed: event.listing });
@@ -57,40 +57,41 @@ function hear(event: DownloaderEvent): void {
       return;
     case 'held':
     case 'complete':
-      // once it is known what is kept: a complete model must not be offered for download again, not even for a moment
+      // refresh the stored models first, so that a complete model isn't briefly offered for download again
       void refreshKept().then(() => useDownloads.setState({ asking: null, fetching: null, listed: null }));
   }
 }
 
-/** Looks what is in the browser's storage. */
+/** Reads which models are in the browser's storage. */
 export async function refreshKept(): Promise<void> {
   try {
     useDownloads.setState({ kept: await keptModels() });
   } catch {
-    // a browser without such storage keeps none; pressing Download says so
+    // a browser without such storage has no models; pressing Download then shows the reason
   }
 }
 
-/** Asks the hub what a model's files are: nothing large is fetched yet. */
+/** Requests the list of a model's files from the hub. Downloads no file yet. */
 export function ask(id: string): void {
   useDownloads.setState({ asking: id, listed: null, problem: null });
   send({ type: 'list', id, hub: HUB });
 }
 
-/** Fetches a model, or the rest of it. */
+/** Downloads a model, or the rest of it. */
 export function fetchModel(listing: Listing): void {
-  const of = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  useDownloads.setState({ fetching: { id: listing.id, bytes: 0, of, name: '' }, listed: null, problem: null });
-  void navigator.storage.persist(); // so that the browser does not throw it away by itself; refused, it is kept as other data is
+  const total = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  useDownloads.setState({ fetching: { id: listing.id, bytes: 0, of: total, name: '' }, listed: null, problem: null });
+  // ask the browser not to delete the model on its own; if it refuses, the model is stored like other data
+  void navigator.storage.persist();
   send({ type: 'fetch', listing, hub: HUB });
 }
 
-/** Ends fetching; what is there stays. */
+/** Pauses the download. What has been downloaded stays. */
 export function pauseFetching(): void {
   send({ type: 'pause' });
 }
 
-/** Removes a kept model from the browser's storage. */
+/** Removes a model from the browser's storage. */
 export async function remove(id: string): Promise<void> {
   try {
     await removeModel(id);
@@ -100,7 +101,7 @@ export async function remove(id: string): Promise<void> {
   await refreshKept();
 }
 
-/** Shows the card of a kept model. */
+/** Shows the card of a stored model. */
 export async function openKept(listing: Listing): Promise<void> {
   try {
     const name = listing.id.replace(/^.*\//s, '');

@@ -1,18 +1,18 @@
 const GB = 2 ** 30;
-/** Browsers report no more than this, whatever there is. */
-const MOST_REPORTED_GB = 8;
+/** Browsers report at most this much memory. */
+const MAX_REPORTED_GB = 8;
 
-/** Bytes of memory that the browser says the machine has; null where it does not say, or there may be more. */
+/** Bytes of memory that the browser reports; null if it reports none, or its maximum, which may be too low. */
 export function machineBytes(): number | null {
-  const gigabytes = reported();
-  return gigabytes === null || gigabytes >= MOST_REPORTED_GB ? null : gigabytes * GB;
+  const gigabytes = reportedGigabytes();
+  return gigabytes === null || gigabytes >= MAX_REPORTED_GB ? null : gigabytes * GB;
 }
 
-/** The same in a sentence; '' where the browser does not say. */
+/** Sentence on the memory that the browser reports; '' if it reports none. */
 export function machineInWords(): string {
-  const gigabytes = reported();
+  const gigabytes = reportedGigabytes();
   if (gigabytes === null) return '';
-  return `The browser reports ${gigabytes} GB of memory${gigabytes >= MOST_REPORTED_GB ? ' or more' : ''}.`;
+  return `The browser reports ${gigabytes} GB of memory${gigabytes >= MAX_REPORTED_GB ? ' or more' : ''}.`;
 }
 
-const reported = () => ('deviceMemory' in navigator ? Number(navigator.deviceMemory) || null : null);
+const reportedGigabytes = () => ('deviceMemory' in navigator ? Number(navigator.deviceMemory) || null : null);

@@ -19,34 +19,34 @@ import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { cutAt, extended, type Passage } from '../../domain/textSpans.ts';
 
-/** Milliseconds without a word from the worker, after which a person is offered to end it. */
-const PATIENCE = 3000;
+/** If the worker is silent for longer, the page offers to end it. */
+const OVERDUE_MS = 3000;
 
-/** Notices when a worker that was asked something has not said anything for a while. */
+/** Notices when a worker with unfinished commands has sent no message for a while. */
 class Watch {
-  readonly #tell: (overdue: boolean) => void;
-  #open = 0; // commands that are not done
+  readonly #onChange: (overdue: boolean) => void;
+  #open = 0; // number of unfinished commands
   #timer: ReturnType<typeof setTimeout> | null = null;
   #overdue = false;
 
-  /** `tell` hears when an answer is overdue, and when it is no longer. */
-  constructor(tell: (overdue: boolean) => void) {
-    this.#tell = tell;
+  /** `onChange` is called when an answer becomes overdue, and when it no longer is. */
+  constructor(onChange: (overdue: boolean) => void) {
+    this.#onChange = onChange;
   }
 
-  /** A command was sent that will be done. */
+  /** Call when a command was sent. */
   asked(): void {
     this.#open++;
     if (this.#timer === null) this.#begin();
   }
 
-  /** The worker said something; with `done`, that a command is done. */
+  /** Call when the worker sent a message; `done`: a command is finished. */
   heard(done: boolean): void {
     if (done) this.#open = Math.max(0, this.#open - 1);
     this.#begin();
   }
 
-  /** The worker is gone, and what it was asked with it. */
+  /** Call when the worker has ended, and its commands with it. */
   ended(): void {
     this.#open = 0;
     this.#begin();
@@ -54,14 +54,14 @@ class Watch {
 
   #begin(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = this.#open > 0 ? setTimeout(() => this.#say(true), PATIENCE) : null;
+    this.#timer = this.#open > 0 ? setTimeout(() => this.#say(true), OVERDUE_MS) : null;
     this.#say(false);
   }
 
   #say(overdue: boolean): void {
     if (overdue === this.#overdue) return;
     this.#overdue = overdue;
-    this.#tell(overdue);
+    this.#onChange(overdue);
   }
 }
 
@@ -83,11 +83,12 @@ export interface Refusal {
 interface ModelsState {
   readonly looking: string | null; // name of the model whose headers are being read
   readonly refused: Refusal | null;
-  readonly asked: PickedModel | null; // the model that is being read or was read last
-  readonly given: PickedModel | null; // the model that was chosen last
-  readonly card: ModelCard | null; // of `given`
+  readonly lastRead: PickedModel | null; // the model that is being read or was read last
+  readonly pickedModel: PickedModel | null; // the model that was chosen last
+  readonly card: ModelCard | null; // of `pickedModel`
   readonly plan: MemoryPlan | null;
-  readonly training: TrainingWish | null; // the cost of training adapters for it, for the knobs asked about last
+  // the cost of training adapters for `card`, for the knobs that were asked about last
+  readonly training: TrainingWish | null;
   readonly wish: OpeningWish;
   readonly loading: { readonly bytes: number; readonly of: number } | null;
   readonly opened: Opened | null;
@@ -96,7 +97,7 @@ interface ModelsState {
   readonly sampling: TalkSampling;
   readonly steps: number; // largest number of tokens in a turn
   readonly passages: readonly Passage<SpokenToken>[];
-  readonly looked: number | null; // the selected token
+  readonly selected: number | null; // the selected token
   readonly writing: boolean;
   readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;
   readonly problem: string | null;
@@ -114,8 +115,8 @@ interface TrainingWish {
 export const useModels = create<ModelsState>()(() => ({
   looking: null,
   refused: null,
-  asked: null,
-  given: null,
+  lastRead: null,
+  pickedModel: null,
   card: null,
   plan: null,
   training: null,
@@ -127,7 +128,7 @@ export const useModels = create<ModelsState>()(() => ({
   sampling: { temperature: 0.7, topK: 0, topP: 0.9, greedy: false },
   steps: 256,
   passages: [],
-  looked: null,
+  selected: null,
   writing: false,
   paused: null,
   problem: null,
@@ -143,17 +144,17 @@ export function onTask(listener: (event: TaskEvent) => void): void {
 }
 
 let client: SpeakerClient | null = null;
-let takes = 0;
+let turnSeeds = 0; // number of seeds used so far; each turn takes the next
 const watch = new Watch((overdue) => useModels.setState({ overdue }));
 
 function send(command: SpeakerCommand): void {
   if (command.type !== 'stop') watch.asked();
-  client ??= new SpeakerClient({ onEvent: hear, onLoss: lose });
+  client ??= new SpeakerClient({ onEvent: handleEvent, onLoss: handleLoss });
   client.send(command);
 }
 
 /** Ends the worker, whatever it is doing. */
-function end(): void {
+function endWorker(): void {
   client?.terminate();
   client = null;
   watch.ended();
@@ -163,42 +164,43 @@ function end(): void {
 export function cancel(): void {
   const { looking, opened } = useModels.getState();
   const closed = opened || !looking ? ' The model is closed: open it again. Your conversation is still here.' : '';
-  lose(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
+  handleLoss(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
 }
 
 /** Handles the loss of the worker and its weights. The conversation stays readable. */
-function lose(problem: string): void {
-  end();
+function handleLoss(problem: string): void {
+  endWorker();
   useModels.setState({ problem, opened: null, loading: null, looking: null, writing: false, card: null, plan: null });
 }
 
 // tokens arrive faster than the page is drawn, so all tokens of a frame are shown together
-let waiting: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
+let undrawn: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
 
-function hear(event: SpeakerEvent): void {
+function handleEvent(event: SpeakerEvent): void {
   watch.heard(event.type === 'done');
   if (event.type === 'done') return;
   if (event.type === 'wrote') {
-    if (waiting.push(event) === 1) requestAnimationFrame(take);
+    if (undrawn.push(event) === 1) requestAnimationFrame(flushTokens);
     return;
   }
-  take();
+  flushTokens();
   if (event.type === 'task' || event.type === 'task-form') hearTask(event);
-  else useModels.setState(told(event));
-  // a saved run or knobs that need this checkpoint then don't have to ask for the file again
-  const { given } = useModels.getState();
-  const beside = useLive.getState().session === 'ready' && useConfig.getState().applied?.model === 'checkpoint';
-  if (event.type === 'looked' && given && !beside) setModel(given);
+  else useModels.setState(changesFor(event));
+  // hand the checkpoint to the lab, so that a saved run or knobs that need it don't ask for the file again
+  const { pickedModel } = useModels.getState();
+  const trainsCheckpoint =
+    useLive.getState().session === 'ready' && useConfig.getState().applied?.model === 'checkpoint';
+  if (event.type === 'looked' && pickedModel && !trainsCheckpoint) setModel(pickedModel);
 }
 
-/** The changes of the store after an event of the worker. */
-function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
+/** The changes of the store for an event of the worker. */
+function changesFor(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
       return {
         looking: null,
         refused: null,
-        given: useModels.getState().asked,
+        pickedModel: useModels.getState().lastRead,
         training: null,
         card: event.card,
         plan: event.plan,
@@ -214,7 +216,7 @@ function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' 
     case 'opened': {
       const { card, plan } = useModels.getState();
       const opened = card && plan && { card, plan, backend: event.backend, parts: event.parts, seconds: event.seconds };
-      return { loading: null, opened, passages: [], looked: null, paused: null };
+      return { loading: null, opened, passages: [], selected: null, paused: null };
     }
     case 'paused':
       return { writing: false, paused: event };
@@ -226,9 +228,9 @@ function told(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' 
   }
 }
 
-function take(): void {
-  const events = waiting;
-  waiting = [];
+function flushTokens(): void {
+  const events = undrawn;
+  undrawn = [];
   if (events.length === 0) return;
   let { passages } = useModels.getState();
   for (const { from, tokens } of events) passages = extended(cutAt(passages, from), tokens);
@@ -237,7 +239,7 @@ function take(): void {
 
 /** Reads the headers of a checkpoint's files and shows its card. A model that is already open stays open. */
 export function lookAt(name: string, files: PickedModel['files']): void {
-  useModels.setState({ looking: name, refused: null, problem: null, asked: { name, files } });
+  useModels.setState({ looking: name, refused: null, problem: null, lastRead: { name, files } });
   send({ type: 'look', name, files, wish: useModels.getState().wish });
 }
 
@@ -261,10 +263,10 @@ export function openModel(): void {
 
 /** Closes the model and frees its memory. */
 export function closeModel(): void {
-  end();
-  waiting = [];
+  endWorker();
+  undrawn = [];
   useModels.setState({
-    ...{ card: null, plan: null, opened: null, loading: null, passages: [], looked: null, writing: false },
+    ...{ card: null, plan: null, opened: null, loading: null, passages: [], selected: null, writing: false },
     ...{ paused: null, problem: null, refused: null },
   });
 }
@@ -272,13 +274,13 @@ export function closeModel(): void {
 /** The settings for the model's next turn, with a new seed. */
 export function writing(): Writing {
   const { sampling, steps } = useModels.getState();
-  return { sampling, steps, seed: ++takes };
+  return { sampling, steps, seed: ++turnSeeds };
 }
 
-/** Sends a command about a task. `writes`: the command adds text. */
+/** Sends a command about a task, unless the model is writing. `writes`: the command adds text. */
 export function ask(command: SpeakerCommand, writes = false): void {
   if (useModels.getState().writing) return;
-  if (writes) useModels.setState({ writing: true, paused: null, problem: null, looked: null });
+  if (writes) useModels.setState({ writing: true, paused: null, problem: null, selected: null });
   send(command);
 }
 
@@ -286,7 +288,7 @@ export function ask(command: SpeakerCommand, writes = false): void {
 export function sendMessage(): void {
   const { words, system, opened, writing: busy } = useModels.getState();
   if (!opened || busy || words.trim() === '') return;
-  useModels.setState({ writing: true, words: '', paused: null, problem: null, looked: null });
+  useModels.setState({ writing: true, words: '', paused: null, problem: null, selected: null });
   send({ type: 'say', system, text: words, writing: writing() });
 }
 
@@ -306,5 +308,5 @@ export function stopWriting(): void {
 export function clearText(): void {
   if (useModels.getState().writing) return;
   send({ type: 'clear' });
-  useModels.setState({ passages: [], looked: null, paused: null, problem: null });
+  useModels.setState({ passages: [], selected: null, paused: null, problem: null });
 }

@@ -2,7 +2,7 @@ import type { ModelCard } from '../../domain/modelCard.ts';
 import type { Listing } from '../../hub/listing.ts';
 import { bytes } from '../parts/numberText.ts';
 
-/** Bits a weight of each format, as people speak of it. */
+/** Nominal bits per weight of each format. */
 const BITS: Readonly<Record<string, number>> = {
   F32: 32,
   F16: 16,
@@ -15,24 +15,24 @@ const BITS: Readonly<Record<string, number>> = {
   Q4_0: 4,
 };
 
-/** How a checkpoint's weights are packed: “4-bit weights, as packaged”. */
+/** Text for the bits per weight of a checkpoint: “4-bit weights, as packaged”. */
 export function weightsInWords({ weights }: ModelCard): string {
   const bits = BITS[weights[0]?.purpose ?? ''];
   return bits === undefined ? 'weights as packaged' : `${bits}-bit weights, as packaged`;
 }
 
-/** The formats with their bytes. */
+/** The formats of a checkpoint's weights, with the bytes of each. */
 export function formatsInWords({ weights }: ModelCard): string {
-  return weights.map(({ purpose, bytes: of }) => `${purpose} ${bytes(of)}`).join(', ');
+  return weights.map(({ purpose, bytes: formatBytes }) => `${purpose} ${bytes(formatBytes)}`).join(', ');
 }
 
-/** What a checkpoint's chat template can do. */
+/** Text for what a checkpoint's chat template can do. */
 export function templateInWords({ template }: ModelCard): string {
   if (template === 'none') return 'none: the model continues your text';
   return template === 'lists tools' ? 'yes, lists tools itself' : 'yes; tools are written into the system prompt';
 }
 
-/** Whether the files of a downloaded model were checked: the hub gives a checksum of each, of some or of none. */
+/** Text for which files of a downloaded model were checked. The hub may give no checksum for some or all of them. */
 export function checkedInWords({ files }: Pick<Listing, 'files'>): string {
   const unchecked = files.filter(({ sha256, gitSha1 }) => sha256 === null && gitSha1 === null).map(({ name }) => name);
   if (unchecked.length === 0) return 'checked';

@@ -5,28 +5,33 @@ import { notice } from '../shell/notices.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { lookAt } from './modelStore.ts';
 
-const MOST_TOKENIZER = 1 << 26;
-const SLICE = 1 << 20; // bytes: a few milliseconds of the page's thread
-const OVERLAP = 64; // bytes: what is looked for may lie on the border of two slices
+const MAX_TOKENIZER_BYTES = 1 << 26;
+const SLICE_BYTES = 1 << 20; // searching a slice blocks the page for a few milliseconds
+const OVERLAP_BYTES = 64; // because a match may lie across two slices
 
-/** Whether these are files of a text model that another program made: a GGUF, or a folder whose tokenizer is BPE. A folder of this project is a run, whatever its tokenizer. */
+/**
+ * Whether these are the files of a text model from another program: a GGUF file, or a folder with a BPE tokenizer. A
+ * folder that this project saved is a run, whatever its tokenizer.
+ */
 export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean> {
-  const named = (name: string) => files.find(({ path }) => path.split('/').at(-1) === name);
+  const fileNamed = (name: string) => files.find(({ path }) => path.split('/').at(-1) === name);
   if (files.some(({ path }) => /\.gguf$/i.test(path))) return true;
-  const tokenizer = named('tokenizer.json');
-  if (named('playground.json') || !tokenizer || tokenizer.file.size > MOST_TOKENIZER) return false;
-  return holds(tokenizer.file, /"type"\s*:\s*"BPE"/);
+  const tokenizer = fileNamed('tokenizer.json');
+  if (fileNamed('playground.json') || !tokenizer || tokenizer.file.size > MAX_TOKENIZER_BYTES) return false;
+  return contains(tokenizer.file, /"type"\s*:\s*"BPE"/);
 }
 
-/** Whether the pattern is found in a file, read slice by slice: the page goes on in between. */
-async function holds(file: Blob, pattern: RegExp): Promise<boolean> {
-  for (let at = 0; at < file.size; at += SLICE) {
-    if (pattern.test(await file.slice(at, at + SLICE + OVERLAP).text())) return true;
+/** Whether a file contains the pattern. Reads it slice by slice, so that the page stays responsive. */
+async function contains(file: Blob, pattern: RegExp): Promise<boolean> {
+  for (let at = 0; at < file.size; at += SLICE_BYTES) {
+    if (pattern.test(await file.slice(at, at + SLICE_BYTES + OVERLAP_BYTES).text())) return true;
   }
   return false;
 }
 
-/** A checkpoint by its files: the GGUF alone where there is one, with the other parts of its model; null without any file. */
+/**
+ * The checkpoint in these files. If there is a GGUF file, only it and the other parts of its model. Null without files.
+ */
 export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
   const gguf = ggufFiles(files);
   const [first] = gguf.length > 0 ? gguf : files;
@@ -36,7 +41,7 @@ export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
     : { name: first.path.replace(/\/.*/s, ''), files };
 }
 
-/** Shows what a checkpoint is, on the screen of models; or stays where it can be trained. */
+/** Opens dropped files: shows the checkpoint's card on the Models screen, or on the Train screen if that is open. */
 export function openPlaced(files: readonly PlacedFile[]): void {
   const model = modelOf(files);
   if (!model) {
@@ -48,7 +53,7 @@ export function openPlaced(files: readonly PlacedFile[]): void {
   if (route !== 'models' && route !== 'train') location.assign('#/models');
 }
 
-/** Opens files that were picked. */
+/** Opens files that a person picked in a file dialog. */
 export function openPicked(list: FileList | null): void {
   openPlaced(chosenFiles(list));
 }

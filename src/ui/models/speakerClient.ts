@@ -1,13 +1,13 @@
 import { noteFailure } from '../shell/newVersion.ts';
 import type { SpeakerCommand, SpeakerEvent } from '../../wire/speakerMessages.ts';
 
-/** Who is told what the worker that speaks for a checkpoint says. */
+/** Receives the events of the worker that runs a checkpoint. `onLoss`: the worker has stopped. */
 export interface SpeakerListener {
   readonly onEvent: (event: SpeakerEvent) => void;
   readonly onLoss: (message: string) => void;
 }
 
-/** The owner of that worker. */
+/** Owns the worker that runs a checkpoint. */
 export class SpeakerClient {
   readonly #worker: Worker;
 
@@ -31,7 +31,7 @@ export class SpeakerClient {
     this.#worker.postMessage(command);
   }
 
-  /** Ends the worker; its memory is free at once. */
+  /** Ends the worker and frees its memory at once. */
   terminate(): void {
     this.#worker.terminate();
   }

@@ -6,18 +6,19 @@ import { ask, onTask, useModels, writing } from './modelStore.ts';
 
 interface TasksState {
   readonly env: EnvName;
-  readonly form: AskForm | null | undefined; // null: by its number alone; undefined: not known yet
+  // how tasks are worded; null: they can only be chosen by number; undefined: not known yet
+  readonly form: AskForm | null | undefined;
   readonly by: 'words' | 'number';
   readonly words: readonly string[]; // one for each blank
   readonly seed: number;
-  readonly typed: string; // a turn of the person's own
-  readonly task: PlayedTask | null; // under way, or over
+  readonly typed: string; // the turn that the person is typing
+  readonly task: PlayedTask | null; // the task being played, or finished
 }
 
-const SEEDS = 2 ** 31; // tasks of training have these
-const anySeed = () => Math.floor(Math.random() * SEEDS);
+const TRAINING_SEEDS = 2 ** 31; // number of seeds of training tasks
+const randomSeed = () => Math.floor(Math.random() * TRAINING_SEEDS);
 
-/** The task that is chosen or played with the model that is open. */
+/** The task that is chosen or played with the open model. */
 export const useTasks = create<TasksState>()(() => ({
   env: 'calculator',
   form: undefined,
@@ -35,7 +36,7 @@ onTask((event) => {
   }
 });
 
-/** Chooses an environment, and asks how its tasks are worded. */
+/** Chooses an environment and requests how its tasks are worded. */
 export function chooseEnv(name: string): void {
   const env = TEXT_ENVS.find((each) => each === name);
   if (!env) return;
@@ -43,12 +44,12 @@ export function chooseEnv(name: string): void {
   ask({ type: 'task-form', env });
 }
 
-/** Another task by its number. */
+/** Chooses a random task by its number. */
 export function anotherTask(): void {
-  useTasks.setState({ by: 'number', seed: anySeed() });
+  useTasks.setState({ by: 'number', seed: randomSeed() });
 }
 
-/** Begins the task that is chosen: its prompt is written, and it is the agent's turn. */
+/** Begins the chosen task: writes its prompt. Then it is the agent's turn. */
 export function beginTask(): void {
   const { env, by, words, seed } = useTasks.getState();
   const asked: AskedTask = by === 'words' ? { words } : { seed };
@@ -56,7 +57,7 @@ export function beginTask(): void {
   ask({ type: 'task', env, asked, environmentSeed: seed, steps: useModels.getState().steps }, true);
 }
 
-/** Has the model play so many turns. */
+/** Lets the model play a number of turns. */
 export function playTurns(turns: number): void {
   ask({ type: 'play', turns, writing: writing() }, true);
 }

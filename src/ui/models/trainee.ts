@@ -2,15 +2,15 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { counted, count, whole } from '../parts/numberText.ts';
 
-/** What is known of a model beside its knobs; null: not yet. */
-export interface Known {
-  readonly parameters: number | null; // that learn: beside a checkpoint those of the adapters
+/** Facts about a model that its knobs don't contain; null: not known yet. */
+export interface ModelFacts {
+  readonly parameters: number | null; // number of trained parameters; with a checkpoint, those of the adapters
   readonly vocabulary: number | null; // V
   readonly card: Pick<ModelCard, 'title' | 'parameters' | 'layers' | 'width' | 'heads'> | null; // of the checkpoint
-  readonly name: string; // of its file or folder; '': none was chosen
+  readonly name: string; // name of the checkpoint's file or folder; '': none was chosen
 }
 
-/** What a run trains, in words: the model, and which of its weights learn. */
+/** Sentences on what a run trains: the model, and which of its weights. */
 export interface TraineeWords {
   readonly model: string;
   readonly learns: string;
@@ -22,15 +22,15 @@ const TARGETS: Readonly<Record<RunConfig['adapterTargets'], string>> = {
   mlp: 'the three linear layers of the MLP',
 };
 
-/** The sizes of the model that knobs ask for, short enough for a heading. */
+/** The sizes of the model that the knobs set, short enough for a heading. */
 export function sizesInWords({ model, layers, width, adapterRank }: RunConfig): string {
   return model === 'checkpoint'
     ? `a checkpoint, adapters of rank ${adapterRank}`
     : `${counted(layers, 'layer')}, width ${width}`;
 }
 
-/** What a run under these knobs trains. What is not known is left out. */
-export function traineeInWords(config: RunConfig, { parameters, vocabulary, card, name }: Known): TraineeWords {
+/** Sentences on what a run with these knobs trains. Facts that are null are left out. */
+export function traineeInWords(config: RunConfig, { parameters, vocabulary, card, name }: ModelFacts): TraineeWords {
   if (config.model === 'checkpoint') {
     const sizes = card && [
       `${count(card.parameters)} parameters`,

@@ -6,15 +6,15 @@ interface Props {
   readonly className: string;
   readonly onClose: () => void;
   readonly onKeyDown?: KeyboardEventHandler;
-  readonly beside?: ReactNode; // between the title and the cross
+  readonly beside?: ReactNode; // between the title and the close button
   readonly children: ReactNode;
 }
 
-/** A window over the page that keeps the focus until it is closed, by its cross or by Esc. */
+/** A modal dialog. Keeps the focus until it is closed with its button or Esc. */
 export function Dialog({ title, className, onClose, onKeyDown, beside, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // opening moves the focus to the cross, so it comes before the effect with which a child takes the focus
+  // opening moves the focus to the close button, so it must come before a child's effect that takes the focus
   useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);

@@ -27,7 +27,7 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 const FILLED: readonly IconName[] = ['play', 'pause', 'step', 'live', 'next'];
 
-/** A glyph that always comes beside a name in words. */
+/** A decorative icon. Its meaning must also be in words beside it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg className={FILLED.includes(name) ? 'icon filled' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">

@@ -6,7 +6,7 @@ interface Props {
   readonly children: ReactNode; // the amount in words
 }
 
-/** A reward as a chip, a penalty in the colour of what pushes down. */
+/** A reward as a chip. A penalty has the colour of downward pushes. */
 export function RewardChip({ amount, title, children }: Props) {
   return (
     <span className="chip reward" data-taken={amount < 0} title={title}>

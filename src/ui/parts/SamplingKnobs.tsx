@@ -8,7 +8,7 @@ interface Props {
   readonly set: (sampling: TalkSampling) => void;
 }
 
-/** How answers are drawn: greedily, or by temperature, top-k and top-p within the bounds of those knobs. */
+/** Sampling settings: greedy, or temperature, top-k and top-p with the limits of the knobs of the same names. */
 export function SamplingKnobs({ sampling, set }: Props) {
   return (
     <>

@@ -3,13 +3,13 @@ import type { AskForm } from '../../domain/taskForm.ts';
 import '../styles/task-choice.css';
 import { Icon } from './Icon.tsx';
 
-interface By {
+interface ByProps {
   readonly by: 'words' | 'number';
   readonly choose: (by: 'words' | 'number') => void;
 }
 
-/** Whether a task is a person's own or one that the environment draws from a number. */
-export function ByWordsOrNumber({ by, choose }: By) {
+/** A switch between a person's own task and a task that the environment draws from a number. */
+export function ByWordsOrNumber({ by, choose }: ByProps) {
   return (
     <div className="segments" role="group" aria-label="How a task is chosen">
       <button type="button" aria-pressed={by === 'words'} onClick={() => choose('words')}>
@@ -28,19 +28,19 @@ interface TaskNumberProps {
   readonly another: () => void;
 }
 
-/** The number of a task, from 0 to 2^31 − 1, and another one. */
+/** An input for a task's number, from 0 to 2^31 − 1, and a button for another one. */
 export function TaskNumber({ seed, set, another }: TaskNumberProps) {
-  const most = 2 ** 31 - 1;
+  const max = 2 ** 31 - 1;
   return (
     <div className="row">
       <label className="line">
         <span>Task number</span>
         <input
           type="number"
-          {...{ min: 0, max: most }}
+          {...{ min: 0, max: max }}
           value={seed}
           onChange={({ target: { valueAsNumber: value } }) =>
-            Number.isInteger(value) && value >= 0 && value <= most && set(value)
+            Number.isInteger(value) && value >= 0 && value <= max && set(value)
           }
         />
       </label>
@@ -53,11 +53,11 @@ export function TaskNumber({ seed, set, another }: TaskNumberProps) {
 
 interface TaskBlanksProps {
   readonly form: AskForm;
-  readonly words: readonly string[]; // one for each blank; those that are missing are empty
+  readonly words: readonly string[]; // one for each blank; missing words are empty
   readonly set: (words: readonly string[]) => void;
 }
 
-/** The blanks of a task in a person's words. */
+/** Inputs for the blanks of a person's own task. */
 export function TaskBlanks({ form: { blanks }, words, set }: TaskBlanksProps) {
   const id = useId();
   const write = (at: number, word: string) => set(blanks.map((_, i) => (i === at ? word : (words[i] ?? ''))));

@@ -1,4 +1,4 @@
-/** Terms, each with its value beside it. */
+/** A list of terms with their values. */
 export function TermList({ terms }: { readonly terms: readonly (readonly [term: string, value: string])[] }) {
   return (
     <dl className="term-list">

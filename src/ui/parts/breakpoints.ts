@@ -1,14 +1,14 @@
 /**
- * Every width and height at which the layout changes, as a media query. Style sheets cannot read these: they write the same words, and
- * test/ui/scale.test.ts holds them to it.
+ * All media queries at which the layout changes. Style sheets can't read them, so they repeat them;
+ * test/ui/scale.test.ts checks that they agree.
  */
 export const BREAKPOINTS = {
   phone: '(width <= 860px)',
-  lyingPhone: '(560px < width <= 860px) and (height <= 600px)', // also a desk at 200 %
-  frame: '(width <= 560px)', // of another page, around one panel
+  lyingPhone: '(560px < width <= 860px) and (height <= 600px)', // also a desktop window at 200 % zoom
+  frame: '(width <= 560px)', // a frame in another page that shows one panel
   desk: '(width > 860px)',
   narrowDesk: '(860px < width <= 1180px)',
-  mediumDesk: '(860px < width <= 1340px)', // and narrow ones
+  mediumDesk: '(860px < width <= 1340px)', // includes narrowDesk
   wideDesk: '(width >= 1700px)',
   lowDesk: '(width > 860px) and (height < 800px)',
 } as const;

@@ -1,8 +1,8 @@
-const LEAST = 1e-3; // below this, four decimals would show too few digits
+const MIN_FOUR_DECIMALS = 1e-3; // below this, four decimals would show too few digits
 
 /**
- * A short number: three significant digits, or all digits of the whole number from 100 on. Below 0.001 and from 100,000 on it has two
- * significant digits and an exponent. "n/a" for undefined, NaN and infinity.
+ * A short number: three significant digits, or all digits of the whole number from 100 on. Below 0.001 and from 100,000
+ * on it has two significant digits and an exponent. "n/a" for undefined, NaN and infinity.
  */
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
@@ -27,21 +27,24 @@ export function exact(value: number): string {
   return minus(String(Number(value.toPrecision(5))));
 }
 
-/** A change with its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant digits. */
+/**
+ * A change with its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant
+ * digits.
+ */
 export function change(value: number): string {
   if (value === 0) return '0';
-  const text = Math.abs(value) < LEAST ? short(value) : value.toFixed(4).replace('-', '−');
+  const text = Math.abs(value) < MIN_FOUR_DECIMALS ? short(value) : value.toFixed(4).replace('-', '−');
   return value > 0 ? `+${text}` : text;
 }
 
-/** Up, down, or neither. */
+/** A sign for up, down or neither. */
 export function arrow(value: number): '▲' | '▼' | '=' {
   return value > 0 ? '▲' : value < 0 ? '▼' : '=';
 }
 
 /** A probability with four decimals. Below 0.001: two significant digits. */
 export function probability(p: number): string {
-  return p !== 0 && p < LEAST ? short(p) : p.toFixed(4);
+  return p !== 0 && p < MIN_FOUR_DECIMALS ? short(p) : p.toFixed(4);
 }
 
 /** A share in per cent for a table column, without “%”: two decimals, or “<0.01”. */
@@ -49,7 +52,10 @@ export function perCent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
-/** A difference of shares in percentage points, with its sign. Below half a point it has one decimal, because 0 would read as no difference. */
+/**
+ * A difference of shares in percentage points, with its sign. Below half a point it has one decimal, because 0 would
+ * read as no difference.
+ */
 export function points(share: number): string {
   const size = Math.abs(share * 100);
   const text = String(size < 0.5 ? Number((share * 100).toFixed(1)) : Math.round(share * 100)).replace('-', '−');
@@ -71,7 +77,7 @@ export function percent(share: number | undefined): string {
   return share === undefined || !Number.isFinite(share) ? 'n/a' : `${Math.round(share * 100)} %`;
 }
 
-/** Seconds as a person says them: 8 s, 1:10, 2:05 h. */
+/** A duration in seconds as text: 8 s, 1:10, 2:05 h. */
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return 'n/a';
   const whole = Math.round(seconds);
@@ -88,7 +94,7 @@ export function bytes(count: number): string {
   return count < 1e9 ? `${short(count / 1e6)} MB` : `${short(count / 1e9)} GB`;
 }
 
-/** A count with k and M. */
+/** A count as text, with k and M from 10,000 on. */
 export function count(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   if (value >= 1e6) return `${short(value / 1e6)} M`;

@@ -1,4 +1,4 @@
-/** Keeps a word of this browser for the next visit; where storage is refused it lasts as long as the page. */
+/** Stores a word in this browser for the next visit. Does nothing if storage is blocked. */
 export function storeWord(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
@@ -7,7 +7,7 @@ export function storeWord(key: string, value: string): void {
   }
 }
 
-/** A word that was kept; null without one, or without storage. */
+/** A stored word. Null if there is none or storage is blocked. */
 export function storedWord(key: string): string | null {
   try {
     return globalThis.localStorage.getItem(key);

@@ -1,6 +1,9 @@
-/** The size that is drawn at full strength: the 99th percentile of sizes, so that no outlier hides the others; 0 of none. */
+/**
+ * The size to draw at full strength: the 99th percentile, so that outliers don't make the others invisible. 0 for an
+ * empty list.
+ */
 export function fullStrength(sizes: readonly number[]): number {
-  // numbers alone sort without a call of a function for each pair
+  // a typed array sorts without calling a function for each pair
   const sorted = Float64Array.from(sizes).sort();
   return sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
 }

@@ -28,7 +28,7 @@ import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { readTokens, textOf } from '../rollout/readRollout.ts';
 
-/** A task with the reader in the agent's place: the same words, the same rules, the same reward. */
+/** The dialog in which the reader plays a task in the agent's place: with the same words, rules and reward. */
 export function PlayDialog() {
   const episode = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
@@ -40,7 +40,7 @@ export function PlayDialog() {
   }, []);
   useEffect(() => {
     end.current?.scrollIntoView({ block: 'nearest' });
-    // the words to choose from are gone, and the focus with them
+    // the word buttons are gone, and the focus would be lost with them
     if (table && table.played.stop !== null) episode.current?.focus();
   }, [table]);
   const close = () => useSelection.setState({ playing: false });
@@ -62,22 +62,22 @@ export function PlayDialog() {
           {problem}
         </p>
       )}
-      {table?.played.stop === null && <Pad table={table} />}
+      {table?.played.stop === null && <InputPad table={table} />}
       <p className="visually-hidden" role="status">
-        {table && heard(table.played.paid.length, tokens.length)}
+        {table && announcement(table.played.paid.length, tokens.length)}
       </p>
     </Dialog>
   );
 }
 
-/** Where the next word is chosen, or the next turn typed. */
-function Pad({ table }: { readonly table: GameState }) {
+/** The input for the next word or the next turn. */
+function InputPad({ table }: { readonly table: GameState }) {
   if (table.tools === null) return <WordPad table={table} />;
-  const { length } = table.played.paid; // a turn that was taken leaves the place empty
+  const { length } = table.played.paid; // a new key after each turn empties the field
   return <TurnPad key={length} tools={table.tools} budget={table.played.budget} />;
 }
 
-/** How far the episode is, and what it has paid. */
+/** The task, the turn and the reward so far. */
 function Score() {
   const { config, table } = useGame();
   if (!table || !config) return null;
@@ -90,7 +90,7 @@ function Score() {
   );
 }
 
-/** Which task to play. */
+/** Buttons to choose the task. */
 function Tasks() {
   useLive((s) => s.batchVersion);
   const begun = useGame((s) => s.config !== null);
@@ -114,18 +114,18 @@ function Tasks() {
   );
 }
 
-/** An environment that a person wrote is known by its class. */
+/** The environment's name. For a person's own environment: the name of its class. */
 function taskName({ env }: RunConfig, { played: { view } }: GameState): string {
   return view.kind === 'calls' ? view.title : env;
 }
 
-/** Of how many: a class that a person wrote keeps that to itself. */
+/** The largest number of turns, as text. Empty for a person's own environment, whose class sets it. */
 function turnsOf({ env, maxTurns }: RunConfig): string {
   if (env === YOUR_ENVIRONMENT) return '';
   return ` of ${actsIn('maxTurns', env) ? maxTurns : 1}`;
 }
 
-function heard(turns: number, words: number): string {
+function announcement(turns: number, words: number): string {
   return words === 0 ? 'A new episode begins.' : turns > 0 ? `${counted(turns, 'turn')} taken.` : '';
 }
 
@@ -134,26 +134,26 @@ interface Props {
   readonly budget: number; // tokens that the turn may have
 }
 
-/** Where a turn in text is typed: a call as JSON, or an answer in words. */
+/** A field to type a turn: a call as JSON, or an answer in words. */
 function TurnPad({ tools, budget }: Props) {
   const [typed, setTyped] = useState('');
   const input = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // a finger has the keyboard over the episode as soon as this has the focus
+    // on a touch screen, the focus would open a keyboard over the episode
     if (matchMedia('(pointer: fine)').matches) input.current?.focus();
   }, []);
   const empty = typed.trim() === '';
-  const take = () => {
+  const submit = () => {
     if (!empty) writeTurn(typed);
   };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    take();
+    submit();
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    take();
+    submit();
   };
   return (
     <form className="turn-pad" aria-label="Your turn" noValidate onSubmit={onSubmit}>
@@ -183,25 +183,25 @@ function TurnPad({ tools, budget }: Props) {
   );
 }
 
-/** Buttons shown at once; a large vocabulary is for typing. */
-const SHOWN = 160;
+/** Number of word buttons shown at once. The other words of a large vocabulary have to be typed. */
+const MAX_BUTTONS = 160;
 
 interface Word {
   readonly id: number;
   readonly text: string;
 }
 
-/** The words that may come next, to click or to type. */
+/** The allowed next words, to click or to type. */
 function WordPad({ table }: { readonly table: GameState }) {
   const { vocabulary, played } = table;
   const [typed, setTyped] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const words = played.legal.map((id): Word => ({ id, text: played.names.get(id) ?? vocabulary[id] ?? '' }));
   const matches = words.filter(({ text }) => begins(text, typed));
-  // with nothing typed only a word without an alternative is meant
+  // with nothing typed, a word is meant only if it has no alternative
   const meant = typed === '' ? (words.length === 1 ? words[0] : undefined) : (exact(words, typed) ?? matches[0]);
   useEffect(() => {
-    // a finger has the buttons; its keyboard would cover them
+    // on a touch screen, the keyboard would cover the buttons
     if (matchMedia('(pointer: fine)').matches) input.current?.focus();
   }, []);
   const choose = (word: Word | undefined) => {
@@ -217,7 +217,7 @@ function WordPad({ table }: { readonly table: GameState }) {
   };
   const onClick = (event: MouseEvent, word: Word) => {
     choose(word);
-    // the button may be gone with its word; who pressed it by key goes on typing
+    // the pressed button may be gone; after a press by keyboard, typing goes on in the input
     if (event.detail === 0) input.current?.focus();
   };
   return (
@@ -257,7 +257,7 @@ interface WordsProps {
 function Words({ matches, meant, onClick }: WordsProps) {
   return (
     <div className="row words" role="group" aria-label="Allowed next words">
-      {matches.slice(0, SHOWN).map((word) => (
+      {matches.slice(0, MAX_BUTTONS).map((word) => (
         <button
           key={word.id}
           type="button"
@@ -268,12 +268,14 @@ function Words({ matches, meant, onClick }: WordsProps) {
           {word.text}
         </button>
       ))}
-      {matches.length > SHOWN && <span className="faint">and {matches.length - SHOWN} more: type to find them</span>}
+      {matches.length > MAX_BUTTONS && (
+        <span className="faint">and {matches.length - MAX_BUTTONS} more: type to find them</span>
+      )}
     </div>
   );
 }
 
-/** Whether a word begins as typed; a tag may be typed without its brackets. */
+/** Whether a word begins with the typed text. A tag may be typed without its brackets. */
 function begins(text: string, typed: string): boolean {
   const wanted = typed.trim().toLowerCase();
   return [/^/, /^</, /^<\//].some((bracket) => text.toLowerCase().replace(bracket, '').startsWith(wanted));
@@ -294,7 +296,7 @@ interface EndingProps {
   readonly agent: AgentRecord | null;
 }
 
-/** How it ended, what the scripted expert would have done, and how the agent fared. */
+/** How the episode ended, what the scripted expert does, and the agent's results. */
 function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
   if (played.stop === null) return null;
   return (
@@ -304,11 +306,11 @@ function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
           <Icon name={played.success ? 'check' : 'cross'} />
           {played.success ? 'Solved' : 'Not solved'}: {STOPS[played.stop]}, reward {short(played.reward)}
         </h3>
-        <RewardSplit episode={{ parts: summed(played) }} />
+        <RewardSplit episode={{ parts: totalParts(played) }} />
         {expert && (
           <p>
             The scripted expert {expert.success ? 'solves it' : 'does not solve it either'}, reward{' '}
-            {short(expert.reward)}: <span className="mono ink-call">{saidBy(expert, vocabulary)}</span>
+            {short(expert.reward)}: <span className="mono ink-call">{callsText(expert, vocabulary)}</span>
           </p>
         )}
         {agent && (
@@ -326,13 +328,13 @@ function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
   );
 }
 
-function summed({ paid }: PlayedEpisode): Record<RewardPart, number> {
+function totalParts({ paid }: PlayedEpisode): Record<RewardPart, number> {
   const sum = (part: RewardPart) => paid.reduce((all, { parts }) => all + parts[part], 0);
   return Object.fromEntries(REWARD_PARTS.map((part) => [part, sum(part)])) as Record<RewardPart, number>;
 }
 
-/** What was said turn by turn, tags and observations left out. */
-function saidBy(played: PlayedEpisode, vocabulary: readonly string[]): string {
+/** The calls and answers turn by turn, without tags. */
+function callsText(played: PlayedEpisode, vocabulary: readonly string[]): string {
   const rollout = readTokens(played, vocabulary);
   const { turns, tags } = rollout;
   return turns

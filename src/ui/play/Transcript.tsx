@@ -14,7 +14,7 @@ interface Props {
   readonly config: RunConfig;
 }
 
-/** An episode turn by turn: who wrote what, whether it would be trained, and what each turn was paid. */
+/** An episode turn by turn: who wrote what, whether it would be trained, and the reward of each turn. */
 export function Transcript({ played, vocabulary, config }: Props) {
   const rollout = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
   const looks = useMemo(() => {
@@ -22,21 +22,25 @@ export function Transcript({ played, vocabulary, config }: Props) {
     return () => look;
   }, [rollout, config]);
   const around = useMemo(
-    (): TokenAnnotations => ({ heading: 'h3', whole: true, below: ({ turn }) => <Paid played={played} turn={turn} /> }),
+    (): TokenAnnotations => ({
+      heading: 'h3',
+      whole: true,
+      below: ({ turn }) => <TurnReward played={played} turn={turn} />,
+    }),
     [played],
   );
   const { turns, writing } = rollout;
   return <TokenView className="transcript" setting={writing} channel={null} {...{ turns, looks, around }} />;
 }
 
-function Paid({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {
-  const paid = played.paid.find((entry) => entry.turn === turn);
-  if (!paid) return null;
-  const parts = partsOfEpisode(paid);
-  if (parts.length === 0 && paid.valid) return null;
+function TurnReward({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {
+  const turnReward = played.paid.find((entry) => entry.turn === turn);
+  if (!turnReward) return null;
+  const parts = partsOfEpisode(turnReward);
+  if (parts.length === 0 && turnReward.valid) return null;
   return (
     <p className="row small paid">
-      {!paid.valid && <span>malformed </span>}
+      {!turnReward.valid && <span>malformed </span>}
       {parts.map(({ part, amount }) => (
         <RewardChip key={part} amount={amount}>
           {PART_LABELS[part]} {signed(amount)}

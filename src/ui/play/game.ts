@@ -8,28 +8,28 @@ import { live, useLive } from '../run/liveStore.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** The episode so far, as the worker played it from the words and turns that were sent. */
+/** The episode so far, as the worker played it from the words and turns sent to it. */
 export type GameState = Extract<Answer, { kind: 'play' }>;
 
-/** The agent's results on the same task: of how many rollouts it solved how many, at which update, with which mean reward. */
+/** The agent's results on the same task, in the rollouts of one group. */
 export interface AgentRecord {
   readonly update: number;
-  readonly solved: number;
-  readonly of: number;
+  readonly solved: number; // rollouts that solved the task
+  readonly of: number; // all rollouts
   readonly meanReward: number;
 }
 
 interface Game {
   readonly config: RunConfig | null; // null: no game has begun
   readonly seed: number; // of the task
-  readonly environmentSeed: number; // of the environment's dice
+  readonly environmentSeed: number; // of the environment's random events
   readonly tokens: readonly number[]; // written so far
   readonly table: GameState | null;
   readonly problem: string | null;
   readonly agent: AgentRecord | null; // null: the agent has not played this task
 }
 
-/** The game under way; it stays when the dialog is closed. */
+/** The current game. It stays when the dialog is closed. */
 export const useGame = create<Game>()(() => ({
   config: null,
   seed: 0,
@@ -100,7 +100,10 @@ export function playTask(task: Pick<Game, 'config' | 'seed' | 'environmentSeed' 
   send([]);
 }
 
-/** Asks the worker to play these tokens, followed by the typed turn if there is one. An answer that arrives after a newer request is ignored. */
+/**
+ * Asks the worker to play these tokens, followed by the typed turn if there is one. An answer that arrives after a
+ * newer request is ignored.
+ */
 function send(tokens: readonly number[], typed?: string): void {
   const { config, seed, environmentSeed } = useGame.getState();
   if (!config) return;

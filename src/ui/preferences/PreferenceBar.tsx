@@ -4,7 +4,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/preferences.css';
 
-/** The reward model in a line, where there is one. */
+/** One line about the reward model, with a button to compare rollouts. */
 export function PreferenceBar() {
   const preferences = useLive((s) => s.preferences);
   return (

@@ -3,7 +3,7 @@ import { edit, useConfig } from '../knobs/configStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 
-/** From the reward knobs to the preferences; without a reward model it can be asked for here. */
+/** Buttons among the reward knobs: to open the preferences, and to turn on the reward model if it's off. */
 export function PreferenceButton() {
   const on = useConfig((s) => s.wanted.rewardModel === 'on');
   return (

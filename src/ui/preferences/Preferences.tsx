@@ -17,16 +17,16 @@ import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { wordsAt } from '../curves/chartText.ts';
 import type { Series } from '../../runs/series.ts';
 
-/** Two rollouts of one prompt, a person's choice between them, and what the reward model made of such choices. */
+/** The dialog to choose the better of two rollouts of one prompt, with the numbers of the reward model. */
 export function Preferences() {
   const [turn, setTurn] = useState(0);
-  const [said, setSaid] = useState('');
-  // drawn once for each turn: what is being read must not change under the reader
+  const [message, setMessage] = useState('');
+  // chosen once for each turn, because the pair must not change while it's being read
   const [pair, setPair] = useState<Pair | null>(() => pairOf(live.batch, 0));
   const ready = useConfig((s) => s.applied?.rewardModel === 'on') && !live.isExample;
   const close = () => useSelection.setState({ preferring: false });
   const next = (words: string) => {
-    setSaid(words);
+    setMessage(words);
     setTurn(turn + 1);
     setPair(pairOf(live.batch, turn + 1));
   };
@@ -46,7 +46,7 @@ export function Preferences() {
   };
   return (
     <Dialog title="Which rollout is better?" className="preferences wide" onClose={close} onKeyDown={onKey}>
-      <Both pair={pair} />
+      <PairView pair={pair} />
       <div className="row pair-actions">
         <button type="button" disabled={!ready || !pair} onClick={() => choose('A')}>
           A is better <kbd>A</kbd>
@@ -58,7 +58,7 @@ export function Preferences() {
           Skip <kbd>S</kbd>
         </button>
         <span className="faint" role="status">
-          {said}
+          {message}
         </span>
       </div>
       {!ready && <NotReady />}
@@ -67,7 +67,7 @@ export function Preferences() {
   );
 }
 
-function Both({ pair }: { readonly pair: Pair | null }) {
+function PairView({ pair }: { readonly pair: Pair | null }) {
   if (!pair) return <p className="empty">All rollouts of each prompt are identical: nothing to compare.</p>;
   return (
     <>
@@ -82,7 +82,7 @@ function Both({ pair }: { readonly pair: Pair | null }) {
   );
 }
 
-/** What the reward model had thought of the two, once the choice is made. */
+/** The reward model's scores of both rollouts, shown after the choice. */
 function scoreWords({ a, b }: Pair): string {
   if (a.preferenceScore === null || b.preferenceScore === null) return '';
   return `The reward model scored A ${short(a.preferenceScore)} and B ${short(b.preferenceScore)}.`;
@@ -108,7 +108,7 @@ interface Props {
   readonly episode: EpisodeView;
 }
 
-/** A rollout in short: who said what, tags left out. What it was paid and scored stays hidden, or it would make the choice. */
+/** A rollout in short, without tags. Its reward and score stay hidden, because they would influence the choice. */
 function AttemptCard({ side, pair, episode }: Props) {
   const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
   return (
@@ -140,7 +140,10 @@ function AttemptCard({ side, pair, episode }: Props) {
 
 const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
 
-/** The numbers of the reward model: its training pairs, loss and agreement, and curves that show whether a higher score still means more tasks solved. */
+/**
+ * The reward model's training pairs, loss and agreement, and curves that show whether a higher score still means more
+ * tasks solved.
+ */
 function PreferenceNumbers() {
   const preferences = useLive((s) => s.preferences);
   useLive((s) => s.metricsVersion);
@@ -189,24 +192,25 @@ function PreferenceNumbers() {
   );
 }
 
-const ENOUGH = 10; // updates
-const MUCH = 0.25; // of the score's own range
-const LOST = 0.05; // of success
+const MIN_UPDATES = 10; // before a verdict
+const MIN_SCORE_RISE = 0.25; // of the score's own range
+const MIN_SUCCESS_CHANGE = 0.05; // of success
 
-/** Whether the agent pleases the reward model at the expense of the task, from the two curves alone. */
+/** Says whether the agent pleases the reward model at the expense of the task, judging by the two curves alone. */
 export function hackingSentence(series: ReadonlyMap<MetricName, Series>): string {
   const score = series.get('reward_model/score');
   const success = series.get('rollout/success');
   const [scoreBefore, scoreNow] = [score?.opening, score?.smooth];
   const [solvedBefore, solvedNow] = [success?.opening, success?.smooth];
-  if (!score || scoreBefore === undefined || scoreNow === undefined || score.length < ENOUGH) {
+  if (!score || scoreBefore === undefined || scoreNow === undefined || score.length < MIN_UPDATES) {
     return 'If the reward model’s score rises and success doesn’t, the agent pleases the reward model and not the task.';
   }
   if (solvedBefore === undefined || solvedNow === undefined) return '';
   const range = Math.max(...score.buckets.map((b) => b.max)) - Math.min(...score.buckets.map((b) => b.min));
-  const rose = scoreNow - scoreBefore > MUCH * range && range > 0;
+  const rose = scoreNow - scoreBefore > MIN_SCORE_RISE * range && range > 0;
   const change = `The reward model’s score went from ${short(scoreBefore)} to ${short(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
-  if (rose && solvedNow < solvedBefore - LOST) return `▲ ${change}: the agent pleases the reward model, not the task.`;
-  if (rose && solvedNow > solvedBefore + LOST) return `${change}: so far both rise together.`;
+  if (rose && solvedNow < solvedBefore - MIN_SUCCESS_CHANGE)
+    return `▲ ${change}: the agent pleases the reward model, not the task.`;
+  if (rose && solvedNow > solvedBefore + MIN_SUCCESS_CHANGE) return `${change}: so far both rise together.`;
   return `${change}.`;
 }

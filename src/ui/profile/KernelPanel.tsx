@@ -11,7 +11,7 @@ const CLOCKS: Readonly<Record<KernelClock, string>> = {
   CPU: 'CPU',
 };
 
-/** What kernels do in an update, how fast, and how fast they could. */
+/** The work of each kernel in an update, its speed, and the speed that the device allows. */
 export function KernelPanel() {
   const measured = useProfile((s) => s.measured);
   const busy = useProfile((s) => s.busy);

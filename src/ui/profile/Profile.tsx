@@ -17,7 +17,9 @@ import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/ad
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 
-/** Where the time goes: stages of an update, kernels against the device's ceilings, memory, and what to tell others. */
+/**
+ * The profile screen: stages of an update, kernels compared with the device's ceilings, memory, and a report to share.
+ */
 export function Profile() {
   useProfile((s) => s.version);
   const mean = meanTimes(keptTimes());
@@ -77,11 +79,11 @@ const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (valu
   ],
 ];
 
-/** What the last update asked of the device: counts that hold on any adapter. */
+/** Counts of the last update's work on the device. They are the same on every adapter. */
 function Counts() {
   useLive((s) => s.metricsVersion);
   const backend = useLive((s) => s.backend);
-  const onCpu = backend?.kind === 'cpu'; // it has no dispatches to count
+  const onCpu = backend?.kind === 'cpu'; // the CPU backend has no dispatches to count
   const counted = COUNTS.filter(
     ([metric]) => live.metrics[metric] !== undefined && !(onCpu && live.metrics[metric] === 0),
   );
@@ -108,7 +110,7 @@ function Counts() {
 }
 
 function Memory({ measured }: { readonly measured: Measured }) {
-  const halves = useLive((s) => s.backend?.storage === 'f16');
+  const storesHalves = useLive((s) => s.backend?.storage === 'f16');
   const memory = measured.profile.memory.toSorted((a, b) => b.bytes - a.bytes);
   const sum = memory.reduce((all, part) => all + part.bytes, 0);
   return (
@@ -117,7 +119,7 @@ function Memory({ measured }: { readonly measured: Measured }) {
         <h2 id="memory-title">Memory</h2>
         <span className="faint">
           {bytes(sum)}, allocated once
-          {halves && '; cache, activations and matrix weights in f16'}
+          {storesHalves && '; cache, activations and matrix weights in f16'}
         </span>
       </div>
       <table className="ruled profile-table">
@@ -136,7 +138,7 @@ function Memory({ measured }: { readonly measured: Measured }) {
 }
 
 function Share() {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const backend = useLive((s) => s.backend);
   const parameters = useLive((s) => s.parameters);
   const memoryBytes = useLive((s) => s.memoryBytes);
@@ -146,11 +148,11 @@ function Share() {
     const text = reportOf(backend, { parameters, memoryBytes }, live.metrics, meanTimes(keptTimes()), measured);
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied.');
+      setMessage('Copied.');
     } catch {
       // a page on plain http has no clipboard
       download('adapter.json', 'application/json', text);
-      setSaid('The browser blocks the clipboard. The file was downloaded instead.');
+      setMessage('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
   const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter, measured));
@@ -163,7 +165,7 @@ function Share() {
         Download Chrome trace
       </button>
       <span className="faint" role="status">
-        {said || (measured ? 'Copies the measurements as JSON.' : 'Measure first to include the kernels.')}
+        {message || (measured ? 'Copies the measurements as JSON.' : 'Measure first to include the kernels.')}
       </span>
     </section>
   );
@@ -176,7 +178,7 @@ const WHY: Readonly<Record<ChoiceReason, string>> = {
   measured: 'The fastest correct kernels, measured on this adapter during an earlier run of this shape.',
 };
 
-/** Which of several sets of kernels that compute the same this run uses, why, and what was measured of the others. */
+/** The set of kernels that this run uses, why it was chosen, and the measurements of all equivalent sets. */
 function ChoicePanel() {
   const kernels = useLive((s) => s.backend?.kernels);
   const tuned = useProfile((s) => s.measured?.tuned);
@@ -263,19 +265,21 @@ interface TraceEvent {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-const UPDATES = 1; // threads of the trace
-const STAGES = 2;
-const KERNELS = 3;
+// ids of the threads in the trace
+const UPDATES_THREAD = 1;
+const STAGES_THREAD = 2;
+const KERNELS_THREAD = 3;
 
-/** A name for a thread of the trace. */
-const named = (tid: number, name: string): TraceEvent => ({
+/** The event that names a thread of the trace. */
+const threadName = (tid: number, name: string): TraceEvent => ({
   ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
   args: { name },
 });
 
 /**
- * Updates and their stages as chrome://tracing and Perfetto read them; where kernels were measured also the share of each in an
- * update, laid end to end from the last update's beginning, as they are timed apart and not where they ran.
+ * Updates and their stages in the format that chrome://tracing and Perfetto read. If kernels were measured, also the
+ * mean time of each kernel in an update. Kernels are drawn one after the other from the start of the last update,
+ * because they were timed separately.
  */
 function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measured | null): string {
   const events = times.flatMap(({ update, ms, fenced, spans }): TraceEvent[] => {
@@ -283,22 +287,26 @@ function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measu
     const end = spans.at(-1);
     return [
       {
-        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES, ts: 1000 * begin },
-        dur: 1000 * (end ? end.start + end.ms - begin : 0), // pauses inside it too
+        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES_THREAD, ts: 1000 * begin },
+        dur: 1000 * (end ? end.start + end.ms - begin : 0), // including pauses
         args: { ms, fenced, backend },
       },
       ...spans.map(({ stage, start, ms: took }): TraceEvent => ({
-        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES, ts: 1000 * start, dur: 1000 * took },
+        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES_THREAD, ts: 1000 * start, dur: 1000 * took },
         args: { update },
       })),
     ];
   });
-  const traceEvents = [named(UPDATES, 'updates'), named(STAGES, `stages, ${backend}`), ...events];
+  const traceEvents = [
+    threadName(UPDATES_THREAD, 'updates'),
+    threadName(STAGES_THREAD, `stages, ${backend}`),
+    ...events,
+  ];
   if (measured) traceEvents.push(...kernelEvents(measured, times.at(-1)?.spans[0]?.start ?? 0));
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents });
 }
 
-/** @param begin ms */
+/** The events of the kernels. `begin`: start of the first one, in ms. */
 function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent[] {
   let ts = 1000 * begin;
   const events = profile.kernels.map((kernel): TraceEvent => {
@@ -306,16 +314,19 @@ function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent
     const dur = (1000 * (ms ?? 0)) / updates;
     const each = { calls: calls / updates, flops: flops / updates, bytes: bytes / updates, timed: ms !== null };
     const event: TraceEvent = {
-      ...{ name, ph: 'X', pid: 1, tid: KERNELS, ts, dur },
+      ...{ name, ph: 'X', pid: 1, tid: KERNELS_THREAD, ts, dur },
       args: { ...each, ...roofline(kernel, profile.ceilings) },
     };
     ts += dur;
     return event;
   });
-  return [named(KERNELS, `kernels, mean of ${updates} updates, end to end`), ...events];
+  return [threadName(KERNELS_THREAD, `kernels, mean of ${updates} updates, end to end`), ...events];
 }
 
-/** What this page knows of the adapter, in the form of src/domain/adapterReport.ts: the run, and what was measured of kernels where it was. */
+/**
+ * The adapter report of this page as JSON (see src/domain/adapterReport.ts): the run and, if they were measured, its
+ * kernels.
+ */
 function reportOf(
   backend: BackendInfo,
   model: { readonly parameters: number; readonly memoryBytes: number },
@@ -338,7 +349,7 @@ function reportOf(
       platform: navigator.userAgent,
       cores: navigator.hardwareConcurrency,
       adapter: backend.adapter,
-      software: backend.kind === 'gpu' ? backend.software : null, // without a GPU nothing is known of one
+      software: backend.kind === 'gpu' ? backend.software : null, // unknown if the run doesn't use a GPU
     },
     parts: parts.map((part) => ({ ...part, outcome: 'passed', seconds: null, why: '' })),
   };

@@ -4,7 +4,7 @@ import { percent, short } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { keptTimes, type MeanTimes, spanInWords } from './profileStore.ts';
 
-const SAYS: Readonly<Record<Stage, string>> = {
+const DESCRIPTIONS: Readonly<Record<Stage, string>> = {
   sampling: 'rollouts: drawing tokens, tools and environment',
   scoring: 'log-probabilities, entropies and values of the whole batch',
   crediting: 'masks, advantages and returns',
@@ -13,9 +13,9 @@ const SAYS: Readonly<Record<Stage, string>> = {
   evaluating: 'evaluation, when it is due',
   other: 'preparing numbers and views for the page, keeping weights for inspection, timing kernels',
 };
-const COLUMNS = 60;
+const SHOWN_UPDATES = 60;
 
-/** Where updates' time goes: the mean as a bar and a table, single updates as columns. */
+/** The time of each stage of an update: the mean as a bar and a table, single updates as columns. */
 export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   const gpu = useLive((s) => s.backend?.kind === 'gpu');
   const shown = STAGES.filter((stage) => mean.stages.has(stage));
@@ -57,7 +57,7 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   );
 }
 
-/** Milliseconds of a stage in the mean update. */
+/** A function that returns the mean time of a stage, in ms. */
 function msOf(mean: MeanTimes): (stage: Stage) => number {
   return (stage) => mean.stages.get(stage) ?? 0;
 }
@@ -65,7 +65,7 @@ function msOf(mean: MeanTimes): (stage: Stage) => number {
 interface TableProps {
   readonly mean: MeanTimes;
   readonly shown: readonly Stage[];
-  readonly sum: number; // ms of all of them
+  readonly sum: number; // ms of all shown stages
 }
 
 function StageTable({ mean, shown, sum }: TableProps) {
@@ -95,7 +95,7 @@ function StageTable({ mean, shown, sum }: TableProps) {
               </th>
               <td className="number">{short(ms(stage))}</td>
               <td className="number">{percent(ms(stage) / sum)}</td>
-              <td className="faint wide-only">{SAYS[stage]}</td>
+              <td className="faint wide-only">{DESCRIPTIONS[stage]}</td>
             </tr>
             {stage === 'sampling' && (
               <tr className="stage-part" data-testid="environment-time" data-ms={mean.environment}>
@@ -120,9 +120,9 @@ function StageTable({ mean, shown, sum }: TableProps) {
   );
 }
 
-/** The newest updates beside each other, as high as they took long. */
+/** The newest updates side by side, as columns whose heights are their times. */
 function Columns() {
-  const times = keptTimes().slice(-COLUMNS);
+  const times = keptTimes().slice(-SHOWN_UPDATES);
   const most = Math.max(...times.map(({ ms }) => ms));
   return (
     <div className="stage-columns" aria-hidden="true">

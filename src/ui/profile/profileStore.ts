@@ -2,22 +2,23 @@ import { create } from 'zustand';
 import type { KernelReport } from '../../config/kernelChoice.ts';
 import type { Stage, UpdateTimes, WorkProfile } from '../../domain/profile.ts';
 
-const MOST_UPDATES = 240;
-/** Updates a mean is of: enough to level what single ones lose to a garbage collector, few enough to follow a change. */
-const RECENT = 24;
-const SHOW_MS = 250; // updates come in tens a second
+/** Number of updates whose times are kept. */
+const MAX_UPDATES = 240;
+/** Number of updates for a mean: enough to even out garbage collections, few enough to follow a change. */
+const MEAN_UPDATES = 24;
+const REFRESH_MS = 250; // there can be tens of updates a second
 
-/** A profile and how many updates its counts are of. */
+/** A measured profile. */
 export interface Measured {
   readonly profile: WorkProfile;
-  readonly updates: number;
+  readonly updates: number; // number of updates in which its kernels were counted
   readonly tuned?: KernelReport; // see Answer
 }
 
 interface ProfileState {
-  readonly version: number; // of `times`
+  readonly version: number; // increases when the kept times change
   readonly measured: Measured | null;
-  readonly busy: boolean; // a measurement is under way
+  readonly busy: boolean; // whether a measurement is running
   readonly problem: string | null;
 }
 
@@ -26,21 +27,21 @@ export const useProfile = create<ProfileState>()(() => ({ version: 0, measured: 
 let recent: UpdateTimes[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Where the time of the newest updates went, oldest first. */
+/** The times of the newest updates, oldest first. */
 export function keptTimes(): readonly UpdateTimes[] {
   return recent;
 }
 
 /** Keeps an update's times. */
 export function noteTimes(times: UpdateTimes): void {
-  recent = [...recent.slice(1 - MOST_UPDATES), times];
+  recent = [...recent.slice(1 - MAX_UPDATES), times];
   timer ??= setTimeout(() => {
     timer = undefined;
     useProfile.setState((s) => ({ version: s.version + 1 }));
-  }, SHOW_MS);
+  }, REFRESH_MS);
 }
 
-/** A new run: nothing is known of it. */
+/** Forgets all times and measurements, because a new run begins. */
 export function clearTimes(): void {
   recent = [];
   useProfile.setState((s) => ({ version: s.version + 1, measured: null, problem: null }));
@@ -51,13 +52,13 @@ export interface MeanTimes {
   readonly stages: ReadonlyMap<Stage, number>;
   readonly ms: number;
   readonly updates: number;
-  readonly fenced: boolean; // in all of them each stage waited for the device
+  readonly fenced: boolean; // true: in all these updates, each stage waited for the device
   readonly environment: number; // mean ms of `sampling` that went to the environment
 }
 
-/** Null before an update has ended. */
+/** The mean over the newest updates; null before the first update has ended. */
 export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
-  const recent = times.slice(-RECENT);
+  const recent = times.slice(-MEAN_UPDATES);
   if (recent.length === 0) return null;
   const stages = new Map<Stage, number>();
   for (const { spans } of recent) {
@@ -72,6 +73,6 @@ export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
   };
 }
 
-/** Which updates a mean is of. */
+/** The updates that a mean covers, in words. */
 export const spanInWords = ({ updates }: Pick<MeanTimes, 'updates'>): string =>
   updates === 1 ? 'the last one' : `mean of the last ${updates}`;

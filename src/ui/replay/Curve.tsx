@@ -5,22 +5,22 @@ import { across, down, type Plot } from '../curves/plot.ts';
 import { percent } from '../parts/numberText.ts';
 
 const SMALL = { width: 320, height: 58 };
-const ROOM = { left: 44, right: 8, top: 6, bottom: 7 };
-const TITLED = 20; // below the plot, where the updates are named
+const MARGINS = { left: 44, right: 8, top: 6, bottom: 7 };
+const TITLED_BOTTOM = 20; // bottom margin with the names of the updates
 
 interface Props {
   readonly success: readonly number[]; // by update from 1
-  readonly updates: readonly number[]; // that can be shown
-  readonly at: number; // which of them is
-  readonly until?: number; // updates that there is room for, where more are to come
+  readonly updates: readonly number[]; // updates that can be shown
+  readonly at: number; // index of the update shown
+  readonly until?: number; // end of the axis, if more updates are to come
   readonly behind?: readonly number[]; // success of another run, to compare with
   readonly size?: { readonly width: number; readonly height: number };
   readonly label?: string;
-  readonly dots?: boolean; // false: none but that of the update in view
-  readonly titled?: boolean; // both axes say what they are of
+  readonly dots?: boolean; // false: only the dot of the update shown
+  readonly titled?: boolean; // both axes have titles
 }
 
-/** Where the updates up to `until` and shares lie on such a curve. */
+/** The plot of a success curve whose axis ends at update `until`. */
 export function curvePlot({
   updates,
   until,
@@ -29,10 +29,10 @@ export function curvePlot({
 }: Pick<Props, 'updates' | 'size' | 'titled'> & { readonly until: number }): Plot {
   const from = Math.min(1, ...updates);
   const x = { from, to: Math.max(from + 1, until) };
-  return { ...ROOM, ...size, bottom: titled ? TITLED : ROOM.bottom, x, y: SHARES };
+  return { ...MARGINS, ...size, bottom: titled ? TITLED_BOTTOM : MARGINS.bottom, x, y: SHARES };
 }
 
-/** Success of a run, drawn as far as the update in view; its dots are the updates that can be shown. */
+/** The success curve of a run, highlighted up to the update shown. Its dots are the updates that can be shown. */
 export function Curve({
   success,
   updates,
@@ -45,7 +45,7 @@ export function Curve({
   titled = false,
 }: Props) {
   const plot = curvePlot({ updates, until, size, titled });
-  const now = updates[at] ?? success.length;
+  const shownUpdate = updates[at] ?? success.length;
   const line = (name: string, y: readonly number[]) => ({ name, x: y.map((_, i) => i + 1), y });
   const chart: Chart = {
     plot,
@@ -57,7 +57,11 @@ export function Curve({
           { at: plot.x.to, text: `update ${until}`, anchor: 'end' },
         ]
       : [],
-    lines: [...(behind ? [line('ahead', behind)] : []), line('ahead', success), line('so-far', success.slice(0, now))],
+    lines: [
+      ...(behind ? [line('ahead', behind)] : []),
+      line('ahead', success),
+      line('so-far', success.slice(0, shownUpdate)),
+    ],
   };
   const description =
     label ??

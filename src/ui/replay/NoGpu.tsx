@@ -5,7 +5,7 @@ interface Props {
 
 const INSECURE = 'This page came over http from another machine, so the browser turns WebGPU off.';
 
-/** Why there is no GPU here, and what can be done about it. */
+/** Says why there is no GPU, and what the reader can do. */
 export function NoGpu({ reason, before = false }: Props) {
   return (
     <details className={before ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">

@@ -2,7 +2,7 @@ import { Icon } from '../parts/Icon.tsx';
 import '../styles/replay.css';
 import { chooseBatch, pause, play, stepReplay, useReplay } from './player.ts';
 
-/** Which update of the recording is in view, and what plays it; nothing where none is. */
+/** Buttons to choose an update of the recording and to play it. Renders nothing if no recording is shown. */
 export function RecordedUpdates() {
   const recording = useReplay((s) => s.recording);
   const away = useReplay((s) => s.away);

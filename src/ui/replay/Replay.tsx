@@ -13,12 +13,12 @@ import { Curve } from './Curve.tsx';
 import { NoGpu } from './NoGpu.tsx';
 import { useReplay } from './player.ts';
 
-/** The recorded run beside the words of welcome, and the tour for who has not taken it. */
+/** The recorded run beside the welcome text, and the tour for first-time visitors. */
 export function Replay() {
   const [offered] = useState(isOffered);
   return (
     <>
-      <Shown />
+      <ShownRecording />
       {offered && (
         <p className="replay-tour">
           <button type="button" onClick={beginTour}>
@@ -34,8 +34,8 @@ export function Replay() {
   );
 }
 
-/** The recording of the chosen preset, or why it is not to be seen. */
-function Shown() {
+/** The recording of the chosen preset, or why it isn't shown. */
+function ShownRecording() {
   const { recording, missing, away } = useReplay();
   const preset = useConfig((s) => recordedPreset(s.preset));
   if (missing) {
@@ -49,17 +49,17 @@ function Shown() {
     );
   }
   if (!recording) return <div className="stack replay" aria-busy="true" />;
-  return <Recorded recording={recording} />;
+  return <RecordedRun recording={recording} />;
 }
 
-/** The curve of the recorded run, and which of its updates is in view. */
-function Recorded({ recording }: { readonly recording: Recording }) {
+/** The curve of the recorded run, and the update shown. */
+function RecordedRun({ recording }: { readonly recording: Recording }) {
   const { playing, at } = useReplay();
   const chosen = useConfig((s) => recordedPreset(s.preset));
   const { name, begun, series, backend } = recording;
   const { beside } = presetNamed(chosen).recording ?? {};
-  const all = presetConfig(chosen).updates;
-  const part = begun.updates < all ? `, the first ${begun.updates} of ${all} updates` : '';
+  const presetUpdates = presetConfig(chosen).updates;
+  const part = begun.updates < presetUpdates ? `, the first ${begun.updates} of ${presetUpdates} updates` : '';
   const updates = recording.batches.map(({ batch }) => batch.update);
   const success = Array.from(series.get('rollout/success')?.points.y ?? []); // by update from 1
   const heldOut = series.get('eval/success');

@@ -5,7 +5,10 @@ import type { Answer, Question } from '../../wire/questions.ts';
 const RUN_IT = 'Press Run training to see it on your own run.';
 const NOT_RECORDED = `The recording doesn’t include this. ${RUN_IT}`;
 
-/** What a recording answers to a question about its rollouts, as the run it is of answered; refused, with the reason, where it does not hold that. */
+/**
+ * Answers a question about recorded rollouts with what the recorded run answered. If the recording doesn't hold that,
+ * refuses with a reason.
+ */
 export function recordedAnswer(recording: Recording, question: Question): Answer {
   const update = 'update' in question ? question.update : 'of' in question && 'update' in question.of ? question.of.update : null; // prettier-ignore
   const readings = update === null ? undefined : recording.readings.get(update);
@@ -14,16 +17,16 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
     case 'batch':
       return { kind: 'batch', kept: recording.batches.find(({ batch }) => batch.update === update) ?? null };
     case 'logprobs':
-      return { kind: 'logprobs', ...moved(recording, readings, question.update, question.row) };
+      return { kind: 'logprobs', ...movedLogprobs(recording, readings, question.update, question.row) };
     case 'distribution':
       return distribution(recording, readings, question);
     case 'why': {
-      const found = readings.whys.find(at(question));
+      const found = readings.whys.find(isAt(question));
       if (found) return { kind: 'why', why: found.why, apart: null };
       return { kind: 'refused', message: `The recording explains only its ${readings.whys.length} biggest movers. ${RUN_IT}` }; // prettier-ignore
     }
     case 'attention': {
-      const found = readings.attentions.find(at(question));
+      const found = readings.attentions.find(isAt(question));
       if (found) return { kind: 'attention', attention: found.attention };
       return { kind: 'refused', message: `The recording has attention only for its ${readings.attentions.length} biggest movers. ${RUN_IT}` }; // prettier-ignore
     }
@@ -31,10 +34,10 @@ export function recordedAnswer(recording: Recording, question: Question): Answer
       return { kind: 'rerun', ...readings.rerun };
     case 'preview': {
       const recordedBatch = recording.batches.find(({ batch }) => batch.update === update);
-      const flipped = recordedBatch && switchFor(question.changes, recordedBatch.config);
-      if (!flipped) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
+      const flippedMask = recordedBatch && switchFor(question.changes, recordedBatch.config);
+      if (!flippedMask) return { kind: 'refused', message: `The recording can preview only the two masks. ${RUN_IT}` }; // prettier-ignore
       const [batch, before] = [
-        readings.switchPreviews[flipped],
+        readings.switchPreviews[flippedMask],
         recordedBefore(recordedBatch.batch, readings.switchPreviews),
       ];
       return {
@@ -52,12 +55,12 @@ interface Place {
   readonly position: number;
 }
 
-function at({ row, position }: Place): (place: Place) => boolean {
+function isAt({ row, position }: Place): (place: Place) => boolean {
   return (place) => place.row === row && place.position === position;
 }
 
-/** Of all rows, or of one of them. */
-function moved(
+/** Log-probabilities before and after an update, of one row or (null) of all rows. */
+function movedLogprobs(
   { batches }: Recording,
   { moved: { before, after } }: RecordedReadings,
   update: number,
@@ -75,7 +78,7 @@ function distribution(
 ): Answer {
   const { of, position } = question;
   if (!('update' in of) || question.since) return { kind: 'refused', message: NOT_RECORDED };
-  const found = distributions.find(at({ row: of.row, position }));
+  const found = distributions.find(isAt({ row: of.row, position }));
   const batch = batches.find((kept) => kept.batch.update === of.update)?.batch;
   const i = of.row * (batch?.length ?? 0) + position;
   const list = (tokens: readonly number[], values: readonly number[]) => {
@@ -88,8 +91,8 @@ function distribution(
     return { kind: 'distribution', before, after, now: after, legal: found.legal };
   }
   if (batch?.singles[i] === 1) {
-    const sure = list([batch.tokens[i] ?? 0], [0]); // there was nothing else to choose from
-    return { kind: 'distribution', before: sure, after: sure, now: sure };
+    const certain = list([batch.tokens[i] ?? 0], [0]); // the only legal token has probability 1
+    return { kind: 'distribution', before: certain, after: certain, now: certain };
   }
   return { kind: 'refused', message: `The recording has this only for its ${distributions.length} most uncertain tokens. ${RUN_IT}` }; // prettier-ignore
 }

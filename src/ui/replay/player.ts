@@ -36,39 +36,42 @@ export const useReplay = create<ReplayState>()(() => ({
 }));
 
 let timer: ReturnType<typeof setTimeout> | undefined;
-let own = false; // true while the player itself changes the selection
+let isPlayerChange = false; // true while the player itself changes the selection
 
 /**
- * Loads the recording of the chosen preset and shows its first batch. Does the same when another preset is chosen. Plays unless the
- * system asks for reduced motion. Ends for good when training begins.
+ * Loads the recording of the chosen preset and shows its first batch. Does the same when another preset is chosen.
+ * Plays unless the system asks for reduced motion. Ends for good when training begins.
  */
 export async function openReplay(): Promise<void> {
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (useLive.getState().session !== 'none') return;
   const { shownUpdate, recorded, token, turn, row } = useSelection.getState();
-  // if the address selects something, playing would move away from it
-  const asked = shownUpdate !== null || recorded !== null || token !== null || turn !== null || row !== 0;
+  // if the address selects something, playing would move away from that
+  const hasSelection = shownUpdate !== null || recorded !== null || token !== null || turn !== null || row !== 0;
   const stopSelection = useSelection.subscribe((now, before) => {
     if (now.recorded !== null && now.recorded !== before.recorded) showChosen();
-    const chose = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
-    if (chose && !own && useReplay.getState().playing) {
+    const selected = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
+    if (selected && !isPlayerChange && useReplay.getState().playing) {
       pause();
       revealTo(null); // a selected place should stay still
     }
   });
   const stopConfig = useConfig.subscribe((now, before) => {
-    if (now.preset !== before.preset) void load(recordedPreset(now.preset), { plays: !still });
-    else if (now.wanted !== before.wanted) follow();
+    if (now.preset !== before.preset) void load(recordedPreset(now.preset), { plays: !reducedMotion });
+    else if (now.wanted !== before.wanted) followKnobs();
   });
   const stopLive = useLive.subscribe(({ session }) => {
     if (session === 'none') return;
     stopLive();
     stopSelection();
     stopConfig();
-    end();
+    endReplay();
   });
   // the start screen plays by itself; this recording continues in the lab
-  await load(recordedPreset(useConfig.getState().preset), { plays: !still && currentRoute() !== 'stage', asked });
+  await load(recordedPreset(useConfig.getState().preset), {
+    plays: !reducedMotion && currentRoute() !== 'stage',
+    hasSelection,
+  });
 }
 
 /** Continues playing if a recording is in view, for example when the lab is opened from another screen. */
@@ -88,11 +91,11 @@ export function toNearest(update: number): void {
 /** Loads a preset's recording and shows it, unless another preset was chosen or training began meanwhile. */
 async function load(
   preset: PresetName,
-  { plays, asked = false }: { readonly plays: boolean; readonly asked?: boolean },
+  { plays, hasSelection = false }: { readonly plays: boolean; readonly hasSelection?: boolean },
 ): Promise<void> {
   const isSuperseded = () => useReplay.getState().over || useReplay.getState().preset !== preset;
   const shown = useReplay.getState().recording !== null;
-  if (shown) leave();
+  if (shown) hideRecording();
   useReplay.setState({ preset, recording: null, missing: false, away: false });
   const recording = await recordedRun(preset).catch(() => null); // the page shows that it's missing
   if (isSuperseded()) return;
@@ -100,37 +103,40 @@ async function load(
     useReplay.setState({ missing: true });
     return;
   }
-  const away = !isAbout(recording);
+  const away = !matchesKnobs(recording);
   useReplay.setState({ recording, away });
   if (away) return;
   show(0);
   showChosen();
-  if (asked) return;
+  if (hasSelection) return;
   revealTo(turnEnds()[0] ?? null);
   if (plays) play();
 }
 
-/** Called after a change of knobs. Hides the recording if they ask for another environment or model, and shows it again if they match. */
-function follow(): void {
+/**
+ * Called after a change of knobs. Hides the recording if they ask for another environment or model, and shows it again
+ * if they match.
+ */
+function followKnobs(): void {
   const { recording, away: before } = useReplay.getState();
   if (!recording) return;
-  const away = !isAbout(recording);
+  const away = !matchesKnobs(recording);
   if (away === before) return;
   useReplay.setState({ away });
-  if (away) leave();
+  if (away) hideRecording();
   else toBatch(0);
 }
 
 /** Hides the recording. */
-function leave(): void {
+function hideRecording(): void {
   pause();
   showNoBatch();
-  forget();
+  hideCurves();
   useSelection.setState({ row: 0, token: null, turn: null, revealed: null, recorded: null });
 }
 
 /** Hides the recording's curves and its monitor's state. */
-function forget(): void {
+function hideCurves(): void {
   if (!live.recorded) return;
   showCurves(new Map());
   useLive.setState({ health: null });
@@ -149,10 +155,10 @@ export function play(): void {
   useReplay.setState({ playing: true });
   useSelection.setState({ recorded: null });
   if (useSelection.getState().revealed === null) revealTo(turnEnds()[0] ?? null);
-  later();
+  scheduleNext();
 }
 
-/** Pauses. */
+/** Pauses the recording. */
 export function pause(): void {
   clearTimeout(timer);
   useReplay.setState({ playing: false });
@@ -162,9 +168,9 @@ export function pause(): void {
 export function stepReplay(): void {
   pause();
   const shown = useSelection.getState().revealed;
-  const end = shown === null ? undefined : turnEnds().find((each) => each > shown);
-  if (end === undefined) toBatch(useReplay.getState().at + 1);
-  else revealTo(end);
+  const endReplay = shown === null ? undefined : turnEnds().find((each) => each > shown);
+  if (endReplay === undefined) toBatch(useReplay.getState().at + 1);
+  else revealTo(endReplay);
 }
 
 /** Shows a recorded batch from the first turn of its rollout. After the last batch comes the first. */
@@ -173,7 +179,7 @@ export function toBatch(at: number): void {
   if (!recording || away) return;
   show(at % recording.batches.length);
   revealTo(turnEnds()[0] ?? null);
-  if (useReplay.getState().playing) later();
+  if (useReplay.getState().playing) scheduleNext();
 }
 
 /** Shows a recorded batch and writes it into the address. */
@@ -195,16 +201,16 @@ function showChosen(): void {
 }
 
 /** Whether the knobs on the page ask for the recorded environment and model. */
-function isAbout({ begun }: Recording): boolean {
+function matchesKnobs({ begun }: Recording): boolean {
   const { env, language, model } = useConfig.getState().wanted;
   return env === begun.env && language === begun.language && model === begun.model;
 }
 
-function end(): void {
+function endReplay(): void {
   pause();
   useReplay.setState({ over: true });
   useSelection.setState({ recorded: null });
-  forget(); // the run's own curves will follow
+  hideCurves(); // the run's own curves will follow
   revealTo(null);
 }
 
@@ -219,7 +225,8 @@ function show(at: number): void {
   if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ at });
   const recordedHealth = recording.readings.get(recordedBatch.batch.update)?.health;
-  const health = recordedHealth && recordedHealth.state !== 'ok' ? recordedHealth : null; // an OK would look like a statement about the page's own run
+  // an OK would look like a statement about the page's own run
+  const health = recordedHealth && recordedHealth.state !== 'ok' ? recordedHealth : null;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
 }
 
@@ -235,11 +242,12 @@ function turnEnds(): number[] {
 }
 
 function revealTo(revealed: number | null): void {
-  own = true;
+  isPlayerChange = true;
   useSelection.setState({ revealed });
-  own = false;
+  isPlayerChange = false;
   if (revealed === null) return;
-  // after React has drawn it. On a phone this does nothing, because there the page itself scrolls, and only the reader should scroll it
+  // scroll after React has drawn. On a phone this does nothing: there the page itself scrolls, which is left to the
+  // reader
   requestAnimationFrame(() => {
     const turns = document.querySelector('.turns');
     if (turns) turns.scrollTop = turns.scrollHeight;
@@ -247,7 +255,7 @@ function revealTo(revealed: number | null): void {
 }
 
 /** Schedules the next token, or after a pause the next batch. */
-function later(): void {
+function scheduleNext(): void {
   clearTimeout(timer);
   const { revealed } = useSelection.getState();
   const { words, kinds } = rollout();
@@ -259,6 +267,6 @@ function later(): void {
       return;
     }
     revealTo(revealed + 1);
-    later();
+    scheduleNext();
   }, wait);
 }

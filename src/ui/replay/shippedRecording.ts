@@ -3,16 +3,19 @@ import { recordingFile } from '../../config/recordings.ts';
 import { readRecording, type Recording } from '../../runs/recording.ts';
 
 const FIRST: PresetName = 'number-hunt';
-const GZIP = [0x1f, 0x8b] as const; // how its bytes begin
+const GZIP = [0x1f, 0x8b] as const; // first bytes of a gzip file
 
-let newest: { readonly preset: PresetName; readonly recording: Promise<Recording> } | null = null; // two screens may want the same
+// the last one asked for, because two screens may ask for it
+let newest: { readonly preset: PresetName; readonly recording: Promise<Recording> } | null = null;
 
-/** A shipped recording: what there is to look at, and to save, before a run of one's own. Throws where it cannot be loaded or read. */
+/**
+ * Loads a shipped recording, which the page shows before the reader's own run. Rejects if it can't be loaded or read.
+ */
 export function recordedRun(preset: PresetName = FIRST): Promise<Recording> {
   if (newest?.preset === preset) return newest.recording;
   const recording = load(preset);
   newest = { preset, recording };
-  // what could not be loaded is asked for again the next time
+  // after a failure, the next call tries again
   recording.catch(() => {
     if (newest?.recording === recording) newest = null;
   });

@@ -55,11 +55,11 @@ async function saveAs(run: Run): Promise<void> {
   await (await import('../checkpoints/exportRun.ts')).exportRun(run);
 }
 
-const DAY = 86_400;
+const DAY_SECONDS = 86_400;
 
-/** How long ago, as a person says it. A clock that was set back does not know. */
+/** How long ago a time was, as text. If it lies in the future, the clock was set back. */
 function ago(time: number): string {
   const seconds = (Date.now() - time) / 1000;
   if (seconds < 0) return 'before the clock was set back';
-  return `${seconds < DAY ? duration(seconds) : `${Math.round(seconds / DAY)} days`} ago`;
+  return `${seconds < DAY_SECONDS ? duration(seconds) : `${Math.round(seconds / DAY_SECONDS)} days`} ago`;
 }

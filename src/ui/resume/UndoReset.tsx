@@ -7,7 +7,7 @@ import { endReplacedOffer } from './resumeOffers.ts';
 
 const UNDO_MS = 8000;
 
-/** Where a run that was just replaced is offered back. */
+/** Offers to bring back a run that was just replaced. */
 export function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
   return (
@@ -17,19 +17,19 @@ export function UndoReset() {
   );
 }
 
-/** An offer of eight seconds; pointing at it keeps it. */
+/** The offer. It ends after eight seconds, but not while the pointer or the focus is on it. */
 function Offer({ standing }: { readonly standing: string }) {
-  const [held, setHeld] = useState(false);
+  const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
-    if (held) return;
+    if (isHeld) return;
     const timer = setTimeout(endReplacedOffer, UNDO_MS);
     return () => clearTimeout(timer);
-  }, [held]);
-  const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
+  }, [isHeld]);
+  const hold = (event: PointerEvent) => setIsHeld(event.type === 'pointerenter');
   return (
     <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
       A new run replaced {standing}.{' '}
-      <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={bringBack}>
+      <button type="button" onFocus={() => setIsHeld(true)} onBlur={() => setIsHeld(false)} onClick={bringBack}>
         Undo
       </button>
     </p>

@@ -4,10 +4,13 @@ import { latestCheckpoint } from '../runs/saving.ts';
 import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 
-/** Continues a run of an earlier visit, paused. From now on it is saved in its old slot, or as a copy if another tab uses that slot. */
+/**
+ * Continues a run of an earlier visit, paused. From now on it is saved in its old slot, or as a copy if another tab
+ * uses that slot.
+ */
 export async function resume(run: Run, slot: string): Promise<void> {
-  const own = await takeSaveSlot(slot);
-  startFrom(run, own ? { slot } : { slot, copy: true });
+  const ownsSlot = await takeSaveSlot(slot);
+  startFrom(run, ownsSlot ? { slot } : { slot, copy: true });
 }
 
 /** Brings back the run that was replaced last. */

@@ -21,18 +21,21 @@ const ask = ({ batch, row, t, anyway }: Subject): Question => ({
   ...{ kind: 'attention', update: batch.update, row, position: t, anyway },
 });
 
-/** What the policy looked at when it drew a token: every head of a layer over the tokens before, and the share of each role. */
+/**
+ * Attention of the policy when it drew a token: each head of a layer over the tokens before it, and the share of each
+ * kind of token.
+ */
 export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {
   const learned = useLearned(source.batch.update);
   const anyway = useCostAccepted('attention');
   const subject = useMemo(() => (learned && t > 0 ? { ...source, t, anyway } : null), [learned, source, t, anyway]);
-  const asked = useAnswer('attention', subject, ask);
+  const received = useAnswer('attention', subject, ask);
   if (t === 0) return <p className="faint">The first token has nothing before it.</p>;
-  if (!asked) return <p className="faint waiting">Asking the run…</p>;
-  if (!asked.reply.ok) return <CostQuestion kind="attention" reply={asked.reply} />;
-  const { attention } = asked.reply.answer;
+  if (!received) return <p className="faint waiting">Asking the run…</p>;
+  if (!received.reply.ok) return <CostQuestion kind="attention" reply={received.reply} />;
+  const { attention } = received.reply.answer;
   if (!attention) return <p className="faint">The weights of this update are no longer kept.</p>;
-  return <Maps attention={attention} subject={asked.subject} />;
+  return <Maps attention={attention} subject={received.subject} />;
 }
 
 function Maps({ attention, subject }: { readonly attention: AttentionView; readonly subject: Subject }) {
@@ -42,12 +45,12 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
   const { kinds } = useMemo(() => readRollout(subject.batch, live.vocabulary, subject.row), [subject]);
   const of = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
   const maps = Array.from({ length: heads }, (_, head) => of(head));
-  const listed = useMemo(() => mostSeen(attention, layer), [attention, layer]);
+  const listed = useMemo(() => mostAttended(attention, layer), [attention, layer]);
   const word = (t: number) => wordOf(subject, subject.batch.tokens[subject.row * subject.batch.length + t] ?? 0);
   return (
     <div className="attention" data-testid="attention">
       <Layers {...{ layers, layer }} choose={setChosen} />
-      <table data-many={heads > FEW_HEADS}>
+      <table data-many={heads > MAX_WIDE_HEADS}>
         <thead>
           <tr>
             <th scope="col">token, by head</th>
@@ -87,11 +90,12 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
   );
 }
 
-/** So many layers have a button each, and so many heads a name. */
-const FEW_LAYERS = 6;
-const FEW_HEADS = 4;
-/** Of a longer text only this many tokens are listed. */
-const MOST_LISTED = 48;
+/** With more layers, a menu replaces the buttons. */
+const MAX_LAYER_BUTTONS = 6;
+/** With more heads, the table is drawn narrow. */
+const MAX_WIDE_HEADS = 4;
+/** A longer text lists only the tokens with the most attention. */
+const MAX_LISTED_TOKENS = 48;
 
 interface LayersProps {
   readonly layers: number;
@@ -101,7 +105,7 @@ interface LayersProps {
 
 function Layers({ layers, layer, choose }: LayersProps) {
   const all = Array.from({ length: layers }, (_, each) => each);
-  if (layers > FEW_LAYERS) {
+  if (layers > MAX_LAYER_BUTTONS) {
     return (
       <label className="row">
         Layer{' '}
@@ -126,23 +130,23 @@ function Layers({ layers, layer, choose }: LayersProps) {
   );
 }
 
-/** The tokens of a text, or of a long one those that the heads of a layer look at most, in their order. */
-function mostSeen({ heads, count, weights }: AttentionView, layer: number): readonly number[] {
+/** Positions of all tokens; in a long text only those with the most attention from the layer's heads. In text order. */
+function mostAttended({ heads, count, weights }: AttentionView, layer: number): readonly number[] {
   const all = Array.from({ length: count }, (_, t) => t);
-  if (count <= MOST_LISTED) return all;
-  const seen = all.map((t) =>
+  if (count <= MAX_LISTED_TOKENS) return all;
+  const attended = all.map((t) =>
     Array.from({ length: heads }, (_, head) => weights[(layer * heads + head) * count + t] ?? 0).reduce(
       (a, b) => a + b,
       0,
     ),
   );
   return all
-    .sort((a, b) => seen[b]! - seen[a]!)
-    .slice(0, MOST_LISTED)
+    .sort((a, b) => attended[b]! - attended[a]!)
+    .slice(0, MAX_LISTED_TOKENS)
     .sort((a, b) => a - b);
 }
 
-/** How much of a layer's attention goes to tokens of each kind, mean over its heads. */
+/** Share of a layer's attention on each kind of token, averaged over its heads. */
 function Shares({ maps, kinds }: { readonly maps: readonly Float32Array[]; readonly kinds: readonly (Kind | null)[] }) {
   const share = (kind: Kind) => {
     const sums = maps.map((map) => map.reduce((sum, w, t) => (kinds[t] === kind ? sum + w : sum), 0));

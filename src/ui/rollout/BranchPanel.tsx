@@ -15,7 +15,7 @@ import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
 
-/** A branch beside the rollout it leaves, with the tree of all branches of that rollout. */
+/** Panel with a branch beside the rollout or branch it starts from, and the tree of all branches of the rollout. */
 export function BranchPanel({ id }: { readonly id: number }) {
   const branches = useBranches((s) => s.branches);
   const branch = branches.find((each) => each.id === id);
@@ -31,7 +31,7 @@ export function BranchPanel({ id }: { readonly id: number }) {
         </button>
       </div>
       <Tree branches={branches} shown={branch} />
-      <Beside key={branch.id} branch={branch} />
+      <Comparison key={branch.id} branch={branch} />
     </section>
   );
 }
@@ -69,7 +69,7 @@ function turnOf({ from: { batch, row }, position }: Branch): number {
   return batch.turns[row * batch.length + position] ?? 0;
 }
 
-function Beside({ branch }: { readonly branch: Branch }) {
+function Comparison({ branch }: { readonly branch: Branch }) {
   const [chosen, setChosen] = useState({ key: 'branch', turn: turnOf(branch) });
   const columns = useMemo(
     () => [
@@ -79,13 +79,14 @@ function Beside({ branch }: { readonly branch: Branch }) {
     [branch],
   );
   const shared = sharedPrefix([branch.from, branch.source].map(tokensOf));
-  const [, own] = columns;
-  const token = own && chosen.key === 'branch' ? firstWord(own, chosen.turn, shared) : null;
+  const [, branchColumn] = columns;
+  const token = branchColumn && chosen.key === 'branch' ? firstOwnWord(branchColumn, chosen.turn, shared) : null;
   return (
     <div className="branch-beside">
       <div>
         <p className="row quote shared">
-          <span className="faint">both begin:</span> {own && <Beginning rollout={own.rollout} shared={shared} />}
+          <span className="faint">both begin:</span>{' '}
+          {branchColumn && <Beginning rollout={branchColumn.rollout} shared={shared} />}
         </p>
         <Columns
           columns={columns}
@@ -127,9 +128,9 @@ function tokensOf({ batch, row }: Source): Int32Array {
   return batch.tokens.subarray(from, from + (batch.lengths[row] ?? 0));
 }
 
-/** The first of the agent's words in a turn that could still be another. */
-function firstWord({ rollout }: Column, turn: number, shared: number): number | null {
+/** Position of the agent's first word in a turn after the shared prefix, tags excluded; null if there is none. */
+function firstOwnWord({ rollout }: Column, turn: number, shared: number): number | null {
   const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
-  const own = spans.filter(({ kind }) => kind !== 'observation').flatMap(({ tokens }) => tokens);
-  return own.find((t) => t >= shared && !rollout.tags[t]) ?? null;
+  const agentTokens = spans.filter(({ kind }) => kind !== 'observation').flatMap(({ tokens }) => tokens);
+  return agentTokens.find((t) => t >= shared && !rollout.tags[t]) ?? null;
 }

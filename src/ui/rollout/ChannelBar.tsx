@@ -6,9 +6,9 @@ import { FIELDS } from '../../config/fields.ts';
 import { isMeasured } from '../../domain/batch.ts';
 
 interface Props {
-  readonly channel: Channel | null; // null: something else is shown
+  readonly channel: Channel | null; // null: the tokens show something other than a channel
   readonly choose: (channel: Channel) => void;
-  readonly keys?: boolean; // digits choose too
+  readonly keys?: boolean; // digit keys choose a channel too
   readonly view: ChannelView;
   readonly scale: number;
   readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
@@ -58,21 +58,24 @@ interface RampLegendProps {
   readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Names the tokens for which a channel has no number; they are hatched. */
-const NOTHING_SAID = {
+/** Legend text for the hatched tokens, which have no value in a channel. */
+const HATCHED_TEXTS = {
   loss: 'not in the loss',
   action: 'not written by the agent',
   response: 'the prompt',
 } as const;
 
-/** Texts for the channels that a preview can compute. The others are missing here: a preview doesn't retrain the policy, so their numbers are unknown. */
-const TRIED: Readonly<Partial<Record<Channel, string>>> = {
+/**
+ * Legend texts for the channels that a preview can compute. A preview doesn't retrain the policy, so the other
+ * channels' values are unknown.
+ */
+const PREVIEW_TEXTS: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'advantage, was → would be',
   gradient: 'push on log π, was → would be',
   kl: 'log π − log π of the reference',
 };
 
-/** Explains the numbers of a channel and the strength of its colour; if the channel has no numbers, says why. */
+/** Legend of a channel's values and colours; if the channel has no values, says why. */
 function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
   const { ramp, doc, over, where } = CHANNELS[channel];
   const { config } = view;
@@ -90,7 +93,7 @@ function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
   return (
     <p className="row small soft legend" aria-label="Legend">
       <span>
-        {preview ? <Tried {...{ channel, preview }} /> : doc}
+        {preview ? <PreviewText {...{ channel, preview }} /> : doc}
         {channel === 'ratio' && config && ` Clip: ${short(1 - config.clipLow)} … ${short(1 + config.clipHigh)}.`}
       </span>
       <span className="row end">
@@ -116,20 +119,20 @@ function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
             <span className="swatch corner" /> clipped
           </span>
         )}
-        <span className="swatch hatch" /> {NOTHING_SAID[where]}
+        <span className="swatch hatch" /> {HATCHED_TEXTS[where]}
       </span>
     </p>
   );
 }
 
-function Tried({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
+function PreviewText({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
   const { label, passes } = preview;
-  const explanation = TRIED[channel];
+  const explanation = PREVIEW_TEXTS[channel];
   if (explanation === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
   return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${explanation}`}</b>;
 }
 
-/** Why a channel has no number for any token of a batch, and what would give it one; null where it has. */
+/** Sentence on why a channel has no value for any token of a batch and how to get one; null if it has values. */
 export function whyNotMeasured({ batch, config, opened }: ChannelView, channel: Channel): string | null {
   if (opened && CHANNELS[channel].over === 'rollout')
     return 'Not in this file: it takes the weights before and after the update. The lab shows it.';

@@ -10,13 +10,13 @@ import '../styles/demonstrations.css';
 
 const ask = (): Question => ({ kind: 'demonstrations' });
 
-/** The demonstrations that the step of imitation under way learns from, one at a time; nothing once it is over. */
+/** Shows the demonstrations that the current imitation step trains on, one at a time; nothing after the imitation. */
 export function Demonstrations() {
   const step = useLive((s) => Math.floor(s.phaseDone));
   const subject = useMemo(() => ({ step }), [step]);
-  const asked = useAnswer('demonstrations', subject, ask);
+  const received = useAnswer('demonstrations', subject, ask);
   const [chosen, setChosen] = useState(0);
-  const shown = asked?.reply.ok ? asked.reply.answer.shown : null;
+  const shown = received?.reply.ok ? received.reply.answer.shown : null;
   if (!shown) return null;
   const { episodes } = shown;
   const at = Math.min(chosen, episodes.length - 1);
@@ -38,11 +38,11 @@ export function Demonstrations() {
         </span>
       </div>
       <ol>
-        {episodes[at]?.map((said, i) => (
-          <li key={i} data-kind={kindOf(said)}>
-            <SpanLabel of={KINDS[kindOf(said)]} />
-            <pre className="demonstrated" data-learned={said.role === Role.action}>
-              {said.text}
+        {episodes[at]?.map((passage, i) => (
+          <li key={i} data-kind={kindOf(passage)}>
+            <SpanLabel of={KINDS[kindOf(passage)]} />
+            <pre className="demonstrated" data-learned={passage.role === Role.action}>
+              {passage.text}
             </pre>
           </li>
         ))}

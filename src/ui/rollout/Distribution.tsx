@@ -2,26 +2,26 @@ import type { ReactNode } from 'react';
 import { perCent, whole } from '../parts/numberText.ts';
 import '../styles/distribution.css';
 
-/** A token that could stand somewhere. */
+/** A token that could have been written at a position. */
 export interface Choice {
   readonly id: number;
   readonly word: string;
-  readonly p: number | null; // its probability; null: nobody asked for it
-  readonly before?: number | null; // with other weights: a second bar
-  readonly drawn: boolean; // the text has this token here
+  readonly p: number | null; // its probability; null: unknown
+  readonly before?: number | null; // its probability with other weights, drawn as a second bar
+  readonly drawn: boolean; // the rollout has this token here
 }
 
 interface Props {
-  readonly choices: readonly Choice[]; // the likeliest first
-  readonly others: number; // tokens that aren't listed; they share what probability is left
-  readonly about: ReactNode; // what the bars are
-  readonly change?: ReactNode; // of the drawn token's probability
-  readonly busy: boolean; // nothing can be chosen now
+  readonly choices: readonly Choice[]; // the most likely first
+  readonly others: number; // number of tokens not listed; they share the rest of the probability
+  readonly about: ReactNode; // explains the bars
+  readonly change?: ReactNode; // change of the drawn token's probability
+  readonly busy: boolean; // choices are disabled
   readonly choose: (id: number) => void;
   readonly children?: ReactNode; // below the list
 }
 
-/** The likeliest tokens at a place, with the one that was drawn: each can be chosen, and the text goes on from it. */
+/** The most likely tokens at a position, and the drawn one. Choosing one continues the text from it. */
 export function Distribution({ choices, others, about, change, busy, choose, children }: Props) {
   const rest = Math.max(0, 1 - choices.reduce((sum, { p }) => sum + (p ?? 0), 0));
   return (

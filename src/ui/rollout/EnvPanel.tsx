@@ -7,13 +7,13 @@ import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';
 
-/** The environment as it stands at the turn in view; shares its turn with the rollout beside it. */
+/** Panel with the environment at the turn in view. The rollout beside it shows the same turn. */
 export function EnvPanel() {
   const current = useCurrent();
   const chosen = useSelection((s) => s.turn);
   const revealed = useSelection((s) => s.revealed);
   const view = current.episode?.view;
-  if (!view) return <NothingYet />;
+  if (!view) return <Placeholder />;
   const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
   const turn = Math.min(turnInView(current, chosen, revealed), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
@@ -70,8 +70,8 @@ export function EnvPanel() {
   );
 }
 
-/** Before a run has a rollout: what will stand here. While a recording is on its way, nothing. */
-function NothingYet() {
+/** Placeholder until the run has a rollout; empty while a recording loads. */
+function Placeholder() {
   const begun = useLive((s) => s.session !== 'none');
   return (
     <section className="env panel" aria-label="Environment">

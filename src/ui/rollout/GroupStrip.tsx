@@ -15,7 +15,9 @@ import { usesGroups, whitens } from '../../config/estimators.ts';
 
 const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
 
-/** Chooses a task of the batch and one of its rollouts; says what the group can teach. */
+/**
+ * Strip for choosing a task of the batch and one of its rollouts. Shows the group's mean reward, spread and advantage.
+ */
 export function GroupStrip() {
   const { batch, episode } = useCurrent();
   const preview = useSelection((s) => s.preview);
@@ -97,7 +99,7 @@ function GroupMenu(props: {
   );
 }
 
-/** Whether the update learned from a row: its prompt was not filtered out. */
+/** Whether the update trained on a row, that is, its prompt was not filtered out. */
 function isKept(kept: Uint8Array, row: number): boolean {
   return kept[row] !== 0;
 }
@@ -111,10 +113,10 @@ function Chips({ members, kept }: ChipsProps) {
   const row = useSelection((s) => s.row);
   const lit = useSelection((s) => s.lit?.group ?? false);
   const onKey = (event: KeyboardEvent) => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const at = members.findIndex((e) => e.row === row);
-    const to = members[(at + by + members.length) % members.length];
-    if (by === 0 || !to) return;
+    const to = members[(at + step + members.length) % members.length];
+    if (step === 0 || !to) return;
     event.preventDefault();
     selectRow(to.row);
     const button = event.currentTarget.querySelector(`[data-row="${to.row}"]`);
@@ -144,13 +146,13 @@ function Chips({ members, kept }: ChipsProps) {
   );
 }
 
-/** In place of rollouts if there are none: why, and what brings some. */
+/** Shown if there are no rollouts: explains why and how to get some. */
 function NoRollouts() {
   const session = useLive((s) => s.session);
   const busy = useLive((s) => s.running || s.stepping);
   const update = useLive((s) => s.update);
-  const own = useLive((s) => s.ownEnvironment);
-  const label = useConfig((s) => presetLabel(s.preset, own));
+  const ownEnvironment = useLive((s) => s.ownEnvironment);
+  const label = useConfig((s) => presetLabel(s.preset, ownEnvironment));
   const away = useReplay((s) => s.away);
   const missing = useReplay((s) => s.missing);
   const imitating = useLive((s) => s.phase === 'imitating');
@@ -184,13 +186,16 @@ interface Props {
   readonly kept: boolean;
 }
 
-/** Mean, spread and, where rollouts are compared, the advantage written out, with digits enough to work it out again. */
+/**
+ * Mean and standard deviation of the group's rewards. With a group estimator also the advantage as an equation, with
+ * enough digits to check it.
+ */
 function GroupSummary({ members, chosen, kept }: Props) {
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = live.batchConfig ?? applied;
   const rewards = members.map((e) => e.reward);
   const { mean, std } = groupStats(rewards);
-  const out = !kept && (
+  const filteredChip = !kept && (
     <span className="chip filtered" title="The group filter dropped this prompt from the update">
       not trained (filtered)
     </span>
@@ -200,7 +205,7 @@ function GroupSummary({ members, chosen, kept }: Props) {
     return (
       <p className="soft group-sum" data-line={usesGroups(config.estimator)}>
         All {members.length} scored {short(mean)}
-        {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {out}
+        {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {filteredChip}
       </p>
     );
   }
@@ -210,7 +215,7 @@ function GroupSummary({ members, chosen, kept }: Props) {
       data-line={usesGroups(config.estimator)}
       title="Std: the standard deviation of the group, with n − 1. Where the advantage is divided by it, 10⁻⁶ is added first."
     >
-      mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {out}
+      mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {filteredChip}
       {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
     </p>
   );
@@ -223,9 +228,9 @@ interface FormulaProps {
 }
 
 function Formula({ config, rewards, reward }: FormulaProps) {
-  const written = writtenAdvantage(config, rewards, reward);
-  if (!written) return null;
-  const { baseline, spread, value } = written;
+  const equation = writtenAdvantage(config, rewards, reward);
+  if (!equation) return null;
+  const { baseline, spread, value } = equation;
   return (
     <span className="formula">
       A = ({exact(reward)} − {exact(baseline)}){spread !== null && ` / ${exact(spread)}`} = <b>{signed(value)}</b>
@@ -234,26 +239,28 @@ function Formula({ config, rewards, reward }: FormulaProps) {
   );
 }
 
-interface Empty {
+interface NoRolloutsState {
   readonly session: Session;
-  readonly busy: boolean; // training, or at a step
-  readonly update: number; // done by the run
-  readonly away: boolean; // the knobs ask for another environment or model than the recorded run's
-  readonly missing: boolean; // it could not be loaded
-  readonly label: string; // of the preset or the person's own environment
-  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null; // all steps of the imitation, and the loss of each step so far: −mean log π of the demonstrated tokens
+  readonly busy: boolean; // training runs, or a step is under way
+  readonly update: number; // updates that the run has done
+  readonly away: boolean; // the knobs set another environment or model than the recorded run used
+  readonly missing: boolean; // the recording could not be loaded
+  readonly label: string; // name of the preset or of the person's own environment
+  // number of imitation steps, and the loss of each step so far: −mean log π of the demonstrated tokens; null if not
+  // imitating
+  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null;
 }
 
-/** Why no rollout is in view, and what brings one. */
-export function noRolloutsWords({ session, busy, update, away, missing, label, imitating }: Empty): string {
+/** Sentence that explains why no rollout is in view and how to get one. */
+export function noRolloutsWords({ session, busy, update, away, missing, label, imitating }: NoRolloutsState): string {
   if (session === 'ready' && imitating) {
     const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
     const shown = 'Warm start: it imitates a player that makes deliberate mistakes';
-    const fell =
+    const lossChange =
       first === undefined || last === undefined || imitating.losses.length === 1
         ? ''
         : ` Imitation loss: ${short(first)} at first, ${short(last)} in the last step.`;
-    return `${shown}. Its own rollouts follow after step ${imitating.total}.${fell}`;
+    return `${shown}. Its own rollouts follow after step ${imitating.total}.${lossChange}`;
   }
   if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
   if (session === 'ready' && update > 0)

@@ -21,22 +21,23 @@ import '../styles/why.css';
 
 const isPhone = () => matchMedia(BREAKPOINTS.phone).matches;
 
-/** All that is known of the selected token, and the audit of the masks. */
+/** Panel with everything known about the selected token, and the check of the loss mask. */
 export function Inspector() {
-  const chosen = useSelection((s) => s.token);
+  const selected = useSelection((s) => s.token);
   const { batch, rollout } = useCurrent();
   const { length } = rollout.words;
-  const token = chosen !== null && chosen < length ? chosen : null;
-  // on a phone it opens over the page: what was chosen is not to lie under it
+  const token = selected !== null && selected < length ? selected : null;
+  // on a phone the inspector covers part of the page: scroll the selected token to where it stays visible
   useEffect(() => {
     if (token === null || !isPhone()) return;
     document.querySelector('.turns .token[aria-pressed="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [token]);
-  const seen = useRef(batch.update);
-  // of a batch that a step has brought it is another token: there it is in the way of what is new
+  const lastUpdate = useRef(batch.update);
+  // On a phone, a new batch closes the inspector: this position now holds another token, and the panel would cover the
+  // new rollout.
   useEffect(() => {
-    if (seen.current !== batch.update && !live.isExample && isPhone()) selectToken(null, null);
-    seen.current = batch.update;
+    if (lastUpdate.current !== batch.update && !live.isExample && isPhone()) selectToken(null, null);
+    lastUpdate.current = batch.update;
   }, [batch]);
   return (
     <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
@@ -59,7 +60,7 @@ export function Inspector() {
   );
 }
 
-/** Counted on the tensors the trainer used, not derived from the switches. */
+/** Check of the loss mask, counted on the tensors that the trainer used rather than derived from the knobs. */
 function Audit() {
   const { batch } = useCurrent();
   if (batch.rows === 0) return null; // nothing to count
@@ -80,10 +81,10 @@ function Audit() {
   );
 }
 
-/** For a recording: it used the clipped surrogate, and only its last epoch is known. */
+/** Knobs assumed for a recording: it used the clipped surrogate, and only its last epoch is known. */
 const RECORDED = { epochs: 1, surrogate: 'clipped' } as const;
 
-/** What the run recorded of one token, and what the update did with it. */
+/** Everything about one token: its kind, how the update pushed it, and what the run recorded. */
 function Facts({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
   const i = rollout.row * batch.length + t;
@@ -113,7 +114,7 @@ function Facts({ t }: { readonly t: number }) {
   );
 }
 
-/** The numbers that the run recorded of the token, each with what it is, or why there is none. */
+/** The numbers that the run recorded for a token. Each has a hint; a missing one shows the reason. */
 function Recorded({ t }: { readonly t: number }) {
   const { batch, rollout } = useCurrent();
   const critic = useConfig((s) => usesCritic((s.applied ?? s.wanted).estimator));
@@ -136,7 +137,7 @@ function Recorded({ t }: { readonly t: number }) {
       drawn ? short(batch.sampledLogprobs[i]) : notDrawn,
       'From the sampler; must agree with the learner’s.',
     ],
-    ...(batch.drawnLogprobs ? [drawnFact(batch.drawnLogprobs, i, drawn)] : []),
+    ...(batch.drawnLogprobs ? [drawnLogprobFact(batch.drawnLogprobs, i, drawn)] : []),
     [
       'entropy',
       or(short(logprob !== undefined ? batch.entropies[i] : undefined), notDrawn),
@@ -180,21 +181,24 @@ function Recorded({ t }: { readonly t: number }) {
   );
 }
 
-function drawnFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
+function drawnLogprobFact(drawnLogprobs: Float32Array, i: number, drawn: boolean) {
   const hint = 'Under the distribution it was drawn from, cut by top-k and top-p. Training does not use it.';
   return ['drawn with', drawn ? short(drawnLogprobs[i]) : 'n/a: not drawn', hint] as const;
 }
 
+/** Difference of two log-probabilities, a one-token estimate of the KL; undefined if either is missing. */
 function klOf(logprob: number | undefined, reference: number | undefined): number | undefined {
   return logprob === undefined || reference === undefined ? undefined : logprob - reference;
 }
 
-const TOLD = [
+const PREVIEWED_CHANNELS = [
   ['advantage', 'advantage'],
   ['push', 'gradient'],
 ] as const;
 
-/** What is tried makes of the token at a flat index: its advantage and its push as they were and as they would be; nothing while nothing is tried. */
+/**
+ * Advantage and push of the token at flat index `i`, without and with the previewed knobs; nothing without a preview.
+ */
 function PreviewFacts({ i }: { readonly i: number }) {
   const preview = useSelection((s) => s.preview);
   if (preview?.of !== live.batch) return null;
@@ -210,7 +214,7 @@ function PreviewFacts({ i }: { readonly i: number }) {
       <p className="soft">
         {preview.label}, the push {preview.passes}:
       </p>
-      {TOLD.map(([name, channel]) => (
+      {PREVIEWED_CHANNELS.map(([name, channel]) => (
         <p key={name} className="mono">
           {name} {written(was, channel)} → <b>{written(would, channel)}</b>
         </p>
@@ -232,7 +236,7 @@ function PushFacts({
   const all = pushes(batch, i);
   const advantage = batch.advantages[i] ?? 0;
   if (all.every(({ push, clipped }) => push === 0 && !clipped)) return null;
-  const known = all[0]?.pass !== 0;
+  const areEpochsKnown = all[0]?.pass !== 0;
   return (
     <div className="mono push-facts" data-testid="push">
       <p className="soft">Push: minus the gradient of the loss with respect to log π</p>
@@ -240,13 +244,13 @@ function PushFacts({
       <ol>
         {all.map((pass) => (
           <li key={pass.pass} data-clipped={pass.clipped}>
-            {known ? `epoch ${pass.pass}: ` : 'last epoch: '}
+            {areEpochsKnown ? `epoch ${pass.pass}: ` : 'last epoch: '}
             {passFormula(pass, advantage)}
           </li>
         ))}
       </ol>
       {all.length > 1 && <p>total {signed(pushAt(batch, i))}</p>}
-      {known ? (
+      {areEpochsKnown ? (
         all.length < config.epochs && (
           <p className="faint">
             {all.length} of {config.epochs} epochs are kept.
@@ -262,21 +266,22 @@ function PushFacts({
 const Attention = lazy(() => import('./Attention.tsx').then((m) => ({ default: m.Attention })));
 const Why = lazy(() => import('../update/Why.tsx').then((m) => ({ default: m.Why })));
 
-/** What costs the run some work to tell of a token: asked for only while it is open. */
+/** Explanations that the run has to compute: they are requested only while their section is open. */
 function TokenExplanations({ source, t }: { readonly source: Source; readonly t: number }) {
   return (
     <>
-      <Opened title="Why did it move?">
+      <LazySection title="Why did it move?">
         <Why source={source} t={t} />
-      </Opened>
-      <Opened title="Attention">
+      </LazySection>
+      <LazySection title="Attention">
         <Attention source={source} t={t} />
-      </Opened>
+      </LazySection>
     </>
   );
 }
 
-function Opened({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+/** Section that renders its content only while it is open. */
+function LazySection({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   const [open, setOpen] = useState(false);
   return (
     <details className="deeper" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -286,23 +291,25 @@ function Opened({ title, children }: { readonly title: string; readonly children
   );
 }
 
-/** What one epoch did to a token through its own term of the objective. */
+/** One epoch's push on a token, from the token's own term of the loss. */
 export interface PassPush {
   readonly pass: number; // from 1
-  readonly push: number; // −∂L/∂log π: above 0 it makes the token likelier
-  readonly policy: number; // the policy loss's part: A · ρ · share
-  readonly share: number; // of the mean; 0 where the row was not learned from
-  readonly ratio: number | null; // ρ, where the policy loss pushed at all
-  readonly clipped: boolean; // it has an advantage, and the clip held it
+  readonly push: number; // −∂L/∂log π: above 0 makes the token more likely
+  readonly policy: number; // the policy loss's part of `push`: A · ρ · share
+  readonly share: number; // weight of the token in the loss's mean; 0 if the update dropped the row
+  readonly ratio: number | null; // ρ; null where the policy loss did not push
+  readonly clipped: boolean; // the token has an advantage, but clipping set its gradient to 0
 }
 
-/** How the update pushed the token at a flat index by its own term: one entry an epoch, with the numbers behind it. */
+/**
+ * Push on the token at flat index `i` from its own loss term, with the numbers behind it: one entry per recorded epoch.
+ */
 export function pushes(batch: BatchView, i: number): readonly PassPush[] {
   const advantage = batch.advantages[i] ?? 0;
   const row = Math.floor(i / batch.length);
   return passesOf(batch).map(({ pass, gradWeights, policyWeights, shares }) => {
     const share = shares?.[row] ?? 0;
-    const policy = 0 - (policyWeights[i] ?? 0); // 0, not −0, of nothing
+    const policy = 0 - (policyWeights[i] ?? 0); // `0 -` rather than unary minus, which would give −0
     const learned = batch.lossMask[i] !== 0 && batch.kept[row] !== 0;
     return {
       pass,
@@ -315,7 +322,7 @@ export function pushes(batch: BatchView, i: number): readonly PassPush[] {
   });
 }
 
-/** How the update pushed a token by its own term, in a sentence. Names the epochs if they differ. */
+/** Sentence on how the update pushed a token through its own loss term. Names the epochs if they differ. */
 export function pushSentence(all: readonly PassPush[]): string {
   const total = all.reduce((sum, { push }) => sum + push, 0);
   const clippedPasses = all.filter(({ clipped }) => clipped).map(({ pass }) => pass);
@@ -325,16 +332,16 @@ export function pushSentence(all: readonly PassPush[]): string {
       ? `In the loss, but not pushed: clipped${inEpochs(clippedPasses, all.length)}.`
       : 'In the loss, but not pushed: no advantage.';
   }
-  const way = total > 0 ? '▲ This rollout pushed the token up' : '▼ This rollout pushed the token down';
-  const ways = new Set(all.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
-  const turned = ways.size > 1 ? '; the epochs pushed in opposite directions' : '';
+  const direction = total > 0 ? '▲ This rollout pushed the token up' : '▼ This rollout pushed the token down';
+  const directions = new Set(all.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
+  const reversal = directions.size > 1 ? '; the epochs pushed in opposite directions' : '';
   if (clippedPasses.length > 0)
-    return `${way}${inEpochs(acted, all.length)}${turned}; clipped${inEpochs(clippedPasses, all.length)}.`;
-  return `${way}${all.length > 1 ? ` (${all.length === 2 ? 'both' : `all ${all.length}`} epochs)` : ''}${turned}.`;
+    return `${direction}${inEpochs(acted, all.length)}${reversal}; clipped${inEpochs(clippedPasses, all.length)}.`;
+  return `${direction}${all.length > 1 ? ` (${all.length === 2 ? 'both' : `all ${all.length}`} epochs)` : ''}${reversal}.`;
 }
 
 function inEpochs(epochs: readonly number[], of: number): string {
-  if (epochs[0] === 0) return ' in the last epoch'; // the batch kept no other
+  if (epochs[0] === 0) return ' in the last epoch'; // epoch 0: the batch recorded only the last one
   if (of === 1) return '';
   return ` in epoch ${epochs.join(' and ')}`;
 }
@@ -343,7 +350,7 @@ function inEpochs(epochs: readonly number[], of: number): string {
 export function passFormula({ push, policy, share, ratio, clipped }: PassPush, advantage: number): string {
   const rest = push - policy;
   const kl = Math.abs(rest) > 1e-9 * Math.abs(push) ? `${policy === 0 ? '' : ' '}${signed(rest)} by KL` : '';
-  // the batch keeps no ratio of a clipped token
+  // the batch does not record a clipped token's ratio
   if (clipped) {
     const bound = advantage > 0 ? 'its ratio is above 1 + ε₊' : 'its ratio is past the bound';
     return `clipped, ${bound}: 0${kl && ` ${kl} = ${signed(push)}`}`;
@@ -353,10 +360,10 @@ export function passFormula({ push, policy, share, ratio, clipped }: PassPush, a
   return `${signed(advantage)} × ${exact(ratio)} × 1/${exact(1 / share)}${kl} = ${signed(push)}`;
 }
 
-/** How the update pushed a token by its own term, or why it didn't. */
+/** Sentence on how the update pushed a token through its own loss term, or why it did not. */
 export function pushReason(batch: BatchView, i: number, observation: boolean): string {
   if (batch.kept[Math.floor(i / batch.length)] === 0) return 'The group filter dropped this prompt: no gradient.';
-  // its weight in the loss meets a log-probability that is 0 whatever the weights are
+  // with one legal token its log-probability is 0 for all weights, so the gradient is 0 whatever its weight in the loss
   if (batch.singles[i] === 1)
     return `Only one word is legal here, so its probability is always 1: no update can change it.${batch.lossMask[i] === 0 ? ' It isn’t counted anywhere.' : ''}`;
   const all = pushes(batch, i);

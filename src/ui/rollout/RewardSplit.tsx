@@ -4,10 +4,12 @@ import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewardParts.ts';
 
 interface Props {
   readonly episode: Pick<EpisodeView, 'parts'>;
-  readonly toScale?: boolean; // the length of the bar says how much it is; else it says shares, of which one alone is no news
+  // the styles around it scale the bar's length to the reward, so even a single part gets a bar; by default a bar shows
+  // only the shares of several parts
+  readonly toScale?: boolean;
 }
 
-/** What the reward of an episode is made of, as a bar and in words. */
+/** The parts of an episode's reward, as a bar and in words. */
 export function RewardSplit({ episode, toScale = false }: Props) {
   const parts = partsOfEpisode(episode);
   if (parts.length === 0) return null;

@@ -8,22 +8,26 @@ import { useCostAccepted } from '../run/acceptedCost.ts';
 import { useLive } from '../run/liveStore.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
 
-const MOST_BARS = 10;
-/** Of a vocabulary of text, in which the likeliest often say the same in other spellings. */
-const MOST_OF_TEXT = 20;
-const TEXT_VOCABULARY = 256;
+const MAX_BARS = 10;
+/** Bars for a subword vocabulary, whose most likely tokens often spell the same word differently. */
+const MAX_SUBWORD_BARS = 20;
+/** A larger vocabulary counts as a subword vocabulary. */
+const MAX_WORD_VOCABULARY = 256;
 
 interface Props {
   readonly source: Source;
   readonly t: number;
-  /** Bars of before any training and of now, not of before and after the rollout's update. */
+  /** 'begun': compare the untrained policy with the current one, instead of before and after the rollout's update. */
   readonly since?: 'begun';
-  /** What a pressed word does; without it a branch grows from it. */
+  /** Called when a word is pressed; by default a branch starts there. */
   readonly choose?: (token: number) => void;
-  readonly busy?: boolean; // no word can be chosen now
+  readonly busy?: boolean; // words are disabled
 }
 
-/** What the policy might have drawn at a token: bars before and after the update. Each is a way on that was not taken. */
+/**
+ * The policy's distribution at a token, with bars before and after the update. Pressing a word continues the rollout
+ * with it.
+ */
 export function RunDistribution({ source, t, since, choose, busy = false }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
@@ -42,11 +46,11 @@ export function RunDistribution({ source, t, since, choose, busy = false }: Prop
   return <Options {...{ source, t, since, choose, busy, answer: reply.answer }} />;
 }
 
-type Answered = Extract<Reply<'distribution'>, { ok: true }>['answer'];
+type DistributionAnswer = Extract<Reply<'distribution'>, { ok: true }>['answer'];
 
 type OptionsProps = Pick<Props, 'source' | 't'> & {
   readonly [Name in 'since' | 'choose']: Props[Name] | undefined;
-} & { readonly busy: boolean; readonly answer: Answered };
+} & { readonly busy: boolean; readonly answer: DistributionAnswer };
 
 function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
   const { batch, row } = source;
@@ -79,13 +83,13 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
       change={
         left && (
           <p className="moved" data-testid="moved">
-            {short(p(left, drawn))} → {short(p(right, drawn))} <b>{shifted(p(right, drawn) - p(left, drawn))}</b> ·
+            {short(p(left, drawn))} → {short(p(right, drawn))} <b>{changeText(p(right, drawn) - p(left, drawn))}</b> ·
             ratio {short(p(right, drawn) / p(left, drawn))}
           </p>
         )
       }
     >
-      {!choose && <Temperature usual={source.config.temperature} />}
+      {!choose && <Temperature runTemperature={source.config.temperature} />}
       {!choose && problem && (
         <p className="note" role="alert">
           {problem}
@@ -98,52 +102,54 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
 const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
 
 /**
- * The tokens that were likeliest before or after the update, the likeliest after it first. The token that was drawn is always
- * among them. `legal` is the number of tokens that the grammar allowed.
+ * The most likely tokens before or after the update, sorted by their probability after it. The drawn token is always
+ * included. `legal` is the number of tokens that the grammar allowed.
  */
-function likeliest({ before, after, now, legal: told }: Answered, drawn: number) {
+function likeliest({ before, after, now, legal: legalCount }: DistributionAnswer, drawn: number) {
   const [left, right] = before && after ? [before, after] : [null, now];
-  const sizes = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
+  const maxLogprobs = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
   const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
-  const most = right.length > TEXT_VOCABULARY ? MOST_OF_TEXT : MOST_BARS;
-  const shown = legal.sort((a, b) => sizes[b]! - sizes[a]!).slice(0, most);
+  const limit = right.length > MAX_WORD_VOCABULARY ? MAX_SUBWORD_BARS : MAX_BARS;
+  const shown = legal.sort((a, b) => maxLogprobs[b]! - maxLogprobs[a]!).slice(0, limit);
   if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
-  shown.sort((a, b) => right[b]! - right[a]!); // as their numbers fall
-  return { left, right, shown, legal: told ?? legal.length };
+  shown.sort((a, b) => right[b]! - right[a]!);
+  return { left, right, shown, legal: legalCount ?? legal.length };
 }
 
-function shifted(change: number): string {
+function changeText(change: number): string {
   return `${arrow(change)} ${signed(change)}`;
 }
 
-/** Asks for the distribution when another token is looked at or the run has moved on; undefined while it is asked for. */
+/**
+ * Requests the distribution whenever the token changes or the run has trained on; undefined until the answer arrives.
+ */
 function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
-  const [got, setGot] = useState<{
+  const [received, setReceived] = useState<{
     readonly source: Source;
     readonly t: number;
     readonly reply: Reply<'distribution'>;
   }>();
   const version = useLive((s) => s.batchVersion);
-  const anyway = useCostAccepted('distribution');
+  const costAccepted = useCostAccepted('distribution');
   const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
   useEffect(() => {
     if (settled.current?.source === source && settled.current.t === t) return;
     let unmounted = false;
-    void distributionAt(source, t, anyway, since).then((reply) => {
+    void distributionAt(source, t, costAccepted, since).then((reply) => {
       if (unmounted) return;
-      // before and after an update stay as they are, however far the run has come since
+      // the distributions before and after an update are final: don't request them again as the run goes on
       if (!since && reply.ok && reply.answer.before && reply.answer.after) settled.current = { source, t };
-      setGot({ source, t, reply });
+      setReceived({ source, t, reply });
     });
     return () => {
       unmounted = true;
     };
-  }, [source, t, since, version, anyway]);
-  return got?.source === source && got.t === t ? got.reply : undefined;
+  }, [source, t, since, version, costAccepted]);
+  return received?.source === source && received.t === t ? received.reply : undefined;
 }
 
-/** Temperature of the rollout that is played on; the run keeps its own. */
-function Temperature({ usual }: { readonly usual: number }) {
+/** Input for the temperature of branches; the run keeps its own. */
+function Temperature({ runTemperature }: { readonly runTemperature: number }) {
   const chosen = useBranches((s) => s.temperature);
   return (
     <label className="row between soft branch-temperature">
@@ -154,7 +160,7 @@ function Temperature({ usual }: { readonly usual: number }) {
         min={0.05}
         max={5}
         step={0.05}
-        value={chosen ?? usual}
+        value={chosen ?? runTemperature}
         onChange={(event) => {
           const value = event.target.valueAsNumber;
           useBranches.setState({ temperature: value >= 0.05 && value <= 5 ? value : null });

@@ -2,7 +2,7 @@ interface Props {
   readonly of: { readonly label: string; readonly letter: string; readonly note?: string };
 }
 
-/** Who wrote a stretch of a rollout: a letter, for where colours are not seen, and the word. */
+/** Label for who wrote a span: a word, and a letter for people who can't see the colours. */
 export function SpanLabel({ of: { label, letter, note } }: Props) {
   return (
     <span className="span-label" title={note}>

@@ -15,44 +15,47 @@ import { SpanLabel } from './SpanLabel.tsx';
 import type { Look, Setting, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
 import { useTurnByTurn } from './turnByTurn.ts';
 
-/** What is said around the tokens. Keep it one object: another draws every turn again. */
+/** What is shown around the tokens. Pass the same object in every render: a new one redraws every turn. */
 export interface TokenAnnotations {
-  readonly whole?: boolean; // of what the agent didn't write nothing is folded away
-  readonly heading?: 'h3' | 'h4'; // of a turn; without one turns have no titles
+  readonly whole?: boolean; // show all tokens: long prompts and observations aren't folded
+  readonly heading?: 'h3' | 'h4'; // level of a turn's title; undefined: no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
   readonly below?: (turn: ShownTurn) => ReactNode;
-  readonly note?: (span: ShownSpan) => ReactNode; // behind a span's tokens
-  readonly text?: (text: string, tokens: number) => ReactNode; // a span that has text alone
-  readonly parts?: (tokens: readonly number[], draw: (part: readonly number[]) => ReactNode) => ReactNode; // of a span of any length
+  readonly note?: (span: ShownSpan) => ReactNode; // after a span's tokens
+  readonly text?: (text: string, tokens: number) => ReactNode; // draws a span that has a text but no tokens
+  // splits a long span into parts and calls `draw` for each
+  readonly parts?: (tokens: readonly number[], draw: (part: readonly number[]) => ReactNode) => ReactNode;
 }
 
 interface Props<Channel> {
   readonly turns: readonly ShownTurn[];
   readonly setting: Setting;
   readonly channel: Channel;
-  readonly looks: (channel: Channel) => Look; // the same function each time for a channel, so that tokens aren't drawn again
-  readonly atOnce?: boolean; // another channel comes to all turns together, not to one with each paint
+  // must return the same function for a channel each time, or all tokens redraw
+  readonly looks: (channel: Channel) => Look;
+  readonly atOnce?: boolean; // a new channel is applied to all turns at once, not to one turn per paint
   readonly around?: TokenAnnotations;
-  readonly now?: number | null; // the turn that is marked
-  readonly lit?: ((t: number) => number | undefined) | undefined; // a `Mark` of a token
-  readonly label?: string; // of what can be gone through by arrow keys
+  readonly now?: number | null; // the turn to mark
+  readonly lit?: ((t: number) => number | undefined) | undefined; // the `Mark` of a token, if it has one
+  readonly label?: string; // accessible name of the toolbar of tokens
   readonly selected?: number | null;
-  readonly select?: (t: number | null) => void; // a token is pressed; null: none is any more
+  readonly select?: (t: number | null) => void; // called when a token is pressed, or with null to clear the selection
   readonly className?: string;
   readonly children?: ReactNode; // after the last turn
 }
 
 /**
- * A rollout token by token: turns, in them spans in the colour of who wrote them, and in those tokens, filled by what a channel says.
- * The lab, Talk, Play, opened files and chats all draw their tokens with it. With `select` it is one tab stop, and arrow keys move in it.
+ * Shows a rollout token by token: turns consist of spans, whose colour shows who wrote them, and spans consist of
+ * tokens, whose fill shows the channel. The lab, Talk, Play, opened files and chats all use this component. With
+ * `select` it is one tab stop, and the arrow keys move between tokens.
  */
 export function TokenView<Channel>(props: Props<Channel>) {
-  const { turns, setting, channel, looks, atOnce = false, around = NOTHING_AROUND, lit } = props;
+  const { turns, setting, channel, looks, atOnce = false, around = NO_ANNOTATIONS, lit } = props;
   const { now = null, label, selected = null, select, className = 'turns', children } = props;
   const body = useRef<HTMLDivElement>(null);
   const settled = useTurnByTurn(channel, turns.length);
   const lookAt = (place: number) => looks(atOnce ? channel : settled(place));
-  // Tab reaches the token that is selected, or the first one that can be
+  // Tab focuses the selected token, or the first selectable one
   const stop = useMemo(() => {
     if (!select) return null;
     const look = looks(channel);
@@ -79,16 +82,16 @@ export function TokenView<Channel>(props: Props<Channel>) {
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Escape') select(null);
     const all = [...(body.current?.querySelectorAll<HTMLElement>('[data-token]') ?? [])];
-    const at = selected ?? placeOf(all[0]);
+    const at = selected ?? positionOf(all[0]);
     const to = {
-      ArrowRight: all.find((each) => placeOf(each) > at),
-      ArrowLeft: all.findLast((each) => placeOf(each) < at),
+      ArrowRight: all.find((each) => positionOf(each) > at),
+      ArrowLeft: all.findLast((each) => positionOf(each) < at),
       Home: all[0],
       End: all.at(-1),
     }[event.key];
     if (!to) return;
     event.preventDefault();
-    select(placeOf(to));
+    select(positionOf(to));
     to.focus();
   };
   return (
@@ -107,19 +110,23 @@ export function TokenView<Channel>(props: Props<Channel>) {
   );
 }
 
-function firstToken(turns: readonly ShownTurn[], is: (t: number) => boolean): number | null {
+/** The first token that satisfies `matches`; null if none does. */
+function firstToken(turns: readonly ShownTurn[], matches: (t: number) => boolean): number | null {
   for (const { spans } of turns)
     for (const { tokens } of spans) {
-      const found = tokens.find(is);
+      const found = tokens.find(matches);
       if (found !== undefined) return found;
     }
   return null;
 }
 
-const NOTHING_AROUND: TokenAnnotations = {};
-const placeOf = (element: HTMLElement | undefined) => Number(element?.dataset['token'] ?? 0);
+const NO_ANNOTATIONS: TokenAnnotations = {};
+const positionOf = (element: HTMLElement | undefined) => Number(element?.dataset['token'] ?? 0);
 
-/** A token, where it lies in a turn or a span: only that one is drawn again. */
+/**
+ * `t` if it lies in these spans, else null. So a new selection changes the props of, and redraws, only the spans it
+ * concerns.
+ */
 function within({ spans }: Pick<ShownTurn, 'spans'>, t: number | null): number | null {
   const [first = Infinity, last = -1] = [spans[0]?.tokens[0], spans.at(-1)?.tokens.at(-1)];
   return t !== null && t >= first && t <= last ? t : null;
@@ -132,12 +139,12 @@ interface CardProps {
   readonly around: TokenAnnotations;
   readonly lit: Props<never>['lit'];
   readonly selected: number | null;
-  readonly stop: number | null;
+  readonly stop: number | null; // the tab stop: the token that Tab focuses
   readonly select: Props<never>['select'];
   readonly now: boolean;
 }
 
-/** Drawn again only where something in it has changed. */
+/** One turn. React redraws it only if its props change. */
 const TurnCard = memo(function TurnCard({ turn, now, around, selected, stop, ...shown }: CardProps) {
   const title = turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`;
   const { heading: Heading } = around;
@@ -168,28 +175,29 @@ interface RowProps extends Omit<CardProps, 'turn' | 'now'> {
   readonly span: ShownSpan;
 }
 
-/** Of text that the agent did not write, so many tokens are shown at first. */
-const FOLDED = 48;
+/** Tokens shown of a folded span; only spans that the agent did not write are folded. */
+const FOLDED_TOKENS = 48;
 
 const SpanRow = memo(function SpanRow({ span, around, setting, ...shown }: RowProps) {
   const [whole, setWhole] = useState(around.whole === true);
   const { kind, tokens, text } = span;
   const forced = kind === 'prompt' || kind === 'observation' || kind === 'system';
-  const most = forced && setting !== 'words' ? FOLDED : Infinity;
-  const folds = around.whole !== true && tokens.length > most;
+  const limit = forced && setting !== 'words' ? FOLDED_TOKENS : Infinity;
+  const folds = around.whole !== true && tokens.length > limit;
   return (
     <div
       className="span"
       data-kind={kind}
-      {...(setting === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })} // a chat has no titles of turns
+      // a chat has no turn titles, so its spans are named
+      {...(setting === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })}
     >
       <SpanLabel of={SPAN_KINDS[kind]} />
       {text === undefined ? (
         <span className="span-tokens" data-writing={setting}>
           {setting === 'text' || !around.parts ? (
-            <Lines lines={firstTokens(span.lines ?? [tokens], whole ? Infinity : most)} {...{ setting, ...shown }} />
+            <Lines lines={firstTokens(span.lines ?? [tokens], whole ? Infinity : limit)} {...{ setting, ...shown }} />
           ) : (
-            around.parts(folds && !whole ? tokens.slice(0, most) : tokens, (part) => (
+            around.parts(folds && !whole ? tokens.slice(0, limit) : tokens, (part) => (
               <Tokens tokens={part} {...{ setting, ...shown }} />
             ))
           )}
@@ -207,10 +215,11 @@ const SpanRow = memo(function SpanRow({ span, around, setting, ...shown }: RowPr
   );
 });
 
-function firstTokens(lines: readonly (readonly number[])[], most: number): readonly (readonly number[])[] {
-  if (most === Infinity) return lines;
+/** The first `limit` tokens of the lines. */
+function firstTokens(lines: readonly (readonly number[])[], limit: number): readonly (readonly number[])[] {
+  if (limit === Infinity) return lines;
   const first: (readonly number[])[] = [];
-  let left = most;
+  let left = limit;
   for (const line of lines) {
     if (left <= 0) break;
     first.push(line.length <= left ? line : line.slice(0, left));
@@ -223,7 +232,7 @@ interface TokensProps extends Omit<RowProps, 'span' | 'around'> {
   readonly tokens: readonly number[];
 }
 
-/** Tokens line by line where text has its own lines, else one after the other. */
+/** Tokens in lines in the setting `text`, otherwise one after the other. */
 function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lines: readonly (readonly number[])[] }) {
   if (shown.setting === 'text') {
     return lines.map((tokens, i) => (
@@ -239,7 +248,9 @@ function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lin
   return <Tokens {...shown} tokens={lines.flat()} />;
 }
 
-/** A line is drawn when it comes into view, and again only where something in it has changed. */
+/**
+ * A line of a chat's text. CSS skips its painting while it is out of view; React redraws it only if its props change.
+ */
 const Line = memo(function Line(props: TokensProps) {
   return (
     <span className="text-line">
@@ -262,8 +273,8 @@ interface TokenProps {
   readonly setting: Setting;
   readonly look: TokenLook;
   readonly selected?: boolean;
-  readonly stop?: boolean; // where the keyboard enters the row
-  readonly lit?: number | undefined; // how the lit term of the formula marks it, a `Mark`
+  readonly stop?: boolean; // the token that Tab focuses
+  readonly lit?: number | undefined; // the `Mark` that the highlighted term of the formula gives the token
   readonly select?: Props<never>['select'];
 }
 
@@ -285,7 +296,7 @@ export const Token = memo(function Token({
     ...(fill && { style: { '--share': fill.share.toFixed(3) } as CSSProperties }),
     ...{ 'data-lit': lit, title: title ?? LIT_TITLES[lit ?? Mark.none] },
   };
-  const inside = (
+  const content = (
     <>
       <span className="word">{word}</span>
       {fill && fill.value !== null && (
@@ -297,7 +308,7 @@ export const Token = memo(function Token({
     </>
   );
   if (name === undefined || !select) {
-    // what nobody presses in a chat is plain text: a long one has thousands
+    // in a chat, a token that can't be pressed is plain text: a long chat has thousands of tokens
     return setting === 'text' ? (
       tag ? (
         <span className="template">{word}</span>
@@ -305,21 +316,21 @@ export const Token = memo(function Token({
         word
       )
     ) : (
-      <span {...shown}>{inside}</span>
+      <span {...shown}>{content}</span>
     );
   }
   const pressed = {
     ...{ ...shown, 'data-token': t, tabIndex: stop ? 0 : -1, 'aria-pressed': selected, 'aria-label': name },
     onClick: () => select(t),
   };
-  // a button is a box, which no line of text is broken in
+  // a span, because a line of text can't break inside a button
   return setting === 'text' ? (
     <span role="button" {...pressed}>
       {word}
     </span>
   ) : (
     <button type="button" {...pressed}>
-      {inside}
+      {content}
     </button>
   );
 });

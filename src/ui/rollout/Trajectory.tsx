@@ -12,7 +12,10 @@ import { turnsUpTo } from './readRollout.ts';
 import { rowAnnotations } from './rowAnnotations.tsx';
 import { TokenView } from './TokenView.tsx';
 
-/** The chosen rollout, token by token: who wrote each, whether it is trained, and one number of the reader's choice. */
+/**
+ * Panel with the chosen rollout, token by token: who wrote each token, whether it is trained, and the value of the
+ * chosen channel.
+ */
 export function Trajectory() {
   const recorded = useCurrent();
   const picked = useSelection((s) => s.channel);
@@ -71,20 +74,27 @@ export function Trajectory() {
   );
 }
 
-/** How an update changed the log-probabilities of a row's tokens. Asks the run while `wanted`. Null until the answer is there, and if the run no longer keeps the weights. */
+/**
+ * How an update changed the log-probabilities of a row's tokens. Asks the run if `wanted`. Null until the answer
+ * arrives, and if the run no longer keeps the weights.
+ */
 function useTokenChanges(batch: BatchView, row: number, config: RunConfig | null, wanted: boolean): Moved | null {
-  const [got, setGot] = useState<{ readonly batch: BatchView; readonly row: number; readonly moved: Moved | null }>();
+  const [received, setReceived] = useState<{
+    readonly batch: BatchView;
+    readonly row: number;
+    readonly moved: Moved | null;
+  }>();
   useEffect(() => {
     if (!wanted || !config) return;
     let unmounted = false;
     void import('../run/inspect.ts')
       .then((m) => m.movedTokens({ batch, row, config }))
       .then((moved) => {
-        if (!unmounted) setGot({ batch, row, moved });
+        if (!unmounted) setReceived({ batch, row, moved });
       });
     return () => {
       unmounted = true;
     };
   }, [batch, row, config, wanted]);
-  return got?.batch === batch && got.row === row ? got.moved : null;
+  return received?.batch === batch && received.row === row ? received.moved : null;
 }

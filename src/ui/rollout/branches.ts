@@ -4,47 +4,47 @@ import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { question } from '../run/transport.ts';
 
-/** A rollout played on from a token that was chosen, by the policy as it was then. Nothing learns from it. */
+/** A rollout continued from a chosen token, by the policy that drew the rollout. It is never trained on. */
 export interface Branch {
   readonly id: number;
-  readonly from: Source; // the rollout it leaves
-  readonly parent: number | null; // the branch it leaves; null: a rollout of a batch
-  readonly position: number; // of the token that was chosen
-  readonly was: string;
-  readonly word: string;
+  readonly from: Source; // the rollout or branch it starts from
+  readonly parent: number | null; // the branch it starts from; null: it starts from a rollout of a batch
+  readonly position: number; // of the chosen token
+  readonly was: string; // the word at `position` in `from`
+  readonly word: string; // the word that replaces it
   readonly temperature: number;
-  readonly source: Source; // itself
+  readonly source: Source; // the tokens of the branch
 }
 
 interface BranchState {
   readonly branches: readonly Branch[];
-  readonly temperature: number | null; // of the next one; null: the run's own
+  readonly temperature: number | null; // for the next branch; null: the run's temperature
   readonly problem: string | null;
 }
 
-const MOST_BRANCHES = 40;
+const MAX_BRANCHES = 40;
 
 /** The branches of this page, oldest first. */
 export const useBranches = create<BranchState>()(() => ({ branches: [], temperature: null, problem: null }));
 
 let takes = 0;
 
-// the branches of a run that is replaced are forgotten; one that was chosen is no longer shown
+// when a new run begins, drop the old run's branches and stop showing the chosen one
 useLive.subscribe((now, before) => {
   if (now.run === before.run) return;
   useBranches.setState({ branches: [], problem: null });
   useSelection.setState({ branch: null });
 });
 
-/** Plays a rollout on from `position` with `token` there, and shows it beside the rollout it leaves. */
+/** Continues a rollout from `position` with `token` there, and shows the branch beside the original. */
 export async function branchFrom(from: Source, position: number, token: number): Promise<void> {
   const { batch, row, config } = from;
   const { branches } = useBranches.getState();
   const temperature = useBranches.getState().temperature ?? config.temperature;
-  const asked = { kind: 'branch', of: addressOf(from), position, token, temperature, take: ++takes } as const;
-  const of = useLive.getState().run; // an answer that comes late is of a run that is gone
-  const answer = reply(await question(asked), 'branch');
-  if (of !== useLive.getState().run) return;
+  const branchQuestion = { kind: 'branch', of: addressOf(from), position, token, temperature, take: ++takes } as const;
+  const run = useLive.getState().run; // an answer that arrives after a new run began is ignored
+  const answer = reply(await question(branchQuestion), 'branch');
+  if (run !== useLive.getState().run) return;
   if (!answer.ok) {
     useBranches.setState({ problem: answer.message });
     return;
@@ -60,11 +60,11 @@ export async function branchFrom(from: Source, position: number, token: number):
     temperature,
     source: { batch: answer.answer.branch, row: 0, config, branch: answer.answer.id },
   };
-  useBranches.setState((s) => ({ branches: [...s.branches, next].slice(-MOST_BRANCHES), problem: null }));
+  useBranches.setState((s) => ({ branches: [...s.branches, next].slice(-MAX_BRANCHES), problem: null }));
   useSelection.setState({ branch: id });
 }
 
-/** The branches that grew from the same rollout, each with how deep it lies. */
+/** All branches of the rollout that `of` belongs to, depth first, each with its depth in the tree. */
 export function treeOf(
   branches: readonly Branch[],
   of: Branch,

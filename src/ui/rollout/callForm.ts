@@ -1,4 +1,4 @@
-/** How a call of a tool is written, for people who write one in an agent's place. */
+/** Template of a tool call, for a person who plays the agent. */
 export function callForm(tools: readonly string[]): string {
   return `{"name": "${tools[0] ?? ''}", "arguments": {…}}`;
 }

@@ -3,25 +3,29 @@ import { KINDS } from './kinds.ts';
 import type { Rollout } from './readRollout.ts';
 import { type Fill, fillOf, type Look, onceEach, valueText } from './tokenLook.ts';
 
-/** How the tokens of a row look under each channel, and the extent that each draws at full strength. */
+/** How the tokens of a row look in each channel, and the extent that each channel draws at full strength. */
 export interface ChannelLooks {
-  readonly of: (channel: Channel) => Look; // the same function again for the same channel
-  readonly scale: (channel: Channel) => number; // of two views the larger, so that what is diluted pales
+  readonly of: (channel: Channel) => Look; // returns the same function each time for a channel
+  // in a preview the larger of both scales, so that weaker pushes look paler
+  readonly scale: (channel: Channel) => number;
 }
 
-/** Looks of the rollout that a view is of; the words have its names. `beside` are the other rows of its batch, where they are apart. */
+/**
+ * Looks of a view's rollout, whose words are the names of its episode. `otherRows` are the batch's other rows, if each
+ * row is a batch of its own.
+ */
 export function channelLooks(
   rollout: Omit<Rollout, 'row'>,
   view: ChannelView,
-  beside: readonly ChannelView[] = [],
+  otherRows: readonly ChannelView[] = [],
 ): ChannelLooks {
-  const scale = remembered((channel) =>
-    Math.max(channelScale(view, channel, beside), view.was ? channelScale(view.was, channel) : 0),
+  const scale = memoized((channel) =>
+    Math.max(channelScale(view, channel, otherRows), view.was ? channelScale(view.was, channel) : 0),
   );
-  return { scale, of: remembered((channel) => lookOf(rollout, view, channel, scale(channel))) };
+  return { scale, of: memoized((channel) => lookOf(rollout, view, channel, scale(channel))) };
 }
 
-function remembered<T>(make: (channel: Channel) => T): (channel: Channel) => T {
+function memoized<T>(make: (channel: Channel) => T): (channel: Channel) => T {
   const known = new Map<Channel, T>();
   return (channel) => {
     const found = known.get(channel) ?? make(channel);
@@ -39,9 +43,9 @@ function lookOf(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Chann
     const trained = batch.lossMask[i] !== 0;
     const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
     const fill = fillAt(view, channel, i, scale);
-    // begins with the visible text, so that speech control finds the button
-    const seen = fill.value === null ? word : `${word} ${fill.value}, ${CHANNELS[channel].label}`;
-    const name = `${seen}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
+    // the name begins with the visible text, so that speech control finds the button
+    const visible = fill.value === null ? word : `${word} ${fill.value}, ${CHANNELS[channel].label}`;
+    const name = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
     return { word, kind, tag: rollout.tags[t] ?? false, trained, clipped, fill, name };
   });
 }
@@ -49,7 +53,7 @@ function lookOf(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Chann
 function fillAt(view: ChannelView, channel: Channel, i: number, scale: number): Fill {
   const { ramp } = CHANNELS[channel];
   if (ramp === 'none') return { ramp, share: 0, down: false, absent: false, value: null };
-  // a ratio says on its own on which side of 1 it is
+  // a ratio needs no sign: its value shows on which side of 1 it is
   const write = (value: number | undefined) => valueText(value, channel === 'ratio' ? 'sequential' : ramp);
   const value = channelValue(view, channel, i);
   const text = write(value);

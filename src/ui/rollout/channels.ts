@@ -4,18 +4,18 @@ import { Role } from '../../domain/tokens.ts';
 import { fullStrength } from '../parts/strength.ts';
 import { passesOf, pushAt } from './push.ts';
 
-/** What the fill of a token says. */
+/** A quantity that the fill of the tokens can show. */
 export type Channel = 'mask' | 'advantage' | 'gradient' | 'ratio' | 'entropy' | 'kl' | 'value' | 'change' | 'reward';
 
 interface ChannelStyle {
   readonly label: string;
   readonly doc: string;
   readonly ramp: 'none' | 'diverging' | 'sequential';
-  readonly where: 'loss' | 'response' | 'action'; // tokens it speaks of; "n/a" elsewhere
-  readonly over?: 'rollout'; // its scale is that of the rollout in view; of the batch without it
+  readonly where: 'loss' | 'response' | 'action'; // the tokens that have a value; "n/a" elsewhere
+  readonly over?: 'rollout'; // the scale is taken over the rollout in view; without `over`, over the batch
 }
 
-/** The channels in the order of their buttons and keys. */
+/** All channels, in the order of their buttons and digit keys. */
 export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   mask: { label: 'Mask', doc: 'The author of the token, and whether it is trained.', ramp: 'none', where: 'response' },
   advantage: {
@@ -67,20 +67,20 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as Channel[];
 
-/** Log-probabilities of a row's tokens under the weights before and after its update; (T) each. */
+/** Log-probabilities of a row's tokens under the weights before and after the row's update; (T) each. */
 export interface Moved {
   readonly before: Float32Array;
   readonly after: Float32Array;
 }
 
-/** What the channels read: a batch, the knobs it was made under, and what is known of the row in view. */
+/** Input of the channels: a batch, the knobs it was trained with, and the row in view. */
 export interface ChannelView {
   readonly batch: BatchView;
-  readonly config: RunConfig | null; // null: an example, without critic or reference
+  readonly config: RunConfig | null; // null: a recording, without critic or reference
   readonly row: number;
-  readonly moved: Moved | null; // null: not asked for, or not kept any more
-  readonly was?: ChannelView; // as it was, of what is tried
-  readonly opened?: boolean; // out of a file: no weights to ask
+  readonly moved: Moved | null; // null: not requested, or the weights are no longer kept
+  readonly was?: ChannelView; // in a preview: the batch without the previewed knobs
+  readonly opened?: boolean; // read from a file, so there are no weights to compute with
 }
 
 function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: number): number | undefined {
@@ -91,7 +91,7 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
     case 'advantage':
       return batch.advantages[i];
     case 'gradient':
-      // the one legal word has probability 1 whatever the loss says of it
+      // a token that is the only legal one has probability 1 for all weights
       return batch.singles[i] === 1 ? 0 : pushAt(batch, i);
     case 'ratio':
       return moved ? Math.exp((moved.after[t] ?? 0) - (moved.before[t] ?? 0)) : undefined;
@@ -109,56 +109,56 @@ function read({ batch, config, row, moved }: ChannelView, channel: Channel, i: n
   }
 }
 
-/** Whether the channel is about token `i` of the batch (a flat index). */
-function speaks(batch: BatchView, channel: Channel, i: number): boolean {
+/** Whether the channel applies to token `i` of the batch (a flat index). */
+function applies(batch: BatchView, channel: Channel, i: number): boolean {
   const role = batch.roles[i];
   const { where } = CHANNELS[channel];
-  // the KL term pulls at tokens that the policy loss leaves out
+  // the KL term also pushes tokens that the policy loss leaves out
   if (channel === 'gradient' && passesOf(batch).some(({ gradWeights }) => gradWeights[i] !== 0)) return true;
   if (where === 'loss' || (where === 'action' && role === Role.observation)) return batch.lossMask[i] !== 0;
   return where === 'action' ? role === Role.action : role === Role.action || role === Role.observation;
 }
 
-/** The channel's value at a flat index; undefined where it says nothing. */
+/** The channel's value at a flat index; undefined where it has none. */
 export function channelValue(view: ChannelView, channel: Channel, i: number): number | undefined {
-  const value = speaks(view.batch, channel, i) ? read(view, channel, i) : undefined;
+  const value = applies(view.batch, channel, i) ? read(view, channel, i) : undefined;
   return value !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
-/** How far a value is from saying nothing: a ratio from 1, in its logarithm, all others from 0. */
+/** Signed distance of a value from neutral: the logarithm of a ratio, otherwise the value. */
 export function extent(channel: Channel, value: number): number {
   return channel === 'ratio' ? Math.log(value) : value;
 }
 
 /**
- * The extent drawn at full strength: the 99th percentile over tokens in the loss, so that neither an outlier nor a token that is
- * not trained hides anything. Rewards are paid on observations too and count wherever they are. `beside` are the other rows of a batch
- * whose rows are apart.
+ * The extent drawn at full strength: the 99th percentile over tokens in the loss, so that outliers and untrained tokens
+ * don't make the others pale. For rewards, all tokens count, because observations are rewarded too. `otherRows` are the
+ * batch's other rows, if each row is a batch of its own (opened files).
  */
-export function channelScale(view: ChannelView, channel: Channel, beside: readonly ChannelView[] = []): number {
-  const views = CHANNELS[channel].over === 'rollout' ? [view] : [view, ...beside];
-  return fullStrength(views.flatMap((each) => sizesOf(each, channel)));
+export function channelScale(view: ChannelView, channel: Channel, otherRows: readonly ChannelView[] = []): number {
+  const views = CHANNELS[channel].over === 'rollout' ? [view] : [view, ...otherRows];
+  return fullStrength(views.flatMap((each) => extentsOf(each, channel)));
 }
 
-function sizesOf(view: ChannelView, channel: Channel): number[] {
+function extentsOf(view: ChannelView, channel: Channel): number[] {
   const { batch, row } = view;
-  const one = CHANNELS[channel].over === 'rollout';
-  const [from, to] = one ? [row * batch.length, (row + 1) * batch.length] : [0, batch.roles.length];
-  const sizes: number[] = [];
+  const rowOnly = CHANNELS[channel].over === 'rollout';
+  const [from, to] = rowOnly ? [row * batch.length, (row + 1) * batch.length] : [0, batch.roles.length];
+  const extents: number[] = [];
   for (let i = from; i < to; i++) {
     if (batch.lossMask[i] === 0 && channel !== 'reward') continue;
     const value = channelValue(view, channel, i);
-    if (value !== undefined && extent(channel, value) !== 0) sizes.push(Math.abs(extent(channel, value)));
+    if (value !== undefined && extent(channel, value) !== 0) extents.push(Math.abs(extent(channel, value)));
   }
-  return sizes;
+  return extents;
 }
 
-/** Whether the clip held a token back at the last pass: it has an advantage, and the policy loss pulled at it with nothing. */
+/** Whether a token was clipped in the last epoch: it has an advantage, but the policy loss's gradient is 0. */
 export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
   return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
 }
 
-/** The same of any pass that is kept. */
+/** Whether a token was clipped in any recorded epoch. */
 export function isClippedOnce(batch: BatchView, i: number): boolean {
   return passesOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
 }

@@ -8,7 +8,7 @@ interface KindStyle {
   readonly underline: 'none' | 'wavy' | 'double' | 'dotted' | 'solid';
 }
 
-/** How each kind is told apart without colour. The colours are `--role-…` in styles/theme.css. */
+/** Labels that tell the kinds of tokens apart without colour. The colours are `--role-…` in styles/theme.css. */
 export const KINDS: Readonly<Record<Kind, KindStyle>> = {
   prompt: { label: 'prompt', letter: 'P', note: 'The task, as the environment states it.', underline: 'none' },
   think: { label: 'think', letter: 'T', note: 'The agent’s own words to itself.', underline: 'wavy' },
@@ -17,14 +17,14 @@ export const KINDS: Readonly<Record<Kind, KindStyle>> = {
   answer: { label: 'answer', letter: 'A', note: 'The agent’s answer.', underline: 'solid' },
 };
 
-/** The same of rollouts from elsewhere, whose chat templates have more kinds. */
+/** Labels for rollouts from files and chats, whose chat templates have more kinds. */
 export const SPAN_KINDS: Readonly<Record<SpanKind, { readonly label: string; readonly letter: string }>> = {
   ...KINDS,
   system: { label: 'system', letter: 'S' },
   action: { label: 'agent', letter: 'W' },
 };
 
-/** How a rollout ended, in words. */
+/** Text for how a rollout ended. */
 export const STOPS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',

@@ -12,55 +12,57 @@ import type { Channel } from './channels.ts';
 type Changes = Partial<RunConfig>;
 
 interface PreviewState {
-  readonly changes: Changes | null; // what is held; null: nothing
-  readonly of: BatchView | null; // the batch it is held against
-  readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null; // null: not answered yet, or it cannot be had
-  readonly refused: string | null; // why it cannot be had
+  readonly changes: Changes | null; // the previewed knobs; null: no preview
+  readonly of: BatchView | null; // the batch that is previewed
+  // null: not answered yet, or impossible
+  readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null;
+  readonly refused: string | null; // why it is impossible
 }
-const NOTHING: PreviewState = { changes: null, of: null, preview: null, refused: null };
+const NO_PREVIEW: PreviewState = { changes: null, of: null, preview: null, refused: null };
 
-/** What is tried on the batch in view. */
-export const usePreview = create<PreviewState>()(() => NOTHING);
+/** The preview of changed knobs on the batch in view. */
+export const usePreview = create<PreviewState>()(() => NO_PREVIEW);
 
 let asking = false;
 
 /**
- * Shows what the update in view would have pushed with knobs turned, until `letGo`. Nothing learns from it. One question at a time:
- * a slider that moves on meanwhile is asked about where it has come to.
+ * Shows, until `endPreview`, how the update in view would have pushed its tokens with changed knobs. It trains nothing.
+ * Only one question is open at a time: when its answer arrives, the next one asks about the newest changes, so a moving
+ * slider skips values.
  */
 export async function holdPreview(changes: Changes): Promise<void> {
   const { batch } = live;
   const current = usePreview.getState();
   if (current.of === batch && sameChanges(current.changes, changes)) return;
   const refused = refusal();
-  // what was shown stays until there is an answer: a slider would flicker
+  // keep the old preview until the answer arrives, or a moving slider would make it flicker
   const preview = refused === null && current.of === batch ? current.preview : null;
   usePreview.setState({ changes, of: batch, preview, refused });
   if (refused !== null) useSelection.setState({ preview: null });
-  else if (!asking) await answered();
+  else if (!asking) await askUntilCurrent();
 }
 
-/** Why nothing can be tried on the batch in view; null where something can. */
+/** Why the batch in view cannot be previewed; null if it can. */
 function refusal(): string | null {
   if (!live.batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
   return !live.isExample && useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
 }
 
-/** Asks about what is held until the answer is about what is held by then. */
-async function answered(): Promise<void> {
+/** Asks for the preview, again if the changes moved on meanwhile, until the answer is for the newest changes. */
+async function askUntilCurrent(): Promise<void> {
   asking = true;
   try {
     for (;;) {
       const { changes, of } = usePreview.getState();
       const { batchConfig: config } = live;
       if (!changes || !of || !config || of !== live.batch) return;
-      const got = reply(await question({ kind: 'preview', update: of.update, changes }), 'preview');
+      const received = reply(await question({ kind: 'preview', update: of.update, changes }), 'preview');
       const now = usePreview.getState();
       if (now.of !== of || now.changes !== changes) continue;
-      const preview = got.ok ? got.answer.preview : null;
-      const reason = got.ok ? 'This update is no longer kept.' : got.message;
+      const preview = received.ok ? received.answer.preview : null;
+      const reason = received.ok ? 'This update is no longer kept.' : received.message;
       usePreview.setState({ preview, refused: preview ? null : reason });
-      useSelection.setState({ preview: preview && drawn(preview, of, config, changes) });
+      useSelection.setState({ preview: preview && shownPreview(preview, of, config, changes) });
       return;
     }
   } finally {
@@ -68,29 +70,31 @@ async function answered(): Promise<void> {
   }
 }
 
-/** Ends it: the batch is shown as it was again. */
+/** Ends the preview: the batch is shown as recorded again. */
 export function endPreview(): void {
-  if (usePreview.getState().changes) usePreview.setState(NOTHING);
+  if (usePreview.getState().changes) usePreview.setState(NO_PREVIEW);
   if (useSelection.getState().preview) useSelection.setState({ preview: null });
 }
 
-let keyed = false;
+let isKeyDown = false;
 
-/** Whether the key M holds it: the pointer may go where it likes. */
+/** Whether the key M keeps the preview open; then moving the pointer doesn't end it. */
 export function isKeyed(): boolean {
-  return keyed;
+  return isKeyDown;
 }
 
-/** The key M: both masks, for only together they push at the tool's words; until the key is let go. */
+/**
+ * Previews both masks switched, while the key M is down. Both, because observations are only pushed if both are off.
+ */
 export function pressPreview(): void {
   const { batchConfig: config } = live;
-  if (!config || keyed) return;
-  keyed = true;
+  if (!config || isKeyDown) return;
+  isKeyDown = true;
   const onEnd = (event: Event) => {
     if (event instanceof KeyboardEvent && event.key.toLowerCase() !== 'm') return;
     removeEventListener('keyup', onEnd);
     removeEventListener('blur', onEnd);
-    keyed = false;
+    isKeyDown = false;
     endPreview();
   };
   addEventListener('keyup', onEnd);
@@ -103,25 +107,25 @@ function sameChanges(a: Changes | null, b: Changes): boolean {
   return a !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Channels whose numbers a turned knob may change; any other is left for the pushes until it is chosen. */
-const FOLLOWED: readonly Channel[] = ['advantage', 'gradient', 'kl'];
+/** Channels that a preview can change. If another one is shown, the preview switches to the pushes. */
+const PREVIEWABLE: readonly Channel[] = ['advantage', 'gradient', 'kl'];
 
-function drawn(
+function shownPreview(
   { batch: preview, before }: Pick<BatchPreview, 'batch' | 'before'>,
   batch: BatchView,
   config: RunConfig,
   changes: Changes,
 ): ShownPreview {
   const { channel, preview: shown } = useSelection.getState();
-  const one = (preview.passes?.length ?? 0) <= 1;
+  const singleEpoch = (preview.passes?.length ?? 0) <= 1;
   return {
     ...{ of: batch, was: { ...batch, ...before }, batch: preview, config: { ...config, ...changes } },
-    ...{ label: `If ${turnedWords(changes)}`, passes: one ? 'with every ratio at 1' : 'epoch by epoch' },
-    channel: shown?.channel ?? (FOLLOWED.includes(channel) ? channel : 'gradient'),
+    ...{ label: `If ${changesText(changes)}`, passes: singleEpoch ? 'with every ratio at 1' : 'epoch by epoch' },
+    channel: shown?.channel ?? (PREVIEWABLE.includes(channel) ? channel : 'gradient'),
   };
 }
 
-function turnedWords({ lossMask, advantageMask, ...others }: Changes): string {
+function changesText({ lossMask, advantageMask, ...others }: Changes): string {
   const both = lossMask !== undefined && advantageMask !== undefined;
   const rest = both ? others : { lossMask, advantageMask, ...others };
   const words = (Object.entries(rest) as [FieldName, string | number | undefined][])

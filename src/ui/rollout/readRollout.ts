@@ -5,14 +5,14 @@ import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } f
 /** One row of a batch, ready to read. */
 export interface Rollout {
   readonly row: number;
-  readonly words: readonly string[]; // as people read them: a slot word by the name it has in this episode
-  readonly tags: readonly boolean[]; // the token is a tag; a name that looks like one is not
+  readonly words: readonly string[]; // as shown: a slot word is replaced by its name in this episode
+  readonly tags: readonly boolean[]; // whether the token is a tag; a name that looks like a tag is not one
   readonly kinds: readonly (Kind | null)[];
   readonly turns: readonly Turn<Kind>[];
   readonly writing: Writing;
 }
 
-/** Tokens and who wrote them, one entry a token. */
+/** Tokens and who wrote them, one entry per token. `names` maps ids to their names in the episode. */
 interface Written {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
@@ -20,7 +20,7 @@ interface Written {
   readonly names: ReadonlyMap<number, string> | undefined;
 }
 
-/** Reads row `row` of a batch into turns and spans; nothing is decoded and encoded again. */
+/** Reads row `row` of a batch into turns and spans. Works on the token ids; nothing is decoded and encoded again. */
 export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
   const from = row * batch.length;
   const end = from + (batch.lengths[row] ?? batch.length);
@@ -42,18 +42,18 @@ export function readTokens(written: Written, vocabulary: readonly string[]): Omi
   return { ...readWords(plain, writing, written), words };
 }
 
-/** Reads words, or pieces with their blanks, into turns and spans. */
+/** Reads words, or subword tokens with their blanks, into turns and spans. */
 export function readWords(words: readonly string[], writing: Writing, by: WrittenBy): Omit<Rollout, 'row'> {
   const kinds = kindsOf(words, writing, by);
   return { words, tags: words.map(isTag), kinds, turns: turnsOf(kinds, by.turns), writing };
 }
 
-/** The text of some of a rollout's tokens. */
+/** The text of the given tokens of a rollout. */
 export function textOf({ words, writing }: Pick<Rollout, 'words' | 'writing'>, tokens: readonly number[]): string {
   return tokens.map((t) => words[t] ?? '').join(writing === 'words' ? ' ' : '');
 }
 
-/** The first `length` tokens of a rollout's turns: what lies behind them is left out. */
+/** The turns of a rollout, cut off after its first `length` tokens. */
 export function turnsUpTo<K extends SpanKind>(turns: readonly Turn<K>[], length: number): readonly Turn<K>[] {
   const cut = ({ kind, tokens }: Span<K>): Span<K> => ({ kind, tokens: tokens.filter((t) => t < length) });
   return turns
@@ -61,7 +61,7 @@ export function turnsUpTo<K extends SpanKind>(turns: readonly Turn<K>[], length:
     .filter(({ spans }) => spans.length > 0);
 }
 
-/** Reward statistics of the rollouts of one prompt, n − 1 in the denominator as the trainer has it. */
+/** Mean and standard deviation of the rewards of one prompt's rollouts; n − 1 in the denominator, as in the trainer. */
 export function groupStats(rewards: readonly number[]): { mean: number; std: number } {
   const n = rewards.length;
   const mean = rewards.reduce((sum, r) => sum + r, 0) / Math.max(1, n);
@@ -69,7 +69,7 @@ export function groupStats(rewards: readonly number[]): { mean: number; std: num
   return { mean, std: n > 1 ? Math.sqrt(square / (n - 1)) : 0 };
 }
 
-/** Counts over the real tensors of a batch, not derived from the switches: the page's own audit of the masks. */
+/** Counts tokens in the loss from the tensors of a batch, not from the knobs: the page's own check of the masks. */
 export function auditMask(batch: BatchView): { trained: number; observationsTrained: number; observations: number } {
   let [trained, observationsTrained, observations] = [0, 0, 0];
   batch.roles.forEach((role, i) => {

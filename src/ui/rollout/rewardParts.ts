@@ -1,7 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../../domain/episode.ts';
 
-/** What each part of a reward is called. */
+/** Name of each part of a reward. */
 export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   outcome: 'outcome',
   process: 'process',
@@ -12,7 +12,7 @@ export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   preference: 'preference',
 };
 
-/** What each part is paid for. */
+/** Reason why each part of a reward is paid. */
 export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
   outcome: 'Paid at the end if the task is solved',
   process: 'Paid at each call that made progress',
@@ -28,18 +28,20 @@ export interface PaidPart {
   readonly part: RewardPart;
   readonly amount: number;
 }
-const TINY = 1e-6; // what float sums leave behind
+const ROUNDING_ERROR = 1e-6; // rounding error of float sums
 
-/** The parts that make up the reward of a rollout or a turn, those of 0 left out. */
+/** The parts of the reward of a rollout or a turn, without those that are 0. */
 export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): PaidPart[] {
-  return present((part) => parts[part]);
+  return nonZeroParts((part) => parts[part]);
 }
 
-/** What was paid at a token (a flat index of the batch), by part. */
+/** The parts of the reward at a token (a flat index of the batch), without those that are 0. */
 export function partsOfToken(batch: BatchView, i: number): PaidPart[] {
-  return present((part) => batch.parts[part]?.[i] ?? 0);
+  return nonZeroParts((part) => batch.parts[part]?.[i] ?? 0);
 }
 
-function present(amountOf: (part: RewardPart) => number): PaidPart[] {
-  return REWARD_PARTS.map((part) => ({ part, amount: amountOf(part) })).filter(({ amount }) => Math.abs(amount) > TINY);
+function nonZeroParts(amountOf: (part: RewardPart) => number): PaidPart[] {
+  return REWARD_PARTS.map((part) => ({ part, amount: amountOf(part) })).filter(
+    ({ amount }) => Math.abs(amount) > ROUNDING_ERROR,
+  );
 }

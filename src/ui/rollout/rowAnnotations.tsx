@@ -8,10 +8,12 @@ interface Row {
   readonly row: number;
   readonly length: number; // tokens of the row
   readonly stop: string | null; // how the rollout ended, in words
-  readonly isExample?: boolean; // says once more who wrote what isn't trained
+  readonly isExample?: boolean; // a recording: also says that the environment wrote the observations
 }
 
-/** What is said around the tokens of a row that was trained on: rewards, what isn't trained, how it ended. */
+/**
+ * Annotations for the tokens of a trained row: rewards per turn, which spans aren't trained, and how the rollout ended.
+ */
 export function rowAnnotations({ batch, row, length, stop, isExample = false }: Row): TokenAnnotations {
   const from = row * batch.length;
   return {

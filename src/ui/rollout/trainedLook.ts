@@ -3,7 +3,7 @@ import { agentOnly } from '../../config/masks.ts';
 import type { Rollout } from './readRollout.ts';
 import { type Look, onceEach } from './tokenLook.ts';
 
-/** Tokens of a rollout that nobody trains on, as the loss of these knobs would count them. */
+/** Look of a rollout that is not trained on: marks the tokens that the loss would train with these knobs. */
 export function trainedLook({ words, tags, kinds }: Omit<Rollout, 'row'>, config: RunConfig): Look {
   const toolTrained = !agentOnly(config, 'policyTokens');
   return onceEach((t) => {

@@ -1,8 +1,9 @@
 import { startTransition, useEffect, useState } from 'react';
 
 /**
- * The value that each turn shows while the selection changes: the first turns show the new value, and each paint adds one more turn.
- * Drawing a thousand tokens at once would delay the page's answer to a key or click. Turns are numbered by their position.
+ * The value that each turn shows while the selection changes: the first turns show the new value, and each paint adds
+ * one more turn. Drawing a thousand tokens at once would delay the page's answer to a key or click. Turns are numbered
+ * by their position.
  */
 export function useTurnByTurn<Shown>(picked: Shown, turns: number): (place: number) => Shown {
   const [shown, setShown] = useState<readonly Shown[]>([]);

@@ -4,7 +4,7 @@ import { closeFiles, stopReading, useRollouts, setPattern } from './rolloutFileS
 import { useState } from 'react';
 import { DEFAULT_PATTERN, PATTERN_LABELS, readNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
 
-/** What is open, how far reading is, and what could not be read. */
+/** Bar about the open files: names, formats, reading progress, and problems. */
 export function FileBar() {
   const files = useRollouts((s) => s.files);
   const reading = useRollouts((s) => s.reading);
@@ -13,11 +13,11 @@ export function FileBar() {
   const guessed = files.some((file) => file.guessed.includes('roles'));
   const rollouts = files.reduce((sum, file) => sum + file.rollouts, 0);
   const formats = [...new Set(files.flatMap(({ format }) => format ?? []))];
-  const [only] = files;
+  const [firstFile] = files;
   return (
     <section className="panel stack file-bar" aria-label="Files">
       <div className="row">
-        <h2>{files.length === 1 && only ? visible(only.path, 60) : `${count(files.length)} files`}</h2>
+        <h2>{files.length === 1 && firstFile ? visible(firstFile.path, 60) : `${count(files.length)} files`}</h2>
         <span className="soft" data-testid="rollouts-read">
           {count(rollouts)} rollouts · {formats.join(', ') || 'no format known'} ·{' '}
           {bytes(files.reduce((sum, file) => sum + file.bytes, 0))}
@@ -56,25 +56,25 @@ function NonFinite() {
   return <p className="small soft">{count(numbers)} numbers were NaN or infinite; they are shown as absent.</p>;
 }
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN_PROBLEMS = 100;
 
 function Problems() {
   const problems = useRollouts((s) => s.problems);
-  const bad = useRollouts((s) => s.files.reduce((sum, file) => sum + file.badLines, 0));
-  const none = useRollouts((s) => s.reading === null && s.files.every((file) => file.rollouts === 0));
+  const badLines = useRollouts((s) => s.files.reduce((sum, file) => sum + file.badLines, 0));
+  const foundNone = useRollouts((s) => s.reading === null && s.files.every((file) => file.rollouts === 0));
   if (problems.length === 0) return null;
-  const whole = problems.filter(({ line }) => line === null);
+  const wholeFiles = problems.filter(({ line }) => line === null);
   return (
-    <details className="note problems" open={whole.length > 0 || none}>
+    <details className="note problems" open={wholeFiles.length > 0 || foundNone}>
       <summary>
-        {bad === 0
-          ? `${whole.length} ${whole.length === 1 ? 'file was' : 'files were'} not read.`
-          : none
-            ? `No rollouts found: ${bad === 1 ? 'the only line' : `all ${count(bad)} lines`} could not be read.`
-            : `${count(bad)} ${bad === 1 ? 'line' : 'lines'} could not be read. The rest was read.`}
+        {badLines === 0
+          ? `${wholeFiles.length} ${wholeFiles.length === 1 ? 'file was' : 'files were'} not read.`
+          : foundNone
+            ? `No rollouts found: ${badLines === 1 ? 'the only line' : `all ${count(badLines)} lines`} could not be read.`
+            : `${count(badLines)} ${badLines === 1 ? 'line' : 'lines'} could not be read. The rest was read.`}
       </summary>
       <ul>
-        {problems.slice(0, MOST_SHOWN).map(({ file, line, got, want }, i) => (
+        {problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ file, line, got, want }, i) => (
           <li key={i}>
             <b>{line === null ? file : `${file}, line ${line}`}</b>: found {got}, expected {want}.
           </li>
@@ -84,9 +84,9 @@ function Problems() {
   );
 }
 
-const PARTS = Object.keys(PATTERN_LABELS) as (keyof SplitPattern)[];
+const PATTERN_PARTS = Object.keys(PATTERN_LABELS) as (keyof SplitPattern)[];
 
-/** Says that roles are guessed, by what pattern, and takes another one. */
+/** Form that shows the pattern by which roles are guessed, and lets the person change it. */
 function PatternForm() {
   const pattern = useRollouts((s) => s.pattern);
   const [typed, setTyped] = useState<Readonly<Partial<Record<keyof SplitPattern, string>>>>({});
@@ -106,10 +106,10 @@ function PatternForm() {
         className="pattern-form"
         onSubmit={(event) => {
           event.preventDefault();
-          apply({ ...pattern, ...Object.fromEntries(PARTS.map((part) => [part, readNames(textOf(part))])) });
+          apply({ ...pattern, ...Object.fromEntries(PATTERN_PARTS.map((part) => [part, readNames(textOf(part))])) });
         }}
       >
-        {PARTS.map((part) => (
+        {PATTERN_PARTS.map((part) => (
           <label key={part}>
             <span className="small soft">{PATTERN_LABELS[part]}</span>
             <input value={textOf(part)} onChange={(event) => setTyped({ ...typed, [part]: event.target.value })} />

@@ -13,7 +13,7 @@ const BOUNDS = [
   ['minCalls', 'calls from'],
 ] as const satisfies readonly (readonly [keyof Filter, string])[];
 
-/** How the list is ordered, what is searched for, and what is left out. */
+/** Controls for the order, the search and the filter of the list. */
 export function Filters({ shown }: { readonly shown: number }) {
   const searched = useRollouts((s) => s.searched);
   return (
@@ -65,7 +65,7 @@ function OrderButtons() {
 
 function FilterFields() {
   const filter = useRollouts((s) => s.filter);
-  const [cleared, setCleared] = useState(0); // what was typed goes with the filter
+  const [resets, setResets] = useState(0); // counts resets; part of the fields' keys, so that typed text is cleared too
   const filtered = Object.entries(filter).some(([name, value]) => value !== NO_FILTER[name as keyof Filter]);
   const setSuccess = (text: string) => {
     const success = text === 'solved' || text === 'failed' ? text : 'any';
@@ -76,7 +76,7 @@ function FilterFields() {
       <summary className="small soft">Filter{filtered ? ' (on)' : ''}</summary>
       <div className="filter-fields">
         {BOUNDS.map(([name, label]) => (
-          <Bound key={`${name} ${cleared}`} name={name} label={label} />
+          <Bound key={`${name} ${resets}`} name={name} label={label} />
         ))}
         <label>
           <span className="small soft">success</span>
@@ -92,7 +92,7 @@ function FilterFields() {
           disabled={!filtered}
           onClick={() => {
             useRollouts.setState({ filter: NO_FILTER });
-            setCleared(cleared + 1);
+            setResets(resets + 1);
           }}
         >
           Show all
@@ -131,10 +131,10 @@ function Search() {
   );
 }
 
-/** A bound of the filter, as it is typed: what is no number is no bound. */
+/** Input for a bound of the filter. A text that isn't a number sets no bound. */
 function Bound({ name, label }: { readonly name: (typeof BOUNDS)[number][0]; readonly label: string }) {
-  const set = useRollouts((s) => s.filter[name]);
-  const [typed, setTyped] = useState(set === null ? '' : String(set));
+  const bound = useRollouts((s) => s.filter[name]);
+  const [typed, setTyped] = useState(bound === null ? '' : String(bound));
   return (
     <label>
       <span className="small soft">{label}</span>

@@ -2,16 +2,16 @@ import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, use
 import { count, short } from '../parts/numberText.ts';
 import { table, useRollouts } from './rolloutFileStore.ts';
 
-const ROW = 28; // px
-const BESIDE = 12; // rows drawn beyond either edge
-const MOST = 1_000_000; // a browser draws nothing that is much taller
+const ROW_HEIGHT = 28; // px
+const EXTRA_ROWS = 12; // drawn beyond either edge of the view
+const MAX_ROWS = 1_000_000; // browsers can't draw an element that is much taller
 
-/** The list, drawn where it is looked at: a million rollouts scroll as a hundred do. */
+/** The list of rollouts. It draws only the lines in view, so a million rollouts scroll as fast as a hundred. */
 export function List({ list }: { readonly list: Int32Array }) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const chosen = useRollouts((s) => s.row);
-  const rows = Math.min(MOST, list.length);
+  const rows = Math.min(MAX_ROWS, list.length);
   useEffect(() => {
     if (!box.current) return;
     const observer = new ResizeObserver(([entry]) =>
@@ -20,18 +20,18 @@ export function List({ list }: { readonly list: Int32Array }) {
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
-  const first = Math.max(0, Math.floor(view.top / ROW) - BESIDE);
-  const last = Math.min(rows, Math.ceil((view.top + view.height) / ROW) + BESIDE);
+  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - EXTRA_ROWS);
+  const last = Math.min(rows, Math.ceil((view.top + view.height) / ROW_HEIGHT) + EXTRA_ROWS);
   const onKey = (event: KeyboardEvent) => {
-    const to = goal(event.key, list, chosen, Math.max(1, Math.floor(view.height / ROW) - 1));
+    const to = keyTarget(event.key, list, chosen, Math.max(1, Math.floor(view.height / ROW_HEIGHT) - 1));
     const row = list[to ?? -1];
     if (to === null || row === undefined || !box.current) return;
     event.preventDefault();
     useRollouts.setState({ row });
-    const above = to * ROW < box.current.scrollTop;
-    const below = (to + 1) * ROW > box.current.scrollTop + view.height;
-    if (above) box.current.scrollTop = to * ROW;
-    if (below) box.current.scrollTop = (to + 1) * ROW - view.height;
+    const above = to * ROW_HEIGHT < box.current.scrollTop;
+    const below = (to + 1) * ROW_HEIGHT > box.current.scrollTop + view.height;
+    if (above) box.current.scrollTop = to * ROW_HEIGHT;
+    if (below) box.current.scrollTop = (to + 1) * ROW_HEIGHT - view.height;
   };
   return (
     <>
@@ -62,14 +62,14 @@ export function List({ list }: { readonly list: Int32Array }) {
         </div>
       </div>
       {list.length === 0 && table.rows > 0 && <p className="empty">No matches.</p>}
-      {list.length > MOST && (
-        <p className="faint small">The first {count(MOST)} are listed. Use the filter to see others.</p>
+      {list.length > MAX_ROWS && (
+        <p className="faint small">The first {count(MAX_ROWS)} are listed. Use the filter to see others.</p>
       )}
     </>
   );
 }
 
-/** Chooses the line that was pressed: the list has the focus, the keys and the presses of all its lines. */
+/** Chooses the line that was pressed. The list handles focus, keys and presses for all its lines. */
 function onPress({ target }: MouseEvent): void {
   const line = target instanceof Element ? target.closest('[data-row]') : null;
   if (!(line instanceof HTMLElement)) return;
@@ -77,10 +77,10 @@ function onPress({ target }: MouseEvent): void {
   useRollouts.setState(({ look }) => ({ row, look: look === 'steps' ? 'rollout' : look }));
 }
 
-/** The place in the list that a key goes to from the chosen row; null for any other key. */
-function goal(key: string, list: Int32Array, chosen: number | null, page: number): number | null {
+/** The position in the list that a key moves to from the chosen row; null for other keys. */
+function keyTarget(key: string, list: Int32Array, chosen: number | null, page: number): number | null {
   const at = chosen === null ? -1 : list.indexOf(chosen);
-  const last = Math.min(MOST, list.length) - 1;
+  const last = Math.min(MAX_ROWS, list.length) - 1;
   const to = new Map<string, number>([
     ...([
       ['ArrowDown', at + 1],
@@ -98,8 +98,8 @@ function goal(key: string, list: Int32Array, chosen: number | null, page: number
 
 interface LineProps {
   readonly row: number;
-  readonly at: number; // place in the list
-  readonly of: number;
+  readonly at: number; // position in the list
+  readonly of: number; // number of listed rows
   readonly chosen: boolean;
 }
 
@@ -119,19 +119,20 @@ function Line({ row, at, of, chosen }: LineProps) {
       style={{ '--at': at } as CSSProperties}
       data-row={row}
     >
-      <span>{value(step[row])}</span>
+      <span>{valueText(step[row])}</span>
       <span className="cut" title={group}>
         {group ?? '–'}
       </span>
-      <span>{value(reward[row])}</span>
+      <span>{valueText(reward[row])}</span>
       <span aria-label={['not solved', 'solved'][solved] ?? 'success unknown'}>{['✗', '✓'][solved] ?? ''}</span>
-      <span>{value(turns[row])}</span>
-      <span>{value(toolCalls[row])}</span>
+      <span>{valueText(turns[row])}</span>
+      <span>{valueText(toolCalls[row])}</span>
       <span>{length}</span>
     </div>
   );
 }
 
-function value(number: number | undefined): string {
+/** A number as text; `–` if it is missing. */
+function valueText(number: number | undefined): string {
   return number === undefined || Number.isNaN(number) ? '–' : short(number);
 }

@@ -2,33 +2,33 @@ import { type ReactNode, useMemo, useState, useEffect, useRef } from 'react';
 import { count, short } from '../parts/numberText.ts';
 import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
-import { chunksOf, SHOWN, piecesOf } from './chunks.ts';
+import { chunksOf, PART_SIZE, piecesOf } from './chunks.ts';
 
-// heights of what nobody has looked at, roughly
-const LINE = 48; // px of a span
-const TOKENS_A_PX = 0.4;
+// estimated heights of parts that have not been drawn yet
+const SPAN_HEIGHT = 48; // px
+const TOKENS_PER_PX = 0.4;
 
 interface Props<Channel> {
   readonly turns: readonly ShownTurn[];
   readonly setting: Setting;
   readonly channel: Channel;
   readonly looks: (channel: Channel) => Look;
-  readonly around: TokenAnnotations; // the same object again, or all is drawn again
-  readonly brief?: boolean; // beside others: less is shown of a long text
+  readonly around: TokenAnnotations; // pass the same object in every render, or everything is redrawn
+  readonly brief?: boolean; // one of several side by side: shows less of a long text
 }
 
-/** The tokens or texts of a rollout of any length: of a long one only what is in view is drawn. */
+/** The tokens or texts of a rollout of any length. Only the parts in view are drawn. */
 export function LongTokens<Channel>({ turns, around, brief = false, ...shown }: Props<Channel>) {
   const { setting } = shown;
   const chunks = useMemo(() => chunksOf(turns), [turns]);
   const inParts = useMemo((): TokenAnnotations => {
-    const text = (its: string, tokens: number) => <SpanText text={its} {...{ tokens, brief }} />;
-    return { ...around, text, parts: (tokens, draw) => <Parts {...{ tokens, setting, draw }} /> };
+    const text = (content: string, tokens: number) => <SpanText text={content} {...{ tokens, brief }} />;
+    return { ...around, text, parts: (tokens, draw) => <TokenParts {...{ tokens, setting, draw }} /> };
   }, [around, brief, setting]);
   return (
     <div className={brief ? 'record-tokens brief' : 'record-tokens'}>
       {chunks.map((chunk, c) => (
-        <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + LINE * spans.length, 0)}>
+        <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + SPAN_HEIGHT * spans.length, 0)}>
           {() => <TokenView {...shown} turns={chunk} around={inParts} className="chunk" atOnce />}
         </Chunk>
       ))}
@@ -42,18 +42,21 @@ interface PartsProps {
   readonly draw: (part: readonly number[]) => ReactNode;
 }
 
-/** The tokens of a long span. At first it has only the first ones, and a button adds the rest. Only those in view are drawn. */
-function Parts({ tokens, setting, draw }: PartsProps) {
+/**
+ * The tokens of a long span. At first it has only the first ones, and a button adds the rest. Only those in view are
+ * drawn.
+ */
+function TokenParts({ tokens, setting, draw }: PartsProps) {
   const [whole, setWhole] = useState(false);
-  if (tokens.length <= SHOWN.tokens) return draw(tokens);
-  const shown = whole ? tokens : tokens.slice(0, SHOWN.tokens);
-  const parts = Array.from({ length: Math.ceil(shown.length / SHOWN.tokens) }, (_, i) =>
-    shown.slice(i * SHOWN.tokens, (i + 1) * SHOWN.tokens),
+  if (tokens.length <= PART_SIZE.tokens) return draw(tokens);
+  const shown = whole ? tokens : tokens.slice(0, PART_SIZE.tokens);
+  const parts = Array.from({ length: Math.ceil(shown.length / PART_SIZE.tokens) }, (_, i) =>
+    shown.slice(i * PART_SIZE.tokens, (i + 1) * PART_SIZE.tokens),
   );
   return (
     <>
       {parts.map((part, i) => (
-        <Chunk key={i} first={i === 0} height={part.length / TOKENS_A_PX}>
+        <Chunk key={i} first={i === 0} height={part.length / TOKENS_PER_PX}>
           {() => (
             <span className="span-tokens" data-writing={setting}>
               {draw(part)}
@@ -70,15 +73,15 @@ function Parts({ tokens, setting, draw }: PartsProps) {
   );
 }
 
-const CHARACTERS_A_PX = 4;
+const CHARACTERS_PER_PX = 4;
 
 interface SpanTextProps {
   readonly text: string;
-  readonly tokens: number; // that the text stands for
-  readonly brief?: boolean | undefined; // beside others: less of it is shown
+  readonly tokens: number; // number of tokens that the text stands for
+  readonly brief?: boolean | undefined; // one of several side by side: shows less of the text
 }
 
-/** A span as text, where there are no tokens to show: of a long one the beginning, until a reader asks for all. */
+/** A span as text, if there are no tokens to show. Of a long text it shows the beginning and a button for the rest. */
 function SpanText({ text, tokens, brief = false }: SpanTextProps) {
   const [whole, setWhole] = useState(false);
   if (text === '') return <p className="span-text faint">{tokens} tokens; the file has no text for them</p>;
@@ -86,18 +89,18 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
     return (
       <div className="span-text">
         {piecesOf(text.trim()).map((piece, i) => (
-          <Chunk key={i} first={i === 0} height={piece.length / CHARACTERS_A_PX}>
+          <Chunk key={i} first={i === 0} height={piece.length / CHARACTERS_PER_PX}>
             {() => piece}
           </Chunk>
         ))}
       </div>
     );
   }
-  const most = brief ? SHOWN.characters / 4 : SHOWN.characters;
+  const limit = brief ? PART_SIZE.characters / 4 : PART_SIZE.characters;
   return (
     <p className="span-text">
-      {text.length <= most ? text.trim() : `${text.slice(0, most).trim()}…`}
-      {text.length > most && (
+      {text.length <= limit ? text.trim() : `${text.slice(0, limit).trim()}…`}
+      {text.length > limit && (
         <button type="button" className="quiet small" onClick={() => setWhole(true)}>
           all {short(text.length)} characters
         </button>
@@ -107,26 +110,28 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
 }
 
 interface ChunkProps {
-  readonly first: boolean; // drawn before anybody has looked where it lies
-  readonly height: number; // px, roughly, until it has been drawn
+  readonly first: boolean; // drawn at once, before its position is known
+  readonly height: number; // px, estimated, used until it has been drawn
   readonly children: () => ReactNode;
 }
 
-const AHEAD = '1200px'; // drawn that far before it comes into view
+const PRELOAD_MARGIN = '1200px'; // distance outside the view at which chunks are drawn
 
-/** A part of something long: drawn where it is in view or nearly, an empty space of the same height elsewhere. */
+/**
+ * A part of a long content. It is drawn when in or near the view; otherwise it is an empty space of the same height.
+ */
 function Chunk({ first, height, children }: ChunkProps) {
   const box = useRef<HTMLDivElement>(null);
-  const [space, setSpace] = useState(first ? null : height); // null: it is drawn
+  const [space, setSpace] = useState(first ? null : height); // height of the empty space; null: the chunk is drawn
   useEffect(() => {
     const { current } = box;
     if (!current) return;
     const observer = new IntersectionObserver(
       (entries) => {
         const entry = entries.at(-1);
-        if (entry) setSpace((was) => (entry.isIntersecting ? null : (was ?? entry.boundingClientRect.height)));
+        if (entry) setSpace((before) => (entry.isIntersecting ? null : (before ?? entry.boundingClientRect.height)));
       },
-      { rootMargin: AHEAD },
+      { rootMargin: PRELOAD_MARGIN },
     );
     observer.observe(current);
     return () => observer.disconnect();

@@ -8,21 +8,24 @@ import { fillOf, type Look, onceEach, type ShownSpan, type ShownTurn } from '../
 
 interface Props {
   readonly record: RolloutRecord;
-  readonly channel: TokenChannel | null; // null: flowing text
-  readonly brief?: boolean; // beside others
+  readonly channel: TokenChannel | null; // null: running text
+  readonly brief?: boolean; // one of several side by side
 }
 
-const AROUND: TokenAnnotations = { heading: 'h3' };
+const ANNOTATIONS: TokenAnnotations = { heading: 'h3' };
 
-/** An opened rollout as flowing text, or its tokens with a number each that the file has. */
+/** An opened rollout as running text, or as tokens, each with its number from the file. */
 export function RecordTokens({ record, channel, brief = false }: Props) {
   const turns = useMemo(() => recordTurns(record, channel === null), [record, channel]);
   const looks = useMemo(() => recordLooks(record), [record]);
   const setting = record.tokens?.writing ?? 'words';
-  return <LongTokens {...{ turns, channel, looks, brief, setting }} around={AROUND} />;
+  return <LongTokens {...{ turns, channel, looks, brief, setting }} around={ANNOTATIONS} />;
 }
 
-/** An opened rollout as turns of spans: of tokens, or of text where the file has no tokens or `asText` is asked for. */
+/**
+ * An opened rollout as turns of spans. A span has a text if `asText` is set or the file has no tokens for it, otherwise
+ * only tokens.
+ */
 export function recordTurns({ segments, tokens }: RolloutRecord, asText = false): readonly ShownTurn[] {
   const turns: { turn: number; spans: ShownSpan[] }[] = [];
   for (const { kind, turn, text, from, to } of segments) {
@@ -34,13 +37,13 @@ export function recordTurns({ segments, tokens }: RolloutRecord, asText = false)
   return turns;
 }
 
-/** How the tokens of an opened rollout look under each of its lists; null: under none. */
+/** Gives the looks of an opened rollout's tokens for one of its lists of numbers; null: without numbers. */
 export function recordLooks({ segments, tokens }: RolloutRecord): (channel: TokenChannel | null) => Look {
   const kinds: SpanKind[] = [];
   for (const { kind, from, to } of segments) {
     if (from !== null) for (let t = from; t < (to ?? from); t++) kinds[t] = kind;
   }
-  const known = new Map<TokenChannel | null, Look>();
+  const looks = new Map<TokenChannel | null, Look>();
   const lookOf = (channel: TokenChannel | null): Look => {
     const values = channel === null ? [] : (tokens?.channels[channel] ?? []);
     const scale = fullStrength(values.flatMap((value) => (value ? [Math.abs(value)] : [])));
@@ -53,8 +56,8 @@ export function recordLooks({ segments, tokens }: RolloutRecord): (channel: Toke
     }));
   };
   return (channel) => {
-    const look = known.get(channel) ?? lookOf(channel);
-    known.set(channel, look);
+    const look = looks.get(channel) ?? lookOf(channel);
+    looks.set(channel, look);
     return look;
   };
 }

@@ -22,24 +22,31 @@ import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 import { STOPS } from '../rollout/kinds.ts';
 
-/** What is shown of a rollout: a channel as in the lab, a list as the file has it, or its text. */
+/** What the view of a rollout shows: a channel as in the lab, a list of numbers from the file, or the text. */
 type Shown =
   | { readonly of: 'lab'; readonly channel: Channel }
   | { readonly of: 'file'; readonly channel: TokenChannel }
   | { readonly of: 'text' };
 
-/** Lists that the lab's channels show of a rollout of this page. */
-const IN_THE_LAB: ReadonlySet<TokenChannel> = new Set(['loss', 'advantage', 'push', 'entropy', 'value', 'reward']);
+/** Lists of the file that are shown as lab channels, if this page wrote the rollout. */
+const LAB_CHANNEL_LISTS: ReadonlySet<TokenChannel> = new Set([
+  'loss',
+  'advantage',
+  'push',
+  'entropy',
+  'value',
+  'reward',
+]);
 
-/** What was chosen, or what this rollout has in its place. */
-function shownOf({ batch, tokens }: RolloutRecord, chosen: Shown): Shown {
+/** What to show: the chosen view, or a replacement if this rollout doesn't have it. */
+function availableView({ batch, tokens }: RolloutRecord, chosen: Shown): Shown {
   if (chosen.of === 'lab' && !batch) return { of: 'text' };
-  if (chosen.of !== 'file' || (tokens?.channels[chosen.channel] && !(batch && IN_THE_LAB.has(chosen.channel))))
+  if (chosen.of !== 'file' || (tokens?.channels[chosen.channel] && !(batch && LAB_CHANNEL_LISTS.has(chosen.channel))))
     return chosen;
   return batch ? { of: 'lab', channel: 'mask' } : { of: 'text' };
 }
 
-/** One rollout in full: what is known of it, its tokens as the lab shows them or its text, and a number of each token where the file has some. */
+/** One rollout in full: its facts, and its tokens with a lab channel, with numbers from the file, or as text. */
 export function RecordView({ read }: { readonly read: ReadRollout }) {
   const [view, setView] = useState<Shown>({ of: 'lab', channel: 'mask' });
   if ('problem' in read) {
@@ -50,9 +57,11 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
     );
   }
   const { record, row } = read;
-  const own = record.batch !== undefined;
-  const shown = shownOf(record, view);
-  const lists = TOKEN_CHANNEL_NAMES.filter((name) => record.tokens?.channels[name] && !(own && IN_THE_LAB.has(name)));
+  const isOwn = record.batch !== undefined;
+  const shown = availableView(record, view);
+  const lists = TOKEN_CHANNEL_NAMES.filter(
+    (name) => record.tokens?.channels[name] && !(isOwn && LAB_CHANNEL_LISTS.has(name)),
+  );
   const fileChannels = (
     <div className="segments channels" role="group" aria-label="Numbers of tokens">
       <button type="button" aria-pressed={shown.of === 'text'} onClick={() => setView({ of: 'text' })}>
@@ -97,10 +106,10 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
 interface HeadProps {
   readonly record: RolloutRecord;
   readonly row: number;
-  readonly brief?: boolean; // beside others of its step
+  readonly brief?: boolean; // one of several side by side: leaves out step and group
 }
 
-/** What is known of a rollout in a line. */
+/** Heading of a rollout: its name, reward, success, step, group, turns, calls and end. */
 export function RecordHead({ record, row, brief = false }: HeadProps) {
   const { reward, success, turns, toolCalls, stop, guessed } = record;
   const [step, group] = brief ? [null, null] : [record.step, record.group];
@@ -112,8 +121,8 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
         {success !== null && <span className="chip">{success ? 'solved' : 'not solved'}</span>}
         {step !== null && <span className="chip">step {short(step)}</span>}
         {group !== null && <span className="chip">group {visible(group, 24)}</span>}
-        {turns !== null && <span className="chip">{counted(turns, 'turn')}</span>}
-        {toolCalls !== null && <span className="chip">{counted(toolCalls, 'call')}</span>}
+        {turns !== null && <span className="chip">{countText(turns, 'turn')}</span>}
+        {toolCalls !== null && <span className="chip">{countText(toolCalls, 'call')}</span>}
         {stop !== null && <span className="chip">{stopWords(stop)}</span>}
         {guessed.length > 0 && (
           <span className="chip warn" title="The file doesn’t say this: it was computed.">
@@ -125,11 +134,11 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
   );
 }
 
-function counted(count: number, what: string): string {
+function countText(count: number, what: string): string {
   return `${short(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Parts of the reward, what else the line holds, and what it does not. */
+/** Facts below a rollout: the parts of its reward, missing fields, and other fields of its line. */
 function RecordFacts({ record }: { readonly record: RolloutRecord }) {
   const absent = absentOf(record);
   return (
@@ -165,18 +174,18 @@ function RecordFacts({ record }: { readonly record: RolloutRecord }) {
 interface Props {
   readonly record: RolloutRecord;
   readonly row: number;
-  readonly kept: KeptBatch; // the record's
-  readonly channel: Channel | null; // null: something else is shown, and only the choice is drawn
+  readonly kept: KeptBatch; // batch of the record, with only this rollout
+  readonly channel: Channel | null; // null: draws only the choice of channels, because something else is shown
   readonly choose: (channel: Channel) => void;
   readonly children: ReactNode; // between the channels and the tokens
 }
 
-/** A rollout that this page wrote, token by token as the lab showed it: the same channels, masks and numbers. */
+/** A rollout that this page wrote, token by token with the channels, masks and numbers of the lab. */
 function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   const rollout = useMemo(() => ownRollout(record, kept), [record, kept]);
   const view = useMemo(() => viewOf(kept), [kept]);
-  const beside = useBatchMates(row);
-  const looks = useMemo(() => channelLooks(rollout, view, beside), [rollout, view, beside]);
+  const otherRows = useOtherRows(row);
+  const looks = useMemo(() => channelLooks(rollout, view, otherRows), [rollout, view, otherRows]);
   const around = useMemo(() => {
     const stop = record.stop === null ? null : stopWords(record.stop);
     return rowAnnotations({ batch: kept.batch, row: 0, length: rollout.words.length, stop });
@@ -197,41 +206,42 @@ function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   );
 }
 
-/** A rollout that the page itself wrote, ready to read as in the lab. */
+/** A rollout that this page wrote, read into turns and spans as in the lab. */
 export function ownRollout({ tokens }: RolloutRecord, { batch }: KeptBatch): Omit<Rollout, 'row'> {
   return readWords(tokens?.words ?? [], tokens?.writing ?? 'words', batch);
 }
 
 const viewOf = ({ batch, config }: KeptBatch): ChannelView => ({ batch, config, row: 0, moved: null, opened: true });
 
-/** So many rollouts of a batch are read for the strength of its colours. */
-const MOST_MATES = 64; // as many as are kept once they were read
-const NOBODY: readonly ChannelView[] = [];
+/** Rollouts of a batch that are read to scale its colours. The store keeps as many rollouts that were read. */
+const MAX_BATCH_ROWS = 64;
+const NO_ROWS: readonly ChannelView[] = [];
 
-/** The other rollouts of the batch that a row is of: colours are as strong as in the lab once they have been read. */
-function useBatchMates(row: number): readonly ChannelView[] {
+/** The other rollouts of a row's batch. Once they have been read, colours are as strong as in the lab. */
+function useOtherRows(row: number): readonly ChannelView[] {
   const version = useRollouts((s) => s.version);
-  const rows = useMemo(() => (version < 0 ? [] : matesOf(row)), [row, version]);
+  const rows = useMemo(() => (version < 0 ? [] : batchRowsOf(row)), [row, version]);
   const read = useRead(rows);
   return useMemo(() => {
     const others = new Set(rows.filter((each) => each !== row));
     const views = read.flatMap((each) =>
       others.has(each.row) && 'record' in each && each.record.batch ? [viewOf(each.record.batch)] : [],
     );
-    return views.length === 0 ? NOBODY : views;
+    return views.length === 0 ? NO_ROWS : views;
   }, [read, rows, row]);
 }
 
-function matesOf(row: number): number[] {
+/** Rows of the same file and step, the given row included; at most `MAX_BATCH_ROWS`. */
+function batchRowsOf(row: number): number[] {
   const { step, file } = table.columns;
-  const mates: number[] = [];
-  for (let each = 0; each < table.rows && mates.length < MOST_MATES; each++) {
-    if (file[each] === file[row] && step[each] === step[row]) mates.push(each);
+  const rows: number[] = [];
+  for (let each = 0; each < table.rows && rows.length < MAX_BATCH_ROWS; each++) {
+    if (file[each] === file[row] && step[each] === step[row]) rows.push(each);
   }
-  return mates;
+  return rows;
 }
 
-/** How a rollout of a file ended, in the page's own words where it knows them. */
+/** Text for how a rollout of a file ended: the page's text for a known reason, otherwise the file's. */
 function stopWords(stop: string): string {
   return Object.entries(STOPS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
 }

@@ -23,7 +23,7 @@ import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
 
-/** Rollouts out of files, from this project and from others. */
+/** The Rollouts screen: opens rollouts from files of this project and of RL libraries. */
 export function Rollouts() {
   const open = useRollouts((s) => s.files.length > 0 || s.reading !== null);
   const corrections = useAddress();
@@ -64,38 +64,41 @@ function Opened() {
   );
 }
 
-/** The address follows what is looked at, and what is looked at an address that is typed or gone back to. Returns what it could not mean. */
+/**
+ * Keeps the address and the view in step: the address is updated when the view changes, and a typed address or the Back
+ * button changes the view. Returns messages about parts of the address that could not be used.
+ */
 function useAddress(): readonly string[] {
   const [corrections, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {
-    const here = () => routeOf(location.hash) === 'rollouts';
+    const isShown = () => routeOf(location.hash) === 'rollouts';
     const read = (typed: boolean) => {
-      if (!here()) return;
-      const { row, look, sample, corrections: told } = readRolloutsHash(location.hash);
+      if (!isShown()) return;
+      const { row, look, sample, corrections: addressCorrections } = readRolloutsHash(location.hash);
       const { files, reading } = useRollouts.getState();
-      const nothing = files.length === 0 && reading === null;
-      if (typed && sample && nothing) void openSample({ row, look });
-      else if (!nothing) useRollouts.setState({ look, ...(row !== null && { row }) });
+      const noFiles = files.length === 0 && reading === null;
+      if (typed && sample && noFiles) void openSample({ row, look });
+      else if (!noFiles) useRollouts.setState({ look, ...(row !== null && { row }) });
       const missingFiles =
-        nothing && row !== null && !sample
+        noFiles && row !== null && !sample
           ? ['This link needs files that are no longer open. Drop them here again.']
           : [];
-      setCorrections([...told, ...missingFiles]);
+      setCorrections([...addressCorrections, ...missingFiles]);
     };
-    const write = (enter: boolean) => {
-      if (!here()) return;
+    const write = (addToHistory: boolean) => {
+      if (!isShown()) return;
       const { row, look, files, sample } = useRollouts.getState();
       const hash = rolloutsHash(
         files.length > 0 ? { row, look, sample } : { row: null, look: 'rollout', sample: false },
       );
       if (hash === location.hash) return;
-      if (enter) history.pushState(history.state, '', hash);
+      if (addToHistory) history.pushState(history.state, '', hash);
       else history.replaceState(history.state, '', hash);
     };
     read(true);
     const stop = useRollouts.subscribe((state, before) => {
       if (state.row === before.row && state.look === before.look && state.files === before.files) return;
-      // another way to look is a step back; going through the list is none
+      // a change of the view gets its own entry in the history; choosing another rollout does not
       write(state.look !== before.look && before.row !== null);
     });
     const onPop = () => read(false);
@@ -108,13 +111,13 @@ function useAddress(): readonly string[] {
   return corrections;
 }
 
-/** The rows that are listed, in order; worked out once for each change of what is listed. */
+/** The listed rows, in order; computed only when the table, order, filter or search changes. */
 function useListed(): Int32Array {
   const version = useRollouts((s) => s.version);
   const filter = useRollouts((s) => s.filter);
   const hits = useRollouts((s) => s.hits);
   const order = useRollouts((s) => s.order);
-  // the version names the table, which grows in place
+  // depends on `version` because the table grows in place
   const all = useMemo(
     () => (version < 0 ? new Int32Array() : ordered(table.columns, table.rows, order)),
     [version, order],
@@ -122,14 +125,14 @@ function useListed(): Int32Array {
   return useMemo(() => listed(all, table.columns, filter, hits), [all, filter, hits]);
 }
 
-const LOOKS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
+const LOOK_LABELS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
 
 interface Props {
   readonly list: Int32Array;
-  readonly means: MeansByStep; // of that list
+  readonly means: MeansByStep; // of `list`
 }
 
-/** The chosen rollout, its group, or two steps. */
+/** Details beside the list: the chosen rollout, its group, or two steps. */
 export function RolloutDetails({ list, means }: Props) {
   const look = useRollouts((s) => s.look);
   const row = useRollouts((s) => s.row);
@@ -137,7 +140,7 @@ export function RolloutDetails({ list, means }: Props) {
   return (
     <>
       <div className="segments looks" role="group" aria-label="Look at">
-        {Object.entries(LOOKS).map(([name, label]) => (
+        {Object.entries(LOOK_LABELS).map(([name, label]) => (
           <button
             key={name}
             type="button"
@@ -155,24 +158,24 @@ export function RolloutDetails({ list, means }: Props) {
       ) : look === 'group' ? (
         <GroupLook row={row} />
       ) : (
-        <One row={row} />
+        <RolloutLook row={row} />
       )}
     </>
   );
 }
 
-function One({ row }: { readonly row: number }) {
+function RolloutLook({ row }: { readonly row: number }) {
   const [read] = useRead([row]);
   return read ? <RecordView read={read} /> : <p className="empty">Reading…</p>;
 }
 
-const MOST = 16; // side by side
+const MAX_SIDE_BY_SIDE = 16; // rollouts of a group
 
-/** The rollouts of one group beside one another, the best first. */
+/** The rollouts of one group side by side, best first. */
 function GroupLook({ row }: { readonly row: number }) {
   const version = useRollouts((s) => s.version);
   const rows = useMemo(() => (version < 0 ? [] : groupOf(row)), [row, version]);
-  const read = useRead(rows.slice(0, MOST));
+  const read = useRead(rows.slice(0, MAX_SIDE_BY_SIDE));
   const rewards = rows.map((each) => table.columns.reward[each] ?? NaN).filter((reward) => !Number.isNaN(reward));
   const { mean, std } = groupStats(rewards);
   if (rows.length < 2) {
@@ -181,8 +184,9 @@ function GroupLook({ row }: { readonly row: number }) {
   return (
     <>
       <p className="soft">
-        {rows.length} rollouts of one group{rows.length > MOST ? `, the first ${MOST} of them shown` : ''}: rewards{' '}
-        {short(mean)} ± {short(std)}
+        {rows.length} rollouts of one group
+        {rows.length > MAX_SIDE_BY_SIDE ? `, the first ${MAX_SIDE_BY_SIDE} of them shown` : ''}: rewards {short(mean)} ±{' '}
+        {short(std)}
         {std === 0 && rewards.length > 1 && '; all equal, so this group teaches nothing'}.
       </p>
       <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
@@ -199,12 +203,13 @@ function GroupLook({ row }: { readonly row: number }) {
   );
 }
 
+/** Rows of a rollout's group, by falling reward; only the row itself if it has no group. */
 function groupOf(row: number): number[] {
   const { group, reward } = table.columns;
-  const own = group[row] ?? -1;
-  if (own < 0) return [row];
+  const ownGroup = group[row] ?? -1;
+  if (ownGroup < 0) return [row];
   const rows: number[] = [];
-  for (let each = 0; each < table.rows; each++) if (group[each] === own) rows.push(each);
+  for (let each = 0; each < table.rows; each++) if (group[each] === ownGroup) rows.push(each);
   const paid = (each: number) => (Number.isNaN(reward[each] ?? NaN) ? -Infinity : reward[each]!);
   return rows.sort((a, b) => paid(b) - paid(a) || a - b);
 }
@@ -214,7 +219,7 @@ const LIBRARIES = [...new Set(FORMATS.filter((each) => each !== own).map(({ labe
   ', ',
 );
 
-/** What the screen is for, and the ways to a file. */
+/** Shown while no file is open: what the screen is for, and how to open files. */
 function Welcome() {
   const failed = useRollouts((s) => s.failed);
   return (
@@ -252,7 +257,7 @@ function Welcome() {
   );
 }
 
-/** The ways to a file but dropping it. */
+/** Buttons to open files, a folder or the sample. */
 function Pickers() {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
@@ -285,11 +290,11 @@ function Pickers() {
   );
 }
 
-/** Saves rollouts of the run in the lab: the batch in view or all that are kept, in either format. */
+/** Form to save rollouts of the run in the lab: of the batch in view or of all kept batches, in one of two formats. */
 function SaveRollouts() {
-  const [as, setAs] = useState<RolloutFile>('own');
+  const [format, setFormat] = useState<RolloutFile>('own');
   const [which, setWhich] = useState<'view' | 'all'>('all');
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   const updates = useLive((s) => s.update);
   return (
     <>
@@ -303,8 +308,8 @@ function SaveRollouts() {
       </select>
       <select
         aria-label="Format"
-        value={as}
-        onChange={(event) => setAs(event.target.value === 'own' ? 'own' : 'traces')}
+        value={format}
+        onChange={(event) => setFormat(event.target.value === 'own' ? 'own' : 'traces')}
       >
         {Object.entries(ROLLOUT_FILES).map(([name, { label, hint }]) => (
           <option key={name} value={name}>
@@ -315,13 +320,13 @@ function SaveRollouts() {
       <button
         type="button"
         onClick={() =>
-          void saveRollouts(which, as).then(setSaid, (error: unknown) => setSaid(`Not saved: ${String(error)}`))
+          void saveRollouts(which, format).then(setStatus, (error: unknown) => setStatus(`Not saved: ${String(error)}`))
         }
       >
         Save
       </button>
       <span className="faint" role="status">
-        {said}
+        {status}
       </span>
     </>
   );

@@ -13,10 +13,10 @@ const LABELS: Readonly<Record<StepMean, string>> = {
   toolCalls: 'tool calls',
   length: 'length',
 };
-const BOX = { height: 64, left: 4, right: 4, top: 6, bottom: 6 }; // px
-const MOST_POSITIONS = 300;
+const PLOT_BOX = { height: 64, left: 4, right: 4, top: 6, bottom: 6 }; // px
+const MAX_POINTS = 300; // drawn per curve
 
-/** Means over the steps of what is listed: reward, success, turns, calls, length. */
+/** Curves of the listed rollouts' means over the steps: reward, success, turns, calls, length. */
 export function StepCurves({ means: { steps, unit } }: { readonly means: MeansByStep }) {
   const [at, setAt] = useState<number | null>(null);
   if (steps.length < 2) return null;
@@ -32,21 +32,21 @@ export function StepCurves({ means: { steps, unit } }: { readonly means: MeansBy
 
 interface Props {
   readonly name: StepMean;
-  readonly unit: string; // of lengths
+  readonly unit: string; // unit of `length`
   readonly steps: readonly StepMeans[];
-  readonly at: number | null; // index of the step that is pointed at
+  readonly at: number | null; // index of the step under the pointer
   readonly setAt: (at: number | null) => void;
 }
 
 function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
-  // once for each list, not for each move of the pointer: there may be 100,000 steps
+  // memoized so that moving the pointer doesn't compute it again: there may be 100,000 steps
   const { first, last, bounds, lines, bands } = useMemo(() => curveOf(steps, name), [steps, name]);
   const low = name === 'success' ? 0 : Math.min(0, bounds[0]);
   const high = name === 'success' ? 1 : Math.max(bounds[1], low + 1e-9);
   const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
-  const plot: Plot = { ...BOX, width, x: { from, to }, y: { domain: [low, high], log: false } };
+  const plot: Plot = { ...PLOT_BOX, width, x: { from, to }, y: { domain: [low, high], log: false } };
   const format = name === 'success' ? percent : short;
   const shown = at === null ? steps.at(-1) : steps[at];
   const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
@@ -75,11 +75,14 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
   );
 }
 
-/** What is drawn of a mean: its first and last value, as many positions as can be told apart, and the smallest and the largest value, 0 of none. */
+/**
+ * Data to draw the curve of a mean: first and last value, smallest and largest value (0 if there are none), a line with
+ * at most `MAX_POINTS` points, and a band from min to max if a point covers several steps.
+ */
 function curveOf(steps: readonly StepMeans[], name: StepMean) {
   const measured = steps.filter((step) => !Number.isNaN(step[name]));
   const [x, y] = [measured.map(({ step }) => step), measured.map((step) => step[name])];
-  const buckets = bucketsBetween({ x, y, smooth: y }, x[0] ?? 0, x.at(-1) ?? 0, MOST_POSITIONS);
+  const buckets = bucketsBetween({ x, y, smooth: y }, x[0] ?? 0, x.at(-1) ?? 0, MAX_POINTS);
   const at = buckets.map(({ last }) => last);
   const [lows, highs] = [buckets.map(({ min }) => min), buckets.map(({ max }) => max)];
   return {

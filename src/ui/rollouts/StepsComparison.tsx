@@ -6,15 +6,15 @@ import { RecordTokens } from './RecordTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
 import { useRead } from './useRead.ts';
 
-/** Two steps side by side: their means, and a rollout of each. */
+/** Two steps side by side, with the means and one rollout of each. */
 export function StepsComparison({ list, steps }: Pick<Props, 'list' | 'steps'>) {
-  const beside = useRollouts((s) => s.beside);
+  const chosenSteps = useRollouts((s) => s.beside);
   const [first, last] = [steps[0], steps.at(-1)];
   if (!first || !last || first === last) return <p className="empty">Comparing needs at least two steps.</p>;
-  const ends = [first.step, last.step] as const;
+  const defaultSteps = [first.step, last.step] as const;
   const shown = [0, 1].map((side) => {
-    const asked = beside[side];
-    return steps.find(({ step }) => step === asked)?.step ?? ends[side]!;
+    const chosenStep = chosenSteps[side];
+    return steps.find(({ step }) => step === chosenStep)?.step ?? defaultSteps[side]!;
   });
   return (
     <div className="beside" data-testid="steps-look" role="region" aria-label="Two steps, side by side" tabIndex={0}>
@@ -39,11 +39,11 @@ interface Props {
   readonly choose: (step: number) => void;
 }
 
-const MOST_OPTIONS = 500;
+const MAX_OPTIONS = 500;
 
-/** Chooses a step from a list; of too many to list one is typed, and the nearest taken. */
+/** Choice of a step from a menu. With too many steps for a menu, an input that takes the nearest step. */
 export function StepChoice({ steps, step, choose }: Pick<Props, 'steps' | 'step' | 'choose'>) {
-  if (steps.length > MOST_OPTIONS) {
+  if (steps.length > MAX_OPTIONS) {
     return (
       <input
         key={step}

@@ -7,13 +7,13 @@ import { type Look, openFiles, useRollouts } from './rolloutFileStore.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
 import { recordedRun } from '../replay/shippedRecording.ts';
 
-/** Opens the rollouts of the shipped recording, and looks at what was asked for. */
+/** Opens the rollouts of the shipped recording, with the given row and view. */
 export async function openSample(
-  asked: { readonly row: number | null; readonly look: Look } = { row: null, look: 'rollout' },
+  place: { readonly row: number | null; readonly look: Look } = { row: null, look: 'rollout' },
 ): Promise<void> {
   try {
     openFiles([await sampleFile()]);
-    useRollouts.setState({ ...asked, sample: true });
+    useRollouts.setState({ ...place, sample: true });
   } catch (error) {
     notice(error instanceof Error ? error.message : String(error));
   }
@@ -26,27 +26,27 @@ export async function openRun(): Promise<void> {
   else openFiles([{ path: file, file: new Blob([...lines]) }]);
 }
 
-/** Opens rollouts that the page holds, and shows their screen. */
+/** Opens rollouts that the page has in memory, and shows the Rollouts screen. */
 export function openBatches(name: string, kept: readonly KeptBatch[], vocabulary: readonly string[]): void {
   openFiles([{ path: `${name}.jsonl`, file: new Blob(kept.flatMap((each) => ownLines(each, vocabulary))) }]);
   location.assign('#/rollouts');
 }
 
-/** Opens files that were picked. */
+/** Opens files that a person picked in a file dialog. */
 export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }
 
-const READ = /\.(jsonl|ndjson|json|parquet)$/i;
+const ROLLOUT_EXTENSIONS = /\.(jsonl|ndjson|json|parquet)$/i;
 
-/** Opens what was dropped or picked; of a folder the files that may hold rollouts. */
+/** Opens dropped or picked files. If there are several, only those whose extension fits. */
 export function openPlaced(files: readonly PlacedFile[]): void {
-  const fit = files.filter(({ path }) => READ.test(path));
-  // one file by itself is tried whatever it is called
-  openOrSay(fit.length > 0 || files.length > 1 ? fit : files);
+  const fitting = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
+  // a single file is tried whatever its extension
+  openOrNotify(fitting.length > 0 || files.length > 1 ? fitting : files);
 }
 
-function openOrSay(files: readonly PlacedFile[]): void {
+function openOrNotify(files: readonly PlacedFile[]): void {
   if (files.length > 0) openFiles(files);
   else notice('No rollout files found. Drop .jsonl, .ndjson, .json or .parquet files.');
 }

@@ -2,18 +2,18 @@ import type { RunFile } from '../../runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 
-/** Who is told what the reader finds. */
+/** Receives the events of the reader. `onLoss`: the worker has stopped. */
 export interface ReaderListener {
   readonly onEvent: (event: Exclude<ReaderEvent, { type: 'read' | 'run' }>) => void;
   readonly onLoss: (message: string) => void;
 }
 
-/** The owner of the worker that reads files of rollouts and of runs. */
+/** Owns the worker that reads files of rollouts and of runs. */
 export class ReaderClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   readonly #runs = new Map<number, (read: ReadRun) => void>();
-  #asked = 0;
+  #lastId = 0;
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
@@ -40,25 +40,25 @@ export class ReaderClient {
     this.#worker.postMessage(command);
   }
 
-  /** Rollouts by their rows, in order; problems where the worker has ended before it answered. */
+  /** Reads the rollouts of these rows, in order. If the worker ends before it answers, each is a problem. */
   read(rows: readonly number[]): Promise<readonly ReadRollout[]> {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#waiting.set(id, { rows, resolve });
       this.send({ type: 'read', id, rows });
     });
   }
 
-  /** The run of a file; a problem where the worker has ended before it answered. */
+  /** Reads the run of a file. If the worker ends before it answers, resolves with a problem. */
   readRun(file: RunFile): Promise<ReadRun> {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     return new Promise((resolve) => {
       this.#runs.set(id, resolve);
       this.send({ type: 'run', id, file });
     });
   }
 
-  /** Ends the worker; what it has not answered is answered by a problem. */
+  /** Ends the worker. Open requests resolve with a problem. */
   terminate(): void {
     this.#worker.terminate();
     for (const { rows, resolve } of this.#waiting.values())
@@ -69,7 +69,7 @@ export class ReaderClient {
   }
 }
 
-/** Why a rollout cannot be read when the worker has ended. */
+/** Problem of a rollout or run that cannot be read because the worker has ended. */
 export const READING_STOPPED = 'reading has stopped: open the files again';
 
 interface Waiting {

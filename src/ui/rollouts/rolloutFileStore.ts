@@ -18,17 +18,18 @@ interface RolloutsState {
   readonly version: number; // version of the table
   readonly reading: { readonly bytes: number; readonly of: number } | null; // null: nothing is being read
   readonly stopped: boolean; // whether the person stopped reading before the end
-  readonly failed: string; // why opening, searching or the reader itself ended early; ''
+  readonly failed: string; // why opening, searching or the reader itself ended early; '' if nothing failed
   readonly pattern: SplitPattern;
   readonly order: { readonly by: Order; readonly descending: boolean };
   readonly filter: Filter;
   readonly words: string; // the search
-  readonly hits: ReadonlySet<number> | null; // null: nothing is searched for
+  readonly hits: ReadonlySet<number> | null; // rows that the search found; null: no search
   readonly searched: number; // share of the files that the search has read
   readonly look: Look;
   readonly row: number | null; // the chosen rollout
   readonly sample: boolean; // whether the shipped sample is open
-  readonly beside: readonly [number | null, number | null]; // the rollouts chosen for the two steps side by side
+  // the two steps chosen for comparison; null: the first and the last step
+  readonly beside: readonly [number | null, number | null];
 }
 
 /** The open files, and the reader's place in them. */
@@ -49,18 +50,18 @@ export let table = new RolloutTable();
 let picked: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
 let opens = 0; // id of the newest command; events about older ones are ignored
-let searches = 0;
-let read = new Map<number, ReadRollout>(); // the rollouts viewed last
-const MOST_READ = 64;
-const TELL_MS = 500;
-const TELL_MS_PER_ROW = 0.01; // a longer list is updated less often
+let searches = 0; // id of the newest search
+let cache = new Map<number, ReadRollout>(); // the rollouts viewed last
+const MAX_CACHED_ROLLOUTS = 64;
+const UPDATE_MS = 500; // shortest time between two updates of the page
+const UPDATE_MS_PER_ROW = 0.01; // a longer list is updated less often
 
 function reader(): ReaderClient {
   return (client ??= new ReaderClient({
     onEvent: (event) => {
       // the reader may still send events about replaced files and old searches
       const newest = event.type === 'found' || (event.type === 'failed' && event.of === 'search') ? searches : opens;
-      if (event.id === newest) hear(event);
+      if (event.id === newest) handleEvent(event);
     },
     onLoss: (failed) => {
       client = null;
@@ -69,50 +70,52 @@ function reader(): ReaderClient {
   }));
 }
 
-function hear(event: Parameters<ReaderListener['onEvent']>[0]): void {
-  if (event.type === 'opened') take(event.opened);
-  else if (event.type === 'found') find(event.rows, event.share);
+function handleEvent(event: Parameters<ReaderListener['onEvent']>[0]): void {
+  if (event.type === 'opened') addOpened(event.opened);
+  else if (event.type === 'found') addFound(event.rows, event.share);
   else if (event.type === 'idle') {
-    tell();
+    updatePage();
     useRollouts.setState({ reading: null, stopped: event.stopped });
     // rows that arrived during a search weren't part of it
     const { words, hits } = useRollouts.getState();
-    if (hits) seek(words, hits);
+    if (hits) startSearch(words, hits);
   } else if (event.of === 'open') useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
   else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
 }
 
 let found: number[] = []; // hits of the running search; shown from time to time
-let toldFound = -Infinity;
+let lastFoundUpdate = -Infinity;
 
-function find(rows: readonly number[], share: number): void {
+function addFound(rows: readonly number[], share: number): void {
   for (const row of rows) found.push(row);
-  if (share < 1 && !isDue(toldFound)) return;
-  toldFound = performance.now();
+  if (share < 1 && !isDue(lastFoundUpdate)) return;
+  lastFoundUpdate = performance.now();
   useRollouts.setState({ hits: new Set(found), searched: share });
 }
 
-/** Whether the list may be updated again. Each update goes through the whole list, so long lists are updated less often. */
+/**
+ * Whether the list may be updated again. Each update goes through the whole list, so long lists are updated less often.
+ */
 function isDue(last: number): boolean {
-  return performance.now() - last > Math.max(TELL_MS, TELL_MS_PER_ROW * table.rows);
+  return performance.now() - last > Math.max(UPDATE_MS, UPDATE_MS_PER_ROW * table.rows);
 }
 
 let lastPageUpdate = -Infinity; // time of the last update of the page
-let waiting: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
+let unshown: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
 
-function take({ block, groups, problems, files, bytes, of }: Opened): void {
+function addOpened({ block, groups, problems, files, bytes, of }: Opened): void {
   table.append(block);
   // one by one, because a call can't take a hundred thousand arguments
-  for (const group of groups) waiting.groups.push(group);
-  for (const problem of problems) waiting.problems.push(problem);
+  for (const group of groups) unshown.groups.push(group);
+  for (const problem of problems) unshown.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
-  if (first || isDue(lastPageUpdate)) tell();
+  if (first || isDue(lastPageUpdate)) updatePage();
   useRollouts.setState({ files, reading: { bytes, of } });
 }
 
-function tell(): void {
-  const { groups, problems } = waiting;
-  waiting = { groups: [], problems: [] };
+function updatePage(): void {
+  const { groups, problems } = unshown;
+  unshown = { groups: [], problems: [] };
   lastPageUpdate = performance.now();
   useRollouts.setState((s) => ({
     groups: groups.length > 0 ? s.groups.concat(groups) : s.groups,
@@ -132,8 +135,8 @@ export function openFiles(files: readonly PickedFile[]): void {
 /** Reads the files again. `kept` has the parts of the state that stay. */
 function reopen(kept: Partial<RolloutsState>): void {
   table = new RolloutTable();
-  read = new Map();
-  waiting = { groups: [], problems: [] };
+  cache = new Map();
+  unshown = { groups: [], problems: [] };
   searches++;
   opens++;
   useRollouts.setState({ ...nothingOpen(), opened: opens, failed: '', reading: { bytes: 0, of: 1 }, ...kept });
@@ -154,7 +157,7 @@ export function closeFiles(): void {
   client = null;
   picked = [];
   table = new RolloutTable();
-  read = new Map();
+  cache = new Map();
   useRollouts.setState({ ...nothingOpen(), failed: '' });
 }
 
@@ -165,29 +168,32 @@ export function stopReading(): void {
 
 /** Searches all texts. An empty search shows all rollouts. */
 export function search(words: string): void {
-  seek(words, new Set());
+  startSearch(words, new Set());
 }
 
-/** Searches. `before` stays listed until there are results. */
-function seek(words: string, before: ReadonlySet<number>): void {
+/** Starts a search. The rows `before` stay listed until there are results. */
+function startSearch(words: string, before: ReadonlySet<number>): void {
   const id = ++searches;
-  const wanted = words.trim();
-  const searching = wanted !== '' && client !== null;
-  [found, toldFound] = [[], -Infinity];
+  const trimmed = words.trim();
+  const searching = trimmed !== '' && client !== null;
+  [found, lastFoundUpdate] = [[], -Infinity];
   useRollouts.setState({ words, hits: searching ? before : null, searched: searching ? 0 : 1 });
-  client?.send({ type: 'search', id, words: wanted });
+  client?.send({ type: 'search', id, words: trimmed });
 }
 
-/** The rollouts of these rows, from memory or from the file. Rows that can't be read now are tried again at the next call. */
+/**
+ * The rollouts of these rows, from the cache or from the file. Rows that can't be read now are tried again at the next
+ * call.
+ */
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
-  const known = read;
-  const missing = rows.filter((row) => !known.has(row));
-  const come = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
-  for (const one of come) if ('record' in one) known.set(one.row, one);
+  const cached = cache;
+  const missing = rows.filter((row) => !cached.has(row));
+  const answered = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
+  for (const one of answered) if ('record' in one) cached.set(one.row, one);
   const answers = rows.map(
-    (row) => known.get(row) ?? come.find((one) => one.row === row) ?? { row, problem: READING_STOPPED },
+    (row) => cached.get(row) ?? answered.find((one) => one.row === row) ?? { row, problem: READING_STOPPED },
   );
-  for (const row of known.keys()) if (known.size > MOST_READ && !rows.includes(row)) known.delete(row);
+  for (const row of cached.keys()) if (cached.size > MAX_CACHED_ROLLOUTS && !rows.includes(row)) cached.delete(row);
   return answers;
 }
 

@@ -9,7 +9,7 @@ import { download } from '../export/fileDownload.ts';
 import type { Run } from '../../runs/run.ts';
 import { recordedRun } from '../replay/shippedRecording.ts';
 
-/** How rollouts of this page are written. */
+/** The formats in which rollouts of this page can be saved. */
 export const ROLLOUT_FILES = {
   own: { label: 'JSON Lines', file: (run: string) => `${run}-rollouts.jsonl`, hint: 'everything the lab shows' },
   traces: {
@@ -20,7 +20,10 @@ export const ROLLOUT_FILES = {
 } as const;
 export type RolloutFile = keyof typeof ROLLOUT_FILES;
 
-/** The run whose rollouts can be written: the one in the lab, with the batch in view or all that it keeps, else the recording. */
+/**
+ * The run whose rollouts are saved: the lab's run, with the batch in view or all kept batches; without a run, the
+ * recording.
+ */
 async function runToWrite(
   which: 'view' | 'all',
 ): Promise<Pick<Run, 'id' | 'name' | 'started' | 'vocabulary' | 'batches'>> {
@@ -31,28 +34,28 @@ async function runToWrite(
   const batches: KeptBatch[] = [];
   for (const update of kept.updates) {
     if (isElsewhere(update)) await fetchBatch(update, question);
-    const at = batchAtHand(update);
-    if (at) batches.push(at);
+    const stored = batchAtHand(update);
+    if (stored) batches.push(stored);
   }
   return { ...run, vocabulary, batches };
 }
 
-/** Rollouts of the run, or of the recording, as lines of a file, and what that is called. */
+/** The lines of a file with the rollouts of the run or of the recording, and the file's name. */
 export async function rolloutLines(
   which: 'view' | 'all',
-  as: RolloutFile,
+  format: RolloutFile,
 ): Promise<{ readonly file: string; readonly lines: readonly string[] }> {
   const { id, name, started, vocabulary, batches } = await runToWrite(which);
-  const traced = { id: `run-${id}`, name, started };
+  const source = { id: `run-${id}`, name, started };
   const lines = batches.flatMap((kept) =>
-    as === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, traced),
+    format === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, source),
   );
-  return { file: ROLLOUT_FILES[as].file(id > 0 ? `run-${id}` : 'recording'), lines };
+  return { file: ROLLOUT_FILES[format].file(id > 0 ? `run-${id}` : 'recording'), lines };
 }
 
 /** Saves rollouts as a file and says how many there are. */
-export async function saveRollouts(which: 'view' | 'all', as: RolloutFile): Promise<string> {
-  const { file, lines } = await rolloutLines(which, as);
+export async function saveRollouts(which: 'view' | 'all', format: RolloutFile): Promise<string> {
+  const { file, lines } = await rolloutLines(which, format);
   if (lines.length === 0) return 'There are no rollouts yet. Run training first.';
   download(file, 'application/jsonl', new Blob([...lines], { type: 'application/jsonl' }));
   return `Saved ${lines.length} rollouts as ${file}.`;

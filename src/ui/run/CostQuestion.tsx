@@ -4,13 +4,19 @@ import type { Question } from '../../wire/questions.ts';
 import type { Missing } from './inspect.ts';
 import { acceptCost } from './acceptedCost.ts';
 
-/** What an answer takes, as a part of a sentence: “about 40 s, and up to 700 MB of memory beside the run's”. */
-export function costWords({ seconds, bytes: more }: Cost): string {
-  const memory = more > 0 ? `, and up to ${bytes(more)} of memory on top of the run’s` : '';
+/**
+ * Cost of an answer, as a part of a sentence: “about 40 s of computing, and up to 700 MB of memory on top of the
+ * run’s”.
+ */
+export function costWords({ seconds, bytes: memoryBytes }: Cost): string {
+  const memory = memoryBytes > 0 ? `, and up to ${bytes(memoryBytes)} of memory on top of the run’s` : '';
   return `about ${duration(Math.max(1, seconds))} of computing${memory}`;
 }
 
-/** In place of an answer: why there is none; where it only costs much, what, and a button that asks all the same. */
+/**
+ * Shown in place of an answer: why there is none. If it is only expensive, shows the cost and a button that asks
+ * anyway.
+ */
 export function CostQuestion({
   kind,
   reply: { message, cost },

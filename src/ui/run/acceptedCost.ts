@@ -4,20 +4,23 @@ import { useLive } from './liveStore.ts';
 
 type Kind = Question['kind'];
 
-/** Kinds of answers about the run that is there which the reader wants whatever they take: what they cost was shown once. */
+/**
+ * Kinds of answers about the current run that are computed whatever they cost, because the reader saw the cost and
+ * accepted it.
+ */
 const useAccepted = create<{ readonly kinds: ReadonlySet<Kind> }>()(() => ({ kinds: new Set() }));
 
-// what the answers of another run cost is not known yet
+// forget this for a new run, whose answers may cost more
 useLive.subscribe((now, before) => {
   if (now.run !== before.run) useAccepted.setState({ kinds: new Set() });
 });
 
-/** Whether the reader wants answers of a kind whatever they take. */
+/** Whether the reader has accepted the cost of answers of a kind. */
 export function useCostAccepted(kind: Kind): boolean {
   return useAccepted((s) => s.kinds.has(kind));
 }
 
-/** From now on answers of a kind are wanted whatever they take. */
+/** Accepts the cost of all further answers of a kind, until another run begins. */
 export function acceptCost(kind: Kind): void {
   useAccepted.setState((s) => ({ kinds: new Set([...s.kinds, kind]) }));
 }

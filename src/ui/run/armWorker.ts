@@ -13,11 +13,12 @@ import { NO_LISTENER, RunClient, type ForwardedEvent } from './runClient.ts';
 /** A run to train beside the lab: an arm of a comparison or of an experiment. */
 export interface Arm {
   readonly label: string;
-  readonly config: RunConfig; // with its seed; its `updates` say where it ends
-  readonly from?: Checkpoint | null; // goes on from there, under `config`; else from the start
-  readonly opening?: ReadonlyMap<MetricName, number>; // where its curves begin, at the fork
+  readonly config: RunConfig; // with its seed; the arm ends after `updates` updates
+  // checkpoint to continue from, with the knobs of `config`; without it the arm starts fresh
+  readonly from?: Checkpoint | null;
+  readonly opening?: ReadonlyMap<MetricName, number>; // first values of its curves, at the fork
   readonly facts?: Facts | null;
-  readonly environment?: EnvironmentFile | null; // that the person wrote, where it trains on one
+  readonly environment?: EnvironmentFile | null; // the person's own environment, if the arm trains on it
   readonly stopAtTrap?: boolean; // true: ends when the monitor says TRAP
 }
 
@@ -25,41 +26,41 @@ export interface Arm {
 export interface Trained {
   readonly label: string;
   readonly run: Run;
-  readonly began: number; // update
-  readonly checksum: string; // of the weights it began with
+  readonly began: number; // update at which the arm began
+  readonly checksum: string; // of the weights that the arm began with
 }
 
-/** How far an arm is. */
+/** Progress of an arm. */
 export interface ArmNews {
   readonly phase: Phase;
   readonly done: number; // within the phase
   readonly total: number;
-  readonly run: Run; // as it is; its curves go on growing
-  readonly silent: boolean; // its worker has not answered for ten seconds
+  readonly run: Run; // the run so far; its curves keep growing
+  readonly silent: boolean; // the worker has not answered for ten seconds
 }
 
 /**
- * Trains arms in a worker of their own: the run of the lab stays as it is. An arm ends at its last update or, with `stopAtTrap`, when
- * the monitor says TRAP. If training fails, `train` rejects with the worker's own message.
+ * Trains arms in a separate worker, so the lab's run is not affected. An arm ends at its last update or, with
+ * `stopAtTrap`, when the monitor says TRAP. If training fails, `train` rejects with the worker's own message.
  */
 export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
   readonly #client = new RunClient(NO_LISTENER);
   #still = false;
-  #begun = false; // the arm under way was told to run
+  #begun = false; // the command `run` was sent for the current arm
 
   async train(arm: Arm, tell: (news: ArmNews) => void): Promise<Trained> {
     const { label, config, from } = arm;
-    const log = new RunLog(openRun(arm));
+    const log = new RunLog(newRun(arm));
     const began = log.run.update;
     [this.#begun, this.#still] = [false, false];
-    const trained = this.#follow(log, arm, tell);
+    const finishedRun = this.#follow(log, arm, tell);
     this.#client.send({
       ...{ type: 'start', config: from?.begun ?? config, run: false },
       ...(from && { from: underKnobs(from, config) }),
       ...(arm.facts && { facts: arm.facts }),
       ...(arm.environment && { environment: arm.environment }),
     });
-    const [run, checksum] = await Promise.all([trained, this.#checksum()]);
+    const [run, checksum] = await Promise.all([finishedRun, this.#checksumThenTrain()]);
     return { label, run, began, checksum };
   }
 
@@ -72,8 +73,8 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
     this.#client.terminate(reason);
   }
 
-  /** The checksum of the weights that an arm begins with; answered once the run is there, which then trains. */
-  async #checksum(): Promise<string> {
+  /** Gets the checksum of the weights that an arm begins with, then starts the training. */
+  async #checksumThenTrain(): Promise<string> {
     const answer = await this.#client.ask((id) => ({ type: 'ask', id, question: { kind: 'checksum' } }));
     if (answer.kind !== 'checksum') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
     this.#begun = true;
@@ -81,34 +82,37 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
     return answer.checksum;
   }
 
-  /** Has the log grow with what the worker says, up to the end of the arm. Never settles if the worker is ended meanwhile. */
+  /**
+   * Adds the worker's events to the log until the arm ends, then resolves with the run. Never settles if the worker is
+   * ended before.
+   */
   #follow(log: RunLog, { stopAtTrap = false }: Arm, tell: (news: ArmNews) => void): Promise<Run> {
-    let there = false; // what comes before is of the run before
+    let ready = false; // events before `ready` belong to the previous arm
     let stage: Pick<ArmNews, 'phase' | 'done' | 'total'> = { phase: 'compiling', done: 0, total: 0 };
     let silent = false;
-    const say = () => tell({ ...stage, run: log.run, silent });
+    const report = () => tell({ ...stage, run: log.run, silent });
     return new Promise((resolve, reject) => {
       const onEvent = (event: ForwardedEvent) => {
-        there ||= event.type === 'ready';
-        if (event.type === 'error' && (event.fatal || !there)) reject(new Error(`${event.message} ${event.hint}`));
+        ready ||= event.type === 'ready';
+        if (event.type === 'error' && (event.fatal || !ready)) reject(new Error(`${event.message} ${event.hint}`));
         if (event.type === 'phase') stage = { phase: event.phase, done: event.done, total: event.total };
-        if (event.type !== 'checkpoint' && there) log.add(event);
-        if (event.type === 'phase' || event.type === 'metrics') say();
+        if (event.type !== 'checkpoint' && ready) log.add(event);
+        if (event.type === 'phase' || event.type === 'metrics') report();
         const trapped = event.type === 'metrics' && log.run.health.at(-1)?.health.state === 'trap';
         if (stopAtTrap && trapped) this.#client.send({ type: 'pause' });
         if (log.finished || (stopAtTrap && trapped)) resolve(log.run);
       };
-      const onSilence = (is: boolean) => {
-        silent = is;
-        say();
+      const onSilence = (isSilent: boolean) => {
+        silent = isSilent;
+        report();
       };
       this.#client.listen({ onEvent, onSilence, onLoss: (message) => reject(new Error(message)) });
     });
   }
 }
 
-/** The run of an arm before it trains; where it is forked, its curves have one point. */
-function openRun({ label, config, from, opening = new Map(), facts = null, environment = null }: Arm): Run {
+/** The run of an arm before it trains. The curves with an `opening` value already have one point, at the fork. */
+function newRun({ label, config, from, opening = new Map(), facts = null, environment = null }: Arm): Run {
   const update = from?.progress.update ?? 0;
   const point = (value: number) => Series.of({ x: Uint32Array.of(update), y: Float64Array.of(value) });
   const series = new Map(Array.from(opening, ([name, value]) => [name, point(value)] as const));

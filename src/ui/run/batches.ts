@@ -4,10 +4,12 @@ import type { Answer, Question } from '../../wire/questions.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { live } from './liveStore.ts';
 
-/** Most bytes of batches in the page. The run in the worker keeps more; the page asks for them. */
-const MOST_BYTES = 32 * 2 ** 20;
+/**
+ * Bytes of batches that the page stores. The run in the worker keeps more batches, which the page requests when needed.
+ */
+const MAX_STORED_BYTES = 32 * 2 ** 20;
 
-const atHand = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the least recently used first
+const stored = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the least recently used first
 let bytes = 0;
 let run = 0; // counts runs, so that a late answer of an old run isn't used for the next
 
@@ -17,9 +19,9 @@ export function takeBatch({ batch, config, ...kept }: Omit<Extract<RunEvent, { t
   live.kept = { updates: kept.kept, bytes: kept.bytes };
 }
 
-/** Forgets all batches: another run begins. */
+/** Drops all batches, because another run begins. */
 export function clearBatches(): void {
-  atHand.clear();
+  stored.clear();
   bytes = 0;
   run++;
   live.kept = { updates: [], bytes: 0 };
@@ -27,10 +29,10 @@ export function clearBatches(): void {
 
 /** The batch that an update learned from, if the page has it. */
 export function batchAtHand(update: number): KeptBatch | undefined {
-  const found = atHand.get(update);
+  const found = stored.get(update);
   if (!found) return undefined;
-  atHand.delete(update);
-  atHand.set(update, found);
+  stored.delete(update);
+  stored.set(update, found);
   return found;
 }
 
@@ -41,14 +43,14 @@ export function newestBatch(): KeptBatch | undefined {
 
 /** True if the run keeps the batch of an update but the page doesn't have it. */
 export function isElsewhere(update: number): boolean {
-  return live.kept.updates.includes(update) && !atHand.has(update);
+  return live.kept.updates.includes(update) && !stored.has(update);
 }
 
 /** Asks the run for the batch of an update, and stores it if the run still keeps it. */
 export async function fetchBatch(update: number, ask: (question: Question) => Promise<Answer>): Promise<void> {
-  const own = run;
+  const askedRun = run;
   const answer = await ask({ kind: 'batch', update });
-  if (run !== own) return;
+  if (run !== askedRun) return;
   const kept = answer.kind === 'batch' ? answer.kept : null;
   if (kept) add(kept);
   else live.kept = { ...live.kept, updates: live.kept.updates.filter((each) => each !== update) };
@@ -57,16 +59,16 @@ export async function fetchBatch(update: number, ask: (question: Question) => Pr
 function add({ batch, config }: KeptBatch): void {
   drop(batch.update);
   const size = batchBytes(batch);
-  atHand.set(batch.update, { batch, config, bytes: size });
+  stored.set(batch.update, { batch, config, bytes: size });
   bytes += size;
   const { shownUpdate } = useSelection.getState();
-  for (const update of atHand.keys()) {
-    if (bytes <= MOST_BYTES) break;
+  for (const update of stored.keys()) {
+    if (bytes <= MAX_STORED_BYTES) break;
     if (update !== shownUpdate && update !== batch.update) drop(update);
   }
 }
 
 function drop(update: number): void {
-  bytes -= atHand.get(update)?.bytes ?? 0;
-  atHand.delete(update);
+  bytes -= stored.get(update)?.bytes ?? 0;
+  stored.delete(update);
 }

@@ -15,59 +15,67 @@ import { firstFrom } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 
 /**
- * How a run goes. `trapped` and `watched` are the monitor's word, before all others; `unclear`: the numbers allow no word yet.
- * `finished` goes beside the others.
+ * How a run is going. `trapped` and `watched` come from the monitor; `trapped` is checked first. `apart`: training
+ * success rises but evaluation falls. `unclear`: the numbers show nothing yet.
  */
 export type CourseState = 'trapped' | 'falling' | 'apart' | 'watched' | 'solved' | 'stalled' | 'learning' | 'unclear';
 
-/** What is known of a run's course, from its curves and its monitor alone. */
+/** How a run is going, judged only by its curves and its monitor. */
 export interface Course {
   readonly state: CourseState;
   readonly updates: number;
-  readonly success: { readonly before: number; readonly now: number }; // of training rollouts: opening and end of the smoothed curve
-  readonly gain: Gain | null; // null: too few to say
-  readonly trend: Trend | null; // the same
-  readonly flat: Trend | null; // the longest stretch up to now over which it has stalled; null: none
-  readonly best: number; // largest mean of as many updates so far
-  readonly heldOut: HeldOut | null; // null: solved less than twice
+  // of training rollouts: start and end of the smoothed curve
+  readonly success: { readonly before: number; readonly now: number };
+  readonly gain: Gain | null; // null: too few updates
+  readonly trend: Trend | null; // null: too few updates
+  // trend of the longest stretch up to now over which success has stalled; null: it has not
+  readonly flat: Trend | null;
+  // largest mean success over `MEAN_UPDATES` updates so far, or over half of the updates if there are fewer
+  readonly best: number;
+  readonly heldOut: HeldOut | null; // null: evaluated less than twice
 }
 
-/** Success of training rollouts over the first and the last updates, each update weighing alike, and what lies between. */
+/**
+ * Mean success of training rollouts over the first and the last updates (each update counts the same), and the
+ * difference.
+ */
 export interface Gain {
-  readonly first: number; // mean
-  readonly last: number;
-  readonly width: number; // updates that each is the mean of
-  readonly interval: Interval; // of last less first
+  readonly first: number; // mean over the first `width` updates
+  readonly last: number; // mean over the last `width` updates
+  readonly width: number;
+  readonly interval: Interval; // of last − first
 }
 
 /** How success of training rollouts moves at the end of a run: a straight line through its last updates. */
 export interface Trend {
-  readonly updates: number; // that the line goes through
-  readonly change: number; // of success, in `per` updates
-  readonly per: number; // `STRETCH`, or all updates where there are fewer
+  readonly updates: number; // number of updates that the line is fitted to
+  readonly change: number; // change of success over `per` updates
+  readonly per: number; // `TREND_UPDATES`, or all updates if there are fewer
   readonly interval: Interval; // of `change`, 95 %
 }
 
-/** Success on evaluated tasks, first and now, and the tasks that it was measured on. */
+/** Success on evaluated tasks, first and now, and the tasks that were evaluated. */
 export interface HeldOut {
   readonly before: number;
   readonly now: number;
   readonly best: number;
-  readonly tasks: number; // different ones
+  readonly tasks: number; // number of different tasks
   readonly kind: EvaluationSet;
-  readonly whole: boolean; // all tasks there are
-  readonly interval: Interval | null; // of `now`, exact, for that many tasks; null: all tasks there are, so none is sampled
-  readonly changed: 'more' | 'less' | 'unclear'; // by Fisher's test; of all tasks there are, by the first evaluations and the last
-  readonly fell: boolean; // from its best
+  readonly whole: boolean; // all tasks of the environment are evaluated
+  // exact interval of `now` for a sample of `tasks` tasks; null if `whole`, because nothing is sampled
+  readonly interval: Interval | null;
+  // by Fisher's test; if `whole`, by comparing the first and the last evaluations
+  readonly changed: 'more' | 'less' | 'unclear';
+  readonly fell: boolean; // `now` is clearly below `best`
 }
 
-const ENOUGH = 3; // updates before anything is said
-const WINDOW = 10; // updates whose mean is compared
-const STRETCH = 30; // updates over which the trend is given, and the fewest that can show a stall
-const FLAT = 0.05; // of success in a stretch: a run has stalled where the interval of its trend holds no more, up or down
-const SOLVED = 0.9;
-const NOTABLE = 0.1; // of success: smaller changes are not called a fall or a movement
-const CHANCE_OF_BEST = 0.01; // the best of several is picked for being large
+const MIN_UPDATES = 3; // with fewer updates there is no course
+const MEAN_UPDATES = 10; // number of updates averaged at either end
+const TREND_UPDATES = 30; // updates over which the trend is given; also the shortest stretch that can show a stall
+const STALL_CHANGE = 0.05; // stalled: the interval of the change of success in a stretch lies within ± this
+const SOLVED_SUCCESS = 0.9;
+const MIN_DROP = 0.1; // a smaller drop of success is not called a fall
+const BEST_SIGNIFICANCE = 0.01; // stricter than `CHANCE`, because the best evaluation was selected for being large
 
 /** How a run is going; null before there is enough data. If the monitor sees trouble, nothing good is said. */
 export function courseOf(
@@ -77,19 +85,19 @@ export function courseOf(
 ): Course | null {
   const success = series.get('rollout/success');
   const [before, now] = [success?.opening, success?.smooth];
-  if (!success || before === undefined || now === undefined || success.length < ENOUGH) return null;
+  if (!success || before === undefined || now === undefined || success.length < MIN_UPDATES) return null;
   const { x, y } = success.points;
   const values = Array.from(y);
   const { width, last, peak, gain } = endsOf(values);
   const heldOut = heldOutOf(series, config);
   const trendOf = trendsOf(x, y);
-  const trend = trendOf(STRETCH);
-  const known = {
+  const trend = trendOf(TREND_UPDATES);
+  const common = {
     ...{ updates: x.at(-1) ?? values.length, success: { before, now }, heldOut, trend, best: mean(peak) },
     gain: gain && { first: mean(values.slice(0, width)), last: mean(last), width, interval: gain },
-    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? flatOf(trendOf, x) : null,
+    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? stallOf(trendOf, x) : null,
   };
-  return { ...known, state: stateOf() };
+  return { ...common, state: stateOf() };
 
   function stateOf(): CourseState {
     if (health?.state === 'trap') return 'trapped';
@@ -97,30 +105,32 @@ export function courseOf(
     if (heldOut && (heldOut.changed === 'less' || heldOut.fell)) return rises ? 'apart' : 'falling';
     if (hasFallen(values)) return 'falling';
     if (health?.state === 'watch') return 'watched';
-    if (mean(last) >= SOLVED) return 'solved';
-    if (known.flat) return 'stalled';
-    const whole = trend?.per === STRETCH;
+    if (mean(last) >= SOLVED_SUCCESS) return 'solved';
+    if (common.flat) return 'stalled';
+    const whole = trend?.per === TREND_UPDATES;
     if (whole && trend.interval.high < 0) return 'falling';
     if (rises || (whole && trend.interval.low > 0)) return 'learning';
     return heldOut?.changed === 'more' ? 'learning' : 'unclear';
   }
 }
 
-/** The two ends of a curve, each as wide as can be told, its highest stretch of that width, and the interval of last less first. */
+/**
+ * Values at the end of a curve, its stretch of the same width with the highest mean, and the interval of last − first.
+ */
 function endsOf(values: readonly number[]) {
-  const width = Math.min(WINDOW, Math.floor(values.length / 2));
+  const width = Math.min(MEAN_UPDATES, Math.floor(values.length / 2));
   const [first, last] = [values.slice(0, width), values.slice(-width)];
   return { width, last, peak: highest(values, width), gain: width < 3 ? null : differenceInterval(first, last) };
 }
 
-/** Whether the end of a curve lies below its highest stretch, by more than chance makes and by more than is spoken of. */
+/** Whether the end of a curve lies below its highest stretch, by more than chance and by more than `MIN_DROP`. */
 function hasFallen(values: readonly number[]): boolean {
   const { width, last, peak } = endsOf(values);
   const drop = width < 3 ? null : differenceInterval(peak, last);
-  return drop !== null && drop.high < 0 && mean(peak) - mean(last) > NOTABLE;
+  return drop !== null && drop.high < 0 && mean(peak) - mean(last) > MIN_DROP;
 }
 
-/** The trend of the last so many updates; null where they are too few. */
+/** Gives the trend of the last `updates` updates; null if there are too few. */
 type TrendOf = (updates: number) => Trend | null;
 
 function trendsOf(x: Uint32Array, y: Float64Array): TrendOf {
@@ -130,11 +140,11 @@ function trendsOf(x: Uint32Array, y: Float64Array): TrendOf {
     const from = firstFrom(x, end - updates + 1);
     const line = slopeFrom(from);
     if (!line) return null;
-    const spanned = Math.min(updates, end - (x[from] ?? end) + 1);
-    const per = Math.min(STRETCH, spanned);
+    const fittedUpdates = Math.min(updates, end - (x[from] ?? end) + 1);
+    const per = Math.min(TREND_UPDATES, fittedUpdates);
     const { slope, interval } = line;
     return {
-      updates: spanned,
+      updates: fittedUpdates,
       change: per * slope,
       per,
       interval: { low: per * interval.low, high: per * interval.high },
@@ -143,17 +153,17 @@ function trendsOf(x: Uint32Array, y: Float64Array): TrendOf {
 }
 
 /**
- * The longest stretch up to now, of 30 updates and more, over which success has stalled: its trend may be none, and the interval leaves
- * no room for one of `FLAT`. A noisy curve needs a longer stretch for that than a quiet one, which is the test.
+ * Trend of the longest stretch up to now, of at least 30 updates, over which success has stalled: the interval of the
+ * change contains 0 and lies within ± `STALL_CHANGE`. A noisy curve has a wider interval and so needs a longer stretch.
  */
-function flatOf(trendOf: TrendOf, x: Uint32Array): Trend | null {
+function stallOf(trendOf: TrendOf, x: Uint32Array): Trend | null {
   const span = (x.at(-1) ?? 0) - (x[0] ?? 0) + 1;
   let found: Trend | null = null;
-  for (let updates = STRETCH; updates <= span; updates += WINDOW) {
+  for (let updates = TREND_UPDATES; updates <= span; updates += MEAN_UPDATES) {
     const trend = trendOf(updates);
     if (!trend) continue;
     const { low, high } = trend.interval;
-    if (low <= 0 && high >= 0 && low > -FLAT && high < FLAT) found = trend;
+    if (low <= 0 && high >= 0 && low > -STALL_CHANGE && high < STALL_CHANGE) found = trend;
   }
   return found;
 }
@@ -162,8 +172,8 @@ function flatOf(trendOf: TrendOf, x: Uint32Array): Trend | null {
 function highest(values: readonly number[], width: number): readonly number[] {
   let best = values.slice(0, width);
   for (let from = 1; from + width <= values.length; from++) {
-    const here = values.slice(from, from + width);
-    if (mean(here) > mean(best)) best = here;
+    const stretch = values.slice(from, from + width);
+    if (mean(stretch) > mean(best)) best = stretch;
   }
   return best;
 }
@@ -176,25 +186,25 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   const values = Array.from(curve.points.y);
   const whole = config !== null && isWholeSet(tasks, config);
   const best = Math.max(...values);
-  const known = { kind: config ? evaluationSetOf(config) : 'mixed', before, now, best, tasks, whole } as const;
+  const common = { kind: config ? evaluationSetOf(config) : 'mixed', before, now, best, tasks, whole } as const;
   if (whole) {
-    // no task is sampled: what can be chance is which update was evaluated
+    // all tasks are evaluated, so chance lies only in which updates were evaluated
     const { gain } = endsOf(values);
     const changed = !gain || (gain.low <= 0 && gain.high >= 0) ? 'unclear' : gain.low > 0 ? 'more' : 'less';
-    return { ...known, interval: null, changed, fell: hasFallen(values) };
+    return { ...common, interval: null, changed, fell: hasFallen(values) };
   }
-  const chance = (from: number) => fisherTest(Math.round(from * tasks), tasks, Math.round(now * tasks), tasks);
+  const pValue = (from: number) => fisherTest(Math.round(from * tasks), tasks, Math.round(now * tasks), tasks);
   return {
-    ...known,
+    ...common,
     interval: shareInterval(Math.round(now * tasks), tasks),
-    changed: chance(before) >= CHANCE ? 'unclear' : now > before ? 'more' : 'less',
-    fell: chance(best) < CHANCE_OF_BEST,
+    changed: pValue(before) >= CHANCE ? 'unclear' : now > before ? 'more' : 'less',
+    fell: pValue(best) < BEST_SIGNIFICANCE,
   };
 }
 
 /**
- * How many different tasks an evaluation counts: greedy play of the same task twice is one observation. What the run itself
- * reported; of runs that did not, what their environment holds.
+ * Number of different tasks in an evaluation. Greedy play of the same task twice counts once. Taken from the run's
+ * report; if there is none, the number of tasks in the environment, at most `evalTasks`.
  */
 export function distinctTasks(series: ReadonlyMap<MetricName, Series>, config: RunConfig | null): number {
   const reported = series.get('eval/tasks')?.latest;

@@ -5,7 +5,7 @@ import { live, useLive } from './liveStore.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** What the stage shows: a batch and the rollout chosen from it. */
+/** What the lab shows: a batch and the rollout chosen from it. */
 export interface Current {
   readonly batch: BatchView;
   readonly episode: EpisodeView | undefined;
@@ -21,9 +21,12 @@ export function useCurrent(): Current {
 
 let memo: { version: number; row: number; batch: BatchView; current: Current } | null = null;
 
-/** The same without React, for keys. The version names the batch: `live.batch` is replaced, never changed. */
-export function currentOf(version: number, wanted: number): Current {
-  const row = wanted < live.batch.rows ? wanted : 0; // an address may ask for a rollout that is yet to come
+/**
+ * The batch and rollout in view, for code outside React such as keyboard shortcuts. `version` identifies the batch,
+ * because `live.batch` is replaced and never modified.
+ */
+export function currentOf(version: number, wantedRow: number): Current {
+  const row = wantedRow < live.batch.rows ? wantedRow : 0; // an address may select a rollout that doesn't exist yet
   if (memo?.version === version && memo.row === row && memo.batch === live.batch) return memo.current;
   const { batch, vocabulary } = live;
   const current = {
@@ -35,7 +38,7 @@ export function currentOf(version: number, wanted: number): Current {
   return current;
 }
 
-/** The turn in view: the chosen one, else the last of those shown. */
+/** The turn in view: the chosen one, otherwise the last one shown. */
 export function turnInView({ rollout }: Current, chosen: number | null, revealed: number | null = null): number {
   const shown =
     revealed === null ? undefined : rollout.turns.findLast((turn) => (turn.spans[0]?.tokens[0] ?? 0) < revealed);

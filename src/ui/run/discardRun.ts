@@ -5,13 +5,15 @@ import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../replay/player.ts';
 import { clearBatches } from './batches.ts';
 import { endWorker } from './engine.ts';
-import { live, showCurves, showNoBatch, STILL, useLive } from './liveStore.ts';
+import { live, showCurves, showNoBatch, NEW_RUN_STATE, useLive } from './liveStore.ts';
 
-/** Takes the run off the page as if none had begun: its worker ends, nothing of it is saved, and the recording is back. */
+/**
+ * Removes the run from the page as if none had begun: ends its worker, deletes its save, and shows the recording again.
+ */
 export async function discardRun(): Promise<void> {
   endWorker();
   forgetLatest();
-  dropSaved(ownSaveSlot()).catch(() => undefined); // where nothing can be saved, nothing was
+  dropSaved(ownSaveSlot()).catch(() => undefined); // if the browser can't save, there is nothing to delete
   clearBatches();
   showNoBatch();
   showCurves(new Map());
@@ -20,7 +22,7 @@ export async function discardRun(): Promise<void> {
   live.flags = [];
   useConfig.setState({ applied: null });
   useLive.setState((s) => ({
-    ...STILL,
+    ...NEW_RUN_STATE,
     ...{ session: 'none', problem: null, health: null, preferences: null, backend: null },
     ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, flagsVersion: s.flagsVersion + 1 },
   }));

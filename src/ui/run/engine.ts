@@ -22,17 +22,17 @@ import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { SILENT_WORDS } from './workerWatch.ts';
 
-const CONFIGURE_MS = 60; // while a slider is dragged, its value is sent this often
-const MORE_UPDATES = 50;
+const CONFIGURE_MS = 60; // while a slider is dragged, its value is sent at this interval
+const MORE_UPDATES = 50; // added when a finished run is continued
 
 let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // the person's own facts, for the next run
-let environment: EnvironmentFile | null = null; // the person's own environment for the next run: written here, or run on request
-let brought: OwnData = { facts: null, environment: null }; // facts and environment of the run that was started last
-let base: PickedModel | null = null; // the checkpoint for runs that train adapters
+let environment: EnvironmentFile | null = null; // the person's own environment, for the next run
+let runData: OwnData = { facts: null, environment: null }; // facts and environment of the run that was started last
+let baseModel: PickedModel | null = null; // the checkpoint for runs that train adapters
 let resuming: Resuming | null = null; // a saved run that is being opened
-let waiting: Resuming | null = null; // a saved run that needs its checkpoint first
+let waitingForModel: Resuming | null = null; // a saved run that needs its checkpoint first
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts or continues training. */
@@ -48,7 +48,8 @@ export function run(): void {
 
 /** Starts the saved run that waits for its checkpoint, or a fresh run if none waits. */
 function begin(running: boolean): void {
-  if (waiting && useConfig.getState().wanted.model === 'checkpoint') startFrom(waiting.run, waiting);
+  if (waitingForModel && useConfig.getState().wanted.model === 'checkpoint')
+    startFrom(waitingForModel.run, waitingForModel);
   else start(running);
 }
 
@@ -67,13 +68,16 @@ export function step(scale: 'update' | 'optimizer-step'): void {
   send({ type: 'step', scale });
 }
 
-/** Starts a fresh run with the knobs that the page shows. The current run stays until the new one is known to be possible. */
+/**
+ * Starts a fresh run with the knobs that the page shows. The current run stays until the new one is known to be
+ * possible.
+ */
 export function start(running: boolean): void {
-  [resuming, waiting] = [null, null];
+  [resuming, waitingForModel] = [null, null];
   const { begun: config, changes } = addressed(useConfig.getState());
   if (config.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
   else {
-    launch({ config, run: running, changes, ...broughtTo(config, { facts, environment }), ...baseOf(config) });
+    launch({ config, run: running, changes, ...dataFor(config, { facts, environment }), ...checkpointFor(config) });
   }
 }
 
@@ -83,81 +87,94 @@ const NO_ENVIRONMENT: Problem = {
   ...{ fatal: false, fields: [], cause: 'needs-environment' },
 };
 
-/** Continues from a checkpoint, paused unless `running`. The current run stays until this is known to be possible. `from`: where the run was saved. */
+/**
+ * Continues from a checkpoint, paused unless `running`. The current run stays until this is known to be possible.
+ * `from`: where the run was saved.
+ */
 export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = false): void {
   const { checkpoint } = run;
   if (!checkpoint) return; // without a checkpoint the run can only be viewed
   resuming = { ...from, run };
   if (run.environment) setEnvironment(run.environment); // a reset uses it again
-  const own = { facts: run.facts ?? facts, environment };
+  const ownData = { facts: run.facts ?? facts, environment };
   const lastBatch = run.batches.at(-1);
   launch({
     config: checkpoint.begun,
     from: checkpoint,
     run: running,
     changes: plannedFor(checkpoint.begun),
-    ...broughtTo(checkpoint.begun, own),
+    ...dataFor(checkpoint.begun, ownData),
     ...(lastBatch && { kept: lastBatch }),
-    ...baseOf(checkpoint.begun),
+    ...checkpointFor(checkpoint.begun),
   });
 }
 
 /** The person's own data that a run with these knobs needs. */
-const broughtTo = ({ env }: RunConfig, own: OwnData) => ({
+const dataFor = ({ env }: RunConfig, own: OwnData) => ({
   ...(own.facts && { facts: own.facts }),
   ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
 });
 
-const baseOf = ({ model }: RunConfig) => (model === 'checkpoint' && base ? { base } : {});
+const checkpointFor = ({ model }: RunConfig) => (model === 'checkpoint' && baseModel ? { base: baseModel } : {});
 
 function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
-  const own = (client ??= spawn());
+  const runClient = (client ??= spawn());
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
-  brought = { facts: command.facts ?? null, environment: command.environment ?? null };
-  const server = serverNamed(brought.environment) ?? useLive.getState().server; // from now on
+  runData = { facts: command.facts ?? null, environment: command.environment ?? null };
+  const server = serverNamed(runData.environment) ?? useLive.getState().server;
   useLive.setState({ session, running: command.run, stepping: false, problem: null, server });
-  own.send({ type: 'start', guarded: true, ...command });
-  own.send({ type: 'hold', update: useSelection.getState().shownUpdate }); // the address may ask for an update that is still to come
+  runClient.send({ type: 'start', guarded: true, ...command });
+  // the address may select an update that is not trained yet
+  runClient.send({ type: 'hold', update: useSelection.getState().shownUpdate });
 }
 
-/** Causes a failure, for tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for unknown names. */
+/**
+ * Causes a failure, for tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for
+ * unknown names.
+ */
 export function inject(wanted: string, at = 'now'): void {
   const fault = FAULTS.find((each) => each === wanted);
   if (!fault) throw new RangeError(`inject: “${wanted}” isn’t a fault. Use ${FAULTS.join(' or ')}.`);
   const moment = MOMENTS.find((each) => each === at);
   if (!moment) throw new RangeError(`inject: “${at}” isn’t a moment. Use ${MOMENTS.join(' or ')}.`);
-  client ??= spawn(); // the failure may be meant for the start of a run
+  client ??= spawn(); // the failure may be set before a run starts
   send({ type: 'inject', fault, moment });
 }
 
 /** Ends a worker that doesn't answer. The last state that it sent can be recovered. */
 export function endWorker(): void {
   if (!client) return;
-  end('You stopped the training worker.');
+  terminate('You stopped the training worker.');
   useLive.setState({ session: 'failed', running: false });
 }
 
-/** Cancels a run that is being opened. This ends the worker, because a file could keep it busy forever. A saved run stays saved. */
+/**
+ * Cancels a run that is being opened. This ends the worker, because a file could keep it busy forever. A saved run
+ * stays saved.
+ */
 export function cancelStart(): void {
   if (useLive.getState().session !== 'starting') return;
   flush();
-  end('The start was cancelled.');
-  [resuming, waiting] = [null, null];
+  terminate('The start was cancelled.');
+  [resuming, waitingForModel] = [null, null];
   useLive.setState({ session: 'none', running: false, stepping: false, phase: 'idle', problem: null });
 }
 
 /** Sets the person's own facts for the next runs. */
-export function setFacts(own: Facts | null): void {
-  facts = own;
+export function setFacts(newFacts: Facts | null): void {
+  facts = newFacts;
 }
 
 /** Sets the person's own environment for the next runs. Its program runs as soon as such a run starts. */
-export function setEnvironment(own: EnvironmentFile): void {
-  environment = own;
-  useLive.setState({ ownEnvironment: environmentTitle(own) });
+export function setEnvironment(file: EnvironmentFile): void {
+  environment = file;
+  useLive.setState({ ownEnvironment: environmentTitle(file) });
 }
 
-/** Continues with a new version of the environment that failed, from the paused update or else from the start. The program runs. */
+/**
+ * Continues with a new version of the environment that failed, from the paused update or else from the start. The
+ * program runs.
+ */
 export function continueWithEnvironment(file: EnvironmentFile): void {
   setEnvironment(file);
   const paused = latestCheckpoint() ?? resuming?.run ?? null;
@@ -169,15 +186,15 @@ export function continueWithEnvironment(file: EnvironmentFile): void {
 export const nextEnvironment = (): EnvironmentFile | null => environment;
 
 /** Sets the checkpoint for the next runs that train adapters. */
-export function setModel(given: PickedModel): void {
-  base = given;
+export function setModel(model: PickedModel): void {
+  baseModel = model;
 }
 
 /** The checkpoint for the next runs that train adapters; null if none is set. */
-export const nextModel = (): PickedModel | null => base;
+export const nextModel = (): PickedModel | null => baseModel;
 
 /** The saved run that waits until the checkpoint of its adapters is opened; null if none does. */
-export const pendingRun = (): Resuming | null => waiting;
+export const pendingRun = (): Resuming | null => waitingForModel;
 
 /** Goes back to update 0, paused. @public */
 export function reset(): void {
@@ -191,7 +208,7 @@ export function prefer(better: Attempt, worse: Attempt): void {
 
 /** Asks the run about a kept rollout. This does not change the run. */
 export function ask(question: Question): Promise<Answer> {
-  return pose((id) => ({ type: 'ask', id, question }), 'There is no run to ask. Run training first.');
+  return askWorker((id) => ({ type: 'ask', id, question }), 'There is no run to ask. Run training first.');
 }
 
 /** Plays a task with a person's tokens in place of the agent's. It needs no run and does not touch one. */
@@ -205,12 +222,18 @@ export function weigh(config: RunConfig): Promise<Answer> {
   return convert({ kind: 'weigh', config, facts, environment: written });
 }
 
-/** Makes a zip from a run, or a run from files. It needs no open run and does not touch one. */
+/**
+ * Does a conversion task, for example a zip from a run, or a run from files. It needs no open run and does not touch
+ * one.
+ */
 export function convert(task: FolderTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));
 }
 
-/** While it is on, each stage of an update waits for the device, so the time of a stage covers only its own work. */
+/**
+ * Turns fencing on or off. While it is on, each stage of an update waits for the device, so its time covers only its
+ * own work.
+ */
 export function fence(on: boolean): void {
   fenced = on;
   send({ type: 'fence', on });
@@ -218,11 +241,12 @@ export function fence(on: boolean): void {
 
 /** Makes the run time its kernels and report the times. This does not change the run. */
 export function measure(): Promise<Answer> {
-  return pose((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
+  return askWorker((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
 }
 
-function pose(command: (id: number) => RunCommand, without: string): Promise<Answer> {
-  return client?.ask(command) ?? Promise.resolve({ kind: 'refused', message: without });
+/** Sends a question to the worker. Without a worker it is refused with `noWorkerMessage`. */
+function askWorker(command: (id: number) => RunCommand, noWorkerMessage: string): Promise<Answer> {
+  return client?.ask(command) ?? Promise.resolve({ kind: 'refused', message: noWorkerMessage });
 }
 
 function send(command: RunCommand): void {
@@ -230,46 +254,47 @@ function send(command: RunCommand): void {
 }
 
 function spawn(): RunClient {
-  const made = new RunClient({ onEvent: receive, onLoss: lose, onSilence: silent });
-  if (fenced) made.send({ type: 'fence', on: true });
-  return made;
+  const newClient = new RunClient({ onEvent: handleEvent, onLoss: handleLoss, onSilence });
+  if (fenced) newClient.send({ type: 'fence', on: true });
+  return newClient;
 }
 
 /** Updates the engine's own state after an event. `runEvents.ts` updates the stores. */
-function receive(event: ForwardedEvent): void {
+function handleEvent(event: ForwardedEvent): void {
   if (event.type === 'checkpoint') takeCheckpoint(event);
-  else applyEvent(event, resuming, brought);
+  else applyEvent(event, resuming, runData);
   if (event.type === 'ready') {
-    [resuming, waiting] = [null, null];
+    [resuming, waitingForModel] = [null, null];
     sendChanges();
   }
-  if (event.type === 'error' && event.cause === 'needs-model') waiting = resuming;
+  if (event.type === 'error' && event.cause === 'needs-model') waitingForModel = resuming;
   if (event.type === 'running' && !event.running) saveNow();
-  if (event.type === 'error' && event.fatal) end(event.message);
+  if (event.type === 'error' && event.fatal) terminate(event.message);
 }
 
-function silent(is: boolean): void {
-  if (!is) {
+/** Shows or removes the message that the worker doesn't answer. */
+function onSilence(silent: boolean): void {
+  if (!silent) {
     useLive.setState(({ problem }) => ({ problem: problem?.cause === 'silent' ? null : problem }));
     return;
   }
   setProblem({
     message: `The training worker ${SILENT_WORDS}.`,
-    hint: brought.environment
+    hint: runData.environment
       ? 'Your environment may compute for very long; this message goes away when the worker answers. If it is stuck, end it: the run is kept as it was last saved.'
       : 'It may be busy with a large model; this message goes away when it answers. If it is stuck, end it.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });
 }
 
-function lose(message: string): void {
+function handleLoss(message: string): void {
   flush();
   const hint = 'Recover from the last update, or start again. Curves and rollouts so far stay on the page.';
   setProblem({ message, hint, fatal: true, fields: [], cause: 'worker-lost' });
-  end(message);
+  terminate(message);
 }
 
-function end(message: string): void {
+function terminate(message: string): void {
   client?.terminate(message);
   client = null;
 }
@@ -282,7 +307,10 @@ function sendChanges(): void {
   send({ type: 'configure', changes });
 }
 
-/** Sends live knobs while they change, and redraws when the page becomes visible again. Returns a function that stops both. */
+/**
+ * Sends live knobs while they change, and redraws when the page becomes visible again. Returns a function that stops
+ * both.
+ */
 export function bindEngine(): () => void {
   const stopConfig = useConfig.subscribe((state, before) => {
     if (state.wanted === before.wanted || !state.applied) return;
@@ -291,7 +319,7 @@ export function bindEngine(): () => void {
       sendChanges();
     }, CONFIGURE_MS);
   });
-  const stopHeld = useSelection.subscribe((state, before) => {
+  const stopShownUpdate = useSelection.subscribe((state, before) => {
     const { shownUpdate } = state;
     if (shownUpdate === before.shownUpdate) return;
     flush({ atOnce: true }); // a component that asks for the batch should find it at once
@@ -300,15 +328,15 @@ export function bindEngine(): () => void {
       void fetchBatch(shownUpdate, ask).then(() => flush({ atOnce: true }));
   });
   const stopRecorder = bindRecorder();
-  const onShown = () => (document.hidden ? saveNow() : flush());
-  document.addEventListener('visibilitychange', onShown);
+  const onVisibilityChange = () => (document.hidden ? saveNow() : flush());
+  document.addEventListener('visibilitychange', onVisibilityChange);
   addEventListener('pagehide', saveNow);
   return () => {
     stopConfig();
-    stopHeld();
+    stopShownUpdate();
     stopRecorder();
-    document.removeEventListener('visibilitychange', onShown);
+    document.removeEventListener('visibilitychange', onVisibilityChange);
     removeEventListener('pagehide', saveNow);
-    end('The page was closed.');
+    terminate('The page was closed.');
   };
 }

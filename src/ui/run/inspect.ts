@@ -6,32 +6,32 @@ import type { Moved } from '../rollout/channels.ts';
 import { live } from './liveStore.ts';
 import { question } from './transport.ts';
 
-/** A rollout that questions can be asked about: a row of a batch, and the knobs it was made under. */
+/** A rollout that questions can be asked about: a row of a batch, and the knobs it was made with. */
 export interface Source {
   readonly batch: BatchView;
   readonly row: number;
   readonly config: RunConfig;
-  readonly branch?: number; // it is this branch, not a rollout of an update
-  readonly vocabulary?: readonly string[]; // of the batch; without it that of the batch in view
+  readonly branch?: number; // id of the branch; absent for a rollout of an update
+  readonly vocabulary?: readonly string[]; // of the batch; absent: the vocabulary of the batch in view
 }
 
-/** The reason why there is no answer. `cost` is set if it would take long and was not asked for `anyway`. */
+/** The reason why there is no answer. `cost` is set if the answer takes long and the question didn't say `anyway`. */
 export interface Missing {
   readonly ok: false;
   readonly message: string;
   readonly cost?: Cost;
 }
 
-/** The answer, or why there is none. */
+/** An answer, or the reason why there is none. */
 export type Reply<K extends Answer['kind']> =
   { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | Missing;
 
-const MOST_REPLIES = 400;
+const MAX_REPLIES = 400; // that are remembered
 const replies = new Map<string, Promise<Reply<'distribution'>>>();
 
 /**
- * The distribution a token was drawn from, before and after the update that learned from it; with `since`, as the run began and as
- * it is. Asked once, then remembered.
+ * The distribution at a token before and after the update that learned from it; with `since`, at the start of the run
+ * and now. Asked once, then remembered.
  */
 export function distributionAt(
   source: Source,
@@ -39,17 +39,17 @@ export function distributionAt(
   anyway: boolean,
   since?: 'begun',
 ): Promise<Reply<'distribution'>> {
-  const newest = live.kept.updates.at(-1) ?? 0; // `now` moves with the run
-  const key = `${identify(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
+  const newest = live.kept.updates.at(-1) ?? 0; // in the key because the current distribution changes with the run
+  const key = `${batchId(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
   const known = replies.get(key);
   if (known) return known;
   const of = addressOf(source);
-  const asked = question({ kind: 'distribution', of, position, anyway, ...(since && { since }) }).then((answer) =>
+  const pending = question({ kind: 'distribution', of, position, anyway, ...(since && { since }) }).then((answer) =>
     reply(answer, 'distribution'),
   );
-  replies.set(key, asked);
-  for (const old of replies.keys()) if (replies.size > MOST_REPLIES) replies.delete(old);
-  return asked;
+  replies.set(key, pending);
+  for (const old of replies.keys()) if (replies.size > MAX_REPLIES) replies.delete(old);
+  return pending;
 }
 
 /** Narrows an answer to the kind that was asked for. */
@@ -63,29 +63,29 @@ function isKind<K extends Answer['kind']>(answer: Answer, kind: K): answer is Ex
   return answer.kind === kind;
 }
 
-const names = new WeakMap<BatchView, number>();
-let named = 0;
+const batchIds = new WeakMap<BatchView, number>();
+let lastBatchId = 0;
 
-/** A number for each batch: updates of two runs share theirs, batches do not. */
-function identify(batch: BatchView): number {
-  const known = names.get(batch);
+/** A unique number for each batch. The update is not enough, because two runs have the same update numbers. */
+function batchId(batch: BatchView): number {
+  const known = batchIds.get(batch);
   if (known !== undefined) return known;
-  names.set(batch, ++named);
-  return named;
+  batchIds.set(batch, ++lastBatchId);
+  return lastBatchId;
 }
 
-/** What the run knows a rollout by. */
+/** The address by which the run finds a rollout. */
 export function addressOf({ batch, row, branch }: Source): RolloutAddress {
   return branch === undefined ? { update: batch.update, row } : { branch };
 }
 
-/** A token's word as the episode has it. */
+/** A token's word; a slot word is replaced by its name in the episode. */
 export function wordOf({ batch, row, vocabulary = live.vocabulary }: Source, id: number): string {
-  const own = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
-  return own ?? vocabulary[id] ?? `#${id}`;
+  const episodeName = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
+  return episodeName ?? vocabulary[id] ?? `#${id}`;
 }
 
-/** A kept batch, and the knobs it was made under. */
+/** A kept batch, and the knobs it was made with. */
 export type BatchSource = Omit<Source, 'row'>;
 
 /** Asks for the log-probabilities of all tokens of a batch. */
@@ -93,11 +93,14 @@ export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway
   return { kind: 'logprobs', update: batch.update, row: null, anyway };
 }
 
-/** Log-probabilities of a row's tokens before and after its update; null if the weights are no longer kept. It is always computed, whatever it costs, because a person chose to colour tokens by it. */
+/**
+ * Log-probabilities of a row's tokens before and after its update; null if the weights are no longer kept. They are
+ * computed whatever they cost, because a person chose to colour tokens by them.
+ */
 export async function movedTokens(source: Source): Promise<Moved | null> {
-  const asked = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
-  const got = reply(asked, 'logprobs');
-  return got.ok && got.answer.before && got.answer.after
-    ? { before: got.answer.before, after: got.answer.after }
+  const answer = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
+  const logprobs = reply(answer, 'logprobs');
+  return logprobs.ok && logprobs.answer.before && logprobs.answer.after
+    ? { before: logprobs.answer.before, after: logprobs.answer.after }
     : null;
 }

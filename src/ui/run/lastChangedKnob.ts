@@ -4,13 +4,13 @@ import { isExact } from '../../runs/change.ts';
 import { currentRun } from './liveRun.ts';
 import { live } from './liveStore.ts';
 
-interface Turned {
+interface ChangedKnob {
   readonly knob: FieldName;
-  readonly was: string | number;
+  readonly was: string | number; // value before the change
 }
 
 /** The knob that was changed last in the run under way, with its value before; null if none was changed. */
-export function lastChangedKnob(): Turned | null {
+export function lastChangedKnob(): ChangedKnob | null {
   const run = currentRun();
   const last = live.flags.at(-1);
   if (!run || !last || !isExact(last)) return null;

@@ -7,9 +7,9 @@ import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { nameOf } from '../runs/keptRun.ts';
 import { nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
-import { live, showCurves, STILL, useLive } from './liveStore.ts';
+import { live, showCurves, NEW_RUN_STATE, useLive } from './liveStore.ts';
 
-const SAVE_MS = 4000;
+const LIST_DELAY_MS = 4000; // the list of runs is updated this long after a change
 
 let log: RunLog | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -20,17 +20,17 @@ export function currentRun(): Run | null {
 }
 
 /**
- * Begins the account of a run that is ready: a fresh run, or a resumed one. `copy`: another tab continues it too, so this one gets a new
- * number and name. The previous run is added to the list, and the page starts over.
+ * Begins the record of a run that is ready: a fresh run, or a resumed one. `copy`: another tab continues the same run,
+ * so this one gets a new number and name. The previous run is added to the list, and the page's state is reset.
  */
 export function beginRun(
   event: Extract<RunEvent, { type: 'ready' }>,
   resumed: Run | null,
   copy: boolean,
-  brought: Pick<Run, 'facts' | 'environment'>,
+  runData: Pick<Run, 'facts' | 'environment'>,
 ): void {
   listRun();
-  log = new RunLog({ ...(resumed ? inItsPlace(resumed, copy) : freshRun(event, brought.environment)), ...brought });
+  log = new RunLog({ ...(resumed ? resumedRun(resumed, copy) : freshRun(event, runData.environment)), ...runData });
   log.add(event);
   const { config, series, changes } = log.run;
   showCurves(log.series);
@@ -38,13 +38,13 @@ export function beginRun(
   live.config = config;
   live.flags = changes;
   useLive.setState((s) => ({
-    ...STILL,
+    ...NEW_RUN_STATE,
     update: event.update,
     running: s.running,
     stepping: s.stepping,
     session: 'ready',
     run: s.run + 1,
-    server: serverNamed(brought.environment),
+    server: serverNamed(runData.environment),
     backend: event.backend,
     parameters: event.parameters,
     memoryBytes: event.memoryBytes,
@@ -58,16 +58,16 @@ export function beginRun(
 
 function freshRun({ config }: Opened, file: EnvironmentFile | null): Run {
   const { runs, deleted } = useRuns.getState();
-  const [before] = runs;
+  const [newest] = runs;
   const last = log?.run;
-  // a run without an update gives its number to the next
-  const free = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
-  const id = free ? last.id : nextId();
-  return bareRun({ id, name: nameOf(config, before, file), started: new Date().toISOString(), begun: config });
+  // if the last run is not in the list, because it had no update, its number is used again
+  const isIdFree = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
+  const id = isIdFree ? last.id : nextId();
+  return bareRun({ id, name: nameOf(config, newest, file), started: new Date().toISOString(), begun: config });
 }
 
-function inItsPlace(resumed: Run, copy: boolean): Run {
-  const run = { ...resumed, batches: [] }; // the worker has them
+function resumedRun(resumed: Run, copy: boolean): Run {
+  const run = { ...resumed, batches: [] }; // the worker keeps the batches
   if (copy) return { ...run, id: nextId(), name: `${run.name} (copy)` }; // it continues in two tabs
   return run.id > 0 ? run : { ...run, id: nextId() };
 }
@@ -78,10 +78,10 @@ export function growRun(event: TrainingEvent): void {
   showFlags();
   if (event.type !== 'metrics') return;
   live.metrics = { ...live.metrics, ...event.values };
-  timer ??= setTimeout(listRun, SAVE_MS);
+  timer ??= setTimeout(listRun, LIST_DELAY_MS);
 }
 
-/** Marks changes of knobs on every curve. */
+/** Tells the curves that the list of knob changes, which they mark, has grown. */
 function showFlags(): void {
   if (!log || live.flags === log.run.changes) return;
   live.flags = log.run.changes;
@@ -104,8 +104,8 @@ export function listRun(): void {
   const { id } = log.run;
   const { runs, deleted } = useRuns.getState();
   if (deleted?.id === id) return; // a run that was deleted while it trains stays deleted
-  const known = runs.some((run) => run.id === id);
+  const isListed = runs.some((run) => run.id === id);
   const listedId = putRun(log.run);
   log.rename({ id: listedId });
-  if (!known) toggleShown(listedId);
+  if (!isListed) toggleShown(listedId);
 }

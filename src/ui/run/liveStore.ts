@@ -22,37 +22,40 @@ export interface Problem {
   readonly line?: number | null; // environment-fault: in the environment's file
 }
 
-/** none: nothing started. starting: the worker is asked, nothing came back yet. failed: it is gone. */
+/** none: no run was started. starting: the worker has not answered yet. failed: the worker is gone. */
 export type Session = 'none' | 'starting' | 'ready' | 'failed';
 
 interface LiveState {
   readonly session: Session;
-  readonly run: number; // counts the runs that began on this page, resumed ones too; compare it to see whether something belongs to the current run
+  // counts the runs that began on this page, resumed ones too; compare it to see whether something belongs to the
+  // current run
+  readonly run: number;
   readonly running: boolean;
-  readonly stepping: boolean; // a step that was asked for is under way
+  readonly stepping: boolean; // a requested step is under way
   readonly finished: boolean;
   readonly update: number;
   readonly phase: Phase;
   readonly phaseDone: number;
   readonly phaseTotal: number;
-  readonly phaseLeft: number | null; // seconds, of a stage that takes minutes; null where that is not known
-  readonly losses: readonly number[]; // −mean log π of what was shown, by step of the imitation, as far as this page has heard
-  readonly server: string | null; // that the run talks to, by its name and port
+  readonly phaseLeft: number | null; // seconds left in the stage; null if not known
+  // loss of each imitation step that this page has received: −mean log π of the demonstrated tokens
+  readonly losses: readonly number[];
+  readonly server: string | null; // environment server that the run uses: its name and port
   readonly ownEnvironment: string | null; // name of the person's own environment, for the next run or the current one
   readonly backend: BackendInfo | null;
   readonly parameters: number;
   readonly memoryBytes: number;
   readonly problem: Problem | null;
-  readonly health: Health | null; // null until the monitor has spoken
+  readonly health: Health | null; // null until the monitor's first report
   readonly preferences: Preferences | null; // null without a reward model
   readonly batchVersion: number; // of `live.batch`
   readonly metricsVersion: number; // of `live.metrics`
   readonly flagsVersion: number;
-  readonly curvesVersion: number; // counts whenever other curves come into view
+  readonly curvesVersion: number; // counts how often other curves came into view
 }
 
-/** A run of which nothing is known yet. */
-export const STILL = {
+/** State at the start of a run, before its first event. */
+export const NEW_RUN_STATE = {
   running: false,
   stepping: false,
   finished: false,
@@ -64,9 +67,9 @@ export const STILL = {
   losses: [],
 } as const;
 
-/** State of the run, small values only; big ones lie in `live`, announced by a version. */
+/** State of the run, small values only. Large ones are in `live`; a version here counts their changes. */
 export const useLive = create<LiveState>()(() => ({
-  ...STILL,
+  ...NEW_RUN_STATE,
   session: 'none',
   run: 0,
   server: null,
@@ -84,7 +87,7 @@ export const useLive = create<LiveState>()(() => ({
 }));
 
 const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
-/** What is in view until the recording has come. */
+/** The batch in view until the recording is loaded. */
 const NO_BATCH: BatchView = {
   ...{
     update: 0,
@@ -102,21 +105,21 @@ const NO_BATCH: BatchView = {
   ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },
 };
 
-/** Curves and arrays: kept out of React, which is only told that they changed. */
+/** Curves and arrays. They are kept out of React; a version in `useLive` tells it that they changed. */
 export const live = {
   vocabulary: [] as readonly string[], // of `batch`
   batch: NO_BATCH,
-  batchConfig: null as RunConfig | null, // that `batch` was made under
-  isExample: false, // `batch` was recorded elsewhere: no run of this page made it
-  kept: { updates: [] as readonly number[], bytes: 0 }, // by the run; see batches.ts
+  batchConfig: null as RunConfig | null, // knobs that `batch` was made with
+  isExample: false, // `batch` comes from a recording, not from a run of this page
+  kept: { updates: [] as readonly number[], bytes: 0 }, // batches that the run keeps; see batches.ts
   metrics: {} as Metrics,
-  config: null as RunConfig | null, // that `metrics` were measured under
+  config: null as RunConfig | null, // knobs that `metrics` were measured with
   series: new Map<MetricName, Series>(),
-  recorded: null as Run | null, // the recording that `series` are of; null: they are of the run
+  recorded: null as Run | null, // the recording that `series` belong to; null: they belong to the run
   flags: [] as readonly Change[], // changes of the run's knobs
 };
 
-/** Takes the batch out of view: none is there that belongs to what the page is about. */
+/** Removes the batch from view, for when the current run has no batch to show. */
 export function showNoBatch(): void {
   live.batch = NO_BATCH;
   live.batchConfig = null;
@@ -124,7 +127,7 @@ export function showNoBatch(): void {
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
 }
 
-/** Brings curves into view: those of the run, which grow in place, or of a recording. */
+/** Shows curves: those of the run, which grow in place, or those of a recording. */
 export function showCurves(series: typeof live.series, recorded: Run | null = null): void {
   live.series = series;
   live.recorded = recorded;
@@ -140,20 +143,21 @@ const ROLLED_BACK: readonly (Problem['cause'] | undefined)[] = [
 /** Shows a problem; a fatal one ends the session, but what it showed stays. */
 export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   const { fatal } = problem;
-  void noteFailure(problem.message); // a worker asks for parts of its own
+  void noteFailure(problem.message); // the worker may have failed to load a part of the program
   useLive.setState((s) => {
-    const over = fatal || s.session === 'starting';
-    const back = ROLLED_BACK.includes(problem.cause); // between two updates, where the run was rolled back to
+    const ended = fatal || s.session === 'starting';
+    // the run was rolled back to the end of the last update, so no stage is under way
+    const rolledBack = ROLLED_BACK.includes(problem.cause);
     return {
       problem,
-      session: fatal ? 'failed' : over ? 'none' : s.session,
-      running: over ? false : s.running,
-      stepping: over ? false : s.stepping,
-      phase: over || back ? 'idle' : s.phase,
+      session: fatal ? 'failed' : ended ? 'none' : s.session,
+      running: ended ? false : s.running,
+      stepping: ended ? false : s.stepping,
+      phase: ended || rolledBack ? 'idle' : s.phase,
     };
   });
 }
 
-/** Whether no run has begun, nor any numbers of one been read. */
+/** Whether no run has begun and no metrics were received. */
 export const isUntouched = ({ session, metricsVersion }: LiveState): boolean =>
   session === 'none' && metricsVersion === 0;

@@ -8,14 +8,14 @@ const SHARES: readonly MetricName[] = [
   'collapse/retrieval_chance_level',
 ];
 
-/** Whether a metric is a share, and is written as a percentage wherever it stands. */
+/** Whether a metric is a share, which is always written as a percentage. */
 function isShare(metric: MetricName): boolean {
   return SHARES.includes(metric) || metric.startsWith('eval/success');
 }
 
 /**
- * The one number that stands for a metric now, wherever it is told: the end of the drawn curve, which is smoothed; of what is
- * measured seldom, and is drawn as it is, the latest.
+ * The current value of a metric, the same wherever it is shown: the end of the drawn curve, which is smoothed.
+ * Evaluation metrics are measured rarely and drawn unsmoothed, so their value is the latest one.
  */
 export function shownValue(
   metric: MetricName,
@@ -24,7 +24,7 @@ export function shownValue(
   return metric.startsWith('eval/') ? series?.latest : series?.smooth;
 }
 
-/** A metric's number in its one rounding. */
+/** Text of a metric's value, rounded the same way everywhere. */
 export function shownText(metric: MetricName, value: number | undefined): string {
   return isShare(metric) ? percent(value) : short(value);
 }

@@ -7,7 +7,7 @@ export function pendingRestart(wanted: RunConfig, applied: RunConfig | null): Fi
   return applied ? differences(wanted, applied).filter((name) => FIELDS[name].when === 'restart') : [];
 }
 
-/** Changes the run can take now; empty while the knobs contradict each other. */
+/** Changed knobs that the run can take now; empty while the knobs contradict each other. */
 export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Partial<RunConfig> {
   if (!applied) return {};
   const names = differences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');

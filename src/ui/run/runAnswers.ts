@@ -13,16 +13,17 @@ export interface Answered<S, K extends Kind> {
 }
 
 /**
- * Asks the run about `subject` each time that is a different object, and asks nothing while it is null. It asks one question at a
- * time: while an answer is awaited, only the newest subject is kept for the next question. Returns the last answer, which may be
- * about an earlier subject; undefined before the first answer. `ask` must be the same function in every render.
+ * Asks the run about `subject` each time that is a different object, and asks nothing while it is null. It asks one
+ * question at a time: while an answer is awaited, only the newest subject is kept for the next question. Returns the
+ * last answer, which may be about an earlier subject; undefined before the first answer. `ask` must be the same
+ * function in every render.
  */
 export function useAnswer<S extends object, K extends Kind>(
   kind: K,
   subject: S | null,
   ask: (subject: S) => Question,
 ): Answered<S, K> | undefined {
-  const [got, setGot] = useState<Answered<S, K>>();
+  const [received, setReceived] = useState<Answered<S, K>>();
   const newest = useRef(subject);
   const busy = useRef(false);
   useEffect(() => {
@@ -30,7 +31,7 @@ export function useAnswer<S extends object, K extends Kind>(
     if (busy.current || !subject) return;
     busy.current = true;
     const answer = async (about: S): Promise<void> => {
-      setGot({ subject: about, reply: reply(await question(ask(about)), kind) });
+      setReceived({ subject: about, reply: reply(await question(ask(about)), kind) });
       const next = newest.current;
       if (next && next !== about) await answer(next);
     };
@@ -38,10 +39,13 @@ export function useAnswer<S extends object, K extends Kind>(
       busy.current = false;
     });
   }, [subject, kind, ask]);
-  return got;
+  return received;
 }
 
-/** Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a recording. */
+/**
+ * Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a
+ * recording.
+ */
 export function useLearned(update: number): boolean {
   useLive((s) => s.batchVersion);
   return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && live.isExample));

@@ -16,20 +16,21 @@ import { noteReplaced, noteResumed } from '../runs/saving.ts';
 import { beginRun, growRun } from './liveRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-const FLUSH_MS = 100; // counters
-const BATCH_MS = 900; // a rollout must stand still long enough to be read
+const FLUSH_MS = 100; // interval at which collected numbers are shown
+const BATCH_MS = 900; // shortest time that a batch stays in view, so that its rollout can be read
 
 let lastBatch = 0; // time at which a batch was last shown, ms
 let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
 let updateBegun = false; // an event of an update has arrived since the run began or last paused
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // the run's words, by token id
-let acting: RunConfig | null = null; // the knobs of the update in progress; `applied` in the config store may already hold later ones
+// the knobs of the update in progress; `applied` in the config store may already hold later ones
+let actingConfig: RunConfig | null = null;
 
 /** The person's own facts and environment that a run uses. */
 export type OwnData = Pick<Run, 'facts' | 'environment'>;
 
-const NOTHING_BROUGHT: OwnData = { facts: null, environment: null };
+const NO_OWN_DATA: OwnData = { facts: null, environment: null };
 
 /** The saved run that the page asked the worker to resume. */
 export interface Resuming {
@@ -39,20 +40,22 @@ export interface Resuming {
 }
 
 /**
- * Writes one event of the worker into the stores. Numbers and curves are shown at the next `flush`; starts, pauses, errors and changed
- * knobs at once. `resuming` is the saved run that the page asked for, or null; `brought` holds the person's own data of that request.
+ * Writes one event of the worker into the stores. Numbers and curves are shown at the next `flush`; starts, pauses,
+ * errors and changed knobs at once. `resuming` is the saved run that the page asked for, or null; `runData` holds the
+ * person's own data of that request.
  */
 export function applyEvent(
   event: Exclude<ForwardedEvent, { type: 'checkpoint' }>,
   resuming: Resuming | null,
-  brought: OwnData = NOTHING_BROUGHT,
+  runData: OwnData = NO_OWN_DATA,
 ): void {
   if (event.type !== 'ready') growRun(event);
   switch (event.type) {
     case 'ready':
-      // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that is still to come.
+      // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that
+      // is still to come.
       if (live.kept.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
-      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, brought);
+      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, runData);
       return;
     case 'phase':
       updateBegun = true;
@@ -62,8 +65,8 @@ export function applyEvent(
       const { done, total, loss } = event;
       useLive.setState(({ losses }) => ({ losses: [...losses, loss] }));
       // after the last step of imitation no stage is in progress
-      const over = done === total ? 'idle' : 'imitating';
-      dirty.phase = { type: 'phase', phase: over, update: 0, done, total };
+      const nextPhase = done === total ? 'idle' : 'imitating';
+      dirty.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
       break;
     }
     case 'batch':
@@ -71,7 +74,7 @@ export function applyEvent(
       break;
     case 'metrics':
       updateBegun = true;
-      live.config = acting;
+      live.config = actingConfig;
       dirty.update = event.update;
       dirty.metrics = true;
       // `metrics` is the last event of an update, so no stage is in progress
@@ -85,14 +88,14 @@ export function applyEvent(
       useLive.setState({ preferences: event.preferences });
       return;
     case 'configured':
-      acting &&= { ...acting, ...event.changes };
+      actingConfig &&= { ...actingConfig, ...event.changes };
       noteActing(event);
       return;
     case 'times':
       noteTimes(event.times);
       return;
     case 'running':
-      stands(event);
+      showRunState(event);
       return;
     case 'error':
       flush(); // shows the earlier events first, so that they don't overwrite the error later
@@ -106,7 +109,7 @@ export function applyEvent(
 }
 
 /** Shows that the run was started or paused. */
-function stands({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
+function showRunState({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
   flush();
   // if no event of an update has come yet, a requested step hasn't begun, so `stepping` stays
   useLive.setState((s) => ({ running, stepping: s.stepping && !updateBegun, update, finished }));
@@ -114,19 +117,22 @@ function stands({ running, update, finished }: Extract<RunEvent, { type: 'runnin
   writeTitle(update);
 }
 
-/** Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved record. */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, brought: OwnData): void {
+/**
+ * Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved
+ * record.
+ */
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, runData: OwnData): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);
   else noteReplaced();
   clearBatches();
   clearTimes();
-  beginRun(event, resumed ?? null, resuming?.copy === true, brought);
+  beginRun(event, resumed ?? null, resuming?.copy === true, runData);
   dirty = {};
   updateBegun = false;
   lastBatch = 0;
-  acting = event.config;
+  actingConfig = event.config;
   vocabulary = event.vocabulary;
   showNoBatch(); // removes the rollouts of the last run
   if (resumed) {
@@ -148,7 +154,10 @@ function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getStat
   return { phase: 'imitating', phaseDone: checkpoint.progress.imitated, phaseTotal: steps };
 }
 
-/** Shows the collected numbers. Also shows the next batch, if the one in view was there long enough to be read, or if the reader chose the next one. */
+/**
+ * Shows the collected numbers. Also shows the next batch, if the one in view was there long enough to be read, or if
+ * the reader chose the next one.
+ */
 export function flush({ atOnce = false } = {}): void {
   clearTimeout(flushTimer);
   flushTimer = undefined;
@@ -159,9 +168,9 @@ export function flush({ atOnce = false } = {}): void {
   if (health?.state === 'trap' && useLive.getState().health?.state !== 'trap') useSelection.setState({ health: true });
   const next = nextBatch();
   const isChosen = next?.batch.update === useSelection.getState().shownUpdate;
-  const due =
+  const isDue =
     isChosen || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
-  if (next && due) {
+  if (next && isDue) {
     showBatch(next, vocabulary);
     lastBatch = performance.now();
   } else if (next) flushTimer = setTimeout(flush, BATCH_MS / 4);
@@ -177,8 +186,9 @@ export function flush({ atOnce = false } = {}): void {
 }
 
 /**
- * The batch that should be in view but isn't. It is the one of the update that the reader chose (`shownUpdate`). If none is chosen, or the run no
- * longer keeps it, it is the newest. Undefined if the right batch is in view, or if the chosen one was requested from the run and is still to come.
+ * The batch that should be in view but isn't. It is the batch of the update that the reader chose (`shownUpdate`). If
+ * none is chosen, or the run no longer keeps it, it is the newest batch. Undefined if the right batch is in view, or if
+ * the chosen one was requested from the run and is still to come.
  */
 export function nextBatch(): KeptBatch | undefined {
   const { shownUpdate } = useSelection.getState();
@@ -196,7 +206,8 @@ export function showBatch({ batch, config }: KeptBatch, vocabulary: readonly str
   live.isExample = false;
   useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
   const { shownUpdate, row, token } = useSelection.getState();
-  if (shownUpdate !== null && shownUpdate !== batch.update) return; // the selection belongs to a batch that is still to come
+  // the selection belongs to a batch that is still to come
+  if (shownUpdate !== null && shownUpdate !== batch.update) return;
   if (row >= batch.rows) useSelection.setState({ row: 0, token: null, turn: null });
   else if (token !== null && token >= (batch.lengths[row] ?? 0)) useSelection.setState({ token: null, turn: null });
 }

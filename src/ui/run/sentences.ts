@@ -12,7 +12,7 @@ export interface CourseWords {
   readonly numbers: string; // each interval follows the numbers it belongs to
 }
 
-/** The same in one line. */
+/** Headline, remark and numbers in one line. */
 export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
   const { headline, remark, numbers } = courseWords(course, health, finished);
   return `${headline} ${remark} ${numbers}`;
@@ -54,7 +54,7 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
     }
     case 'learning':
       if (trend && trend.interval.low > 0)
-        return trend.change < SLOW * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
+        return trend.change < SLOW_RISE * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
       if (gain && gain.interval.low > 0)
         return `Learned: success ${points(gain.last - gain.first)} points since the start`;
       return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
@@ -63,9 +63,11 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
   }
 }
 
-const SLOW = 0.1; // a rise of success by less than this in 30 updates is called slow
+const SLOW_RISE = 0.1; // a smaller rise of success in 30 updates is called slow
 
-/** The means that the interval belongs to. They are listed because the headline's numbers come from the smoothed curve. */
+/**
+ * The means that the interval belongs to. They are listed because the headline's numbers come from the smoothed curve.
+ */
 function gainWords({ gain }: Course): string {
   if (!gain) return '';
   const { first, last, width, interval } = gain;
@@ -130,9 +132,9 @@ function alarm(health: Health | null): string | undefined {
 
 const STARTING_WORDS = 'Starting the engine …';
 
-interface Waited {
+interface WaitingState {
   readonly starting: boolean;
-  readonly still: boolean; // neither training nor stepping
+  readonly still: boolean; // paused: neither training nor stepping
   readonly phase: Phase;
   readonly update: number; // updates done
   readonly done: number; // parts of the phase that are done
@@ -142,7 +144,7 @@ interface Waited {
 }
 
 /** What a run is doing, as long as there is too little data for a verdict. */
-export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: Waited): string {
+export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: WaitingState): string {
   if (still && phase === 'imitating') {
     const between = Number.isInteger(done);
     return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the warm start. Run continues from here.`;

@@ -1,4 +1,7 @@
-/** How far one step goes. `token`, `turn` and `rollout` move within the batch in view, `batch` between kept batches. `batch` past the newest one, `optimizer` and `update` train. */
+/**
+ * How far one step goes. `token`, `turn` and `rollout` move within the batch in view, `batch` between kept batches.
+ * `batch` past the newest one, `optimizer` and `update` train.
+ */
 export const STEP_SCALES = {
   token: { label: 'token', doc: 'Shows the rollout one token further.' },
   turn: { label: 'turn', doc: 'Shows the rollout one turn further.' },

@@ -6,16 +6,21 @@ import { useSelection } from '../shell/selectionStore.ts';
 import type { StepScale } from './stepScales.ts';
 import { step, stepOptimizer } from './transport.ts';
 
-/** One step forwards or back at the chosen scale. Nothing that was learned is unlearned: back goes through the record. */
+/**
+ * Goes one step forwards or back at the chosen scale. Going back only shows what was recorded; it undoes no training.
+ */
 export function stepBy(scale: StepScale, by: 1 | -1): void {
-  if (scale === 'token') walk(by, (rollout) => rollout.words.map((_, t) => t + 1));
-  else if (scale === 'turn') walk(by, turnEnds);
+  if (scale === 'token') revealTo(by, (rollout) => rollout.words.map((_, t) => t + 1));
+  else if (scale === 'turn') revealTo(by, turnEnds);
   else if (scale === 'rollout') toRollout(useSelection.getState().row + by);
   else if (scale === 'batch' || by < 0) toBatch(by);
   else train(scale === 'optimizer' ? stepOptimizer : step);
 }
 
-/** Moves through the kept batches; past the newest it follows the run, which trains one more unless it is training anyway. */
+/**
+ * Shows the next or previous kept batch. After the newest it trains one more update, or follows the run if it is
+ * training.
+ */
 export function toBatch(by: 1 | -1): void {
   const { updates } = live.kept;
   const at = updates.indexOf(live.batch.update);
@@ -25,18 +30,19 @@ export function toBatch(by: 1 | -1): void {
   else if (by > 0) train(step);
 }
 
-function train(one: () => void): void {
+/** Trains with `trainStep` and shows the new batch when it comes. */
+function train(trainStep: () => void): void {
   useSelection.setState({ shownUpdate: null, revealed: null });
-  one();
+  trainStep();
 }
 
-/** Where each turn of a rollout ends, as a number of tokens; the prompt is shown with the first. */
+/** The number of tokens up to the end of each turn. The prompt counts to the first turn. */
 function turnEnds({ turns }: Rollout): number[] {
   return turns.filter(({ turn }) => turn > 0).map(({ spans }) => (spans.at(-1)?.tokens.at(-1) ?? 0) + 1);
 }
 
-/** Shows the rollout in view up to its next stop, or to the one before. */
-function walk(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]): void {
+/** Shows the rollout in view up to its next or previous stop, or goes on to the next or previous rollout. */
+function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]): void {
   const { row, revealed, token } = useSelection.getState();
   const { rollout, batch } = currentOf(useLive.getState().batchVersion, row);
   const stops = stopsOf(rollout);
@@ -62,6 +68,7 @@ function reveal(rollout: Rollout, { length, turns }: BatchView, tokens: number):
   });
 }
 
+/** Shows a rollout of the batch. Past either end it wraps around. */
 function toRollout(row: number): void {
   const { batch } = live;
   const to = (row + batch.rows) % (batch.rows || 1);

@@ -3,20 +3,20 @@ import type * as Engine from './engine.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { live, setProblem } from './liveStore.ts';
 
-/** Starts training, or goes on with it. */
-export const run = () => ask((engine) => engine.run());
-/** Stops pulling; what runs on the device finishes its stage. */
-export const pause = () => ask((engine) => engine.pause());
-/** One update, then still. */
-export const step = () => ask((engine) => engine.step('update'));
-/** One optimizer step of an update, then still. */
-export const stepOptimizer = () => ask((engine) => engine.step('optimizer-step'));
-/** A fresh run with the knobs as the page shows them. */
-export const start = (running: boolean) => ask((engine) => engine.start(running));
-/** Back to update 0, not running. */
-export const reset = () => ask((engine) => engine.reset());
+/** Starts or continues training. */
+export const run = () => withEngine((engine) => engine.run());
+/** Pauses training. The stage that the device is computing is finished first. */
+export const pause = () => withEngine((engine) => engine.pause());
+/** Trains one update, then pauses. */
+export const step = () => withEngine((engine) => engine.step('update'));
+/** Trains one optimizer step of an update, then pauses. */
+export const stepOptimizer = () => withEngine((engine) => engine.step('optimizer-step'));
+/** Starts a fresh run with the knobs that the page shows. */
+export const start = (running: boolean) => withEngine((engine) => engine.start(running));
+/** Goes back to update 0, paused. */
+export const reset = () => withEngine((engine) => engine.reset());
 
-/** Asks the run about a kept rollout; before there is one, the recording in view. */
+/** Asks the run about a kept rollout; while a recording is in view, asks the recording first. */
 export async function question(asked: Question): Promise<Answer> {
   if (live.isExample) {
     const recorded = (await import('../replay/player.ts')).askRecording(asked);
@@ -25,16 +25,16 @@ export async function question(asked: Question): Promise<Answer> {
   return (await import('./engine.ts')).ask(asked);
 }
 
-/** Brings a failure about: `window.__playground.inject()`. */
+/** Causes a failure, for `window.__playground.inject()`. */
 export async function inject(fault: string, moment?: string): Promise<void> {
   (await import('./engine.ts')).inject(fault, moment);
 }
 
 /** Binds the engine to the page. */
-export const openEngine = () => ask((engine) => engine.bindEngine());
+export const openEngine = () => withEngine((engine) => engine.bindEngine());
 
-/** The engine comes after the first paint: what is asked of it before waits, in order. */
-function ask(command: (engine: typeof Engine) => void): void {
+/** Calls `command` with the engine. The engine loads after the first paint; earlier commands wait for it, in order. */
+function withEngine(command: (engine: typeof Engine) => void): void {
   import('./engine.ts').then(command, (error: unknown) => {
     void noteFailure(error);
     setProblem({

@@ -29,15 +29,18 @@ interface Props {
   readonly all: readonly Run[]; // the axes cover all runs, so they stay the same when one is shown or hidden
 }
 
-const ENDS: Ends = {
+const LAST_UPDATES: Ends = {
   axis: () => axisEnd(newestOf(comparable(useRuns.getState()))),
   curves: () => newestOf(comparable(useRuns.getState())),
 };
 const HEIGHT = 300; // px
-const LABEL_GAP = 13; // from one name to the next, px
-const ROOM = { left: 46, right: 44, top: 18, bottom: 26 }; // px
+const LABEL_GAP = 13; // px between two names
+const MARGINS = { left: 46, right: 44, top: 18, bottom: 26 }; // px
 
-/** A chart of one metric of several runs, with the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
+/**
+ * A chart of one metric of several runs, with the crosshair and zoom of the lab's charts. Runs that differ only in
+ * their seed can be drawn as one band.
+ */
 export function Overlay({ metric, lines, all }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -57,8 +60,8 @@ export function Overlay({ metric, lines, all }: Props) {
           </label>
         )}
       </div>
-      <ChartSurface className="" label="the compared runs" words={words} ends={ENDS}>
-        {width > 100 && <Compared {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
+      <ChartSurface className="" label="the compared runs" words={words} ends={LAST_UPDATES}>
+        {width > 100 && <ComparisonChart {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
       </ChartSurface>
       <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
@@ -71,23 +74,23 @@ interface ComparedProps extends Props {
   readonly bands: ReturnType<typeof seedGroups>;
 }
 
-function Compared({ metric, lines, all, width, bands }: ComparedProps) {
+function ComparisonChart({ metric, lines, all, width, bands }: ComparedProps) {
   const range = useView((s) => s.range);
   const smoothing = useView((s) => s.smoothing);
   const log = useView((s) => s.log);
   const x = range ?? { from: 0, to: axisEnd(newestOf(all)) };
   const { axis, note } = scaleOf(metric, all, log);
-  const arms = lines.some(({ run }) => run.arm !== undefined);
+  const hasArms = lines.some(({ run }) => run.arm !== undefined);
   const names = lines.map(({ run }) => nameOf(run));
-  const right = arms ? roomForNames(names, width) : ROOM.right;
-  const plot: Plot = { ...ROOM, right, width, height: HEIGHT, x, y: axis };
+  const right = hasArms ? roomForNames(names, width) : MARGINS.right;
+  const plot: Plot = { ...MARGINS, right, width, height: HEIGHT, x, y: axis };
   const drawn = lines.flatMap((line) => {
     const course = courseOf(line.run, metric, smoothing);
     return course ? [{ line, course, end: readAt(course, x.to) }] : [];
   });
-  const inBand = new Set(bands.flatMap(({ lines: own }) => own.map(({ run }) => run)));
-  const seeds = bands.map(({ slot, lines: own }) => {
-    const band = bandOf(own.flatMap(({ run }) => courseOf(run, metric, smoothing) ?? []));
+  const inBand = new Set(bands.flatMap(({ lines: groupLines }) => groupLines.map(({ run }) => run)));
+  const seeds = bands.map(({ slot, lines: groupLines }) => {
+    const band = bandOf(groupLines.flatMap(({ run }) => courseOf(run, metric, smoothing) ?? []));
     return {
       x: band.map(({ update }) => update),
       low: band.map(({ low }) => low),
@@ -119,7 +122,7 @@ function Compared({ metric, lines, all, width, bands }: ComparedProps) {
     ends.map(({ y }) => y),
     LABEL_GAP,
     0,
-    HEIGHT - ROOM.bottom,
+    HEIGHT - MARGINS.bottom,
   );
   const description = lines.map(({ run }) => sentence(run, metric)).join(' ');
   return (
@@ -131,7 +134,7 @@ function Compared({ metric, lines, all, width, bands }: ComparedProps) {
       aria-label={`${metricWords(metric, ...lines.map(({ run }) => run.begun)).label}. ${description}`}
     >
       <LineChart chart={chart}>
-        {arms
+        {hasArms
           ? endLabels(ends, plot).map(({ text, lead, ...place }, i) => (
               <g key={ids[i]}>
                 <path className="run-lead" d={lead} style={{ stroke: colours[i] }} />
@@ -173,6 +176,7 @@ function readings(lines: readonly Line[], metric: KeptMetric, weight: number, up
   });
 }
 
+/** Sentence on a metric's course in a run, for screen readers. */
 function sentence(run: Run, metric: KeptMetric): string {
   const smooth = run.series.get(metric)?.drawn.smooth;
   return `Run ${nameOf(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastOf(run, metric))} in ${run.update} updates` : 'not measured'}.`;
@@ -184,7 +188,7 @@ interface OverlayExportProps {
   readonly lines: readonly Line[];
 }
 
-/** Takes the curves of compared runs away. */
+/** Buttons that export the curves of the compared runs as a picture or as CSV. */
 function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
   const caption = () => ({
     title: metricLabel(

@@ -19,20 +19,20 @@ import { useView } from '../curves/view.ts';
 import { axisEnd } from '../curves/axes.ts';
 import { courseOf, newestOf, scaleOf } from './courses.ts';
 
-/** The chosen runs drawn over each other, and what they differ in. */
+/** Panel that draws the chosen runs in one chart and lists the knobs in which they differ. */
 export function RunCurves() {
   const runs = useRuns((s) => s.runs);
   const metric = useRuns((s) => s.metric);
   const pinned = useRuns((s) => s.baseline);
   const growing = useRuns((s) => s.growing);
   const lines = useLines();
-  useFreshRecord();
+  useFreshRun();
   const baseline = runs.find(({ id }) => id === pinned) ?? null;
   const recorded = useReplay((s) => (s.away || s.over ? null : s.recording));
-  const example = runs.length === 0 && !growing ? recorded : null;
-  const all = example ? [example] : growing ? [...runs, growing] : runs;
+  const recordedRun = runs.length === 0 && !growing ? recorded : null;
+  const all = recordedRun ? [recordedRun] : growing ? [...runs, growing] : runs;
   const [first] = lines;
-  const alone = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
+  const singleLine = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
   return (
     <section className="run-compare panel" aria-label="Comparison">
       <div className="panel-head">
@@ -53,9 +53,9 @@ export function RunCurves() {
       {lines.length > 0 ? (
         <>
           <Overlay metric={metric} lines={lines} all={all} />
-          {alone ? (
+          {singleLine ? (
             <>
-              <EveryCurve line={alone} all={all} />
+              <EveryCurve line={singleLine} all={all} />
               {runs.length > 1 && <p className="soft">Tick a second run to compare their knobs.</p>}
             </>
           ) : (
@@ -69,29 +69,29 @@ export function RunCurves() {
               ? 'Your runs appear here on one chart, with a list of the knobs in which they differ.'
               : 'Tick a run to draw its curves; tick two to compare their knobs.'}
           </p>
-          {example && <Recorded example={example} />}
+          {recordedRun && <RecordedRun recordedRun={recordedRun} />}
         </>
       )}
     </section>
   );
 }
 
-/** The recorded run of what is chosen, where runs will stand. */
-function Recorded({ example }: { readonly example: Run }) {
+/** The recorded run, shown while there are no runs. */
+function RecordedRun({ recordedRun }: { readonly recordedRun: Run }) {
   const metric = useRuns((s) => s.metric);
-  const line: Line = { run: { ...example, arm: 'recorded' }, slot: 0 };
+  const line: Line = { run: { ...recordedRun, arm: 'recorded' }, slot: 0 };
   return (
     <>
       <p>
-        <span className="chip example">recording</span> {example.name}
+        <span className="chip example">recording</span> {recordedRun.name}
       </p>
-      <Overlay metric={metric} lines={[line]} all={[example]} />
-      <EveryCurve line={line} all={[example]} />
+      <Overlay metric={metric} lines={[line]} all={[recordedRun]} />
+      <EveryCurve line={line} all={[recordedRun]} />
     </>
   );
 }
 
-/** The runs that are drawn, with the one that grows beside the lab. */
+/** The lines of the chart: the chosen runs, and the comparison run in training if a colour is free. */
 function useLines(): readonly Line[] {
   const runs = useRuns((s) => s.runs);
   const slots = useRuns((s) => s.slots);
@@ -100,12 +100,12 @@ function useLines(): readonly Line[] {
     const run = runs.find((each) => each.id === id);
     return run ? [{ run, slot }] : [];
   });
-  const free = slots.indexOf(null);
-  return growing && free >= 0 ? [...lines, { run: growing, slot: free }] : lines;
+  const freeSlot = slots.indexOf(null);
+  return growing && freeSlot >= 0 ? [...lines, { run: growing, slot: freeSlot }] : lines;
 }
 
-/** The run under way is saved now and then; while it is looked at, more often. */
-function useFreshRecord(): void {
+/** Updates the current run in the list every second while this panel is open; otherwise that happens less often. */
+function useFreshRun(): void {
   const running = useLive((s) => s.running);
   useEffect(() => {
     listRun();
@@ -120,7 +120,7 @@ interface Props {
   readonly baseline: Run | null;
 }
 
-/** What the runs on the chart differ in, and their results. Knobs they share are left out. */
+/** Tables of the knobs in which the drawn runs differ, and of their results. */
 function ComparisonTable({ lines, baseline }: Props) {
   const runs = lines.map(({ run }) => run);
   const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
@@ -193,8 +193,10 @@ interface DifferenceProps {
 }
 
 function Difference({ run, baseline, metric }: DifferenceProps) {
-  const [now, then] = [lastOf(run, metric), lastOf(baseline, metric)];
-  return now === undefined || then === undefined ? null : <span className="faint"> {signed(now - then)}</span>;
+  const [value, baselineValue] = [lastOf(run, metric), lastOf(baseline, metric)];
+  return value === undefined || baselineValue === undefined ? null : (
+    <span className="faint"> {signed(value - baselineValue)}</span>
+  );
 }
 
 function labelOf(name: FieldName): string {
@@ -202,16 +204,16 @@ function labelOf(name: FieldName): string {
   return field.label;
 }
 
-const BOX = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 2 }; // px
+const SMALL_PLOT = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 2 }; // px
 
 interface EveryCurveProps {
   readonly line: Line;
-  readonly all: readonly Run[]; // the axes hold for all runs, as above
+  readonly all: readonly Run[]; // the axes cover all runs, as in the large chart
 }
 
-/** A small curve for each metric that a run keeps, with its last value. A press draws the curve large. */
+/** A small curve for each metric that the list keeps, with its last value. Pressing one shows it in the large chart. */
 function EveryCurve({ line, all }: EveryCurveProps) {
-  const shown = useRuns((s) => s.metric);
+  const selectedMetric = useRuns((s) => s.metric);
   return (
     <section aria-labelledby="every-curve">
       <h3 id="every-curve">All curves of {line.run.name}</h3>
@@ -223,14 +225,14 @@ function EveryCurve({ line, all }: EveryCurveProps) {
               <button
                 type="button"
                 title={doc}
-                aria-pressed={metric === shown}
+                aria-pressed={metric === selectedMetric}
                 onClick={() => useRuns.setState({ metric })}
               >
                 <span className="line between">
                   <span className="soft">{label}</span>
                   <b>{shownText(metric, lastOf(line.run, metric))}</b>
                 </span>
-                <Small line={line} all={all} metric={metric} />
+                <SmallCurve line={line} all={all} metric={metric} />
               </button>
             </li>
           );
@@ -240,10 +242,10 @@ function EveryCurve({ line, all }: EveryCurveProps) {
   );
 }
 
-function Small({ line, all, metric }: EveryCurveProps & { readonly metric: KeptMetric }) {
+function SmallCurve({ line, all, metric }: EveryCurveProps & { readonly metric: KeptMetric }) {
   const smoothing = useView((s) => s.smoothing);
   const course = courseOf(line.run, metric, smoothing);
-  const plot: Plot = { ...BOX, x: { from: 0, to: axisEnd(newestOf(all)) }, y: scaleOf(metric, all, false).axis };
+  const plot: Plot = { ...SMALL_PLOT, x: { from: 0, to: axisEnd(newestOf(all)) }, y: scaleOf(metric, all, false).axis };
   return (
     <LineChart fit="stretch" chart={{ plot, rules: [plot.y.domain[0]], lines: course ? linesOf(line, course) : [] }} />
   );

@@ -3,8 +3,8 @@ import { hashOf } from '../address/hash.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { percent } from '../parts/numberText.ts';
 import { Swatch } from './Swatch.tsx';
-import { fullName, lastOf, MOST_NAMED } from './keptRun.ts';
-import { deleteRun, MOST_SHOWN, toggleShown, useRuns } from './runStore.ts';
+import { fullName, lastOf, MAX_NAMED_KNOBS } from './keptRun.ts';
+import { deleteRun, MAX_DRAWN_RUNS, toggleShown, useRuns } from './runStore.ts';
 import { SameKernels } from './SameKernels.tsx';
 import { lazy, Suspense, useState } from 'react';
 import { csvOfCurves } from '../export/curvesCsv.ts';
@@ -16,16 +16,19 @@ import { currentRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { latestCheckpoint } from './saving.ts';
 
-/** A run in a list: whether it is drawn, what it is, and what can be done with it. */
+/** A run in the list: a checkbox to draw it, its description, and buttons for what can be done with it. */
 export function RunRow({ run }: { readonly run: Run }) {
   const slots = useRuns((s) => s.slots);
   const pinned = useRuns((s) => s.baseline);
   const slot = slots.indexOf(run.id);
-  const full = slot < 0 && !slots.includes(null);
+  const isChartFull = slot < 0 && !slots.includes(null);
   return (
     <article className="run-row" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
-      <label className="line run-show" title={full ? `At most ${MOST_SHOWN} runs can be drawn at once` : undefined}>
-        <input type="checkbox" checked={slot >= 0} disabled={full} onChange={() => toggleShown(run.id)} />
+      <label
+        className="line run-show"
+        title={isChartFull ? `At most ${MAX_DRAWN_RUNS} runs can be drawn at once` : undefined}
+      >
+        <input type="checkbox" checked={slot >= 0} disabled={isChartFull} onChange={() => toggleShown(run.id)} />
         <span className="visually-hidden">Draw run {run.id}</span>
         {slot >= 0 ? <Swatch slot={slot} /> : <span className="run-swatch" />}
         <b>#{run.id}</b>
@@ -37,7 +40,7 @@ export function RunRow({ run }: { readonly run: Run }) {
           {percent(lastOf(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
           <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
-        {run.changes.length > MOST_NAMED && (
+        {run.changes.length > MAX_NAMED_KNOBS && (
           <p className="small faint">
             on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}
           </p>
@@ -72,11 +75,13 @@ export function RunRow({ run }: { readonly run: Run }) {
 
 const HandoverDialog = lazy(() => import('../export/HandoverDialog.tsx').then((m) => ({ default: m.HandoverDialog })));
 
-/** A run as a file; the one under way with its weights and as a folder for a cluster, too. */
+/**
+ * Buttons to save a run as files. The run under way can also be saved with its weights, or as a folder for a cluster.
+ */
 function RunFiles({ run }: { readonly run: Run }) {
-  const live = useLive((s) => s.session === 'ready' && s.update > 0);
-  const withWeights = live && currentRun()?.id === run.id && latestCheckpoint() !== null;
-  const [handed, setHanded] = useState<PackedRun | null>(null);
+  const hasUpdates = useLive((s) => s.session === 'ready' && s.update > 0);
+  const withWeights = hasUpdates && currentRun()?.id === run.id && latestCheckpoint() !== null;
+  const [exported, setExported] = useState<PackedRun | null>(null);
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>
@@ -117,23 +122,23 @@ function RunFiles({ run }: { readonly run: Run }) {
           type="button"
           className="quiet small"
           aria-label={`Export run ${run.id} for a cluster`}
-          onClick={() => setHanded(packedNow())}
+          onClick={() => setExported(packedLatest())}
         >
           Cluster …
         </button>
       )}
-      <Suspense>{handed && <HandoverDialog run={handed} close={() => setHanded(null)} />}</Suspense>
+      <Suspense>{exported && <HandoverDialog run={exported} close={() => setExported(null)} />}</Suspense>
     </>
   );
 }
 
-/** The run under way after its last whole update. */
-function packedNow(): PackedRun | null {
+/** The run under way at its newest checkpoint; null if there is none. */
+function packedLatest(): PackedRun | null {
   const latest = latestCheckpoint();
   return latest?.checkpoint ? packedRun({ ...latest, checkpoint: latest.checkpoint }) : null;
 }
 
-/** Opens the rollouts that the run under way keeps on their own screen, where they can be saved too. */
+/** Opens the kept rollouts of the run under way on the Rollouts screen, where they can also be saved. */
 async function showRollouts(): Promise<void> {
   const { openRun } = await import('../rollouts/openRollouts.ts');
   await openRun();

@@ -13,7 +13,7 @@ import { undelete, useRuns } from './runStore.ts';
 import { chosenFiles } from '../parts/placedFiles.ts';
 import { openFiles, useOpened } from './openFiles.ts';
 
-/** The runs of this browser: drawn over each other, set against a baseline, told apart by what they differ in. */
+/** The Runs screen: the list of this browser's runs, their curves in one chart, and the knobs in which they differ. */
 export function Runs() {
   const runs = useRuns((s) => s.runs);
   const problem = useRuns((s) => s.problem);
@@ -40,7 +40,7 @@ export function Runs() {
             </p>
           )}
           <OpenRuns />
-          <Deleted />
+          <UndoDelete />
           {runs.length === 0 ? <Empty /> : runs.map((run) => <RunRow key={run.id} run={run} />)}
           {runs.length === 1 && runs[0] && <SingleRun run={runs[0]} />}
         </section>
@@ -70,24 +70,26 @@ function Empty() {
   );
 }
 
-const UNDO_MS = 8000;
+const UNDO_MS = 8000; // time in which a deleted run can be brought back
 
-/** What was deleted last can be brought back for eight seconds; pointing at the offer keeps it. */
-function Deleted() {
+/**
+ * Offers for eight seconds to bring back the run that was deleted last; longer while the pointer or the focus is on it.
+ */
+function UndoDelete() {
   const deleted = useRuns((s) => s.deleted);
-  const [held, setHeld] = useState(false);
+  const [paused, setPaused] = useState(false);
   useEffect(() => {
-    if (!deleted || held) return;
+    if (!deleted || paused) return;
     const timer = setTimeout(() => useRuns.setState({ deleted: null }), UNDO_MS);
     return () => clearTimeout(timer);
-  }, [deleted, held]);
-  const hold = (event: PointerEvent) => setHeld(event.type === 'pointerenter');
+  }, [deleted, paused]);
+  const onPointer = (event: PointerEvent) => setPaused(event.type === 'pointerenter');
   return (
-    <div role="status" className="line note good" onPointerEnter={hold} onPointerLeave={hold}>
+    <div role="status" className="line note good" onPointerEnter={onPointer} onPointerLeave={onPointer}>
       {deleted && (
         <>
           Deleted run {deleted.id}.{' '}
-          <button type="button" onFocus={() => setHeld(true)} onBlur={() => setHeld(false)} onClick={undelete}>
+          <button type="button" onFocus={() => setPaused(true)} onBlur={() => setPaused(false)} onClick={undelete}>
             Undo
           </button>
         </>
@@ -96,19 +98,22 @@ function Deleted() {
   );
 }
 
-/** Opens runs of the command line: logs, saved folders, folders of sweeps; says what came of it. */
+/**
+ * Buttons to open runs of the command line (logs, saved folders, folders of sweeps), and the result of the last
+ * opening.
+ */
 function OpenRuns() {
   const { words, problems } = useOpened();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
-  const asFolder = (input: HTMLInputElement | null) => {
+  const folderRef = (input: HTMLInputElement | null) => {
     folder.current = input;
-    if (input) input.webkitdirectory = true; // no attribute that React knows
+    if (input) input.webkitdirectory = true; // React doesn't support this attribute
   };
-  const take = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
+  const onChoose = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
     const chosen = chosenFiles(currentTarget.files);
     if (chosen.length > 0) void openFiles(chosen);
-    currentTarget.value = ''; // the same can be chosen again
+    currentTarget.value = ''; // so that the same file can be chosen again
   };
   return (
     <div className="run-open">
@@ -124,8 +129,16 @@ function OpenRuns() {
           <code>npm run experiment</code>). You can also drop them here.
         </span>
       </p>
-      <input ref={files} type="file" multiple hidden accept=".jsonl,.json" aria-label="Files of runs" onChange={take} />
-      <input ref={asFolder} type="file" hidden aria-label="Folder of runs" onChange={take} />
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        accept=".jsonl,.json"
+        aria-label="Files of runs"
+        onChange={onChoose}
+      />
+      <input ref={folderRef} type="file" hidden aria-label="Folder of runs" onChange={onChoose} />
       <div role="status" className="small">
         {words !== '' && problems.length === 0 && <p className="faint">{words}</p>}
         {problems.length > 0 && (

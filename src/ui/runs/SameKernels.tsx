@@ -4,7 +4,7 @@ import { withKernels } from '../address/sameKernels.ts';
 import '../styles/export.css';
 import type { Run } from '../../runs/run.ts';
 
-/** What it takes to have a run's numbers again, where `auto` chose its kernels: the address that names them. */
+/** Link to reproduce a run's exact numbers if `auto` chose its kernels: an address with the same kernels. */
 export function SameKernels({ run: { begun, kernels } }: { readonly run: Pick<Run, 'begun' | 'kernels'> }) {
   const named = withKernels(begun, findKernelSet(kernels?.['set']));
   if (!named) return null;

@@ -9,9 +9,9 @@ import { knobText } from '../../config/knobText.ts';
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
 export function SingleRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
-  const own = presetConfig(preset);
+  const presetKnobs = presetConfig(preset);
   const label = presetLabel(preset, run.environment && environmentTitle(run.environment));
-  const changed = differences(own, run.begun);
+  const changed = differences(presetKnobs, run.begun);
   const { seed } = run.begun;
   const next = seed < FIELDS.seed.max ? seed + 1 : seed - 1;
   return (
@@ -35,7 +35,7 @@ export function SingleRun({ run }: { readonly run: Run }) {
               {changed.map((name) => (
                 <tr key={name}>
                   <th scope="row">{labelOf(name)}</th>
-                  <td>{knobText(own[name])}</td>
+                  <td>{knobText(presetKnobs[name])}</td>
                   <td>{knobText(run.begun[name])}</td>
                 </tr>
               ))}

@@ -1,6 +1,6 @@
 import { colourOf, DASHES } from './line.ts';
 
-/** The swatch of a line: its hue and dash. */
+/** A sample of a line: its colour and dash pattern. */
 export function Swatch({ slot }: { readonly slot: number }) {
   return (
     <svg className="run-swatch" width="26" height="10" aria-hidden="true">

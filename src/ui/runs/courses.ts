@@ -6,26 +6,26 @@ import type { KeptMetric } from './keptRun.ts';
 import type { Line } from './line.ts';
 
 /**
- * A metric of a run as it is drawn among others, its means smoothed by a weight an update: a position that holds several updates carries
- * over as little as they would together. Null where it was not measured.
+ * Curve of a metric of a run, for a chart with several runs. Smoothed with `weight` per update; a point that covers n
+ * updates uses `weight` to the power n. Null if the metric was not measured.
  */
 export function courseOf({ series }: Run, metric: KeptMetric, weight: number): Trace | null {
   const drawn = series.get(metric)?.drawn;
   if (!drawn || drawn.x.length === 0) return null;
   const { x, mean, smooth } = drawn;
   if (weight === SMOOTHING) return { x, y: mean, smooth };
-  // what is measured seldom is smoothed from one evaluation to the next
-  const apart = metric.startsWith('eval/') ? 1 : ((x.at(-1) ?? 0) - (x[0] ?? 0)) / Math.max(1, x.length - 1);
-  return { x, y: mean, smooth: smoothed(mean, weight ** Math.max(1, apart)) };
+  // evaluation metrics are measured rarely: they are smoothed from one evaluation to the next
+  const updatesPerPoint = metric.startsWith('eval/') ? 1 : ((x.at(-1) ?? 0) - (x[0] ?? 0)) / Math.max(1, x.length - 1);
+  return { x, y: mean, smooth: smoothed(mean, weight ** Math.max(1, updatesPerPoint)) };
 }
 
-/** Runs that differ in their seed alone, with the slot whose colour stands for them. */
+/** Runs that differ only in their seed, and the slot whose colour is used for their band. */
 export interface SeedGroup {
   readonly slot: number;
   readonly lines: readonly Line[];
 }
 
-/** Groups of two runs and more that began with the same knobs but for the seed, and from the same place. */
+/** Groups of at least two runs that began with the same knobs except the seed, and from the same fork. */
 export function seedGroups(lines: readonly Line[]): readonly SeedGroup[] {
   const groups = new Map<string, Line[]>();
   for (const line of lines) {
@@ -33,13 +33,13 @@ export function seedGroups(lines: readonly Line[]): readonly SeedGroup[] {
     const key = JSON.stringify([{ ...begun, seed: 0 }, fork ?? null]);
     groups.set(key, [...(groups.get(key) ?? []), line]);
   }
-  return [...groups.values()].flatMap((own) => {
-    const [first] = own;
-    return first && own.length > 1 ? [{ slot: first.slot, lines: own }] : [];
+  return [...groups.values()].flatMap((members) => {
+    const [first] = members;
+    return first && members.length > 1 ? [{ slot: first.slot, lines: members }] : [];
   });
 }
 
-/** Lowest, mean and highest of some courses at one update. */
+/** Lowest, mean and highest value of several curves at one update. */
 export interface BandAt {
   readonly update: number;
   readonly low: number;
@@ -47,7 +47,7 @@ export interface BandAt {
   readonly high: number;
 }
 
-/** The band of some courses, smoothed, where all of them were measured: at each update that the first has. */
+/** The band of several smoothed curves, at each update of the first curve that lies in the range of all curves. */
 export function bandOf(courses: readonly Trace[]): readonly BandAt[] {
   const [first] = courses;
   if (!first) return [];
@@ -67,7 +67,7 @@ export function bandOf(courses: readonly Trace[]): readonly BandAt[] {
   });
 }
 
-/** A smoothed course at an update, on the straight line between the positions around it. */
+/** Value of a smoothed curve at an update, interpolated linearly between the points around it. */
 function valueAt({ x, smooth }: Trace, update: number): number {
   const after = firstFrom(x, update);
   const [b, before] = [smooth[after] ?? NaN, after - 1];
@@ -81,11 +81,14 @@ export function newestOf(runs: readonly Run[]): number {
   return Math.max(0, ...runs.map(({ update }) => update));
 }
 
-/** A scale that holds a metric of every run, so that drawing one never bends another; and why it is not the one that was asked for. */
+/**
+ * Axis that covers a metric in all runs, so that it stays the same when a run is drawn or hidden. `note`: why `log` was
+ * not possible.
+ */
 export function scaleOf(metric: KeptMetric, runs: readonly Run[], log: boolean) {
   const shares = metric === 'rollout/success' || metric === 'eval/success';
   const values = runs.flatMap(({ series }) => series.get(metric)?.drawn.mean ?? []);
   const [min, max] = [Math.min(...values), Math.max(...values)];
-  const all = { first: 0, last: newestOf(runs), min, max, sum: 0, count: values.length, smooth: max };
-  return axisFor(values.length > 0 ? [all] : [], { shares, log });
+  const wholeRange = { first: 0, last: newestOf(runs), min, max, sum: 0, count: values.length, smooth: max };
+  return axisFor(values.length > 0 ? [wholeRange] : [], { shares, log });
 }

@@ -2,7 +2,7 @@ import { openDatabase } from '../../base/openDatabase.ts';
 import { newestFirst } from './saveOrder.ts';
 import { type Saved, saveRecord } from './saveRecord.ts';
 
-/** What lies at one place of the store: anybody may have touched it. */
+/** Content of one slot of the store. It may be damaged or come from another version of the page. */
 export interface Kept {
   readonly slot: string;
   readonly value: unknown;
@@ -10,20 +10,20 @@ export interface Kept {
 
 const DATABASE = 'rollout-playground';
 const STORE = 'runs';
-const PATIENCE_MS = 5000;
-const LATE = `the browser's database has not answered for ${PATIENCE_MS / 1000} s; close other tabs of this page, or restart the browser`;
+const TIMEOUT_MS = 5000;
+const TIMEOUT_TEXT = `the browser's database has not answered for ${TIMEOUT_MS / 1000} s; close other tabs of this page, or restart the browser`;
 
-/** Writes a run to a slot, in place of what was there. Rejects with the reason in words. */
+/** Writes a run to a slot, in place of its content. Rejects with an error whose message is the reason. */
 export function writeSaved(slot: string, saved: Saved): Promise<void> {
   return inStore('readwrite', (store) => [store.put(saveRecord(saved), slot)]).then(() => undefined);
 }
 
 /**
- * All that was saved, read at once. Rejects with the reason in words where it cannot be read; one that only takes long is waited for, and
- * `late` hears after five seconds that it has not come.
+ * Reads all saves at once. Rejects with the reason if they cannot be read. If it takes longer than five seconds,
+ * `onTimeout` is called with a message, and reading goes on.
  */
-export async function readAll(late: (words: string) => void): Promise<readonly Kept[]> {
-  const timer = setTimeout(() => late(LATE), PATIENCE_MS);
+export async function readAll(onTimeout: (words: string) => void): Promise<readonly Kept[]> {
+  const timer = setTimeout(() => onTimeout(TIMEOUT_TEXT), TIMEOUT_MS);
   try {
     const [keys, values] = (await inStore(
       'readonly',
@@ -36,7 +36,7 @@ export async function readAll(late: (words: string) => void): Promise<readonly K
   }
 }
 
-/** Where something is saved, oldest save first; damaged ones count as the oldest. */
+/** The slots that have a save, oldest save first. Damaged saves count as the oldest. */
 export async function usedSaveSlots(): Promise<readonly string[]> {
   const saves = await readAll(() => undefined);
   const ordered = saves.map(({ slot, value }) => {
@@ -46,22 +46,22 @@ export async function usedSaveSlots(): Promise<readonly string[]> {
   return ordered.toSorted((a, b) => newestFirst(b, a)).map(({ slot }) => slot);
 }
 
-/** Forgets what lies at a slot. Rejects with the reason in words. */
+/** Deletes the content of a slot. Rejects with an error whose message is the reason. */
 export function dropSaved(slot: string): Promise<void> {
   return inStore('readwrite', (store) => [store.delete(slot)]).then(() => undefined);
 }
 
-/** What a transaction's requests come to; `within` bounds how long it may take. */
+/** Runs a transaction and resolves with the results of its requests. `within` may limit how long it takes. */
 async function inStore(
   mode: IDBTransactionMode,
   ask: (store: IDBObjectStore) => readonly { readonly result: unknown }[],
-  within: <T>(work: Promise<T>) => Promise<T> = answered,
+  within: <T>(work: Promise<T>) => Promise<T> = withTimeout,
 ): Promise<readonly unknown[]> {
   let database: IDBDatabase | null = null;
-  let given = false;
+  let settled = false;
   const work = async () => {
     const opened = await openDatabase(DATABASE, STORE);
-    if (given) opened.close(); // too late: nobody waits any more
+    if (settled) opened.close(); // it opened after the time limit, so nobody waits for it
     database = opened;
     return new Promise<readonly unknown[]>((resolve, reject) => {
       const transaction = opened.transaction(STORE, mode);
@@ -70,23 +70,24 @@ async function inStore(
       transaction.oncomplete = () => resolve(requests.map(({ result }) => result));
       transaction.onabort = refuse;
       transaction.onerror = refuse;
-      // a page that is being left waits for no answer; a reading of a large value that is committed may never end in Chromium
+      // commit at once, because the page may be closing; not when reading, where Chromium may never finish for a large
+      // value
       if (mode === 'readwrite') transaction.commit();
     });
   };
   try {
     return await within(work());
   } finally {
-    given = true;
+    settled = true;
     (database as IDBDatabase | null)?.close();
   }
 }
 
-/** The same, or a rejection where nothing has come for five seconds: a database may hang for good. */
-function answered<T>(work: Promise<T>): Promise<T> {
+/** Passes on `work`, but rejects if it takes longer than five seconds, because a database may hang forever. */
+function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(LATE)), PATIENCE_MS);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(TIMEOUT_TEXT)), TIMEOUT_MS);
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

@@ -13,7 +13,7 @@ import { backendText, bareRun, readBackend, type Run } from '../../runs/run.ts';
 import { type Drawn, Series } from '../../runs/series.ts';
 import { shownValue } from '../run/metricText.ts';
 
-/** Metrics that are kept of a run. */
+/** The metrics of a run that the list keeps. */
 export const KEPT_METRICS = [
   'critic/score/mean',
   'rollout/success',
@@ -25,38 +25,41 @@ export const KEPT_METRICS = [
 ] as const satisfies readonly MetricName[];
 export type KeptMetric = (typeof KEPT_METRICS)[number];
 
-/** More knobs than that are no name. */
-export const MOST_NAMED = 3;
+/** A run's name lists at most this many knobs. */
+export const MAX_NAMED_KNOBS = 3;
 
-/** A run named by its difference to the run before it, or to its preset where that says more; on an environment that a person wrote by its file. */
+/**
+ * Name of a run: how its knobs differ from the run before it or, if that is too much or `file` is given, its preset and
+ * how its knobs differ from that. With `file`, the person's own environment, its name replaces the preset's.
+ */
 export function nameOf(config: RunConfig, before: Run | undefined, file: EnvironmentFile | null = null): string {
   if (before && !file) {
     const changed = differences(before.begun, config);
     if (changed.length === 0) return `like run ${before.id}`;
-    if (changed.length <= MOST_NAMED)
+    if (changed.length <= MAX_NAMED_KNOBS)
       return changed.map((name) => differenceText(name, before.begun, config)).join(', ');
   }
   const preset = nearestPreset(config);
-  const own = presetConfig(preset);
-  const changed = differences(own, config);
-  const named = changed.slice(0, MOST_NAMED).map((name) => differenceText(name, own, config));
-  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : '';
-  return `${file ? visible(file.name) : presetNamed(preset).label}${named.length > 0 ? `: ${named.join(', ')}${more}` : ''}`;
+  const presetKnobs = presetConfig(preset);
+  const changed = differences(presetKnobs, config);
+  const listed = changed.slice(0, MAX_NAMED_KNOBS).map((name) => differenceText(name, presetKnobs, config));
+  const more = changed.length > MAX_NAMED_KNOBS ? ` and ${changed.length - MAX_NAMED_KNOBS} more` : '';
+  return `${file ? visible(file.name) : presetNamed(preset).label}${listed.length > 0 ? `: ${listed.join(', ')}${more}` : ''}`;
 }
 
-/** The name of a run with what was changed on its way, where that tells it apart from the run it began like. */
+/** The name of a run, followed by the changes of knobs during the run if there are any. */
 export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): string {
   if (changes.length === 0) return name;
-  if (changes.length > MOST_NAMED) return `${name}, then ${changes.length} changes of knobs`;
+  if (changes.length > MAX_NAMED_KNOBS) return `${name}, then ${changes.length} changes of knobs`;
   return `${name}, then ${changes.map(({ update, text }) => `${text} at update ${update}`).join(', ')}`;
 }
 
-/** A run as text for storage: its knobs as addresses, which are short, and its curves as they are drawn. */
+/** A run as text for storage: its knobs as addresses, which are short, and its curves as drawn. */
 export function textOf(run: Run): string {
   const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm } = run;
   const curves = KEPT_METRICS.flatMap((metric) => {
-    const own = series.get(metric);
-    return own && own.length > 0 ? [[metric, own.drawn] as const] : [];
+    const curve = series.get(metric);
+    return curve && curve.length > 0 ? [[metric, curve.drawn] as const] : [];
   });
   return keptText({
     ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm },
@@ -66,12 +69,15 @@ export function textOf(run: Run): string {
 }
 
 // prettier-ignore
-const FIELDS_KEPT = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm'] as const;
+const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm'] as const;
 
-/** Reads what `textOf` wrote, of this page or an older one; null for anything else: nothing of a run is mended in silence. */
+/**
+ * Reads a text of `textOf` from this or an older version of the page. Null if any part is not valid: nothing is
+ * repaired silently.
+ */
 export function readRun(text: string): Run | null {
   try {
-    const { config, now = config, backend, curves, ...rest } = readKeptText(text, FIELDS_KEPT);
+    const { config, now = config, backend, curves, ...rest } = readKeptText(text, KEPT_FIELDS);
     if (typeof config !== 'string' || typeof now !== 'string' || typeof backend !== 'string') return null;
     const [begun, current] = [readHash(config), readHash(now)];
     if (begun.corrections.length + current.corrections.length > 0 || !areCurves(curves)) return null;
@@ -80,7 +86,7 @@ export function readRun(text: string): Run | null {
     const series = Object.entries(curves).map(([name, drawn]) => [name as KeptMetric, Series.drawn(drawn)] as const);
     return bareRun({ ...manifest, series: new Map(series) });
   } catch {
-    return null; // damaged
+    return null; // the text is damaged
   }
 }
 
@@ -97,18 +103,18 @@ function isCurve(value: unknown): value is Drawn {
   return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
 }
 
-/** The number that stands for a metric at the end of a run. */
+/** The value of a metric at the end of a run, as shown. */
 export function lastOf({ series }: Run, metric: KeptMetric): number | undefined {
   return shownValue(metric, series.get(metric));
 }
 
-/** What a metric is called in some runs. */
+/** Label of a metric for these runs, with its unit. */
 export function metricLabel(metric: KeptMetric, runs: readonly Run[]): string {
   const { label, unit } = metricWords(metric, ...runs.map(({ begun }) => begun));
   return unit === '' ? label : `${label} (${unit})`;
 }
 
-/** Knobs in which any of the runs differ. */
+/** The knobs in which at least two of the runs differ. */
 export function differingKnobs(runs: readonly Run[]): FieldName[] {
   const [first] = runs;
   return first

@@ -2,13 +2,13 @@ import type { Trace } from '../../runs/buckets.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Line as ChartLine } from '../curves/LineChart.tsx';
 
-/** A run on the chart and the colour it has there. */
+/** A run on the chart, and the slot that gives its colour. */
 export interface Line {
   readonly run: Run;
   readonly slot: number;
 }
 
-/** Dashes of the slots: each colour has one of its own. */
+/** Dash pattern of each slot, so that lines differ without colour. */
 export const DASHES = ['', '7 4', '2 3', '10 3 2 3', '4 2', '1 4'];
 
 /** The colour of a slot. */
@@ -16,14 +16,17 @@ export function colourOf(slot: number): string {
   return `var(--run-${slot})`;
 }
 
-/** What a chart draws of a run: each update faint, and its smoothed course. In a band it stands back. */
+/**
+ * The lines of a run's curve: a faint one with each update, and the smoothed one. In a band only the smoothed one,
+ * drawn weaker.
+ */
 export function linesOf({ run, slot }: Line, { x, y, smooth }: Trace, inBand = false): readonly ChartLine[] {
   const look = { x, colour: colourOf(slot), run: run.id };
   const course = { ...look, name: inBand ? 'run-line in-band' : 'run-line', y: smooth, dash: DASHES[slot] };
   return inBand ? [course] : [{ ...look, name: 'run-raw', y }, course];
 }
 
-/** A run among others: its label as an arm of a comparison, else its number, or that it is not finished. */
+/** Short name of a run on a chart: its label as an arm of a comparison, else its number; “…” without a number. */
 export function nameOf({ id, arm }: Pick<Run, 'id' | 'arm'>): string {
   return arm ?? (id === 0 ? '…' : `#${id}`);
 }

@@ -4,27 +4,27 @@ import { useLive } from '../run/liveStore.ts';
 import { pause } from '../run/transport.ts';
 import { latestCheckpoint } from './saving.ts';
 
-const WAIT_MS = 20_000; // a paused run hands its state out once the update under way is done
-const LOOK_MS = 50;
+const WAIT_MS = 20_000; // a paused run sends its state when the update under way is done
+const POLL_MS = 50;
 
 /**
- * Pauses the run of the lab. Resolves with the run as it can be gone on with, and its newest batch; null if it has no finished update,
- * fails, or doesn't hand out its state in time.
+ * Pauses the run of the lab. Resolves with the run, ready to be continued, and its newest batch. Null if it has no
+ * finished update, fails, or doesn't send its state in time.
  */
 export async function pausedRun(): Promise<Run | null> {
-  const { running: ran, session: before, update: done } = useLive.getState();
-  if (ran) pause();
+  const { running: wasRunning, session: before, update: done } = useLive.getState();
+  if (wasRunning) pause();
   if (before !== 'ready' || done === 0) return null;
   const began = performance.now();
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const latest = latestCheckpoint();
       const batch = newestBatch();
       const { running, update, session } = useLive.getState();
       if (!running && latest?.update === update) resolve({ ...latest, batches: batch ? [batch] : [] });
       else if (session !== 'ready' || performance.now() - began > WAIT_MS) resolve(null);
-      else setTimeout(look, LOOK_MS);
+      else setTimeout(check, POLL_MS);
     };
-    look();
+    check();
   });
 }

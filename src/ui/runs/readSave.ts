@@ -5,36 +5,37 @@ import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
 import { readStoredRun } from '../../runs/readStoredRun.ts';
 import { readBackend } from '../../runs/run.ts';
 import { storedRun } from '../../runs/storedRun.ts';
-import { besideManifest, recordOf, type Saved, type SaveRecord } from './saveRecord.ts';
+import { sealedParts, recordOf, type Saved, type SaveRecord } from './saveRecord.ts';
 
 /**
- * Reads what a browser kept, which may have been written by another version of the page or have been damaged. Throws CheckpointError or RangeError,
- * with what is wrong, on anything that is not just what was saved. Whether the run fits this page's model is for the worker to say.
+ * Reads a save from the browser's database. It may be damaged or come from another version of the page. Throws
+ * CheckpointError or RangeError with the reason unless it is exactly what was saved. Whether the run fits this page's
+ * model is checked by the worker.
  */
 export function readSave(value: unknown): Saved {
   if (!isRecord(value)) throw new CheckpointError('The saved data is not a run.');
   const record = 'page' in value ? fromOlderPage(value) : (value as unknown as SaveRecord);
-  const run = unpackedRun(readStoredRun(record, besideManifest(record)));
-  return { run, order: record.order, savedAt: record.savedAt }; // the manifest's checksum vouches for both
+  const run = unpackedRun(readStoredRun(record, sealedParts(record)));
+  return { run, order: record.order, savedAt: record.savedAt }; // the manifest's checksum covers both
 }
 
-/** The record of a run that a page before the manifest saved. Throws CheckpointError unless it is what was saved. */
+/** Converts a save from a page that had no manifest yet. Throws CheckpointError unless its checksum is right. */
 function fromOlderPage(kept: JsonRecord): SaveRecord {
-  const found = checksumOf({ ...kept, checkpoint: null, sum: null }); // the checkpoint has its own
+  const found = checksumOf({ ...kept, checkpoint: null, sum: null }); // the checkpoint has its own checksum
   if (kept['sum'] !== found) throw new CheckpointError(damaged(kept['sum'], found));
   const { page, name, update, order = 0, savedAt, facts, environment = null } = kept as unknown as OlderRecord;
   const checkpoint = readCheckpoint(kept['checkpoint']);
   const { backend = 'CPU', config: begun = checkpoint.begun, ...record } = page.record ?? {};
   const run = {
-    ...{ id: 0, started: new Date(savedAt).toISOString() }, // of a run that was in no list
+    ...{ id: 0, started: new Date(savedAt).toISOString() }, // for a run that was in no list
     ...{ ...record, name, update, begun, config: page.config ?? checkpoint.config, changes: page.flags },
     ...{ backend: readBackend(backend), points: page.points, facts, environment, checkpoint },
-    ...{ health: [], solved: null, skipped: 0 }, // not saved then
+    ...{ health: [], solved: null, skipped: 0 }, // older pages did not save these
   };
   return recordOf(storedRun(run), { order, savedAt });
 }
 
-/** A record of an older page as far as its checksum vouches for it; `readStoredRun` looks at every field again. */
+/** The save of an older page. Only its checksum was checked; `readStoredRun` checks every field. */
 interface OlderRecord extends Pick<PackedRun, 'name' | 'update' | 'facts'>, Pick<Saved, 'savedAt'> {
   readonly order?: number;
   readonly environment?: PackedRun['environment'];
@@ -46,6 +47,7 @@ interface OlderRecord extends Pick<PackedRun, 'name' | 'update' | 'facts'>, Pick
   };
 }
 
+/** Fields that an older page saved under other names or types. */
 interface OlderNames {
   readonly backend: string;
   readonly config: PackedRun['begun'];

@@ -2,7 +2,10 @@ import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
 import { bindRuns } from './runStore.ts';
 
-/** Puts the run under way into the list when the page is left or hidden, and when it pauses. Returns a function that stops. */
+/**
+ * Updates the run under way in the list when the page is closed or hidden, and when the run pauses. Also binds the list
+ * to other tabs. Returns a function that stops this.
+ */
 export function bindRecorder(): () => void {
   const onHide = () => {
     if (document.hidden) listRun();

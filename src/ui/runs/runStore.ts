@@ -4,12 +4,12 @@ import { notice } from '../shell/notices.ts';
 import type { Run } from '../../runs/run.ts';
 import { type KeptMetric, readRun, textOf } from './keptRun.ts';
 
-const KEY = 'rollout-playground-run-';
-const COUNTED = 'rollout-playground-runs-counted';
-/** The most runs the list can have. */
-export const MOST_RUNS = 24;
-/** The most runs drawn at once: more lines would be hard to tell apart. */
-export const MOST_SHOWN = 6;
+const KEY_PREFIX = 'rollout-playground-run-';
+const LAST_ID_KEY = 'rollout-playground-runs-counted';
+/** Largest number of runs in the list. */
+export const MAX_RUNS = 24;
+/** Largest number of runs drawn at once. More lines would be hard to tell apart. */
+export const MAX_DRAWN_RUNS = 6;
 
 /** A run from an earlier visit that can be resumed, or the reason why it can't. */
 export interface Offer {
@@ -29,20 +29,20 @@ interface RunsState {
   readonly metric: KeptMetric;
   readonly problem: string | null; // why a run could not be kept in the list's storage
   readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
-  readonly savedUpdate: number | null; // that it was at then
+  readonly savedUpdate: number | null; // update of the current run's last save
   readonly refused: string; // why the current run cannot be saved; '' if nothing is wrong
   readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
   readonly offers: readonly Offer[]; // newest first, without runs that are open in another tab
-  readonly looked: boolean; // whether the browser's database was searched for them
+  readonly looked: boolean; // whether the browser's database has been searched for offers
 }
 
 /**
- * The runs of this page: the list, the runs drawn from it, whether the current run is saved, and the runs that can be resumed.
- * The list is kept in the browser's local storage. Whole runs are kept in its database; see `saving.ts`.
+ * The runs of this page: the list, the runs drawn from it, whether the current run is saved, and the runs that can be
+ * resumed. The list is kept in the browser's local storage. Whole runs are kept in its database; see `saving.ts`.
  */
 export const useRuns = create<RunsState>()(() => ({
-  runs: stored(),
-  slots: Array.from({ length: MOST_SHOWN }, () => null),
+  runs: runsInStorage(),
+  slots: Array.from({ length: MAX_DRAWN_RUNS }, () => null),
   baseline: null,
   deleted: null,
   growing: null,
@@ -57,14 +57,14 @@ export const useRuns = create<RunsState>()(() => ({
 }));
 
 /** The runs kept in this browser, newest first. Runs that cannot be read are put aside and the person gets a notice. */
-function stored(): Run[] {
+function runsInStorage(): Run[] {
   try {
-    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
+    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY_PREFIX));
     const runs = keys.map((key) => ({ key, run: readRun(localStorage.getItem(key) ?? '') }));
-    const lost = runs.filter(({ run }) => !run);
-    for (const { key } of lost) putAside(key);
-    if (lost.length > 0) {
-      const which = lost.map(({ key }) => key.slice(KEY.length)).join(', ');
+    const unreadable = runs.filter(({ run }) => !run);
+    for (const { key } of unreadable) putAside(key);
+    if (unreadable.length > 0) {
+      const which = unreadable.map(({ key }) => key.slice(KEY_PREFIX.length)).join(', ');
       notice(
         `Some kept runs could not be read: ${which}. They are damaged or come from another version. A copy is kept.`,
       );
@@ -80,7 +80,7 @@ export function nextId(): number {
   const { runs, deleted } = useRuns.getState();
   const id = Math.max(0, ...runs.map((run) => run.id), ...idsInStorage(), deleted?.id ?? 0) + 1;
   try {
-    localStorage.setItem(COUNTED, String(id));
+    localStorage.setItem(LAST_ID_KEY, String(id));
   } catch {
     // without storage, tabs share no runs, so their numbers cannot collide
   }
@@ -89,8 +89,8 @@ export function nextId(): number {
 
 function idsInStorage(): number[] {
   try {
-    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY));
-    const ids = [...keys.map((key) => key.slice(KEY.length)), localStorage.getItem(COUNTED) ?? ''];
+    const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY_PREFIX));
+    const ids = [...keys.map((key) => key.slice(KEY_PREFIX.length)), localStorage.getItem(LAST_ID_KEY) ?? ''];
     return ids.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0);
   } catch {
     return [];
@@ -98,24 +98,24 @@ function idsInStorage(): number[] {
 }
 
 /**
- * Puts a run into the list, or replaces its earlier state there. Beyond 24 runs the oldest are deleted. Returns the run's
- * number: a new one if another tab has already kept a different run under the old number.
+ * Puts a run into the list, or replaces its earlier state there. Beyond 24 runs the oldest are deleted. Returns the
+ * run's number: a new one if another tab has already kept a different run under the old number.
  */
-export function putRun(given: Run): number {
-  const run = isAnothers(given) ? { ...given, id: nextId() } : given;
+export function putRun(added: Run): number {
+  const run = isTakenByOther(added) ? { ...added, id: nextId() } : added;
   const { runs } = useRuns.getState();
   const others = runs.filter(({ id }) => id !== run.id);
   const next = [run, ...others].sort((a, b) => b.id - a.id);
-  for (const { id } of next.slice(MOST_RUNS)) erase(id);
-  useRuns.setState({ runs: next.slice(0, MOST_RUNS), problem: write(run) });
+  for (const { id } of next.slice(MAX_RUNS)) erase(id);
+  useRuns.setState({ runs: next.slice(0, MAX_RUNS), problem: write(run) });
   return run.id;
 }
 
 /** True if storage has a different run under this number. */
-function isAnothers({ id, started }: Run): boolean {
+function isTakenByOther({ id, started }: Run): boolean {
   try {
-    const there = readRun(localStorage.getItem(`${KEY}${id}`) ?? '');
-    return there !== null && there.started !== started;
+    const storedRun = readRun(localStorage.getItem(`${KEY_PREFIX}${id}`) ?? '');
+    return storedRun !== null && storedRun.started !== started;
   } catch {
     return false;
   }
@@ -124,13 +124,13 @@ function isAnothers({ id, started }: Run): boolean {
 /** Updates the list when another tab keeps or deletes a run. Returns a function that stops this. */
 export function bindRuns(): () => void {
   const onStorage = ({ key }: StorageEvent) => {
-    if (key?.startsWith(KEY)) useRuns.setState({ runs: stored() });
+    if (key?.startsWith(KEY_PREFIX)) useRuns.setState({ runs: runsInStorage() });
   };
   addEventListener('storage', onStorage);
   return () => removeEventListener('storage', onStorage);
 }
 
-/** Takes a run out of the list; `undelete` brings it back. */
+/** Deletes a run from the list. `undelete` brings it back. */
 export function deleteRun(id: number): void {
   const { runs, slots, baseline } = useRuns.getState();
   const deleted = runs.find((run) => run.id === id);
@@ -162,16 +162,17 @@ export function comparable({ runs, growing }: Pick<RunsState, 'runs' | 'growing'
  */
 export function toggleShown(id: number): boolean {
   const { slots } = useRuns.getState();
-  const on = slots.includes(id);
-  const at = slots.indexOf(on ? id : null);
-  if (at < 0) return false;
-  useRuns.setState({ slots: slots.map((slot, i) => (i === at ? (on ? null : id) : slot)) });
+  const isDrawn = slots.includes(id);
+  const slotIndex = slots.indexOf(isDrawn ? id : null);
+  if (slotIndex < 0) return false;
+  useRuns.setState({ slots: slots.map((slot, i) => (i === slotIndex ? (isDrawn ? null : id) : slot)) });
   return true;
 }
 
+/** Stores a run. Returns null, or a message if the storage is full or blocked. */
 function write(run: Run): string | null {
   try {
-    localStorage.setItem(`${KEY}${run.id}`, textOf(run));
+    localStorage.setItem(`${KEY_PREFIX}${run.id}`, textOf(run));
     return null;
   } catch {
     return 'Runs aren’t saved: this site’s storage is full or blocked. They last until you close the page. Delete some to make room.';
@@ -180,7 +181,7 @@ function write(run: Run): string | null {
 
 function erase(id: number): void {
   try {
-    localStorage.removeItem(`${KEY}${id}`);
+    localStorage.removeItem(`${KEY_PREFIX}${id}`);
   } catch {
     // if storage is blocked, the run was never stored
   }

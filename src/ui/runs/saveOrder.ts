@@ -1,26 +1,28 @@
-const COUNTED = 'rollout-playground-saves-counted';
+const LAST_ORDER_KEY = 'rollout-playground-saves-counted';
 
-let highest = 0; // that this tab has given or read
+let highest = 0; // highest number that this tab has given out or read
 
-/** A number above those of all saves so far in this browser. Saves are ordered by it, because a clock may be set back. */
+/**
+ * A number above those of all saves so far in this browser. Saves are ordered by it, because a clock may be set back.
+ */
 export function nextOrder(): number {
-  highest = Math.max(highest, counted()) + 1;
+  highest = Math.max(highest, storedOrder()) + 1;
   try {
-    localStorage.setItem(COUNTED, String(highest));
+    localStorage.setItem(LAST_ORDER_KEY, String(highest));
   } catch {
-    // without this storage the saves that were read still count
+    // without storage, `highest` still covers the saves that were read
   }
   return highest;
 }
 
-/** Notes the number of a save that was read: the next one is above it. */
+/** Notes the number of a save that was read, so that the next number is higher. */
 export function noteOrder(order: number): void {
   highest = Math.max(highest, order);
 }
 
-function counted(): number {
+function storedOrder(): number {
   try {
-    const count = Number(globalThis.localStorage.getItem(COUNTED));
+    const count = Number(globalThis.localStorage.getItem(LAST_ORDER_KEY));
     return Number.isSafeInteger(count) ? count : 0;
   } catch {
     return 0;

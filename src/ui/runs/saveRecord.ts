@@ -10,21 +10,24 @@ export interface Saved {
   readonly savedAt: number; // ms since 1970
 }
 
-/** A saved run as the browser's database holds it: the parts of a stored run, and when it was saved. The manifest's checksum counts that too. */
+/**
+ * A saved run as stored in the browser's database: the parts of a stored run, and when it was saved. The manifest's
+ * checksum covers both.
+ */
 export type SaveRecord = StoredRun & Omit<Saved, 'run'>;
 
-/** The record of a run up to its checkpoint. Throws CheckpointError if it has none. */
+/** The record of a run at its checkpoint. Throws CheckpointError if the run has none. */
 export function saveRecord({ run: { checkpoint, ...run }, order, savedAt }: Saved): SaveRecord {
   if (!checkpoint) throw new CheckpointError('The run has no checkpoint.');
   return recordOf(storedRun(packedRun({ ...run, checkpoint })), { order, savedAt });
 }
 
-/** The record of these parts. */
+/** The record of a stored run. Seals its manifest with the time of the save. */
 export function recordOf({ manifest, ...parts }: StoredRun, when: Omit<Saved, 'run'>): SaveRecord {
-  return { ...when, manifest: sealed(manifest, besideManifest({ ...parts, ...when })), ...parts };
+  return { ...when, manifest: sealed(manifest, sealedParts({ ...parts, ...when })), ...parts };
 }
 
-/** What the manifest of a record is sealed with. */
-export function besideManifest({ points, order, savedAt }: Readonly<Record<'points' | 'order' | 'savedAt', unknown>>) {
+/** The parts of a record, besides the manifest, that the manifest's checksum covers. */
+export function sealedParts({ points, order, savedAt }: Readonly<Record<'points' | 'order' | 'savedAt', unknown>>) {
   return { points, order, savedAt };
 }

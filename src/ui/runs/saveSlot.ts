@@ -1,75 +1,89 @@
-const PREFIX = 'rollout-playground-run-';
-/** A page that is being left gives its locks back a moment after the next one has come: so often, so far apart, it is looked again. */
-const LOOKS = 6;
-const LOOK_MS = 300;
-const PATIENCE_MS = 5000;
+const LOCK_PREFIX = 'rollout-playground-run-';
+/**
+ * Number of times that `isFree` checks a lock. A page that is closing releases its locks shortly after the next page
+ * has opened.
+ */
+const MAX_CHECKS = 6;
+const CHECK_MS = 300; // between two checks
+const LOCK_TIMEOUT_MS = 5000;
 
-/** Locks that the tabs of this browser share; absent on plain http, where only their ids keep two tabs apart. */
+/**
+ * Locks that the tabs of this browser share. Absent on plain http; then two tabs differ only by their random slot
+ * names.
+ */
 const locks = () => (navigator as Partial<Navigator>).locks;
 
-/** A lock that was asked for. */
-interface Asked {
+/** A requested lock. */
+interface LockRequest {
   readonly held: Promise<boolean>; // false: another tab has it, or there are no locks
   readonly release: () => void; // releases the lock, or cancels the request
 }
 
-let own: string | null = null;
-let lock: Asked | null = null; // of `own`
+let ownSlot: string | null = null; // this tab's slot
+let lock: LockRequest | null = null; // of `ownSlot`
 
-/** The slot where this tab saves its runs. It is created at the first call. A lock keeps other tabs off it while this tab is open. */
+/**
+ * The slot where this tab saves its runs. It is created at the first call. A lock keeps other tabs off it while this
+ * tab is open.
+ */
 export function ownSaveSlot(): string {
-  if (own === null) {
-    own = freshSaveSlot();
-    lock = ask(own);
+  if (ownSlot === null) {
+    ownSlot = freshSaveSlot();
+    lock = requestLock(ownSlot);
   }
-  return own;
+  return ownSlot;
 }
 
 /** A new slot, in which no run has been saved yet. */
 export function freshSaveSlot(): string {
-  const chance = crypto.getRandomValues(new Uint32Array(2));
-  return `${Date.now().toString(36).padStart(9, '0')}-${[...chance].map((n) => n.toString(36)).join('')}`;
+  const random = crypto.getRandomValues(new Uint32Array(2));
+  return `${Date.now().toString(36).padStart(9, '0')}-${[...random].map((n) => n.toString(36)).join('')}`;
 }
 
-/** Takes over a slot: from now on this tab saves its run there. False if another tab has the slot, or if the browser has no locks to tell. */
+/**
+ * Takes over a slot: from now on this tab saves its run there. False if another tab has the slot, or if the browser has
+ * no locks to tell.
+ */
 export async function takeSaveSlot(slot: string): Promise<boolean> {
-  if (slot === own) return true;
-  const next = ask(slot);
+  if (slot === ownSlot) return true;
+  const next = requestLock(slot);
   if (!(await next.held)) return false;
   lock?.release();
-  [own, lock] = [slot, next];
+  [ownSlot, lock] = [slot, next];
   return true;
 }
 
 /** Whether no open tab saves its run in `slot`. True if the browser has no locks, because then it cannot be known. */
 export async function isFree(slot: string): Promise<boolean> {
-  if (slot === own) return false;
+  if (slot === ownSlot) return false;
   const shared = locks();
   if (!shared) return true;
-  // asked for what is held, and not for the lock: an answer that comes late on a busy machine is no less true
-  for (let look = 0; look < LOOKS; look++) {
+  // list the held locks rather than request the lock, because a late answer on a busy machine is still right
+  for (let check = 0; check < MAX_CHECKS; check++) {
     const { held = [] } = await shared.query();
-    if (!held.some(({ name }) => name === PREFIX + slot)) return true;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (!held.some(({ name }) => name === LOCK_PREFIX + slot)) return true;
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
   }
   return false;
 }
 
 /** Requests the lock of `slot`, which keeps other tabs off it until released. */
-function ask(slot: string): Asked {
+function requestLock(slot: string): LockRequest {
   let release: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
   const hasLock = new Promise<boolean>((resolve) => {
     const shared = locks();
     if (!shared) {
       resolve(false);
       return;
     }
-    const keep = () => {
+    const holdLock = () => {
       resolve(true);
-      return over;
+      return released;
     };
-    shared.request(PREFIX + slot, { signal: AbortSignal.timeout(PATIENCE_MS) }, keep).catch(() => resolve(false));
+    shared
+      .request(LOCK_PREFIX + slot, { signal: AbortSignal.timeout(LOCK_TIMEOUT_MS) }, holdLock)
+      .catch(() => resolve(false));
   });
   return { held: hasLock, release };
 }

@@ -11,23 +11,23 @@ import { CardTokens } from './CardTokens.tsx';
 import { cardWords, type Moment } from './moment.ts';
 
 const METRIC = 'rollout/success';
-const ZOOM = 1.65; // of the curve, which is drawn as small as on the page
+const CURVE_ZOOM = 1.65; // of the curve, which is laid out at the page's size
 const BOARD = { x: PAD, y: 196, width: 540, height: 344 };
 const CURVE = { x: 632, y: 226, width: 520, height: 178 };
 const TOKENS = { x: 632, y: 426, width: 520, height: 114 };
-const RIGHT = 18; // of the curve, for half the number of the last update
-const NOTHING = { x: [], y: [] };
+const CURVE_RIGHT = 18; // margin of the curve, for half the number of the last update
+const NO_POINTS = { x: [], y: [] };
 
 interface Props {
   readonly moment: Moment;
-  readonly address: string; // as people read it
+  readonly address: string; // without protocol
   readonly ref?: Ref<SVGSVGElement>;
 }
 
-/** A moment as one picture: the board, the rollout's tokens, the curve up to there, a sentence, and the page's address. */
+/** A moment as one picture: headline, board, the rollout's tokens, the success curve so far, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
   const { episode, batch, turn, rollout, shown } = moment;
-  const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NOTHING);
+  const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NO_POINTS);
   const view = episode?.view;
   const board = view && IS_SVG[view.kind];
   const group = batch.episodes.filter((other) => other.group === episode?.group).map((each) => each.view);
@@ -53,15 +53,15 @@ export function Card({ moment, address, ref }: Props) {
   );
 }
 
-/** Success by update, up to where the moment is, with a dot there. */
+/** The success curve up to the moment's update, with a dot at its end. */
 function CardCurve({ until }: { readonly until: number }) {
   const { x, y, width, height } = CURVE;
   if (!live.series.has(METRIC)) return null;
   const whole = frameOf(
-    { metric: METRIC, width: width / ZOOM, height: height / ZOOM },
+    { metric: METRIC, width: width / CURVE_ZOOM, height: height / CURVE_ZOOM },
     { range: null, smoothing: SMOOTHING, log: false },
   );
-  const plot = { ...whole.plot, right: RIGHT };
+  const plot = { ...whole.plot, right: CURVE_RIGHT };
   const [raw, smooth, ...others] = whole.lines.map((line) => upTo(line, until));
   const last = (smooth?.x.length ?? 0) - 1;
   const chart: Chart = {
@@ -69,14 +69,14 @@ function CardCurve({ until }: { readonly until: number }) {
     plot,
     bands: whole.bands?.map((band) => upTo(band, until)) ?? [],
     lines: [raw, smooth, ...others].flatMap((line) => line ?? []),
-    levels: [], // names of baselines would take the room of the curve
+    levels: [], // names of baselines would take space from the curve
   };
   return (
     <>
       <text className="card-soft" x={x} y={y - 12} fontSize={20}>
         Success by update{whole.traces.length > 1 && ' (dashed: evaluated)'}
       </text>
-      <g className="card-curve" transform={`translate(${x} ${y}) scale(${ZOOM})`}>
+      <g className="card-curve" transform={`translate(${x} ${y}) scale(${CURVE_ZOOM})`}>
         <LineChart chart={chart} />
         {smooth && last >= 0 && (
           <circle cx={across(plot, smooth.x[last] ?? 0)} cy={down(plot, smooth.y[last] ?? 0)} r={4.5} />

@@ -3,22 +3,22 @@ import '../styles/env.css';
 import '../styles/charts.css';
 import '../styles/share-card.css';
 
-/** Size of a card in its own units: what sites that show links ask for, 1.91 to 1. */
+/** Size of a card, in SVG units: the ratio of 1.91 to 1 that sites want for link previews. */
 export const CARD = { width: 1200, height: 630 };
-/** Room between a card's edge and what is on it. */
+/** Margin of a card, in SVG units. */
 export const PAD = 48;
 
 interface Props {
   readonly title: string; // of the task
   readonly headline: string;
-  readonly words: string; // below it
-  readonly address: string; // as people read it
-  readonly hatched: boolean; // tokens on it are hatched
+  readonly words: string; // line below the headline
+  readonly address: string; // without protocol
+  readonly hatched: boolean; // some tokens on the card are hatched
   readonly children: ReactNode;
   readonly ref?: Ref<SVGSVGElement> | undefined;
 }
 
-/** A picture card: its headline, the page's address, and between the two what it shows. */
+/** The frame of a picture card: headline above, the page's address below, and `children` between them. */
 export function CardFrame({ title, headline, words, address, hatched, children, ref }: Props) {
   const { width, height } = CARD;
   return (

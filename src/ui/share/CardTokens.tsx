@@ -2,10 +2,10 @@ import { useId } from 'react';
 import type { Rollout } from '../rollout/readRollout.ts';
 import { textWidth } from '../parts/textWidth.ts';
 
-const SIZE = 20; // of the type
-const LINE = 38; // from one line to the next
-const BOX = 30; // height of a token
-const PAD = 7; // left and right of a word
+const FONT_SIZE = 20;
+const LINE_HEIGHT = 38;
+const TOKEN_HEIGHT = 30;
+const WORD_PAD = 7; // left and right of a word
 
 interface Box {
   readonly x: number;
@@ -16,20 +16,20 @@ interface Box {
 
 interface Props {
   readonly rollout: Rollout;
-  readonly positions: readonly number[]; // of the tokens that are shown, rising
+  readonly positions: readonly number[]; // of the tokens shown, ascending
   readonly isTrained: (position: number) => boolean;
   readonly box: Box;
 }
 
-/** Tokens of a rollout in lines, the newest at the end: what is not trained is hatched. */
+/** Tokens of a rollout in lines, the newest at the end. Tokens that aren't trained are hatched. */
 export function CardTokens({ rollout, positions, isTrained, box }: Props) {
   const hatch = useId();
   const gap = rollout.writing === 'words' ? 4 : 0;
   const words = positions.map((t): Word => {
     const written = (rollout.words[t] ?? '').replaceAll('\n', '⏎');
-    return { t, text: written, width: textWidth(written, SIZE) + (gap > 0 ? 2 * PAD : 1) };
+    return { t, text: written, width: textWidth(written, FONT_SIZE) + (gap > 0 ? 2 * WORD_PAD : 1) };
   });
-  const lines = linesOf(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE)));
+  const lines = linesOf(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE_HEIGHT)));
   return (
     <svg {...box}>
       <pattern id={hatch} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -38,11 +38,13 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
       {lines.map((line, row) =>
         line.map(({ t, text, x, width }) => {
           const trained = t >= 0 && isTrained(t);
-          const y = LINE * row;
+          const y = LINE_HEIGHT * row;
           return (
             <g key={t} className="card-token" data-kind={t < 0 ? 'prompt' : (rollout.kinds[t] ?? 'prompt')}>
-              {t >= 0 && !trained && <rect x={x} y={y} width={width} height={BOX} rx={4} fill={`url(#${hatch})`} />}
-              <text x={x + (gap > 0 ? PAD : 0)} y={y + 22} fontSize={SIZE} xmlSpace="preserve">
+              {t >= 0 && !trained && (
+                <rect x={x} y={y} width={width} height={TOKEN_HEIGHT} rx={4} fill={`url(#${hatch})`} />
+              )}
+              <text x={x + (gap > 0 ? WORD_PAD : 0)} y={y + 22} fontSize={FONT_SIZE} xmlSpace="preserve">
                 {text}
               </text>
             </g>
@@ -55,7 +57,7 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
 
 /** A token as it is written on a card. */
 export interface Word {
-  readonly t: number; // position in the rollout; −1: stands for those that have no room
+  readonly t: number; // position in the rollout; −1: the "…" for tokens left out
   readonly text: string;
   readonly width: number; // with its own margins
 }
@@ -63,12 +65,15 @@ export interface Word {
 /** A token with its place in its line. */
 export type PlacedWord = Word & { readonly x: number };
 
-/** Breaks words into lines no wider than `width`. Of more than `most` lines the last are kept, and "…" stands before them. */
+/**
+ * Breaks words into lines no wider than `width`. If there are more than `maxLines`, keeps the last ones, with "…"
+ * before them.
+ */
 export function linesOf(
   words: readonly Word[],
   width: number,
   gap: number,
-  most: number,
+  maxLines: number,
 ): readonly (readonly PlacedWord[])[] {
   const lines: PlacedWord[][] = [];
   let x = 0;
@@ -80,9 +85,9 @@ export function linesOf(
     lines.at(-1)?.push({ ...word, x });
     x += word.width + gap;
   }
-  if (lines.length <= most) return lines;
-  const [first = [], ...rest] = lines.slice(-most);
-  const room = first[0]?.width ?? 0;
-  const rested = first.slice(1); // the mark stands in the place of the first
-  return [[{ t: -1, text: '…', width: room, x: 0 }, ...rested], ...rest];
+  if (lines.length <= maxLines) return lines;
+  const [first = [], ...rest] = lines.slice(-maxLines);
+  const ellipsisWidth = first[0]?.width ?? 0;
+  const remaining = first.slice(1); // "…" replaces the first word
+  return [[{ t: -1, text: '…', width: ellipsisWidth, x: 0 }, ...remaining], ...rest];
 }

@@ -4,10 +4,10 @@ interface Props {
   readonly text: string;
   readonly label: string;
   readonly copy: string; // on the button
-  readonly lines?: number; // 1 where absent
+  readonly lines?: number; // 1 if absent
 }
 
-/** A text to copy; says whether that went well. */
+/** A text field with a button to copy it. Says whether copying worked. */
 export function CopyField({ text, label, copy, lines = 1 }: Props) {
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const [outcome, setOutcome] = useState('');

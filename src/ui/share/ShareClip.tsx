@@ -21,20 +21,20 @@ import type { KeptBatch } from '../../domain/batch.ts';
 import { batchAtHand } from '../run/batches.ts';
 import { question } from '../run/transport.ts';
 
-type Of = 'rollout' | 'training' | 'duel';
+type ClipKind = 'rollout' | 'training' | 'duel';
 
 const isDuel = (picture: Moment | DuelMoment): picture is DuelMoment => 'before' in picture;
 
 interface Clip {
-  readonly of: Of;
+  readonly of: ClipKind;
   readonly blob: Blob;
-  readonly address: string; // the blob as data: the page's policy allows no other address of its own
+  readonly address: string; // the blob as a data: address, because the page's security policy forbids blob: addresses
 }
 
-/** A looping GIF of the rollout in view, of the duel on the stage or of the training so far, made here frame by frame. */
+/** Makes a looping GIF of the rollout in view, of the duel on the stage, or of the training so far. */
 export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
-  const [duel] = useState(duelInView); // it plays on behind the dialog
+  const [duel] = useState(duelInView); // the stage plays on behind the dialog
   const [filmed, setFilmed] = useState(duel ?? moment); // the card shows what is being filmed
   const [share, setShare] = useState<number | null>(null);
   const [clip, setClip] = useState<Clip | null>(null);
@@ -48,12 +48,12 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
     if (!card.current) throw new Error('The dialog was closed.');
     return canvasOf(standAlone(card.current, CARD.width, CARD.height), scale);
   };
-  const framesOf = async (of: Of, signal: AbortSignal): Promise<readonly ClipFrame<Moment | DuelMoment>[]> => {
+  const framesOf = async (of: ClipKind, signal: AbortSignal): Promise<readonly ClipFrame<Moment | DuelMoment>[]> => {
     if (of === 'duel') return duel ? duelFrames(duel) : [];
     if (of === 'rollout') return moment ? rolloutFrames(moment) : [];
     return trainingFrames(await keptBatches(signal), live.vocabulary, moment?.rollout.row ?? 0);
   };
-  const make = async (of: Of) => {
+  const make = async (of: ClipKind) => {
     const control = new AbortController();
     work.current = control;
     const { signal } = control;
@@ -128,7 +128,7 @@ function dataAddress(blob: Blob): Promise<string> {
   });
 }
 
-/** A training needs two updates to be filmed. */
+/** The button to film the training. Disabled with fewer than two stored updates. */
 function TrainingButton({ press }: { readonly press: () => void }) {
   const recorded = useReplay((s) => s.recording?.batches.length ?? 0);
   const updates = live.isExample ? recorded : live.kept.updates.length;
@@ -139,19 +139,19 @@ function TrainingButton({ press }: { readonly press: () => void }) {
   );
 }
 
-const GAP = 24;
-const WIDTH = (CARD.width - 2 * PAD - GAP) / 2;
-const TOP = 200; // of a side's title
+const SIDE_GAP = 24;
+const SIDE_WIDTH = (CARD.width - 2 * PAD - SIDE_GAP) / 2;
+const NAME_Y = 200; // baseline of an agent's name
 const BOARD = { y: 216, height: 268 };
 const TOKENS = { y: 498, height: 76 };
 
 interface Props {
   readonly duel: DuelMoment;
-  readonly address: string; // as people read it
+  readonly address: string; // without protocol
   readonly ref?: Ref<SVGSVGElement>;
 }
 
-/** Two agents at one task as one picture: a board each, with its tokens below. */
+/** A card with two agents at the same task: a board for each, with its tokens below. */
 function DuelCard({ duel, address, ref }: Props) {
   const { before, after, toolTrained } = duel;
   const { view, question } = after.episode;
@@ -164,12 +164,12 @@ function DuelCard({ duel, address, ref }: Props) {
       hatched={!toolTrained}
     >
       <Side play={before} duel={duel} x={PAD} />
-      <Side play={after} duel={duel} x={PAD + WIDTH + GAP} />
+      <Side play={after} duel={duel} x={PAD + SIDE_WIDTH + SIDE_GAP} />
     </CardFrame>
   );
 }
 
-/** One of the two. */
+/** One agent of the duel: its name, outcome, board and tokens. */
 function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMoment; readonly x: number }) {
   const { step, toolTrained } = duel;
   const { episode, rollout, ends } = play;
@@ -178,20 +178,20 @@ function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMomen
   const turn = turnAt(play, step);
   const drawn = viewUpTo(view, turn, over);
   const shown = ends[Math.min(step, ends.length) - 1] ?? 0;
-  const own = rollout.turns
+  const positions = rollout.turns
     .filter((each) => each.turn > 0)
     .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
   const board = IS_SVG[view.kind];
   return (
     <>
-      <text className="card-side" x={x} y={TOP} fontSize={27}>
+      <text className="card-side" x={x} y={NAME_Y} fontSize={27}>
         {agentName(play)}
       </text>
       {over && (
         <text
           className={episode.success ? 'card-solved' : 'card-soft'}
-          x={x + WIDTH}
-          y={TOP}
+          x={x + SIDE_WIDTH}
+          y={NAME_Y}
           fontSize={25}
           textAnchor="end"
         >
@@ -199,7 +199,7 @@ function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMomen
         </text>
       )}
       {board && (
-        <svg x={x} width={WIDTH} {...BOARD}>
+        <svg x={x} width={SIDE_WIDTH} {...BOARD}>
           <Drawing
             view={drawn}
             turn={turn}
@@ -211,30 +211,33 @@ function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMomen
       )}
       <CardTokens
         rollout={rollout}
-        positions={own.filter((t) => t < shown && rollout.tags[t] !== true)}
+        positions={positions.filter((t) => t < shown && rollout.tags[t] !== true)}
         isTrained={(t) => rollout.kinds[t] !== 'observation' || toolTrained}
-        box={{ x, width: WIDTH, ...(board ? TOKENS : { y: BOARD.y, height: TOKENS.y + TOKENS.height - BOARD.y }) }}
+        box={{ x, width: SIDE_WIDTH, ...(board ? TOKENS : { y: BOARD.y, height: TOKENS.y + TOKENS.height - BOARD.y }) }}
       />
     </>
   );
 }
 
-/** Bytes of a clip at most: more is not taken in many places. */
-const MOST_BYTES = 2e6;
-const WIDTHS = [800, 600, 480]; // px; a smaller one is tried where the clip is too large
+/** Largest size of a clip, in bytes. Many sites refuse larger ones. */
+const MAX_CLIP_BYTES = 2e6;
+const WIDTHS = [800, 600, 480]; // px; if the clip is too large, the next width is tried
 
 /** Draws a moment, `scale` times the size of a card. */
 export type DrawMoment<M> = (moment: M, scale: number) => Promise<HTMLCanvasElement>;
 
-interface Making<M> {
+interface ClipOptions<M> {
   readonly frames: readonly ClipFrame<M>[];
   readonly draw: DrawMoment<M>;
   readonly signal: AbortSignal;
   readonly onProgress: (share: number) => void; // 0 to 1
 }
 
-/** A looping GIF of frames, at most `MOST_BYTES` large. Rejects with the signal's reason once it is aborted, and where the smallest is too large. */
-export async function makeClip<M>({ frames, draw, signal, onProgress }: Making<M>): Promise<Blob> {
+/**
+ * Makes a looping GIF of at most `MAX_CLIP_BYTES`. Rejects if even the smallest width is too large, or with the
+ * signal's reason if aborted.
+ */
+export async function makeClip<M>({ frames, draw, signal, onProgress }: ClipOptions<M>): Promise<Blob> {
   const { Encoder } = await import('modern-gif');
   for (const width of WIDTHS) {
     const scale = width / CARD.width;
@@ -247,29 +250,32 @@ export async function makeClip<M>({ frames, draw, signal, onProgress }: Making<M
       if (!pixels) throw new Error('The browser drew no picture.');
       await encoder.encode({ data: pixels.data, width, height, delay: ms });
       onProgress((0.8 * (i + 1)) / frames.length);
-      await nextTask(); // presses come through
+      await nextTask(); // lets the page handle presses
     }
     const clip = await encoder.flush('blob');
     signal.throwIfAborted();
-    if (clip.size <= MOST_BYTES) return clip;
+    if (clip.size <= MAX_CLIP_BYTES) return clip;
   }
-  throw new Error(`The clip is larger than ${MOST_BYTES / 1e6} MB. Choose a shorter rollout.`);
+  throw new Error(`The clip is larger than ${MAX_CLIP_BYTES / 1e6} MB. Choose a shorter rollout.`);
 }
 
 const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve));
 
-const MOST = 20; // batches of a run: each is asked for
+const MAX_BATCHES = 20; // batches of a run in a clip; each may need a request to the worker
 
-/** The recorded batches, or some that the run keeps, spread over its updates. Rejects with the signal's reason once it is aborted. */
+/**
+ * The recording's batches, or up to `MAX_BATCHES` that the run has stored, evenly spread. Rejects with the signal's
+ * reason if aborted.
+ */
 async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
   if (live.isExample) return useReplay.getState().recording?.batches ?? [];
   const { updates } = live.kept;
   const found: KeptBatch[] = [];
-  for (const update of spread(updates, MOST)) {
+  for (const update of spread(updates, MAX_BATCHES)) {
     signal.throwIfAborted();
-    const near = batchAtHand(update);
-    if (near) {
-      found.push(near);
+    const loaded = batchAtHand(update);
+    if (loaded) {
+      found.push(loaded);
       continue;
     }
     const answer = await question({ kind: 'batch', update });
@@ -278,10 +284,10 @@ async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
   return found;
 }
 
-/** At most so many of a list, evenly spread, the first and the last among them. */
-export function spread<T>(list: readonly T[], most: number): readonly T[] {
-  if (list.length <= most) return list;
-  return Array.from({ length: most }, (_, i) => list[Math.round((i * (list.length - 1)) / (most - 1))]).filter(
+/** At most `count` elements of a list, evenly spread, including the first and the last. */
+export function spread<T>(list: readonly T[], count: number): readonly T[] {
+  if (list.length <= count) return list;
+  return Array.from({ length: count }, (_, i) => list[Math.round((i * (list.length - 1)) / (count - 1))]).filter(
     (each) => each !== undefined,
   );
 }

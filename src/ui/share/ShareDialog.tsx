@@ -28,7 +28,7 @@ import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { nextEnvironment } from '../run/engine.ts';
 
-/** Ways to share what is seen. */
+/** Ways to share what is on the screen. */
 const WAYS = {
   link: { label: 'Link', Component: ShareLink },
   picture: { label: 'Picture', Component: SharePicture },
@@ -37,7 +37,7 @@ const WAYS = {
 } as const;
 type Way = keyof typeof WAYS;
 
-/** Shares what is seen: as a link, a picture, a clip or a frame for another page. */
+/** The dialog to share what is on the screen: as a link, a picture, a clip, or a frame for another page. */
 export function ShareDialog() {
   const [way, setWay] = useState<Way>('link');
   const [moment] = useState(momentInView); // training goes on behind the dialog
@@ -57,7 +57,7 @@ export function ShareDialog() {
   );
 }
 
-/** An experiment has no knobs of its own: its address, which follows the form, is the link. */
+/** The share dialog for experiments. Their link is the page's address, which holds what the form says. */
 function ShareExperiment() {
   return (
     <Dialog title="Share" className="help share" onClose={close}>
@@ -69,7 +69,7 @@ function ShareExperiment() {
 
 const close = () => useSelection.setState({ sharing: false });
 
-const WORDS: Readonly<Record<string, string>> = {
+const PART_NAMES: Readonly<Record<string, string>> = {
   controls: 'all controls',
   curves: 'curves',
   inspector: 'token panel',
@@ -79,12 +79,12 @@ const WORDS: Readonly<Record<string, string>> = {
   expert: 'all other mask settings',
 };
 
-/** The link to what is seen, for others and for a class: what it leaves out is hidden from those who open it. */
+/** The link to what is on the screen. It can hide parts of the page from people who open it, such as a class. */
 function ShareLink() {
   useConfig((s) => s.wanted);
   useLive((s) => s.update); // training goes on behind the dialog
   const linked = linkedRun();
-  const named = withKernels(
+  const exactConfig = withKernels(
     linked.begun,
     useLive((s) => s.backend?.kernels?.choice),
   );
@@ -92,7 +92,7 @@ function ShareLink() {
   const [exact, setExact] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
   const selected = { ...shownSelection(), hide };
-  const hash = sharedHash(exact && named ? { ...linked, begun: named } : linked, selected);
+  const hash = sharedHash(exact && exactConfig ? { ...linked, begun: exactConfig } : linked, selected);
   return (
     <>
       <p>
@@ -102,12 +102,12 @@ function ShareLink() {
       </p>
       <OwnEnvironment />
       {selected.recorded === null && <ChangedRun linked={linked} />}
-      {named && (
+      {exactConfig && (
         <label className="share-kernels">
           <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
           <span>
-            Fix the kernels of this run: <b>kernels={named.kernels}</b>. Otherwise faster ones may be used, and numbers
-            may round differently.
+            Fix the kernels of this run: <b>kernels={exactConfig.kernels}</b>. Otherwise faster ones may be used, and
+            numbers may round differently.
           </span>
         </label>
       )}
@@ -123,7 +123,7 @@ function ShareLink() {
                 setHidden(target.checked ? [...hidden, part] : hidden.filter((each) => each !== part))
               }
             />
-            {WORDS[part] ?? `${part} knobs`}
+            {PART_NAMES[part] ?? `${part} knobs`}
           </label>
         ))}
       </fieldset>
@@ -131,7 +131,7 @@ function ShareLink() {
   );
 }
 
-const WHY: Readonly<Record<Unlinkable, string>> = {
+const REASONS: Readonly<Record<Unlinkable, string>> = {
   fork: 'This run began as a fork, with the weights of another run.',
   lost: 'This run has more changes of knobs than the page keeps, or comes from an older version of it.',
   long: 'This run has too many changes of knobs for a link.',
@@ -142,9 +142,12 @@ interface Props {
   readonly linked: LinkedRun & { readonly unlinkable?: Unlinkable };
 }
 
-/** The knobs that a link changes in the middle of the run; or why the link doesn't hold the run under way, with its file. Nothing if no knob was changed. */
+/**
+ * Lists the knob changes that the link holds. If it can't hold the current run: says why, and offers its file. Empty
+ * without changes.
+ */
 function ChangedRun({ linked: { begun, changes, unlinkable } }: Props) {
-  if (unlinkable) return <OnlyInAFile why={WHY[unlinkable]} />;
+  if (unlinkable) return <OnlyInAFile why={REASONS[unlinkable]} />;
   if (changes.length === 0) return null;
   return (
     <section className="note stack" aria-label="Knobs changed on the way" data-testid="link-changes">
@@ -174,7 +177,7 @@ function OnlyInAFile({ why }: { readonly why: string }) {
   );
 }
 
-/** The moment in view as a picture: drawn here, copied or saved as PNG. */
+/** The moment in view as a picture, to copy or to save as PNG. */
 function SharePicture({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
   const [outcome, setOutcome] = useState('');
@@ -220,7 +223,7 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   );
 }
 
-/** One panel for another page: the code that shows it there. */
+/** The HTML code to show one panel in another page. */
 function ShareFrame() {
   const inLearn = currentRoute() === 'learn';
   const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout');
@@ -250,7 +253,7 @@ function ShareFrame() {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' };
-const attribute = (text: string) => text.replace(/[&"<>]/g, (letter) => ENTITIES[letter] ?? letter);
+const attribute = (text: string) => text.replace(/[&"<>]/g, (character) => ENTITIES[character] ?? character);
 
 /** The HTML that shows a panel in another page. */
 export function frameSnippet(panel: Panel, address: string): string {
@@ -258,10 +261,13 @@ export function frameSnippet(panel: Panel, address: string): string {
   return `<iframe src="${attribute(address)}" title="Rollout Playground: ${label.toLowerCase()}" width="100%" height="${height}" style="border:0" loading="lazy"></iframe>`;
 }
 
-/** Says that a link doesn't hold the environment that a person wrote, and how to send it. Renders nothing if the run trains on another environment. */
+/**
+ * Says that the link doesn't hold the person's own environment, and how to send it. Renders nothing for other
+ * environments.
+ */
 function OwnEnvironment() {
-  const own = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
-  if (!own) return null;
+  const isOwn = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
+  if (!isOwn) return null;
   const file = nextEnvironment();
   const server = serverNamed(file);
   if (server !== null) {

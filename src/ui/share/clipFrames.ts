@@ -7,15 +7,18 @@ export interface ClipFrame<M = Moment> {
   readonly ms: number;
 }
 
-const MOST = 48; // frames of a rollout
+const MAX_ROLLOUT_FRAMES = 48;
 const TOKEN_MS = 160;
-const OBSERVATION_MS = 480; // what came back is to be noticed
-const END_MS = 2200; // before it begins again
-const STEPS = 40; // of a training
-const STEP_MS = 110;
-const LOOK_MS = 900; // where another rollout comes into view
+const OBSERVATION_MS = 480; // longer, so that the tool's answer is noticed
+const END_MS = 2200; // last frame, before the clip begins again
+const CURVE_STEPS = 40; // of the curve in a training
+const CURVE_STEP_MS = 110;
+const NEW_ROLLOUT_MS = 900; // frame with a new rollout
 
-/** A rollout as it was written: token by token, what the tool wrote at once. Long ones take several tokens a frame. */
+/**
+ * Frames of a rollout as it was written: token by token, but each tool answer at once. Long rollouts have several
+ * tokens per frame.
+ */
 export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   const { rollout } = moment;
   const prompt = rollout.kinds.findIndex((kind) => kind !== 'prompt');
@@ -24,7 +27,7 @@ export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
     .flatMap(({ kind, tokens }) => (kind === 'observation' ? tokens.slice(-1) : tokens))
     .filter((t) => t >= prompt)
     .map((t) => t + 1);
-  const every = Math.ceil(ends.length / MOST);
+  const every = Math.ceil(ends.length / MAX_ROLLOUT_FRAMES);
   const frameEnds = ends.filter((_, i) => i === ends.length - 1 || (i + 1) % every === 0);
   return frameEnds.map((end, i) => ({
     moment: upTo(moment, end),
@@ -32,7 +35,10 @@ export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   }));
 }
 
-/** A training from its first update to its last: the curve grows, and each kept rollout stands from its update on. */
+/**
+ * Frames of a training: the curve grows from the first update to the last, and each stored rollout is shown from its
+ * update on.
+ */
 export function trainingFrames(
   batches: readonly KeptBatch[],
   vocabulary: readonly string[],
@@ -40,13 +46,15 @@ export function trainingFrames(
 ): readonly ClipFrame[] {
   const updates = batches.map(({ batch }) => batch.update);
   const [first = 0, last = 0] = [updates[0], updates.at(-1)];
-  const between = Array.from({ length: STEPS + 1 }, (_, i) => Math.round(first + (i * (last - first)) / STEPS));
+  const between = Array.from({ length: CURVE_STEPS + 1 }, (_, i) =>
+    Math.round(first + (i * (last - first)) / CURVE_STEPS),
+  );
   const shown = [...new Set([...updates, ...between])].sort((a, b) => a - b);
   return shown.flatMap((until) => {
     const recordedBatch = batches.findLast(({ batch }) => batch.update <= until);
     if (!recordedBatch) return [];
-    const fresh = updates.includes(until);
-    const ms = until === last ? END_MS : fresh ? LOOK_MS : STEP_MS;
+    const hasNewRollout = updates.includes(until);
+    const ms = until === last ? END_MS : hasNewRollout ? NEW_ROLLOUT_MS : CURVE_STEP_MS;
     return [{ moment: momentOf(recordedBatch.batch, vocabulary, row, until), ms }];
   });
 }

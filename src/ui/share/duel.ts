@@ -12,7 +12,7 @@ import { sidesOf } from '../stage/sides.ts';
 import { useStage, WHOLE } from '../stage/stageStore.ts';
 import type { ClipFrame } from './clipFrames.ts';
 
-/** Two agents at one task, as far as they have played. */
+/** Two agents at the same task, at one step of their plays. */
 export interface DuelMoment {
   readonly before: Play;
   readonly after: Play;
@@ -45,7 +45,7 @@ export function duelFrames(duel: DuelMoment): readonly ClipFrame<DuelMoment>[] {
   }));
 }
 
-/** What an agent is called on a card. */
+/** The name of an agent on a card. */
 export const agentName = ({ update }: Play): string =>
   update === 0 ? 'Before training' : `After ${update} update${update === 1 ? '' : 's'}`;
 

@@ -13,37 +13,43 @@ export interface LinkedRun {
   readonly changes: readonly KnobChange[]; // knobs that change while the run trains
 }
 
-/** Why a link can't hold the run under way. fork: it began with another run's weights. lost: its changes aren't all known. long: they make the link too long. person: a person's choices trained its reward model. */
+/**
+ * Why a link can't hold the run in progress. fork: it began with another run's weights. lost: not all of its changes
+ * are known. long: its changes make the link too long. person: a person's choices trained its reward model.
+ */
 export type Unlinkable = 'fork' | 'lost' | 'long' | 'person';
 
 /** Most characters that the changes may take in a link. Mail programs and chats cut longer links. */
-const LONGEST = 1500;
+const MAX_CHANGES_CHARACTERS = 1500;
 
-/** The run to put into a link to the page. If a link can't hold the run in progress, it is a new run with the current knobs; `unlinkable` says why. */
+/**
+ * The run to put into a link to the page. If a link can't hold the run in progress, it is a new run with the current
+ * knobs; `unlinkable` says why.
+ */
 export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
   const shown = addressed(useConfig.getState());
   const run = currentRun();
   const { session, preferences, update, phase } = useLive.getState();
   if (!run || live.isExample || session === 'none') return shown;
-  const asNow = { begun: useConfig.getState().wanted, changes: [] };
-  if (run.environment) return asNow; // a link can't hold an environment, and the dialog says so
-  if (run.fork) return { ...asNow, unlinkable: 'fork' };
-  if ((preferences?.clicks ?? 0) > 0) return { ...asNow, unlinkable: 'person' };
-  const acted = replayable(run);
-  if (!acted) return { ...asNow, unlinkable: 'lost' };
-  const set = waiting(run.config, asNow.begun);
-  if (update === 0 && acted.length === 0) return shown;
+  const freshRun = { begun: useConfig.getState().wanted, changes: [] };
+  if (run.environment) return freshRun; // a link can't hold an environment, and the dialog says so
+  if (run.fork) return { ...freshRun, unlinkable: 'fork' };
+  if ((preferences?.clicks ?? 0) > 0) return { ...freshRun, unlinkable: 'person' };
+  const actedChanges = replayable(run);
+  if (!actedChanges) return { ...freshRun, unlinkable: 'lost' };
+  const set = waitingKnobs(run.config, freshRun.begun);
+  if (update === 0 && actedChanges.length === 0) return shown;
   const next = { update: phase === 'idle' ? update + 1 : update + 2, step: 0, set };
-  const has = (one: KnobChange) => acted.some((each) => each.update === one.update && each.step === one.step);
-  const toCome = shown.changes.filter((planned) => planned.update > update && !has(planned));
-  const changes = [...acted, ...(isSome(set) ? [next] : []), ...toCome];
-  if (changes.length === 0) return asNow;
-  if (changesText(changes).length > LONGEST) return { ...asNow, unlinkable: 'long' };
+  const has = (one: KnobChange) => actedChanges.some((each) => each.update === one.update && each.step === one.step);
+  const plannedChanges = shown.changes.filter((planned) => planned.update > update && !has(planned));
+  const changes = [...actedChanges, ...(isSome(set) ? [next] : []), ...plannedChanges];
+  if (changes.length === 0) return freshRun;
+  if (changesText(changes).length > MAX_CHANGES_CHARACTERS) return { ...freshRun, unlinkable: 'long' };
   return { begun: run.begun, changes };
 }
 
 /** Knobs that the reader has changed but the run hasn't applied yet; it applies them when it continues. */
-function waiting(config: RunConfig, wanted: RunConfig): Partial<RunConfig> {
+function waitingKnobs(config: RunConfig, wanted: RunConfig): Partial<RunConfig> {
   const set = changedKnobs(config, wanted, (name) => FIELDS[name].when !== 'restart');
   return contradictions({ ...config, ...set }).length > 0 ? {} : set;
 }

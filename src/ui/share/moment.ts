@@ -33,7 +33,10 @@ export function momentOf(
   return { batch, episode, rollout, turn: episode?.turns ?? 0, shown: rollout.words.length, until, whole: true };
 }
 
-/** The rollout in view, up to the token that is shown; null if there is none. On the start screen: a rollout of the update whose agent plays there. */
+/**
+ * The rollout in view, up to the token that is shown; null if there is none. On the start screen: a rollout of the
+ * update whose agent plays there.
+ */
 export function momentInView(): Moment | null {
   const onStage = currentRoute() === 'stage' ? momentOnStage() : null;
   if (onStage) return onStage;
@@ -43,7 +46,10 @@ export function momentInView(): Moment | null {
   return upTo(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
 }
 
-/** A rollout from the last recorded batch that isn't newer than the agent on the start screen, solved if possible. Null if no recording is in view. */
+/**
+ * A rollout from the last recorded batch that isn't newer than the agent on the start screen, solved if possible. Null
+ * if no recording is in view.
+ */
 function momentOnStage(): Moment | null {
   const { recording } = useReplay.getState();
   if (!recording || !live.isExample) return null;
@@ -53,19 +59,22 @@ function momentOnStage(): Moment | null {
   return recordedBatch ? momentOf(recordedBatch.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
-/** The same rollout, but only its first `tokens` tokens. The board shows the task after turn `chosen`; without one, after the last turn that is shown. */
+/**
+ * The same rollout, but only its first `tokens` tokens. The board shows the task after turn `chosen`; without one,
+ * after the last turn that is shown.
+ */
 export function upTo(moment: Moment, tokens: number, chosen: number | null = null): Moment {
   const { batch, episode, rollout } = moment;
   const shown = Math.min(tokens, rollout.words.length);
   const whole = shown === rollout.words.length;
-  const seen = turnInView({ batch, episode, rollout }, chosen, whole ? null : shown);
-  return { ...moment, shown, whole, turn: Math.min(seen, episode?.turns ?? seen) };
+  const turnShown = turnInView({ batch, episode, rollout }, chosen, whole ? null : shown);
+  return { ...moment, shown, whole, turn: Math.min(turnShown, episode?.turns ?? turnShown) };
 }
 
 /** The texts of a card: how the rollout ended, and the success in training so far. */
 export interface CardWords {
   readonly headline: string;
-  readonly success: string; // '' where there is no curve
+  readonly success: string; // '' if there is no curve
 }
 
 /** The texts of a card. `success` is the curve of training success: x the update, y the share solved. */

@@ -8,13 +8,16 @@ import { stageSubpath } from '../stage/stagePlace.ts';
 import { useStage } from '../stage/stageStore.ts';
 import type { LinkedRun } from './linkedRun.ts';
 
-/** The page's address without what follows it. */
+/** The page's address without query and hash. */
 export const pageAddress = (): string => `${location.origin}${location.pathname}`;
 
-/** What is looked at. A recorded rollout is of the recorded update in view; one of a run of the run's, held or not. */
+/**
+ * The selection for a link. It names the update shown: on a recording always, in a run if the reader holds an update or
+ * has selected a rollout, turn or token.
+ */
 export function shownSelection(): Selected {
   const selected = selectedOf(useSelection.getState());
-  if (currentRoute() === 'stage') return selected; // it shows a task and an agent of its own
+  if (currentRoute() === 'stage') return selected; // the start screen has its own task and agents
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
   const { row, turn, token } = selected;
   const chosen = row !== 0 || turn !== null || token !== null;
@@ -22,7 +25,7 @@ export function shownSelection(): Selected {
   return { ...selected, shownUpdate: selected.shownUpdate ?? shownUpdate };
 }
 
-/** What follows the page's address in a link to what is seen. */
+/** The hash of a link to what is on the screen. */
 export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = shownSelection()): string {
   return hashOf(begun, currentRoute(), selected, sharedSubpath(), changes);
 }
@@ -33,9 +36,9 @@ function sharedSubpath(): string {
   return stageSubpath({ task, at: isOwnRun() ? null : at }); // the agents of a run aren't in a link
 }
 
-const ONLY_HERE = /^(?:localhost|127\.|\[::1\])/;
+const LOCAL_HOST = /^(?:localhost|127\.|\[::1\])/;
 
-/** The page's address as a picture says it: host and folder; '' where it leads nowhere for others. */
+/** The page's address for a picture: host and folder. '' on a local host, which others can't reach. */
 export function readableAddress({ host, pathname }: Pick<Location, 'host' | 'pathname'> = location): string {
-  return ONLY_HERE.test(host) ? '' : `${host}${pathname.replace(/\/(?:index\.html)?$/, '')}`;
+  return LOCAL_HOST.test(host) ? '' : `${host}${pathname.replace(/\/(?:index\.html)?$/, '')}`;
 }

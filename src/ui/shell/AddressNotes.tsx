@@ -10,16 +10,19 @@ import { useRoute } from '../address/route.ts';
 import { useSelection } from './selectionStore.ts';
 import '../styles/notes.css';
 import { whole } from '../parts/numberText.ts';
-import type { Pointed } from '../address/hash.ts';
+import type { LinkTarget } from '../address/hash.ts';
 
-/** What the address asked for and did not get, and knobs that cannot run together where no control says so: on every screen. */
+/**
+ * Notes shown on every screen: what the address asks for and the page doesn't have, what a link points at that isn't
+ * here, and the knob changes that a link brings. Outside the lab, also knobs that cannot run together.
+ */
 export function AddressNotes() {
   const corrections = useConfig((s) => s.corrections);
-  const inLab = useRoute() === 'lab'; // the controls say it there
+  const inLab = useRoute() === 'lab'; // the lab's controls show contradictions themselves
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(problemText))));
-  const absent = useAbsent();
+  const missing = useMissingTargets();
   const planned = usePlanned();
-  const [read, setRead] = useState<typeof planned>(null);
+  const [accepted, setAccepted] = useState<typeof planned>(null);
   return (
     <div className="address-notes" role="status">
       {corrections.length > 0 && (
@@ -36,15 +39,15 @@ export function AddressNotes() {
           </button>
         </section>
       )}
-      {absent.length > 0 && (
+      {missing.length > 0 && (
         <section className="float" aria-label="What the address points at" data-testid="absent">
           <p>
             <b>This link points at something that isn’t here yet:</b>
           </p>
-          <Texts label="What is not in view" texts={absent} />
+          <Texts label="What is not in view" texts={missing} />
         </section>
       )}
-      {planned && planned !== read && (
+      {planned && planned !== accepted && (
         <section className="float" aria-label="Knobs that the link changes" data-testid="planned">
           <p>
             <b>This link changes knobs while the run trains:</b>
@@ -57,7 +60,7 @@ export function AddressNotes() {
             <button type="button" onClick={dropPlanned}>
               Leave the changes out
             </button>
-            <button type="button" onClick={() => setRead(planned)}>
+            <button type="button" onClick={() => setAccepted(planned)}>
               OK
             </button>
           </p>
@@ -75,19 +78,19 @@ export function AddressNotes() {
   );
 }
 
-function useAbsent(): readonly string[] {
+function useMissingTargets(): readonly string[] {
   const current = useCurrent();
   const pointed = useSelection((s) => s.pointed);
   const chosen = useSelection(
     useShallow(({ shownUpdate, recorded, row, turn, token }) => ({ shownUpdate, recorded, row, turn, token })),
   );
-  const running = useLive((s) => s.running); // rollouts come and go
+  const running = useLive((s) => s.running); // meanwhile rollouts come and go
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   const updates = useConfig((s) => (s.applied ?? s.wanted).updates);
   return running ? [] : missingTargets(pointed, chosen, current, { update, updates });
 }
 
-/** The changes of knobs that a link brought, until a run has begun: then its curves mark them. */
+/** The knob changes that a link brought. Null once a run has begun, because its curves mark them then. */
 function usePlanned() {
   const planned = useConfig((s) => s.planned);
   const untouched = useLive((s) => s.session === 'none');
@@ -96,7 +99,7 @@ function usePlanned() {
 
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {
   return (
-    // what scrolls must be reachable with the keyboard
+    // a scrolling box must be reachable with the keyboard
     <div className="address-texts" role="region" aria-label={label} tabIndex={0}>
       <ul>
         {[...new Set(texts)].map((text) => (
@@ -107,55 +110,57 @@ function Texts({ label, texts }: { readonly label: string; readonly texts: reado
   );
 }
 
-/** How far the run on this page is. */
+/** Progress of the run on this page. */
 export interface RunPosition {
-  readonly update: number | null; // null: there is no run, a recording or an example is in view
-  readonly updates: number; // it ends after
+  readonly update: number | null; // null: there is no run; a recording or an example is shown
+  readonly updates: number; // planned; the run ends after this one
 }
 
 /**
- * Targets of a link that aren't in the batch in view: one sentence for each, which also says what is shown instead. Empty before
- * there is a batch, and once the reader has chosen something else.
+ * Targets of a link that aren't in the batch in view: one sentence for each, which also says what is shown instead.
+ * Empty before there is a batch, and once the reader has chosen something else.
  */
 export function missingTargets(
-  pointed: Pointed | null,
-  chosen: Pointed,
+  pointed: LinkTarget | null,
+  chosen: LinkTarget,
   current: Current,
-  reached: RunPosition,
+  position: RunPosition,
 ): string[] {
   const { batch, rollout } = current;
   if (!pointed) return [];
-  const still = (part: keyof Pointed) => pointed[part] !== null && pointed[part] === chosen[part];
-  const isThere = reached.update !== null && batch.update === pointed.shownUpdate;
-  // rollout, turn and token are of that update, not of the one in view
-  if (still('shownUpdate') && !isThere)
-    return [`update ${pointed.shownUpdate}: ${whyNot(pointed.shownUpdate ?? 0, reached)}`];
+  const isStillChosen = (part: keyof LinkTarget) => pointed[part] !== null && pointed[part] === chosen[part];
+  const isShown = position.update !== null && batch.update === pointed.shownUpdate;
+  // the link's row, turn and token belong to its own update, not to the one shown
+  if (isStillChosen('shownUpdate') && !isShown)
+    return [`update ${pointed.shownUpdate}: ${whyNotShown(pointed.shownUpdate ?? 0, position)}`];
   if (batch.rows === 0) return [];
-  const inRecording = reached.update === null && batch.update === pointed.recorded;
-  if (still('recorded') && reached.update === null && !inRecording) {
+  const inRecording = position.update === null && batch.update === pointed.recorded;
+  if (isStillChosen('recorded') && position.update === null && !inRecording) {
     return [`recorded: the recording has no update ${pointed.recorded}. Shown is update ${batch.update}.`];
   }
-  const found: string[] = [];
+  const missing: string[] = [];
   if (pointed.row >= batch.rows) {
-    if (still('row'))
-      found.push(`rollout ${pointed.row} isn’t in this batch, which has 0 to ${batch.rows - 1}. Rollout 0 is shown.`);
-    return found;
+    if (isStillChosen('row'))
+      missing.push(`rollout ${pointed.row} isn’t in this batch, which has 0 to ${batch.rows - 1}. Rollout 0 is shown.`);
+    return missing;
   }
   const turns = rollout.turns.map(({ turn }) => turn);
-  if (still('turn') && !turns.includes(pointed.turn ?? 0)) {
+  if (isStillChosen('turn') && !turns.includes(pointed.turn ?? 0)) {
     const last = turns.at(-1) ?? 0;
-    found.push(`turn ${pointed.turn} isn’t in this rollout, which has ${turns[0] ?? 0} to ${last}. Its end is shown.`);
+    missing.push(
+      `turn ${pointed.turn} isn’t in this rollout, which has ${turns[0] ?? 0} to ${last}. Its end is shown.`,
+    );
   }
-  if (still('token') && (pointed.token ?? 0) >= rollout.words.length) {
-    found.push(
+  if (isStillChosen('token') && (pointed.token ?? 0) >= rollout.words.length) {
+    missing.push(
       `token ${pointed.token} isn’t in this rollout, which has 0 to ${rollout.words.length - 1}. No token is selected.`,
     );
   }
-  return found;
+  return missing;
 }
 
-/** Why the rollouts of an update are not in view, and what brings them. */
-function whyNot(shownUpdate: number, { update, updates }: RunPosition): string {
+/** Why the rollouts of an update aren't shown, and how to get them. */
+function whyNotShown(shownUpdate: number, { update, updates }: RunPosition): string {
   if (shownUpdate > updates) return `the run ends after update ${updates}. Set Updates to ${shownUpdate} or more.`;
   if (update === null) {
     return `nothing has been trained here yet. Run training: at update ${shownUpdate} the page shows the rollout that the link points to.`;

@@ -8,33 +8,36 @@ import { courseSentence } from '../run/sentences.ts';
 
 const ShareDialog = lazy(() => import('../share/ShareDialog.tsx').then((m) => ({ default: m.ShareDialog })));
 
-const QUIET_MS = 5000;
+const MIN_GAP_MS = 5000;
 
-/** Speaks milestones to screen readers, at most one every five seconds, never a step or a token; offers to undo a reset, and the link. */
+/**
+ * Announces milestones to screen readers, at most one every five seconds and never single steps or tokens. Also holds
+ * the offer to undo a reset, and the share dialog.
+ */
 export function Announcer() {
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const sharing = useSelection((s) => s.sharing);
   useEffect(() => {
-    let last = -QUIET_MS;
+    let lastSpoken = -MIN_GAP_MS;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const say = (words: string, important: boolean) => {
-      const wait = last + QUIET_MS - performance.now();
+      const wait = lastSpoken + MIN_GAP_MS - performance.now();
       if (wait > 0 && !important) return;
       clearTimeout(timer);
       const speak = () => {
-        // a hidden page is not heard: it keeps its words until it is shown
-        if (document.hidden) timer = setTimeout(speak, QUIET_MS);
+        // screen readers skip a hidden page, so wait until it is visible
+        if (document.hidden) timer = setTimeout(speak, MIN_GAP_MS);
         else {
-          last = performance.now();
-          setSaid(words);
+          lastSpoken = performance.now();
+          setAnnouncement(words);
         }
       };
       timer = setTimeout(speak, Math.max(0, wait));
     };
     const stop = useLive.subscribe((state, before) => {
-      if (live.recorded) return; // it is of no run of this page
+      if (live.recorded) return; // a recording is shown, not a run of this page
       const { health } = state;
-      // an alarm is not dropped, only put off
+      // a change of health is never dropped, only delayed
       if (health && health.state !== (before.health?.state ?? 'ok')) say(healthWords(health), true);
       else if (state.running !== before.running || state.finished !== before.finished) {
         const words = state.finished
@@ -54,7 +57,7 @@ export function Announcer() {
   return (
     <>
       <p className="visually-hidden" role="status">
-        {said}
+        {announcement}
       </p>
       <UndoReset />
       <Suspense>{sharing && <ShareDialog />}</Suspense>
@@ -62,7 +65,7 @@ export function Announcer() {
   );
 }
 
-/** A change of state as it is spoken. */
+/** The announcement of a new health state. */
 function healthWords({ state, since, evidence }: Health): string {
   const reasons = evidence.map(({ text }) => text).join(' ');
   return `Run health: ${state} since update ${since}. ${reasons}`.trim();

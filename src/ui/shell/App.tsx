@@ -13,7 +13,7 @@ import { SkipLink } from './SkipLink.tsx';
 import '../styles/tabs.css';
 import { PlaceLinks } from './PlaceLinks.tsx';
 
-// none of these is needed to read the page: they come after the first paint
+// not needed to read the page, so loaded after the first paint
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const ChoiceDialog = lazy(() => import('../choice/ChoiceDialog.tsx').then((m) => ({ default: m.ChoiceDialog })));
@@ -22,7 +22,7 @@ const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tour })));
 
-/** What each screen of `address/screens.ts` draws; all but the lab are loaded when they are opened. */
+/** The component of each screen in `address/screens.ts`. All except the lab are loaded when they are opened. */
 const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   stage: lazy(() => import('../stage/Stage.tsx').then((m) => ({ default: m.Stage }))),
   lab: Lab,
@@ -40,7 +40,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
 };
 
-/** The page: one screen at a time, and the way to the other. */
+/** The page: the current screen, the navigation, and what lies above the screen. */
 export function App() {
   const theme = useSelection((s) => s.theme);
   const tab = useSelection((s) => s.tab);
@@ -105,12 +105,12 @@ export function App() {
   );
 }
 
-/** The places at a phone's lower edge, each with its picture. */
+/** The bar at the bottom of a phone: a link with an icon for each place. */
 function Tabs() {
   return (
     <nav className="tabs" aria-label="Places">
       <PlaceLinks
-        picture={(place) => (
+        icon={(place) => (
           <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
             <path d={PLACE_ICONS[place]} />
           </svg>
@@ -120,7 +120,7 @@ function Tabs() {
   );
 }
 
-/** The paths of the places' pictures in a phone's bar (24 × 24). */
+/** SVG paths of the icons in a phone's bar (24 × 24). */
 const PLACE_ICONS: Readonly<Record<Place, string>> = {
   lab: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3',
   compare: 'M4 18c5 0 5-11 10-11h6M4 18c6 0 8-5 16-5',

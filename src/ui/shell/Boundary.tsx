@@ -4,21 +4,24 @@ import { isLoadFailure, noteFailure, useNewVersion } from './newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
 
 interface Props {
-  readonly name: string; // of what may fail, as a sentence begins: The curves
-  readonly area?: string; // of the page's grid, where it stands in one
+  readonly name: string; // of the part that may fail, as it begins a sentence: The curves
+  readonly area?: string; // grid area of the part, if it lies in the page's grid
   readonly children: ReactNode;
 }
 interface State {
   readonly error: Error | null;
-  readonly sure: boolean; // asked once whether everything is to be forgotten
+  readonly confirming: boolean; // “Forget …” was pressed once and asks again
 }
 
-/** Where a part of the page cannot be drawn: says so in its place, with what can be done; the rest of the page stays, and so does the run. */
+/**
+ * Catches an error in a part of the page and shows a message in its place, with what to do. The rest of the page and
+ * the run go on.
+ */
 export class Boundary extends Component<Props, State> {
-  override state: State = { error: null, sure: false };
+  override state: State = { error: null, confirming: false };
 
   static getDerivedStateFromError(error: unknown): State {
-    return { error: error instanceof Error ? error : new Error(String(error)), sure: false };
+    return { error: error instanceof Error ? error : new Error(String(error)), confirming: false };
   }
 
   override componentDidCatch(error: unknown): void {
@@ -26,40 +29,40 @@ export class Boundary extends Component<Props, State> {
   }
 
   override render(): ReactNode {
-    const { error, sure } = this.state;
+    const { error, confirming } = this.state;
     if (!error) return this.props.children;
     if (isLoadFailure(error)) return <MissingPart {...this.props} />;
-    const forget = () => (sure ? void deleteLocalData() : this.setState({ sure: true }));
+    const forget = () => (confirming ? void deleteLocalData() : this.setState({ confirming: true }));
     const { name, area } = this.props;
     return (
-      <Broken area={area}>
+      <FailedPart area={area}>
         <p>
           <b>{name} cannot be shown.</b> Training and the other parts of the page go on.
         </p>
         <p className="faint">{error.message}</p>
         <div className="row">
-          <button type="button" className="primary" onClick={() => this.setState({ error: null, sure: false })}>
+          <button type="button" className="primary" onClick={() => this.setState({ error: null, confirming: false })}>
             Try again
           </button>
-          <a href="#/lab" onClick={() => this.setState({ error: null, sure: false })}>
+          <a href="#/lab" onClick={() => this.setState({ error: null, confirming: false })}>
             Go to the lab
           </a>
           <button type="button" onClick={() => location.reload()}>
             Load the page anew
           </button>
           <button type="button" className="quiet" onClick={forget}>
-            {sure
+            {confirming
               ? 'Yes: forget all runs, experiments, facts and choices kept here'
               : 'Forget what this browser keeps of this page'}
           </button>
         </div>
-      </Broken>
+      </FailedPart>
     );
   }
 }
 
-/** The panel in the place of a part that is missing. */
-function Broken({ area, children }: { readonly area: string | undefined; readonly children: ReactNode }) {
+/** The panel that replaces a failed part. */
+function FailedPart({ area, children }: { readonly area: string | undefined; readonly children: ReactNode }) {
   return (
     <section
       className="stack broken panel"
@@ -73,11 +76,14 @@ function Broken({ area, children }: { readonly area: string | undefined; readonl
   );
 }
 
-/** In the place of a part that could not be loaded. Trying again is of no use: what a page failed to load it does not load again. */
+/**
+ * The message for a part whose code could not be loaded. It has no “Try again”: a browser doesn't repeat an import that
+ * failed.
+ */
 function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
   const isNew = useNewVersion((s) => s.isThere);
   return (
-    <Broken area={area}>
+    <FailedPart area={area}>
       <p>
         <b>{name} could not be loaded.</b>{' '}
         {isNew ? 'There is a new version of this page.' : 'Check the connection, then reload.'} Training goes on.
@@ -87,25 +93,31 @@ function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
         <ReloadButton />
         <a href="#/lab">Go to the lab</a>
       </div>
-    </Broken>
+    </FailedPart>
   );
 }
 
-const PREFIX = 'rollout-playground';
+const STORAGE_PREFIX = 'rollout-playground';
 
-/** Deletes everything that the page stored in this browser, and reloads it. For when stored data breaks the page itself. */
+/**
+ * Deletes everything that the page stored in this browser, and reloads it. For when stored data breaks the page itself.
+ */
 async function deleteLocalData(): Promise<void> {
   try {
-    for (const key of Object.keys(localStorage).filter((name) => name.startsWith(PREFIX))) localStorage.removeItem(key);
+    for (const key of Object.keys(localStorage).filter((name) => name.startsWith(STORAGE_PREFIX)))
+      localStorage.removeItem(key);
   } catch {
-    // where storage is refused nothing is kept
+    // storage is blocked, so nothing is stored
   }
-  await Promise.all([PREFIX, `${PREFIX}-kernels`].map(deleted));
+  await Promise.all([STORAGE_PREFIX, `${STORAGE_PREFIX}-kernels`].map(deleteDatabase));
   location.assign(location.pathname);
 }
 
-/** Resolves when a database is gone, or when the browser has not answered for two seconds: the page is loaded again in any case. */
-function deleted(name: string): Promise<void> {
+/**
+ * Deletes a database. Resolves when it is gone, on an error, and after two seconds without an answer: the page reloads
+ * in any case.
+ */
+function deleteDatabase(name: string): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 2000);
     try {

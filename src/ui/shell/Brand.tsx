@@ -1,6 +1,6 @@
 import { useAddress } from '../address/address.ts';
 
-/** The project's sign and name at the head of every screen; it leads to the start screen. */
+/** The project's icon and name at the top of every screen; a link to the start screen. */
 export function Brand() {
   const address = useAddress();
   return (

@@ -10,9 +10,9 @@ import { pause, reset, run, step } from '../run/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { ViewBar } from './ViewBar.tsx';
 
-/** Name, preset, transport, progress, theme; under it the views of the place. */
+/** The header: name, preset, transport, progress, health and buttons. The views of the place are below it. */
 export function Header() {
-  const judged = useLive((s) => s.health !== null);
+  const hasHealth = useLive((s) => s.health !== null);
   return (
     <>
       <header className="header">
@@ -20,7 +20,7 @@ export function Header() {
         <PresetMenu />
         <Transport />
         <Progress />
-        {judged && <HealthChip />}
+        {hasHealth && <HealthChip />}
         <HeaderEnd />
       </header>
       <ViewBar />
@@ -28,7 +28,7 @@ export function Header() {
   );
 }
 
-/** What every screen has at the end of its header: sharing, the theme, help. */
+/** The buttons at the end of every header: share, theme, help. */
 export function HeaderEnd() {
   return (
     <div className="header-end">
@@ -57,7 +57,7 @@ export function HeaderEnd() {
   );
 }
 
-/** What is trained, and the way to choose something else. */
+/** Shows what is trained; a press opens the dialog to choose something else. */
 export function PresetMenu() {
   return (
     <div className="line preset">
@@ -120,7 +120,7 @@ function Progress() {
   const config = useConfig((s) => s.wanted);
   const failed = useLive((s) => s.session === 'failed');
   const stepping = useLive((s) => s.stepping);
-  const left = running ? remaining(update, config) : null;
+  const timeLeft = running ? remaining(update, config) : null;
   return (
     <div className="progress">
       <span className="progress-text" data-testid="update" title="Updates done, of those planned">
@@ -130,8 +130,8 @@ function Progress() {
       <span className="progress-text faint">
         {finished
           ? 'finished'
-          : left
-            ? `${left} left`
+          : timeLeft
+            ? `${timeLeft} left`
             : failed
               ? 'stopped'
               : stepping
@@ -144,7 +144,7 @@ function Progress() {
   );
 }
 
-/** Seconds until the run ends, in words; null while unknown. */
+/** The time until the run ends, as text; null while unknown. */
 function remaining(update: number, config: RunConfig): string | null {
   const seconds = live.series.get('time/update')?.smooth;
   return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));

@@ -3,20 +3,20 @@ import { useLive } from '../run/liveStore.ts';
 import { useSelection } from './selectionStore.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
-/** How each state is told apart without colour. */
+/** A word and an icon for each state, so that it can be recognised without colour. */
 export const HEALTH: Readonly<Record<HealthState, { readonly word: string; readonly icon: IconName }>> = {
   ok: { word: 'OK', icon: 'check' },
   watch: { word: 'WATCH', icon: 'watch' },
   trap: { word: 'TRAP', icon: 'alert' },
 };
 
-const SAYS: Readonly<Record<HealthState, string>> = {
+const TOOLTIPS: Readonly<Record<HealthState, string>> = {
   ok: 'The Echo Trap monitor: no sign that the agent collapses into repeating itself.',
   watch: 'The Echo Trap monitor: first signs that the agent collapses into repeating itself.',
   trap: 'The Echo Trap monitor: the agent collapses into repeating itself.',
 };
 
-/** The monitor in a word; opens its panel. Nothing before it has spoken. */
+/** The monitor's state in a word; a press opens or closes its panel. Renders nothing before the first result. */
 export function HealthChip() {
   const state = useLive((s) => s.health?.state);
   const open = useSelection((s) => s.health);
@@ -29,10 +29,10 @@ export function HealthChip() {
       data-state={state}
       data-testid="health"
       aria-expanded={open}
-      title={`${SAYS[state]} Press for the signs.`}
+      title={`${TOOLTIPS[state]} Press for the signs.`}
       onClick={() => {
         useSelection.setState({ health: !open, ...(!open && { tab: 'watch' }) });
-        // the panel opens at the top of what may be scrolled away
+        // the panel opens at the top, which may be scrolled out of view
         if (!open) document.querySelector('.stage')?.scrollTo({ top: 0 });
       }}
     >

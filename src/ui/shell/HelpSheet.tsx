@@ -3,8 +3,8 @@ import { PLACE_LIST, SCREENS, type Screen } from '../address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { usesTouch } from '../parts/breakpoints.ts';
 
-/** The keys of a place's views, and what they open. */
-const TO_PLACES = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {
+/** One row for each place whose views have keys: the keys, and what they open. */
+const PLACE_KEYS = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {
   const keyed = views.map((view): Screen => SCREENS[view]).filter(({ key }) => key);
   if (keyed.length === 0) return [];
   const names = keyed.map((view) => view.label.toLowerCase()).join(', ');
@@ -15,7 +15,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['. ,', 'one step forwards, back: a token, a turn or an update'],
   ['>', 'step one update'],
   ['[ ]', 'previous, next update whose rollouts are stored (not all are)'],
-  ...TO_PLACES,
+  ...PLACE_KEYS,
   ['J K', 'next, previous rollout'],
   ['N B', 'next, previous turn of the rollout'],
   ['← →', 'in the rollout: previous, next token'],
@@ -35,8 +35,8 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'this sheet'],
 ];
 
-/** What a finger does, where there may be no keys. */
-const FINGERS: readonly (readonly [place: string, does: string])[] = [
+/** What touching a part of the page does, for devices without a keyboard. */
+const TOUCHES: readonly (readonly [place: string, does: string])[] = [
   ['A word of the rollout', 'what the update made of it'],
   ['A reward above it', 'another rollout of the task'],
   ['The ƒ of a knob', 'lights the terms that it acts on, and their tokens'],
@@ -46,11 +46,11 @@ const FINGERS: readonly (readonly [place: string, does: string])[] = [
   ['The bar below', 'the five places of the page; the views of each are under the header'],
 ];
 
-/** The keys, as a dialog; by touch what a finger does, and the keys folded. */
+/** The help dialog: the keys. On a touch screen: what touching does, with the keys folded. */
 export function HelpSheet() {
   const singleKeys = useSelection((s) => s.singleKeys);
   const close = () => useSelection.setState({ help: false });
-  const touched = usesTouch();
+  const isTouch = usesTouch();
   const keys = (
     <>
       <dl>
@@ -72,11 +72,11 @@ export function HelpSheet() {
     </>
   );
   return (
-    <Dialog title={touched ? 'What a finger does' : 'Keys'} className="help" onClose={close}>
-      {touched ? (
+    <Dialog title={isTouch ? 'What a finger does' : 'Keys'} className="help" onClose={close}>
+      {isTouch ? (
         <>
           <dl>
-            {FINGERS.map(([place, does]) => (
+            {TOUCHES.map(([place, does]) => (
               <div key={place}>
                 <dt>{place}</dt>
                 <dd>{does}</dd>

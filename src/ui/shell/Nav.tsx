@@ -1,16 +1,16 @@
 import { useLayoutEffect, useRef } from 'react';
 import { PlaceLinks } from './PlaceLinks.tsx';
 
-/** The places, as links at the end of the header. */
+/** Links to the places, at the end of the header. */
 export function Nav() {
   const nav = useRef<HTMLElement>(null);
-  // they lie over the header, which leaves as much room as they take in the reader's font
+  // the links lie over the header, so it needs their width, which depends on the reader's font
   useLayoutEffect(() => {
     const box = nav.current;
     if (!box) return;
-    const leaveRoom = () => box.parentElement?.style.setProperty('--screens', `${box.offsetWidth}px`);
-    leaveRoom();
-    const observer = new ResizeObserver(leaveRoom);
+    const reserveWidth = () => box.parentElement?.style.setProperty('--screens', `${box.offsetWidth}px`);
+    reserveWidth();
+    const observer = new ResizeObserver(reserveWidth);
     observer.observe(box);
     return () => observer.disconnect();
   }, []);

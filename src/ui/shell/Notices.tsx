@@ -3,7 +3,7 @@ import { useNewVersion } from './newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
 import { dismissNotices, useNotices } from './notices.ts';
 
-/** Sentences for whatever screen is on view, until they are dismissed. */
+/** Messages shown on every screen until they are dismissed. */
 export function Notices() {
   const sentences = useNotices((s) => s.sentences);
   const isNew = useNewVersion((s) => s.isThere);

@@ -4,23 +4,23 @@ import { useRoute } from '../address/route.ts';
 import { type Place, PLACE_LIST, SCREENS } from '../address/screens.ts';
 
 interface PlaceLinksProps {
-  readonly picture?: (place: Place) => ReactNode;
+  readonly icon?: (place: Place) => ReactNode;
 }
 
-/** A link to the first view of each place: the address is what opens it, and what is looked at goes along. */
-export function PlaceLinks({ picture }: PlaceLinksProps) {
+/** A link to the first view of each place. The link keeps the knobs and what is selected. */
+export function PlaceLinks({ icon }: PlaceLinksProps) {
   const route = useRoute();
-  const here = route === 'stage' ? null : SCREENS[route].place; // it is of no place
+  const currentPlace = route === 'stage' ? null : SCREENS[route].place; // the start screen belongs to no place
   const address = useAddress();
   return PLACE_LIST.map(({ place, label, doc, views: [first] }) => (
     <a
       key={place}
       href={first && address(first)}
       title={doc}
-      aria-current={place === here ? 'page' : undefined}
+      aria-current={place === currentPlace ? 'page' : undefined}
       data-place={place}
     >
-      {picture?.(place)}
+      {icon?.(place)}
       {label}
     </a>
   ));

@@ -1,23 +1,23 @@
 import { useState } from 'react';
 
 /**
- * Saves the run of the lab; why it could not be saved, or ''. What saves was loaded with the run. Where it was not there is nothing to save,
- * and the server may not have it any more.
+ * Saves the lab's run. Returns why it could not be saved, or ''. The code for saving is loaded together with a run; if
+ * it can't be loaded now, there is no run to save, and after a new version the server may no longer have that file.
  */
-async function savedNow(): Promise<string> {
+async function saveRun(): Promise<string> {
   const saving = await import('../runs/saving.ts').catch(() => null);
   return saving ? saving.savedNow() : '';
 }
 
-/** Loads the page again once the run is saved; asks a second time where it cannot be. */
+/** Saves the run, then reloads the page. If the run can't be saved, says why and asks again. */
 export function ReloadButton() {
   const [refused, setRefused] = useState('');
   const [busy, setBusy] = useState(false);
   const reload = async () => {
     setBusy(true);
-    const why = await savedNow();
-    if (why === '') location.reload();
-    setRefused(why);
+    const reason = await saveRun();
+    if (reason === '') location.reload();
+    setRefused(reason);
     setBusy(false);
   };
   return refused ? (

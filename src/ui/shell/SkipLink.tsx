@@ -1,7 +1,7 @@
 import { useAddress } from '../address/address.ts';
 import { useRoute } from '../address/route.ts';
 
-/** The first stop of Tab, seen only there: leads to the navigation, which comes after everything on the screen. */
+/** The first Tab stop, visible only while focused. Leads to the navigation, which comes last in the document. */
 export function SkipLink() {
   const route = useRoute();
   const address = useAddress();
@@ -11,9 +11,9 @@ export function SkipLink() {
       href={address(route)}
       onClick={(event) => {
         event.preventDefault();
-        // a phone has the other of the two bars
-        const here = document.querySelectorAll<HTMLElement>('nav:is(.screens, .tabs) > [aria-current="page"]');
-        [...here].find((each) => each.getClientRects().length > 0)?.focus();
+        // only one of the two bars is visible: .tabs on a phone, otherwise .screens
+        const links = document.querySelectorAll<HTMLElement>('nav:is(.screens, .tabs) > [aria-current="page"]');
+        [...links].find((link) => link.getClientRects().length > 0)?.focus();
       }}
     >
       Skip to navigation

@@ -10,7 +10,7 @@ import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { useEffect, useState } from 'react';
 import { useRuns } from '../runs/runStore.ts';
 
-/** What runs on what, how fast, and which stage it is in. */
+/** The bottom line: backend, stage of the update, speed, size, seed, last save. */
 export function StatusLine() {
   const parameters = useLive((s) => s.parameters);
   const memory = useLive((s) => s.memoryBytes);
@@ -41,7 +41,7 @@ export function StatusLine() {
   );
 }
 
-/** Says that the run talks to a server, for as long as it may. */
+/** A sign that the run talks to a server, shown while there is such a run. */
 function ServerSign() {
   const server = useLive((s) => (s.session === 'none' || s.session === 'failed' ? null : s.server));
   if (server === null) return null;
@@ -60,11 +60,11 @@ function ServerSign() {
 function Backend() {
   const backend = useLive((s) => s.backend);
   const address = useAddress();
-  const asked = useConfig((s) => (s.applied ?? s.wanted).backend);
+  const setting = useConfig((s) => (s.applied ?? s.wanted).backend);
   if (!backend) {
     return (
       <span className="cut backend" data-testid="backend">
-        Not started. {notStartedWords(asked)}
+        Not started. {notStartedWords(setting)}
       </span>
     );
   }
@@ -84,11 +84,11 @@ function Backend() {
   );
 }
 
-/** Names where a run will train. Nobody knows whether there is a usable GPU before it starts. */
-function notStartedWords(asked: RunConfig['backend']): string {
-  if (asked === 'cpu') return 'It will train on the CPU.';
+/** Says where a run will train. Whether there is a usable GPU isn't known before it starts. */
+function notStartedWords(setting: RunConfig['backend']): string {
+  if (setting === 'cpu') return 'It will train on the CPU.';
   if (!hasWebGpu()) return 'No WebGPU here: it will train on the CPU.';
-  return asked === 'gpu'
+  return setting === 'gpu'
     ? 'It will train on the GPU.'
     : 'It will train on the GPU if there is one, otherwise on the CPU.';
 }
@@ -116,45 +116,50 @@ const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
   { phase: 'evaluating', label: 'evaluate' },
 ];
 
-/** A stage before the first update, where a step takes as long as an update elsewhere. */
+/**
+ * Progress of imitation, before the first update. It counts steps, because one takes as long as an update in other
+ * runs.
+ */
 function Imitating() {
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
-  const left = useLive((s) => s.phaseLeft);
-  const still = useLive((s) => !s.running && !s.stepping);
+  const secondsLeft = useLive((s) => s.phaseLeft);
+  const isPaused = useLive((s) => !s.running && !s.stepping);
   return (
     <span className="line phases" data-testid="phase">
       <span className="phase" data-now="true">
-        imitating, {stepWords(done, total, still && Number.isInteger(done))}
+        imitating, {stepWords(done, total, isPaused && Number.isInteger(done))}
       </span>
       <progress value={done} max={total} aria-label="Steps of imitation done" />
-      <span className="phase-amount">{still ? 'paused' : left === null ? '' : `${duration(left)} left`}</span>
+      <span className="phase-amount">
+        {isPaused ? 'paused' : secondsLeft === null ? '' : `${duration(secondsLeft)} left`}
+      </span>
     </span>
   );
 }
 
-const STARTING: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
+const STARTUP_LABELS: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
 
 function PhaseBar() {
   const phase = useLive((s) => (s.finished ? 'idle' : s.phase));
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
-  const left = useLive((s) => s.phaseLeft);
+  const secondsLeft = useLive((s) => s.phaseLeft);
   const starting = useLive((s) => s.session === 'starting');
-  const still = useLive((s) => !s.running && !s.stepping);
+  const isPaused = useLive((s) => !s.running && !s.stepping);
   if (phase === 'imitating') return <Imitating />;
   // on the CPU there are no shaders to compile
-  const early = phase === 'compiling' && total === 0 ? 'starting the engine' : STARTING[phase];
+  const startupLabel = phase === 'compiling' && total === 0 ? 'starting the engine' : STARTUP_LABELS[phase];
   const amount = total > 1 ? ` ${done}/${total}` : '';
-  if (early) {
+  if (startupLabel) {
     return (
       <span className="line phases" data-testid="phase">
         <span className="phase" data-now="true">
-          {early}
+          {startupLabel}
           {amount}
         </span>
-        {total > 0 && <progress value={done} max={total} aria-label={early} />}
-        {left !== null && <span className="phase-amount">{duration(left)} left</span>}
+        {total > 0 && <progress value={done} max={total} aria-label={startupLabel} />}
+        {secondsLeft !== null && <span className="phase-amount">{duration(secondsLeft)} left</span>}
       </span>
     );
   }
@@ -176,25 +181,25 @@ function PhaseBar() {
       {STAGES.map((stage) => (
         <span key={stage.phase} className="phase" data-now={stage.phase === phase}>
           {stage.label}
-          {stage.phase === phase && !still && amount}
+          {stage.phase === phase && !isPaused && amount}
         </span>
       ))}
-      <span className="phase-amount">{phase !== 'idle' && still ? 'paused' : ''}</span>
+      <span className="phase-amount">{phase !== 'idle' && isPaused ? 'paused' : ''}</span>
     </span>
   );
 }
 
-const LOOK_MS = 5000;
+const REFRESH_MS = 5000;
 
-/** When the run under way was saved last, or why it is not. A hidden page draws nothing: it catches up when it is looked at. */
+/** When the current run was last saved, or why it isn't saved. Not refreshed while the page is hidden. */
 function SaveStatus() {
-  const [{ savedAt, refused, now }, setSeen] = useState(lastSave);
+  const [{ savedAt, refused, now }, setStatus] = useState(lastSave);
   useEffect(() => {
     const refresh = () => {
-      if (!document.hidden) setSeen(lastSave());
+      if (!document.hidden) setStatus(lastSave());
     };
     const stop = useRuns.subscribe(refresh);
-    const timer = setInterval(refresh, LOOK_MS);
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => {
       stop();
       clearInterval(timer);
@@ -215,7 +220,7 @@ function SaveStatus() {
   const seconds = Math.max(0, now - savedAt) / 1000;
   return (
     <span data-testid="saved" title="Saved in this browser: you can resume from there after a reload">
-      {seconds < LOOK_MS / 1000 ? 'saved' : `saved ${duration(seconds)} ago`}
+      {seconds < REFRESH_MS / 1000 ? 'saved' : `saved ${duration(seconds)} ago`}
     </span>
   );
 }

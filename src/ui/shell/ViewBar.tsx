@@ -15,14 +15,17 @@ const RecordedUpdates = lazy(() =>
   import('../replay/RecordedUpdates.tsx').then((m) => ({ default: m.RecordedUpdates })),
 );
 
-/** Where the rollout is one of three panels, as on a phone. */
+/** The lab's panels on a phone, where one is shown at a time. */
 const PANELS: readonly { readonly tab: Tab; readonly label: string; readonly icon: IconName }[] = [
   { tab: 'watch', label: 'Watch', icon: 'watch' },
   { tab: 'curves', label: 'Curves', icon: 'curves' },
   { tab: 'tune', label: 'Tune', icon: 'tune' },
 ];
 
-/** The views of the place on view, and the way through the updates where the view shows one. Nothing where a place is one screen. */
+/**
+ * Links to the views of the current place, and the updates to step through if the view shows one. Empty if the place
+ * has one view.
+ */
 export function ViewBar() {
   const route = useRoute();
   const address = useAddress();
@@ -62,7 +65,7 @@ export function ViewBar() {
   );
 }
 
-/** Folds the column of controls away, so that the rollout has its room. */
+/** Folds the column of controls away, to give the rollout more space. */
 function FoldControls() {
   const folded = useFolds((s) => s.controls);
   const does = folded ? 'Show the controls' : 'Fold the controls away';
@@ -80,7 +83,7 @@ function FoldControls() {
   );
 }
 
-/** Any kept update of the run; of the recording before there is a run. */
+/** Steps through the stored updates of the run, or of the recording before there is a run. */
 function History() {
   const started = useLive((s) => s.session !== 'none');
   if (started) return <Timeline />;
@@ -91,7 +94,7 @@ function History() {
   );
 }
 
-/** Steps and a slider through what is kept of the run, while it goes on. */
+/** Step buttons and a slider for the stored updates of the run, which goes on meanwhile. */
 function Timeline() {
   const scale = useSelection((s) => s.scale);
   const { label } = STEP_SCALES[scale];
@@ -136,7 +139,7 @@ function Timeline() {
   );
 }
 
-/** Any kept update. The slider's place is that of the update among those kept. */
+/** A slider over the stored updates. Its value is an index into the list of these updates. */
 function Scrubber() {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.batchVersion);
@@ -145,7 +148,7 @@ function Scrubber() {
   const [first] = updates;
   if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
   const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : live.batch.update;
-  const at = Math.max(0, updates.indexOf(shown));
+  const index = Math.max(0, updates.indexOf(shown));
   return (
     <span className="line small scrubber">
       <span className="faint">{first}</span>
@@ -155,7 +158,7 @@ function Scrubber() {
         aria-valuetext={`update ${shown} of ${first} to ${updates.at(-1)}`}
         min={0}
         max={Math.max(1, updates.length - 1)}
-        value={at}
+        value={index}
         onChange={(event) =>
           useSelection.setState({ shownUpdate: updates[Number(event.target.value)] ?? null, revealed: null })
         }
@@ -169,7 +172,7 @@ function Live() {
   const shownUpdate = useSelection((s) => s.shownUpdate);
   const running = useLive((s) => s.running);
   useLive((s) => s.batchVersion);
-  // an update an address asks for may not have been trained yet: until then the newest is shown
+  // a link may ask for an update that isn't trained yet; until then the newest is shown
   const waiting = shownUpdate !== null && shownUpdate !== live.batch.update;
   const text =
     shownUpdate === null

@@ -1,8 +1,8 @@
 import { droppedFiles } from '../parts/placedFiles.ts';
 
 /**
- * Accepts files and folders dropped on any screen. Without this the browser would show the dropped file in place of the page, and the
- * run would be lost. Returns a function that removes the listeners.
+ * Accepts files and folders dropped on any screen. Without this the browser would show the dropped file in place of the
+ * page, and the run would be lost. Returns a function that removes the listeners.
  */
 export function bindDrop(): () => void {
   const over = (event: DragEvent) => {

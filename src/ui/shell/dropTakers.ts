@@ -10,38 +10,43 @@ import { useSelection } from './selectionStore.ts';
 interface Dropped {
   readonly name: string; // of the folder, or of the first file
   readonly files: readonly PlacedFile[];
-  readonly head: string; // the first bytes of the first file, a letter each
+  readonly head: string; // the first bytes of the first file, one character per byte
 }
 
-interface Taker {
-  readonly takes: (dropped: Dropped) => boolean;
-  readonly take: (dropped: Dropped) => Promise<void>;
+interface DropHandler {
+  readonly accepts: (dropped: Dropped) => boolean;
+  readonly open: (dropped: Dropped) => Promise<void>;
 }
 
 const HEAD_BYTES = 64;
-const LINES = /\.(jsonl?|ndjson|parquet)$/i;
-const OTHERS = /\.(png|jpe?g|gif|webp|avif|svg|bmp|pdf|mp4|mp3|wav|pkl|pickle|pt|pth|npy|npz|h5|docx?|xlsx?|exe|dll)$/i; // no rollouts
+const ROLLOUTS = /\.(jsonl?|ndjson|parquet)$/i;
+// files without rollouts
+const NOT_ROLLOUTS =
+  /\.(png|jpe?g|gif|webp|avif|svg|bmp|pdf|mp4|mp3|wav|pkl|pickle|pt|pth|npy|npz|h5|docx?|xlsx?|exe|dll)$/i;
 const TABLE = /\.(csv|tsv)$/i;
 const TEXT = /\.txt$/i;
-const PROGRAM = /\.(m?[jt]s|py)$/i; // nothing of it runs before a press
-const TAB = 9;
-const isText = (head: string) => Array.from(head).every((letter) => letter.charCodeAt(0) >= TAB);
-const LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // of `npm run train`
+const PROGRAM = /\.(m?[jt]s|py)$/i; // opened in the editor; it runs only when a button is pressed
+const TAB_CODE = 9;
+const isText = (head: string) => Array.from(head).every((character) => character.charCodeAt(0) >= TAB_CODE);
+const TRAINING_LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // how the output of `npm run train` begins
 const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
-/** Who takes what is dropped: the first that knows it, by its contents, its names, or the screen it is dropped on. */
-const TAKERS: readonly Taker[] = [
+/**
+ * The first handler that accepts the dropped files opens them. Handlers go by the contents, the file names and the
+ * current screen.
+ */
+const HANDLERS: readonly DropHandler[] = [
   {
-    takes: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentSubpath()),
-    take: async ({ files }) => (await import('../learn/classStore.ts')).addFiles(files),
+    accepts: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentSubpath()),
+    open: async ({ files }) => (await import('../learn/classStore.ts')).addFiles(files),
   },
   {
-    takes: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.(safetensors|gguf)$/i),
-    take: async ({ name, files }) => {
+    accepts: (dropped) => dropped.head.startsWith('PK') || has(dropped, /\.(safetensors|gguf)$/i),
+    open: async ({ name, files }) => {
       const models = await import('../models/openModel.ts');
       if (await models.isTextModel(files)) {
         const model = models.modelOf(files);
-        // in the lab, where a run waits for one, it is what the run learns beside
+        // in the lab a run may be waiting for this checkpoint, to train adapters for it
         const { takeForRun } = await import('../models/trainModel.ts');
         if (!model || currentRoute() !== 'lab' || !(await takeForRun(model))) models.openPlaced(files);
         return;
@@ -54,51 +59,51 @@ const TAKERS: readonly Taker[] = [
     },
   },
   {
-    takes: (dropped) => has(dropped, PROGRAM) && isText(dropped.head),
-    take: async ({ files: [first] }) => {
+    accepts: (dropped) => has(dropped, PROGRAM) && isText(dropped.head),
+    open: async ({ files: [first] }) => {
       if (!first) return;
       await (await import('../environment/environmentStore.ts')).openFile(first.file);
       if (currentRoute() !== 'environment') location.assign('#/environment');
     },
   },
   {
-    takes: (dropped) => has(dropped, LINES) && (currentRoute() === 'runs' || LOG.test(dropped.head)),
-    take: async ({ files }) => {
+    accepts: (dropped) => has(dropped, ROLLOUTS) && (currentRoute() === 'runs' || TRAINING_LOG.test(dropped.head)),
+    open: async ({ files }) => {
       if (currentRoute() !== 'runs') location.assign('#/runs');
       await (await import('../runs/openFiles.ts')).openFiles(files);
     },
   },
   {
-    takes: (dropped) =>
-      has(dropped, LINES) || (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, OTHERS)),
-    take: async ({ files }) => {
+    accepts: (dropped) =>
+      has(dropped, ROLLOUTS) || (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, NOT_ROLLOUTS)),
+    open: async ({ files }) => {
       (await import('../rollouts/openRollouts.ts')).openPlaced(files);
       if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
     },
   },
   {
-    takes: (dropped) => has(dropped, TABLE) || (has(dropped, TEXT) && isText(dropped.head)),
-    take: async ({ name, files: [first] }) => {
+    accepts: (dropped) => has(dropped, TABLE) || (has(dropped, TEXT) && isText(dropped.head)),
+    open: async ({ name, files: [first] }) => {
       if (!first) return;
-      // a table is facts, mended or not; any other text only where each of its lines is one
+      // a CSV or TSV file is read as facts even if it has errors; other text only if it can be read as facts
       if (TABLE.test(first.path) || (await holdsFacts(first.file))) await takeFacts(first.file);
       else refuse(name);
     },
   },
 ];
 
-/** Gives what was dropped to who knows it. */
+/** Opens dropped files with the first handler that accepts them; otherwise says what can be dropped. */
 export async function take(files: readonly PlacedFile[]): Promise<void> {
   const [first] = files;
   if (!first) return;
   const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
   const dropped = { name: first.path.replace(/\/.*/s, ''), files, head };
-  const taker = TAKERS.find(({ takes }) => takes(dropped));
-  if (taker) await taker.take(dropped);
+  const handler = HANDLERS.find(({ accepts }) => accepts(dropped));
+  if (handler) await handler.open(dropped);
   else refuse(dropped.name);
 }
 
-/** Says that nothing here reads it, and what can be dropped. */
+/** Says that the page can't open this file, and what can be dropped. */
 function refuse(name: string): void {
   notice(
     `Nothing on this page reads “${visible(name, 48)}”. You can drop a model (GGUF, or a folder with safetensors), a saved run (zip), ` +
@@ -121,12 +126,12 @@ async function holdsFacts(file: File): Promise<boolean> {
   }
 }
 
-/** A person's own facts; shows what was read, in the lab. */
+/** Reads a person's own facts and shows the result in the lab. */
 async function takeFacts(file: File): Promise<void> {
   const { readFacts, useFacts } = await import('../knobs/factsStore.ts');
   await readFacts(file);
   if (currentRoute() !== 'lab') location.assign('#/lab');
-  useSelection.setState({ tab: 'tune' }); // where a phone has the panel
+  useSelection.setState({ tab: 'tune' }); // the panel is there on a phone
   fold('controls', false);
   useFacts.setState((s) => ({ dropped: s.dropped + 1 }));
 }

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
 import { storedWord, storeWord } from '../parts/storedWord.ts';
 
-/** What of the lab can be folded away so that the rollout has more room. */
+/** A part of the lab that can be folded away, to give the rollout more space. */
 type Part = 'controls' | 'curves';
 
 const KEYS: Readonly<Record<Part, string>> = {
@@ -12,23 +12,23 @@ const KEYS: Readonly<Record<Part, string>> = {
 
 /** Which parts are folded. */
 export const useFolds = create<Readonly<Record<Part, boolean>>>()(() => ({
-  controls: chosen('controls') ?? false,
-  curves: chosen('curves') ?? isLow(),
+  controls: storedFold('controls') ?? false,
+  curves: storedFold('curves') ?? isLow(),
 }));
 
-/** Folds a part or opens it, and keeps that for the next visit. */
+/** Folds or opens a part, and stores this for the next visit. */
 export function fold(part: Part, folded: boolean): void {
   useFolds.setState({ [part]: folded });
   storeWord(KEYS[part], folded ? 'folded' : 'open');
 }
 
-/** What was chosen at an earlier visit; null where nothing was. */
-function chosen(part: Part): boolean | null {
+/** Whether the part was folded at the last visit; null if nothing is stored. */
+function storedFold(part: Part): boolean | null {
   const word = storedWord(KEYS[part]);
   return word === 'folded' || word === 'open' ? word === 'folded' : null;
 }
 
-/** Whether the window is too low for charts beside a rollout. A phone has the curves on a panel of their own. */
+/** Whether the window is too low for both charts and a rollout. On a phone the curves have their own panel. */
 function isLow(): boolean {
   return typeof matchMedia === 'function' && matchMedia(BREAKPOINTS.lowDesk).matches;
 }

@@ -8,17 +8,17 @@ import { chooseChannel, selectRow, useSelection } from './selectionStore.ts';
 import { pause, run, step } from '../run/transport.ts';
 import { beginTour } from '../tour/offer.ts';
 
-const toScreens = Object.fromEntries(
+const screenActions = Object.fromEntries(
   SCREEN_LIST.flatMap(([route, { key }]) => (key ? [[key, () => location.assign(`#/${route}`)] as const] : [])),
 );
-/** Keys of every screen; the others move about in a rollout. */
-const EVERYWHERE = [...Object.keys(toScreens), 'c', 's', '?'];
-const TYPING = 'input, textarea, select, [contenteditable]';
+/** Keys that work on every screen. The others work only where a rollout is in view. */
+const GLOBAL_KEYS = [...Object.keys(screenActions), 'c', 's', '?'];
+const TEXT_FIELDS = 'input, textarea, select, [contenteditable]';
 
-/** Single keys of the lab; none acts while someone types, and Space stays with a focused button. */
+/** Runs the action of a key. Ignores keys while someone types, and leaves Space to a focused button or link. */
 function onKey(event: KeyboardEvent): void {
   const target = event.target instanceof Element ? event.target : document.body;
-  if (event.defaultPrevented || target.closest(TYPING) || document.querySelector('dialog[open]')) return;
+  if (event.defaultPrevented || target.closest(TEXT_FIELDS) || document.querySelector('dialog[open]')) return;
   if ((event.ctrlKey || event.metaKey) && event.key === 'z') {
     if (undo()) event.preventDefault();
     return;
@@ -27,7 +27,7 @@ function onKey(event: KeyboardEvent): void {
   if (!useSelection.getState().singleKeys && event.key !== 'Escape') return;
   if (event.key === ' ' && target.closest('button, summary, a')) return;
   const key = event.key.toLowerCase();
-  if (!rolloutInView() && !EVERYWHERE.includes(key)) return;
+  if (!rolloutInView() && !GLOBAL_KEYS.includes(key)) return;
   const act = actions[key] ?? channelKey(event.key);
   if (!act) return;
   event.preventDefault();
@@ -36,12 +36,12 @@ function onKey(event: KeyboardEvent): void {
 
 const actions: Readonly<Record<string, () => void>> = {
   ' ': () => (useLive.getState().running ? pause() : run()),
-  '.': () => stepped(1),
-  ',': () => stepped(-1),
+  '.': () => stepHistory(1),
+  ',': () => stepHistory(-1),
   '>': step,
   '[': () => void import('../run/stepping.ts').then((m) => m.toBatch(-1)),
   ']': () => void import('../run/stepping.ts').then((m) => m.toBatch(1)),
-  ...toScreens,
+  ...screenActions,
   x: () => void import('../comparisons/recipes.ts').then((m) => m.openFork()),
   j: () => moveRow(1),
   k: () => moveRow(-1),
@@ -56,19 +56,19 @@ const actions: Readonly<Record<string, () => void>> = {
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),
 };
 
-function stepped(by: 1 | -1): void {
+function stepHistory(by: 1 | -1): void {
   void import('../run/stepping.ts').then((m) => m.stepBy(useSelection.getState().scale, by));
 }
 
-/** The key M; let go before the code for it has come, it holds nothing. */
+/** Key M: previews the other masks while held. Does nothing if the key is released before the code has loaded. */
 function holdMasks(): void {
   const released = new AbortController();
   const { signal } = released;
-  const letGo = (event: Event) => {
+  const onRelease = (event: Event) => {
     if (!(event instanceof KeyboardEvent) || event.key.toLowerCase() === 'm') released.abort();
   };
-  addEventListener('keyup', letGo, { signal });
-  addEventListener('blur', letGo, { signal });
+  addEventListener('keyup', onRelease, { signal });
+  addEventListener('blur', onRelease, { signal });
   void import('../rollout/previewStore.ts').then((preview) => {
     if (signal.aborted) return;
     released.abort();
@@ -85,16 +85,16 @@ function current() {
   return currentOf(useLive.getState().batchVersion, useSelection.getState().row);
 }
 
-/** Through the rollouts of the batch, group after group. */
+/** Selects another rollout of the batch. Rollouts are ordered by group. */
 function moveRow(by: number): void {
   const { rows } = current().batch;
   selectRow((useSelection.getState().row + by + rows) % (rows || 1));
 }
 
 function moveTurn(by: number): void {
-  const now = current();
-  const last = now.rollout.turns.at(-1)?.turn ?? 0;
-  const turn = Math.min(last, Math.max(1, turnInView(now, useSelection.getState().turn) + by));
+  const shown = current();
+  const last = shown.rollout.turns.at(-1)?.turn ?? 0;
+  const turn = Math.min(last, Math.max(1, turnInView(shown, useSelection.getState().turn) + by));
   useSelection.setState({ turn, token: null });
 }
 

@@ -7,22 +7,22 @@ import { shownText, shownValue } from '../run/metricText.ts';
 
 const SITE = 'Rollout Playground';
 
-/** What a screen says of itself in the title; empty: nothing. */
+/** What a screen adds to the page's title. Empty strings add nothing. */
 interface TitleParts {
-  readonly progress: string; // instead of how far the run in the lab is
-  readonly shown: string; // what of it is on view: a chapter
+  readonly progress: string; // shown in place of the progress of the lab's run
+  readonly shown: string; // what the screen shows, for example a chapter
 }
 const NO_PARTS: TitleParts = { progress: '', shown: '' };
-let own = NO_PARTS;
+let screenParts = NO_PARTS;
 
-/** A title that tells the screens apart, in a tab and among bookmarks: how far it is, the screen, what it shows. */
+/** The page's title: progress, screen, what it shows. Tells screens apart in tabs and bookmarks. */
 export function titleOf(route: Route, { progress, shown }: TitleParts = NO_PARTS): string {
   return [progress, fullLabel(route), shown, SITE].filter(Boolean).join(' · ');
 }
 
-/** Says in the tab's title which screen it is and how far the run is, hidden or not. `update` is the newest, which the page may not show yet. */
+/** Writes the title, also while the page is hidden. `update` is the newest update, which the page may not show yet. */
 export function writeTitle(update: number): void {
-  document.title = titleOf(currentRoute(), { ...own, progress: own.progress || progressOf(update) });
+  document.title = titleOf(currentRoute(), { ...screenParts, progress: screenParts.progress || progressOf(update) });
 }
 
 function progressOf(update: number): string {
@@ -34,24 +34,26 @@ function progressOf(update: number): string {
   return `${running ? '▶' : '❚❚'} ${update}/${updates}${share}`;
 }
 
-/** Has the title say what a screen shows, for as long as it is there. */
+/** Adds a screen's parts to the title while the screen is shown. */
 export function useTitleParts({ progress = '', shown = '' }: Partial<TitleParts>): void {
   useEffect(() => {
-    own = { progress, shown };
+    screenParts = { progress, shown };
     writeTitle(useLive.getState().update);
     return () => {
-      own = NO_PARTS;
+      screenParts = NO_PARTS;
       writeTitle(useLive.getState().update);
     };
   }, [progress, shown]);
 }
 
-const SELDOM_MS = 500;
-let written = -Infinity;
+const MIN_GAP_MS = 500;
+let lastWritten = -Infinity;
 
-/** The same for every update as it comes, twice a second at most: a title costs the browser more than it seems. */
+/**
+ * Writes the title after an update, at most twice a second, because a new title takes the browser surprisingly long.
+ */
 export function refreshTitle(update: number): void {
-  if (performance.now() - written < SELDOM_MS) return;
-  written = performance.now();
+  if (performance.now() - lastWritten < MIN_GAP_MS) return;
+  lastWritten = performance.now();
   writeTitle(update);
 }

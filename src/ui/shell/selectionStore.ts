@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
-import type { Pointed } from '../address/hash.ts';
+import type { LinkTarget } from '../address/hash.ts';
 import { storedWord, storeWord } from '../parts/storedWord.ts';
 import { notice } from './notices.ts';
 import type { StepScale } from '../run/stepScales.ts';
@@ -11,21 +11,22 @@ import type { StepScale } from '../run/stepScales.ts';
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
 
-/** A batch as its update would have treated it with knobs turned. */
+/** A preview: the batch as its update would have treated it with other knob values. */
 export interface ShownPreview {
-  readonly of: BatchView;
-  readonly was: BatchView; // `of` as its own knobs make it by the same arithmetic: what the preview is compared with
+  readonly of: BatchView; // the batch that is previewed
+  // `of` recomputed by the preview's code with unchanged knobs; the preview is compared with it
+  readonly was: BatchView;
   readonly batch: BatchView;
-  readonly config: RunConfig; // with the knobs turned
+  readonly config: RunConfig; // with the changed knobs
   readonly label: string;
-  readonly passes: string; // at which ratios its pushes are, in words
-  readonly channel: Channel; // shown while it is held
+  readonly passes: string; // the probability ratios at which the pushes are computed, in words
+  readonly channel: Channel; // channel to show during the preview
 }
 
-/** Tokens that the term or the knob pointed at touches. */
+/** Tokens that the formula term or knob under the pointer acts on. */
 export interface Lit {
-  readonly marks: Uint8Array; // (B,T); src/ui/formula/touchedTokens.ts says what each is
-  readonly group: boolean; // the rollouts of the task in view are compared
+  readonly marks: Uint8Array; // (B,T); values as in src/ui/formula/touchedTokens.ts
+  readonly group: boolean; // whether the term compares the rollouts of a group, so that the group is lit too
 }
 
 interface SelectionState {
@@ -33,32 +34,32 @@ interface SelectionState {
   readonly token: number | null; // position in the row; null: none
   readonly turn: number | null; // null: the last one
   readonly channel: Channel;
-  readonly shownUpdate: number | null; // update whose batch is shown; null: each new one as it comes
-  readonly recorded: number | null; // update of the recording that was chosen to be shown; null: whichever plays
-  readonly pointed: Pointed | null; // what the address asked to look at, for as long as nothing else is chosen
+  readonly shownUpdate: number | null; // update whose batch is shown; null: always the newest
+  readonly recorded: number | null; // chosen update of the recording; null: the one that plays
+  readonly pointed: LinkTarget | null; // what the last link pointed at
   readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
   readonly scale: StepScale;
-  readonly branch: number | null; // the branch shown in place of the rollout
+  readonly branch: number | null; // the branch shown in place of the rollout; null: none
   readonly theme: Theme;
-  readonly tab: Tab; // on a phone
+  readonly tab: Tab; // the lab's panel that a phone shows
   readonly help: boolean;
-  readonly sharing: boolean; // the link is being made
-  readonly singleKeys: boolean; // keys without Ctrl act
-  readonly hide: string; // see hash.ts
+  readonly sharing: boolean; // the share dialog is open
+  readonly singleKeys: boolean; // shortcuts without Ctrl are on
+  readonly hide: string; // parts of the page that the link hides; see hash.ts
   readonly curves: CurveSet;
-  readonly health: boolean; // its panel is open
+  readonly health: boolean; // the panel of the health monitor is open
   readonly preferring: boolean; // two rollouts are being compared
   readonly touring: boolean; // the tour is on
   readonly choosing: boolean; // a preset is being chosen
   readonly playing: boolean; // a task is being played by hand
-  readonly preview: ShownPreview | null; // shown in place of the batch while it is held
-  readonly lit: Lit | null; // of the batch in view
+  readonly preview: ShownPreview | null; // shown in place of the batch
+  readonly lit: Lit | null; // for the batch in view
 }
 
 const THEME_KEY = 'rollout-playground-theme';
 const KEYS_KEY = 'rollout-playground-single-keys';
 
-/** What the reader looks at. */
+/** What the reader has selected, and which dialogs and panels are open. */
 export const useSelection = create<SelectionState>()(() => ({
   row: 0,
   token: null,
@@ -86,29 +87,29 @@ export const useSelection = create<SelectionState>()(() => ({
   lit: null,
 }));
 
-/** Chooses a rollout; token and turn start over. */
+/** Selects a rollout, and deselects token, turn and branch. */
 export function selectRow(row: number): void {
   if (row !== useSelection.getState().row)
     useSelection.setState({ row, token: null, turn: null, revealed: null, branch: null });
 }
 
-/** Chooses what the fill of the tokens says, of what is tried on them too. */
+/** Chooses the channel that colours the tokens, also in a preview. */
 export function chooseChannel(channel: Channel): void {
   useSelection.setState(({ preview }) => ({ channel, preview: preview && { ...preview, channel } }));
 }
 
-/** Chooses a token and with it its turn. */
+/** Selects a token and its turn. */
 export function selectToken(token: number | null, turn: number | null): void {
   useSelection.setState({ token, turn });
 }
 
-/** Sets the theme and keeps it for the next visit. */
+/** Sets the theme and stores it for the next visit. */
 export function setTheme(theme: Theme): void {
   useSelection.setState({ theme });
   storeWord(THEME_KEY, theme);
 }
 
-/** Turns the keys that need no Ctrl on or off, and keeps that for the next visit. */
+/** Turns shortcuts without Ctrl on or off, and stores this for the next visit. */
 export function setSingleKeys(singleKeys: boolean): void {
   useSelection.setState({ singleKeys });
   storeWord(KEYS_KEY, singleKeys ? 'on' : 'off');

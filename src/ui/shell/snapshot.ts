@@ -7,8 +7,8 @@ import { useSelection } from './selectionStore.ts';
 import { type inject, question } from '../run/transport.ts';
 
 /**
- * `window.__playground.snapshot()`: the page's state as plain data, for tests and for people at the console. Read-only: it
- * is a copy. `batch` counts tokens on the tensors the trainer used.
+ * `window.__playground.snapshot()`: a copy of the page's state as plain data, for tests and for people at the console.
+ * The token counts in `batch` come from the tensors that the trainer used.
  */
 export function snapshot() {
   const { session, running, stepping, finished, update, phase, backend, problem, health, preferences } =
@@ -35,14 +35,16 @@ export function snapshot() {
     points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
     selection: { shownUpdate, row, token, turn, channel },
     kept: live.kept,
-    saved: savedUpdate, // update that the run was at when it was saved last
+    saved: savedUpdate, // update of the last save
     offers: looked ? offers.length : null, // saved runs that can be resumed; null: not known yet
     recordingAway: useReplay.getState().away,
     batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
   });
 }
 
-/** `window.__playground.checksum()`: equal iff the weights are equal. Rejects without a run. */
+/**
+ * `window.__playground.checksum()`: a checksum of the weights; equal iff the weights are equal. Rejects without a run.
+ */
 export async function checksum(): Promise<string> {
   const answer = await question({ kind: 'checksum' });
   if (answer.kind === 'checksum') return answer.checksum;

@@ -16,30 +16,30 @@ interface Props {
   readonly step: number;
   readonly config: RunConfig;
   readonly side: 'before' | 'after';
-  readonly glows?: boolean; // else where the task is solved
+  readonly glows?: boolean; // default: if the task is solved
 }
 
-/** Wider than that for its height a board has more room beside than below. */
-export const WIDE = 1.4;
+/** Aspect ratio (width / height) from which a board has more space beside its drawing than below it. */
+export const WIDE_ASPECT = 1.4;
 
-/** Drawings that do not show by themselves what is asked. */
+/** Kinds of drawings that don't show the question themselves. */
 export const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
-/** How a play went, in words. */
+/** The result of a play in words. */
 export function outcome({ success, turns }: SideResult): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
 }
 
-/** The same with its sign. */
-export function Outcome(fared: SideResult) {
+/** The result of a play in words, with a check mark or a cross. */
+export function Outcome(result: SideResult) {
   return (
     <>
-      <Icon name={fared.success ? 'check' : 'cross'} /> {outcome(fared)}
+      <Icon name={result.success ? 'check' : 'cross'} /> {outcome(result)}
     </>
   );
 }
 
-/** An agent at its task: the board as far as the play has come, and the same as tokens. */
+/** An agent's play after some steps, as a drawing and as tokens. */
 export function Board({ title, play, step, config, side, glows }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
@@ -68,7 +68,7 @@ export function Board({ title, play, step, config, side, glows }: Props) {
           turn={turn}
           group={[shown]}
           rows={view.kind === 'number-line' ? view.guesses.length : 0}
-          wide={width > WIDE * height}
+          wide={width > WIDE_ASPECT * height}
         />
       </div>
       <TokenLine play={play} step={step} config={config} />
@@ -79,19 +79,21 @@ export function Board({ title, play, step, config, side, glows }: Props) {
 interface TokenLineProps {
   readonly play: Play;
   readonly step: number;
-  readonly config: RunConfig; // that says what is trained
+  readonly config: RunConfig; // it determines which tokens are trained
 }
 
-/** A rollout as one line: what the agent wrote and, hatched, what came back; tags are left out. */
+/** A rollout as one line of tokens, without tags: the agent's words and, hatched, the tool's. */
 function TokenLine({ play, step, config }: TokenLineProps) {
   const { tags, turns, writing } = play.rollout;
   const look = useMemo(() => trainedLook(play.rollout, config), [play, config]);
   const shown = play.ends[Math.min(step, play.ends.length) - 1] ?? 0;
-  const own = turns.filter(({ turn }) => turn > 0).flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
+  const responseTokens = turns
+    .filter(({ turn }) => turn > 0)
+    .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
   return (
     <div className="token-line">
       <span className="span-tokens" data-writing={writing}>
-        {own
+        {responseTokens
           .filter((t) => t < shown && tags[t] !== true)
           .map((t) => (
             <Token key={t} t={t} setting={writing} look={look(t)} />

@@ -6,7 +6,7 @@ import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSize } from '../parts/useSize.ts';
 import { type GameState, useGame, write, playTask } from '../play/game.ts';
-import { Board, outcome, Outcome, WIDE } from './Board.tsx';
+import { Board, outcome, Outcome, WIDE_ASPECT } from './Board.tsx';
 import { type SideResult, type Play, playOf } from './play.ts';
 import { useStage, WHOLE } from './stageStore.ts';
 import { create } from 'zustand';
@@ -20,10 +20,10 @@ interface Props {
   readonly own: boolean; // the agent is the reader's own run
 }
 
-/** Drawings that give nothing away while someone plays. */
+/** Kinds of drawings that don't reveal the solution while someone plays. */
 const SHOWN_IN_PLAY: readonly EnvView['kind'][] = ['number-line', 'grid', 'sum'];
 
-/** The reader at a task, press by press; then the agent at the same one. */
+/** A contest: the reader plays a task with buttons, then the agent plays the same task. */
 export function Contest({ recording, own }: Props) {
   const config = recording.begun;
   const { round, agent, won } = useContest();
@@ -33,7 +33,7 @@ export function Contest({ recording, own }: Props) {
     beginContest(recording, recording.begun, own);
     return endContest;
   }, [recording, own]);
-  const reader = table && faredAt(table);
+  const reader = table && resultOf(table);
   const over = reader !== null;
   const first = reader && agent && winner(reader, agent.episode);
   const leave = () => useStage.setState({ contest: false });
@@ -67,37 +67,37 @@ export function Contest({ recording, own }: Props) {
   );
 }
 
-/** How the reader fared; null before the end. */
-function faredAt({ played: { stop, success, paid } }: GameState): SideResult | null {
+/** The reader's result; null before the end. */
+function resultOf({ played: { stop, success, paid } }: GameState): SideResult | null {
   return stop === null ? null : { success, turns: paid.length };
 }
 
 interface ReaderProps {
   readonly table: GameState | null;
   readonly config: RunConfig;
-  readonly won: boolean; // the round
+  readonly won: boolean; // whether the reader won the round
 }
 
-/** The board as far as the reader has come; what the agent does not know stays hidden until the end. */
+/** The reader's board. Everything that the agent wouldn't know stays hidden until the end. */
 function ReaderBoard({ table, config, won }: ReaderProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
   const played = table?.played;
-  const fared = table && faredAt(table);
-  const over = fared !== null;
+  const result = table && resultOf(table);
+  const over = result !== null;
   const drawn = played && (over || SHOWN_IN_PLAY.includes(played.view.kind));
   return (
     <section
       className="board contest-board"
       aria-label="You"
       data-side="before"
-      data-solved={fared?.success ?? false}
+      data-solved={result?.success ?? false}
       data-glows={won}
     >
       <div className="line board-title">
         <h2>You</h2>
         <p className="line board-outcome">
-          {fared ? <Outcome {...fared} /> : played && `turn ${played.paid.length + 1} of ${config.maxTurns}`}
+          {result ? <Outcome {...result} /> : played && `turn ${played.paid.length + 1} of ${config.maxTurns}`}
         </p>
       </div>
       {drawn && <p className="soft">{played.question}</p>}
@@ -109,7 +109,7 @@ function ReaderBoard({ table, config, won }: ReaderProps) {
             turn={played.paid.length}
             group={[]}
             rows={config.maxTurns}
-            wide={width > WIDE * height}
+            wide={width > WIDE_ASPECT * height}
             secret={!over}
           />
         ) : (
@@ -127,7 +127,7 @@ const ARROWS: Readonly<Record<string, string>> = {
   ArrowDown: 'down',
 };
 
-/** What can be chosen next, a button each: the numbers of the line, the ways of a walk, what can be looked up. */
+/** One button for each possible next choice: numbers, directions of a walk, or words to look up. */
 function Pad({ table }: { readonly table: GameState | null }) {
   const choices = table ? choicesOf(table) : [];
   useEffect(() => {
@@ -154,35 +154,35 @@ function Pad({ table }: { readonly table: GameState | null }) {
 
 interface ContestState {
   readonly round: number; // from 1; 0 before the first
-  readonly agent: Play | null; // its play of the task, known once the reader is through
+  readonly agent: Play | null; // the agent's play of the task; null until the reader has finished
   readonly won: { readonly reader: number; readonly agent: number };
 }
 
-/** The rounds against the agent. */
+/** The state of the contest: the current round, and how many rounds each side has won. */
 const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 } }));
 
 /** The winner of a round: the one who solved it, or if both did, the one who took fewer turns; null for a draw. */
 export function winner(reader: SideResult, agent: SideResult): 'reader' | 'agent' | null {
-  const turns = ({ success, turns: taken }: SideResult) => (success ? taken : Infinity);
+  const turns = ({ success, turns: count }: SideResult) => (success ? count : Infinity);
   if (turns(reader) === turns(agent)) return null;
   return turns(reader) < turns(agent) ? 'reader' : 'agent';
 }
 
-/** The words that can be written next. Empty if there is only one: it is written automatically. */
+/** The words that can be written next. Empty if there is only one, because that is written automatically. */
 function choicesOf({ vocabulary, played }: GameState): readonly { readonly id: number; readonly word: string }[] {
   if (played.stop !== null || played.legal.length < 2) return [];
   return played.legal.map((id) => ({ id, word: played.names.get(id) ?? vocabulary[id] ?? '' }));
 }
 
-let unfollow: (() => void) | null = null;
+let unsubscribe: (() => void) | null = null;
 
-/** The first round, with nothing won yet. */
+/** Starts a contest with its first round. */
 function beginContest(recording: Recording, config: RunConfig, own: boolean): void {
   useContest.setState({ round: 0, won: { reader: 0, agent: 0 } });
   nextRound(recording, config, own);
 }
 
-/** Another task. The agent is the reader's own where there is a run, else the one of the recording. */
+/** Starts a round with another task. The agent comes from the reader's run if `own`, otherwise from the recording. */
 function nextRound(recording: Recording, config: RunConfig, own: boolean): void {
   endContest();
   const others = otherSeeds(recording);
@@ -191,7 +191,7 @@ function nextRound(recording: Recording, config: RunConfig, own: boolean): void 
   const seed = seeds[round % seeds.length];
   if (seed === undefined) return;
   useContest.setState({ round: round + 1, agent: null });
-  unfollow = useGame.subscribe(({ table, tokens }, before) => {
+  unsubscribe = useGame.subscribe(({ table, tokens }, before) => {
     if (!table || table === before.table || table.tokens !== tokens) return;
     const [only, more] = table.played.legal;
     if (table.played.stop !== null) void finish(table, recording, config, seed, own);
@@ -200,10 +200,10 @@ function nextRound(recording: Recording, config: RunConfig, own: boolean): void 
   playTask({ config, seed, environmentSeed: seed, agent: null });
 }
 
-/** Stops following the game: the contest is left. */
+/** Stops following the game. */
 function endContest(): void {
-  unfollow?.();
-  unfollow = null;
+  unsubscribe?.();
+  unsubscribe = null;
 }
 
 async function finish(table: GameState, recording: Recording, config: RunConfig, seed: number, own: boolean) {

@@ -29,16 +29,18 @@ interface Props {
 }
 
 const NO_POINTS: readonly number[] = [];
-const LONGEST_QUESTION = 40; // letters: a line has room for more words beside it
+const MAX_QUESTION_LENGTH = 40; // characters; the question shares its line with other text
 
-/** One task, an agent before training beside one after it; the curve between the two, to drag along. */
+/**
+ * A task played by the agent before and after training, side by side, with the learning curve, which can be dragged.
+ */
 export function Duel({ recording, preset }: Props) {
   const { task: chosen, at, step, playing, before } = useStage();
   const isOwn = useOwnRun();
   const own = useStage((s) => s.own);
   useLive((s) => s.metricsVersion);
   const seeds = useMemo(() => followedSeeds(recording), [recording]);
-  const task = chosen < seeds.length ? chosen : 0; // an address may name any
+  const task = chosen < seeds.length ? chosen : 0; // an address may contain any number
   const recorded = useMemo(() => playsOf(recording, task), [recording, task]);
   const last = recorded.at(-1)?.episode.seed;
   useOwnPlays(
@@ -83,20 +85,23 @@ export function Duel({ recording, preset }: Props) {
       />
       <StageButtons {...{ preset, isOwn }} shown={updates} recordedSeed={begun.seed} playable={canBeat(recording)} />
       <p className="visually-hidden" role="status">
-        {!isOwn && told(untrained, right, step)}
+        {!isOwn && outcomesText(untrained, right, step)}
       </p>
     </>
   );
 }
 
-/** What both agents have in common; in front of it what is asked, if that is short and not on the board itself. */
+/**
+ * A sentence on what both agents have in common. It begins with the question if that is short and the board doesn't
+ * show it.
+ */
 function sharedText({ episode: { question, view } }: Play): string {
-  const asked = ASKED.includes(view.kind) || question.length > LONGEST_QUESTION;
-  return `${asked ? 'Same task, same' : `${question} Same`} random numbers for both: only training differs.`;
+  const omitQuestion = ASKED.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
+  return `${omitQuestion ? 'Same task, same' : `${question} Same`} random numbers for both: only training differs.`;
 }
 
-/** How the plays ended, once they have. */
-function told(untrained: Play | null, right: Play | null, step: number): string {
+/** The results of both plays in words; '' until both are over. */
+function outcomesText(untrained: Play | null, right: Play | null, step: number): string {
   const shown = [untrained, right].filter((play): play is Play => play !== null);
   if (!shown.every((play) => isOver(play, step))) return '';
   return shown
@@ -106,7 +111,7 @@ function told(untrained: Play | null, right: Play | null, step: number): string 
     .join(' ');
 }
 
-/** On a phone one board has room: which of the two it is. */
+/** Chooses the agent to show on a phone, where only one board fits. */
 function Switch({ before }: { readonly before: boolean }) {
   return (
     <span className="segments duel-switch" role="group" aria-label="Which agent">
@@ -130,7 +135,7 @@ interface PlayButtonProps {
   readonly own: boolean;
 }
 
-/** Pauses the play, goes on with it, or plays it once more; without motion, a step a press. */
+/** Pauses, continues or repeats the play. If the visitor prefers reduced motion, each press shows one more step. */
 function PlayButton({ over, playing, own }: PlayButtonProps) {
   if (own) return null;
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -151,12 +156,12 @@ function PlayButton({ over, playing, own }: PlayButtonProps) {
       onClick={act}
     >
       <Icon name={icon} />
-      {still && ` ${name}` /* the boards stand still and nearly empty: say what to press */}
+      {still && ` ${name}` /* the boards don't move and are nearly empty, so the button needs a text */}
     </button>
   );
 }
 
-/** How the reader's own run goes, and what came of it. */
+/** The progress of the reader's own run, and its result. */
 function Progress() {
   const { session, phase, update, finished, running, problem } = useLive();
   const config = useConfig((s) => s.wanted);
@@ -174,7 +179,7 @@ function Progress() {
   return `${running ? 'Training' : 'Paused'}: update ${update} of ${config.updates}. Grey: the recorded run.`;
 }
 
-/** What the comparison is, with its numbers. */
+/** An explanation of the comparison, with its numbers. */
 function Details({
   recording: { begun, series, name },
   chosen,
@@ -182,7 +187,7 @@ function Details({
 }: {
   readonly recording: Recording;
   readonly chosen: boolean;
-  readonly own: boolean; // the agent is the reader's
+  readonly own: boolean; // whether the agent comes from the reader's own run
 }) {
   const heldOut = series.get('eval/success');
   const { success } = EVALUATION_WORDS[evaluationSetOf(begun)];
@@ -202,12 +207,12 @@ function Details({
 interface StageButtonsProps {
   readonly preset: PresetName;
   readonly isOwn: boolean;
-  readonly shown: number; // update whose agent plays
+  readonly shown: number; // the update whose agent plays
   readonly recordedSeed: number;
-  readonly playable: boolean; // its tasks can be played here, word by word
+  readonly playable: boolean; // whether a person can play the tasks here, word by word
 }
 
-/** What to do now: train, play against the agent, look closer. */
+/** Buttons for the next steps: train, play against the agent, open the lab. */
 function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageButtonsProps) {
   const address = useAddress();
   const running = useLive((s) => s.running);
@@ -240,7 +245,7 @@ function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageBut
   );
 }
 
-/** The reader takes the agent's place; training goes on beside it. */
+/** Starts the contest. Training goes on in the meantime. */
 function contest(): void {
   useStage.setState({ contest: true, playing: false });
 }
@@ -250,10 +255,10 @@ function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed
   else if (isOwn && !finished) run();
   else {
     useStage.setState({ own: [], playing: false, step: WHOLE, at: null });
-    // with the recording's seed the reader's curve would retrace the recorded one on the CPU, and look like a replay
+    // with the recording's seed, a run on the CPU would repeat the recorded curve and look like a replay
     if (useConfig.getState().wanted.seed === recordedSeed) edit({ seed: recordedSeed + 1 });
     start(true);
-    noteAddress('#/lab'); // there is a run to come back to
+    noteAddress('#/lab'); // so that the visitor can come back to the run
   }
 }
 
@@ -263,7 +268,7 @@ function toLab(lab: string, isOwn: boolean, shown: number): void {
   location.assign(lab);
 }
 
-/** Space pauses what goes on: training, else the play. */
+/** Lets the space key pause and continue: training if `isOwn`, otherwise the play. */
 function useSpace(isOwn: boolean): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -284,16 +289,16 @@ function useSpace(isOwn: boolean): void {
 
 interface LearningCurveProps {
   readonly success: readonly number[]; // by update from 1
-  readonly updates: readonly number[]; // whose agent can be shown, rising
-  readonly shown: number; // the one that is
-  readonly until: number; // updates that the run is to have
-  readonly behind: readonly number[] | null; // the recorded run, behind the reader's own
+  readonly updates: readonly number[]; // the updates whose agent can be shown, ascending
+  readonly shown: number; // the update whose agent is shown
+  readonly until: number; // planned number of updates of the run
+  readonly behind: readonly number[] | null; // the curve of the recorded run, drawn behind the reader's own
 }
 
-const FAR = 4; // places that a page key goes
-const HEIGHT = { least: 58, most: 150 }; // px
+const PAGE_KEY_STEPS = 4; // number of places in `updates` that Page Up and Page Down move
+const CURVE_HEIGHT = { least: 58, most: 150 }; // px
 
-/** The learning curve to drag along: the board at the right shows the agent of the update it is dragged to. */
+/** The learning curve, as a slider. The board on the right shows the agent of the chosen update. */
 function LearningCurve({ success, updates, shown, until, behind }: LearningCurveProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
@@ -342,7 +347,7 @@ function LearningCurve({ success, updates, shown, until, behind }: LearningCurve
           dots={false}
           titled
           {...(behind && { behind })}
-          size={{ width, height: Math.min(HEIGHT.most, Math.max(HEIGHT.least, height)) }}
+          size={{ width, height: Math.min(CURVE_HEIGHT.most, Math.max(CURVE_HEIGHT.least, height)) }}
           label={`Training success by update, up to update ${success.length}`}
         />
       )}
@@ -350,7 +355,9 @@ function LearningCurve({ success, updates, shown, until, behind }: LearningCurve
   );
 }
 
-/** Where a key leads from a place; null for keys that lead nowhere. */
+/**
+ * The place in `updates` to which a key moves from place `at`; null for other keys. It may be outside of 0 to `last`.
+ */
 function placeFor(key: string, at: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
@@ -360,9 +367,9 @@ function placeFor(key: string, at: number, last: number): number | null {
     case 'ArrowUp':
       return at + 1;
     case 'PageDown':
-      return at - FAR;
+      return at - PAGE_KEY_STEPS;
     case 'PageUp':
-      return at + FAR;
+      return at + PAGE_KEY_STEPS;
     case 'Home':
       return 0;
     case 'End':

@@ -17,8 +17,8 @@ import { recordedRun } from '../replay/shippedRecording.ts';
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
 /**
- * The page a first visit opens. It shows an agent before and after training on the same task, with links to train one, to
- * play, and to the lab.
+ * The page a first visit opens. It shows an agent before and after training on the same task, with links to train one,
+ * to play, and to the lab.
  */
 export function Stage() {
   return (
@@ -35,7 +35,9 @@ export function Stage() {
   );
 }
 
-/** The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too. */
+/**
+ * The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too.
+ */
 export function StagePanel() {
   useStillReplay();
   return (
@@ -69,8 +71,8 @@ function Shown() {
 }
 
 /**
- * Pauses the lab's recording while the stage is on screen. It continues when the stage closes, unless the visitor prefers
- * reduced motion.
+ * Pauses the lab's recording while the stage is on screen. It continues when the stage closes, unless the visitor
+ * prefers reduced motion.
  */
 function useStillReplay(): void {
   useEffect(() => {
@@ -82,7 +84,7 @@ function useStillReplay(): void {
   }, []);
 }
 
-/** The recording of a preset: null until it has come, `missing` where it cannot be had. */
+/** The recording of a preset. Null until it has loaded, `missing` if it can't be loaded. */
 function useRecording(preset: PresetName): Recording | 'missing' | null {
   const [loaded, setLoaded] = useState<{ readonly of: PresetName; readonly recording: Recording | 'missing' }>();
   useEffect(() => {

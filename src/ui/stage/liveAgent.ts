@@ -7,20 +7,20 @@ import type { Question } from '../../wire/questions.ts';
 import { type Play, playOf } from './play.ts';
 import { useStage } from './stageStore.ts';
 
-/** A task to be played by the run as it is. */
+/** A task that the run's current agent is to play. */
 interface Task {
   readonly seed: number;
   readonly update: number;
 }
 
-/** Whether the run that is there is of the knobs that the page shows. */
+/** Whether there is a run and its knobs are those that the page shows. */
 export function useOwnRun(): boolean {
   useLive((s) => s.session);
   useConfig();
   return isOwnRun();
 }
 
-/** The same outside of React. */
+/** `useOwnRun` for code outside of React. */
 export function isOwnRun(): boolean {
   const { wanted, applied } = useConfig.getState();
   if (useLive.getState().session === 'none') return false;
@@ -28,8 +28,9 @@ export function isOwnRun(): boolean {
 }
 
 /**
- * Has the reader's run play tasks after each update, and keeps the plays for the stage: by turns the task that is shown and one of the
- * others. A finished run plays them all. If it fails at the task that is shown, the stage then shows one that it solves.
+ * Lets the reader's run play a task after each update, alternately the shown task and one of the others, and keeps the
+ * plays for the stage. A finished run plays all tasks. If it doesn't solve the shown task, the stage then shows a task
+ * that it solves.
  */
 export function useOwnPlays(seeds: readonly number[], shown: number, own: boolean): void {
   const update = useLive((s) => s.update);
@@ -57,13 +58,19 @@ export function useOwnPlays(seeds: readonly number[], shown: number, own: boolea
   }, [over, seeds, shown, plays]);
 }
 
-/** The shown task if the newest agent solves it, else the first that it solves; the shown one if it solves none. By place among the seeds. */
+/**
+ * The index in `seeds` of the task to show: the shown task if the newest agent solves it or solves none, otherwise the
+ * first that it solves.
+ */
 export function taskToShow(seeds: readonly number[], shown: number, plays: readonly Play[]): number {
   const solved = seeds.map((seed) => lastPlay(plays, seed)?.episode.success ?? false);
   return solved[shown] || !solved.includes(true) ? shown : solved.indexOf(true);
 }
 
-/** The task to play next after an update: the shown one after any other, else the one that was played longest ago; undefined if all were played. */
+/**
+ * The seed of the task to play next after an update. Plays alternate between the shown task and, of the other tasks, the
+ * one that was played longest ago. Undefined if all tasks were played after this update.
+ */
 export function nextSeed(
   seeds: readonly number[],
   shown: number,

@@ -2,21 +2,25 @@ import type { PlayedBatch } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/** How one side fared at a task. */
+/** The result of one side at a task. */
 export interface SideResult {
   readonly success: boolean;
   readonly turns: number;
 }
 
-/** A task as an agent played it. */
+/** An agent's play of a task. */
 export interface Play {
-  readonly update: number; // of the agent; 0: before training
+  readonly update: number; // the agent has trained for this many updates; 0: before training
   readonly rollout: Rollout;
   readonly episode: EpisodeView;
-  readonly ends: readonly number[]; // tokens that stand there after each step: what the agent wrote, or what came back
+  /**
+   * For each step, the number of tokens of the rollout up to its end. A step is a span of one kind: the agent's words
+   * or the tool's.
+   */
+  readonly ends: readonly number[];
 }
 
-/** Reads the play of a task out of a batch; null where the batch does not hold it. */
+/** The play of a task in a batch; null if the batch doesn't contain the task. */
 export function playOf(batch: PlayedBatch, vocabulary: readonly string[], seed: number, update: number): Play | null {
   const episode = batch.episodes.find((each) => each.seed === seed);
   if (!episode) return null;
@@ -25,12 +29,12 @@ export function playOf(batch: PlayedBatch, vocabulary: readonly string[], seed: 
   return { update, rollout, episode, ends: spans.map(({ tokens }) => (tokens.at(-1) ?? 0) + 1) };
 }
 
-/** Whether all of a play is shown after so many steps. */
+/** Whether the whole play is shown after `step` steps. */
 export function isOver(play: Play, step: number): boolean {
   return step >= play.ends.length;
 }
 
-/** The turn that a play is in after so many steps; 0 before the first. */
+/** The turn of a play after `step` steps; 0 before the first. */
 export function turnAt({ rollout, ends }: Play, step: number): number {
   const shown = ends[Math.min(step, ends.length) - 1] ?? 0;
   const turns = rollout.turns.filter(({ spans }) => (spans[0]?.tokens[0] ?? 0) < shown);

@@ -1,11 +1,14 @@
 import { useEffect } from 'react';
 import { toTask, useStage, WHOLE } from './stageStore.ts';
 
-/** How long a token of a play stands: the first play is to be followed, those after it are known. */
+/** Time for each step of a play. The first task is slower, because the visitor doesn't know the play yet. */
 export const STEP_MS = { first: 400, later: 300 } as const;
-const REST_MS = 4500; // the end of a play stands still this long
+const REST_MS = 4500; // pause after the end of a play
 
-/** Takes the play a step further in its time; after it the next task, once through all of them. Still while nothing plays. */
+/**
+ * While the stage is playing, shows one more step of the play at a time, and then the next task. Stops after the last
+ * task.
+ */
 export function usePlayClock(steps: number, tasks: number, off: boolean): void {
   const { playing, step, task } = useStage();
   useEffect(() => {

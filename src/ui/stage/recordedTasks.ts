@@ -2,25 +2,33 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { type Play, playOf } from './play.ts';
 
-/** Seeds of the tasks that a recording follows from before training to its end; none where no task shows the difference. */
+/**
+ * The seeds of the tasks that a recording follows from before training to its end. Empty if no task shows a difference.
+ */
 export function followedSeeds({ plays }: Pick<Recording, 'plays'>): readonly number[] {
   const [first] = plays;
   return first?.update === 0 ? first.batch.episodes.map(({ seed }) => seed) : [];
 }
 
-/** Seeds of the other tasks that the trained agent played. */
+/** The seeds of the other tasks that the trained agent played. */
 export function otherSeeds(recording: Recording): readonly number[] {
   const followed = followedSeeds(recording);
   const last = recording.plays.at(-1)?.batch.episodes ?? [];
   return last.map(({ seed }) => seed).filter((seed) => !followed.includes(seed));
 }
 
-/** Whether someone can play against the agent of a recording, word by word: text is typed in a window of its own. */
+/**
+ * Whether a person can play against the agent of a recording on the stage, word by word. Tasks in text are played in a
+ * separate dialog.
+ */
 export function canBeat({ plays, begun }: Recording): boolean {
   return plays.length > 0 && begun.language === 'words';
 }
 
-/** A task's plays by rising update. A recording that follows none has of each update that it shows its best rollout, of whatever task. */
+/**
+ * The plays of a task, by ascending update. If the recording follows no task, the best rollout of each recorded batch,
+ * of any task.
+ */
 export function playsOf(recording: Recording, task: number): readonly Play[] {
   const { plays, batches, vocabulary } = recording;
   const seed = followedSeeds(recording)[task];

@@ -3,14 +3,17 @@ import type { Play } from './play.ts';
 import { followedSeeds } from './recordedTasks.ts';
 import type { StageState } from './stageStore.ts';
 
-/** The two agents of a duel at one task. */
+/** The plays of the two agents in a duel. */
 export interface Sides {
-  readonly before: Play | null; // null: the recording follows no task from before training
-  readonly after: Play | null; // null: the reader's own run has yet to play
-  readonly plays: readonly Play[]; // that `after` was chosen from, by rising update
+  readonly before: Play | null; // null: the recording has no task from before training
+  readonly after: Play | null; // null: the reader's own run hasn't played yet
+  readonly plays: readonly Play[]; // the plays that `after` was chosen from, by ascending update
 }
 
-/** The two agents that the stage shows: the untrained one, and the one of the chosen update, recorded or of the reader's own run. */
+/**
+ * The two plays that the stage shows: of the untrained agent, and of the agent after the chosen update, recorded or
+ * from the reader's own run.
+ */
 export function sidesOf(
   recorded: readonly Play[],
   { plays: all }: Pick<Recording, 'plays'>,

@@ -1,15 +1,15 @@
 import { create } from 'zustand';
 import type { Play } from './play.ts';
 
-/** State of the stage. */
+/** The state of the stage. */
 export interface StageState {
-  readonly task: number; // which of the tasks that the recording follows
+  readonly task: number; // index of the task among those that the recording follows
   readonly at: number | null; // the update whose agent plays on the right; null: the newest
-  readonly step: number; // how many steps of the play are shown
+  readonly step: number; // number of steps of the play that are shown
   readonly playing: boolean;
   readonly before: boolean; // on a phone, which shows only one board: true for the agent before training
-  readonly own: readonly Play[]; // plays by the reader's own run, of each task by rising update
-  readonly contest: boolean; // the reader plays against the agent
+  readonly own: readonly Play[]; // plays by the reader's own run; those of one task are in the order of their updates
+  readonly contest: boolean; // whether the reader plays against the agent
 }
 
 /** The state of the start screen, apart from the recording and the run. */
@@ -23,7 +23,7 @@ export const useStage = create<StageState>()(() => ({
   contest: false,
 }));
 
-/** All steps of a play, however many. */
+/** A number of steps that shows the whole play. */
 export const WHOLE = Infinity;
 
 /** Shows another task from its beginning. */

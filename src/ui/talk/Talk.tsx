@@ -10,10 +10,10 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
 import {
-  playOn,
+  continueFrom,
   regenerate,
-  type SpokenTurn,
-  spoken,
+  type TalkAnswer,
+  agentTokens,
   talkWith,
   turnEnd,
   useTalk,
@@ -36,20 +36,23 @@ import type { Turn } from '../../domain/tokenSpans.ts';
 import { type Look, onceEach } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 
-const WORD_MS = 140; // between words that come by themselves
+const TOKEN_MS = 140; // time between two tokens during playback
 
-/** A task of the reader's own, played by the agent: as it began beside as it is now. Nothing learns from it. */
+/**
+ * The screen to give the agent a task. The untrained and the current agent play it side by side. Nothing learns from
+ * it.
+ */
 export function Talk() {
   const session = useLive((s) => s.session);
   const run = useLive((s) => s.run);
-  const { said, problem } = useTalk();
+  const { answers, problem } = useTalk();
   useEffect(() => {
     if (session === 'ready') void talkWith(run);
   }, [session, run]);
-  useFlow();
+  usePlayback();
   const voices = VOICES.flatMap((voice) => {
-    const its = said[voice];
-    return its ? [{ voice, its }] : [];
+    const answer = answers[voice];
+    return answer ? [{ voice, answer }] : [];
   });
   return (
     <>
@@ -63,7 +66,7 @@ export function Talk() {
               <VoiceSampling />
             </>
           ) : (
-            <NobodyYet starting={session === 'starting'} />
+            <NotLoaded starting={session === 'starting'} />
           )}
           {problem && (
             <p className="note bad" role="alert">
@@ -77,16 +80,16 @@ export function Talk() {
         </div>
         {voices.length > 0 && (
           <div className="talk-answers">
-            <Steps said={voices.map(({ its }) => its)} />
+            <Steps answers={voices.map(({ answer }) => answer)} />
             <div className="talk-voices" data-voices={voices.length}>
-              {voices.map(({ voice, its }) => (
-                <VoiceColumn key={voice} voice={voice} said={its} />
+              {voices.map(({ voice, answer }) => (
+                <VoiceColumn key={voice} voice={voice} answer={answer} />
               ))}
             </div>
             <EvaluationChange />
           </div>
         )}
-        {voices.length > 0 && <Looked />}
+        {voices.length > 0 && <SelectedWord />}
         {voices.length === 0 && session === 'ready' && <Empty />}
       </main>
       <StatusLine />
@@ -94,7 +97,7 @@ export function Talk() {
   );
 }
 
-function NobodyYet({ starting }: { readonly starting: boolean }) {
+function NotLoaded({ starting }: { readonly starting: boolean }) {
   return (
     <div className="card talk-form">
       <p>The agent is not loaded yet. Loading doesn’t train it: you talk to it as it is before training.</p>
@@ -119,23 +122,25 @@ function Empty() {
   );
 }
 
-/** A word more, a turn more, all of it; and the same task once more. */
-function Steps({ said }: { readonly said: readonly SpokenTurn[] }) {
-  const { shown, flowing, asking } = useTalk();
-  const all = Math.max(...said.map(spoken));
-  const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), flowing: false });
+/**
+ * Playback buttons: from the start, play, one more token or turn, all. Also plays the same task again with other draws.
+ */
+function Steps({ answers }: { readonly answers: readonly TalkAnswer[] }) {
+  const { shown, playing, asking } = useTalk();
+  const all = Math.max(...answers.map(agentTokens));
+  const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), playing: false });
   return (
     <div className="row" role="group" aria-label="Playback">
       <button type="button" onClick={() => show(0)} disabled={shown === 0}>
         <Icon name="restart" /> From the start
       </button>
-      <button type="button" onClick={() => useTalk.setState({ flowing: !flowing })} disabled={shown >= all}>
-        <Icon name={flowing ? 'pause' : 'play'} /> {flowing ? 'Pause' : 'Play'}
+      <button type="button" onClick={() => useTalk.setState({ playing: !playing })} disabled={shown >= all}>
+        <Icon name={playing ? 'pause' : 'play'} /> {playing ? 'Pause' : 'Play'}
       </button>
-      <button type="button" onClick={() => stepToken(said, show)} disabled={shown >= all}>
+      <button type="button" onClick={() => stepToken(answers, show)} disabled={shown >= all}>
         <Icon name="step" /> Token
       </button>
-      <button type="button" onClick={() => show(turnEnd(said, shown))} disabled={shown >= all}>
+      <button type="button" onClick={() => show(turnEnd(answers, shown))} disabled={shown >= all}>
         <Icon name="next" /> Turn
       </button>
       <button type="button" onClick={() => show(all)} disabled={shown >= all}>
@@ -144,7 +149,7 @@ function Steps({ said }: { readonly said: readonly SpokenTurn[] }) {
       <button type="button" title="The same task with other draws" disabled={asking} onClick={() => void regenerate()}>
         <Icon name="dice" /> Regenerate
       </button>
-      <button type="button" className="quiet" onClick={() => void openAsRollouts(said)}>
+      <button type="button" className="quiet" onClick={() => void openAsRollouts(answers)}>
         Open as rollouts
       </button>
       <span className="small faint" role="status">
@@ -154,62 +159,65 @@ function Steps({ said }: { readonly said: readonly SpokenTurn[] }) {
   );
 }
 
-/** What was said beside other rollouts, where it can be looked at token by token and saved; each voice is of its own step. */
-async function openAsRollouts(said: readonly SpokenTurn[]): Promise<void> {
+/**
+ * Opens the answers on the screen for rollouts, to inspect them token by token and save them. Each voice keeps its own
+ * update.
+ */
+async function openAsRollouts(answers: readonly TalkAnswer[]): Promise<void> {
   const { openBatches } = await import('../rollouts/openRollouts.ts');
-  const batches = said.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
-  openBatches('talk', batches, said[0]?.source.vocabulary ?? []);
+  const batches = answers.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
+  openBatches('talk', batches, answers[0]?.source.vocabulary ?? []);
 }
 
-/** One token more, and what else could stand there. */
-function stepToken(said: readonly SpokenTurn[], show: (tokens: number) => void): void {
+/** Shows one more token, and selects it to show its alternatives. */
+function stepToken(answers: readonly TalkAnswer[], show: (tokens: number) => void): void {
   const { shown } = useTalk.getState();
   show(shown + 1);
-  const last = said.at(-1);
+  const last = answers.at(-1);
   if (!last) return;
   const { batch } = last.source;
-  const own = [...batch.roles.keys()].filter((t) => batch.roles[t] === Role.action);
-  const t = own[shown];
-  if (t !== undefined) useTalk.setState({ looked: { voice: 'now', t } });
+  const agentPositions = [...batch.roles.keys()].filter((t) => batch.roles[t] === Role.action);
+  const t = agentPositions[shown];
+  if (t !== undefined) useTalk.setState({ selected: { voice: 'now', t } });
 }
 
-/** What could stand at the token that is looked at, before training and now; a word that is pressed is said instead. */
-function Looked() {
-  const looked = useTalk((s) => s.looked);
-  const said = useTalk((s) => s.looked && s.said[s.looked.voice]);
+/** The alternatives to the selected token, before training and now. A pressed alternative replaces the token. */
+function SelectedWord() {
+  const selected = useTalk((s) => s.selected);
+  const answer = useTalk((s) => s.selected && s.answers[s.selected.voice]);
   const asking = useTalk((s) => s.asking);
-  if (!looked || !said)
+  if (!selected || !answer)
     return <p className="small faint talk-looked">Press a word the agent wrote to see its alternatives.</p>;
   return (
     <section className="card talk-looked" aria-label="Selected word">
       <RunDistribution
-        {...{ source: said.source, t: looked.t, since: 'begun', busy: asking }}
-        choose={(token) => void playOn(looked, token)}
+        {...{ source: answer.source, t: selected.t, since: 'begun', busy: asking }}
+        choose={(token) => void continueFrom(selected, token)}
       />
       <p className="small faint">Press an alternative to use it instead; the agent continues from there.</p>
     </section>
   );
 }
 
-/** Words that come by themselves, until all are there; all at once where motion is not wanted. */
-function useFlow(): void {
-  const flowing = useTalk((s) => s.flowing);
+/** Plays the answers token by token. Shows them at once if the system asks for reduced motion. */
+function usePlayback(): void {
+  const playing = useTalk((s) => s.playing);
   useEffect(() => {
-    if (!flowing) return;
-    const all = () => Math.max(0, ...Object.values(useTalk.getState().said).map(spoken));
+    if (!playing) return;
+    const all = () => Math.max(0, ...Object.values(useTalk.getState().answers).map(agentTokens));
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      useTalk.setState({ shown: all(), flowing: false });
+      useTalk.setState({ shown: all(), playing: false });
       return;
     }
     const timer = setInterval(() => {
       const next = useTalk.getState().shown + 1;
-      useTalk.setState({ shown: next, flowing: next < all() });
-    }, WORD_MS);
+      useTalk.setState({ shown: next, playing: next < all() });
+    }, TOKEN_MS);
     return () => clearInterval(timer);
-  }, [flowing]);
+  }, [playing]);
 }
 
-/** How answers are drawn; the run keeps its own. */
+/** Sampling settings of the answers. The run's own settings stay. */
 function VoiceSampling() {
   const sampling = useTalk((s) => s.sampling);
   const set = (changed: typeof sampling) => useTalk.setState({ sampling: changed });
@@ -224,7 +232,10 @@ function VoiceSampling() {
   );
 }
 
-/** What training did to all tasks that are evaluated, beside the one that was asked; nothing until it was measured twice. */
+/**
+ * Success on the evaluated tasks before training and now, because one task isn't evidence. Renders nothing before the
+ * second evaluation.
+ */
 export function EvaluationChange() {
   useLive((s) => s.metricsVersion);
   const { series, config } = live;
@@ -240,7 +251,7 @@ export function EvaluationChange() {
   );
 }
 
-/** What the agent is asked: in words of the environment, chosen or typed, or a task by its number. */
+/** The form for the task: in words, chosen or typed, or a task by its number. */
 function TaskForm() {
   const { form, by, asking, seed, words } = useTalk();
   const trains = useLive((s) => s.running);
@@ -273,33 +284,34 @@ function TaskForm() {
 
 interface Props {
   readonly voice: Voice;
-  readonly said: SpokenTurn;
+  readonly answer: TalkAnswer;
 }
 
-/** What one voice says of a task, as far as it is shown: turn by turn, tools as they answer. */
-function VoiceColumn({ voice, said }: Props) {
+/** One voice's answer, as far as it is shown: turn by turn, with the tools' answers. */
+function VoiceColumn({ voice, answer }: Props) {
   const shown = useTalk((s) => s.shown);
   const imitates = useLive((s) => s.losses.length > 0);
-  const standing = useLive((s) => s.update);
-  const { source, rollout, update, judged } = said;
+  const currentUpdate = useLive((s) => s.update);
+  const { source, rollout, update, judged } = answer;
   const [episode] = source.batch.episodes;
-  const upTo = shownUpTo(said, shown);
+  const upTo = shownUpTo(answer, shown);
   const over = upTo === rollout.words.length;
   const turns = useMemo(() => turnsUpTo(rollout.turns, upTo), [rollout, upTo]);
-  const looked = useTalk((s) => (s.looked?.voice === voice ? s.looked.t : null));
+  const selected = useTalk((s) => (s.selected?.voice === voice ? s.selected.t : null));
   const looks = useMemo(() => {
-    const look = spokenLook(said);
+    const look = answerLook(answer);
     return () => look;
-  }, [said]);
-  const around = useMemo(() => paidTurns(said), [said]);
+  }, [answer]);
+  const around = useMemo(() => turnRewards(answer), [answer]);
   const select = useCallback(
-    (t: number | null) => useTalk.setState(t === null ? { looked: null } : { looked: { voice, t }, flowing: false }),
+    (t: number | null) =>
+      useTalk.setState(t === null ? { selected: null } : { selected: { voice, t }, playing: false }),
     [voice],
   );
   if (!episode) return null;
   const title =
     update > 0
-      ? `${standing > update ? 'Asked after' : 'Now, after'} update ${update}`
+      ? `${currentUpdate > update ? 'Asked after' : 'Now, after'} update ${update}`
       : voice === 'now' && imitates
         ? 'Now, after the warm start only'
         : 'Before training';
@@ -316,9 +328,9 @@ function VoiceColumn({ voice, said }: Props) {
         setting={rollout.writing}
         channel={null}
         label="Words; arrow keys move"
-        selected={looked}
+        selected={selected}
       />
-      {!over && <p className="small faint">{waiting(turns.at(-1))}</p>}
+      {!over && <p className="small faint">{waitingText(turns.at(-1))}</p>}
       {over && (
         <footer>
           <p className="small soft">
@@ -351,12 +363,12 @@ function Verdict({
   );
 }
 
-function waiting(turn: Turn<Kind> | undefined): string {
+function waitingText(turn: Turn<Kind> | undefined): string {
   return turn?.spans.at(-1)?.kind === 'observation' ? 'The tool has answered.' : 'The agent is writing.';
 }
 
-/** Words as they were said; the agent's own can be looked at. */
-function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
+/** How the words of an answer are drawn. Only the agent's own words can be selected. */
+function answerLook({ source: { batch }, rollout, chosen }: TalkAnswer): Look {
   return onceEach((t) => {
     const kind = rollout.kinds[t] ?? 'prompt';
     const word = rollout.words[t] ?? '';
@@ -364,12 +376,12 @@ function spokenLook({ source: { batch }, rollout, taken }: SpokenTurn): Look {
     if (batch.roles[t] !== Role.action) return look;
     const probability = short(Math.exp(batch.sampledLogprobs[t] ?? 0));
     const name = `${word}, ${KINDS[kind].label}, probability ${probability}`;
-    return { ...look, name, chosen: taken?.position === t };
+    return { ...look, name, chosen: chosen?.position === t };
   });
 }
 
-/** What each turn was paid, where the environment knows what is right. */
-function paidTurns({ source: { batch }, judged }: SpokenTurn): TokenAnnotations {
+/** The reward of each turn, if the environment knows the right answer. */
+function turnRewards({ source: { batch }, judged }: TalkAnswer): TokenAnnotations {
   return {
     heading: 'h4',
     chip: ({ spans }) => {

@@ -7,21 +7,24 @@ import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/** A task that was asked. The same `environmentSeed` gives the same random events in the environment, the same `take` the same draws of the agent. */
-interface Asked {
+/**
+ * A task given to the agent. The same `environmentSeed` gives the same random events in the environment, the same
+ * `take` the same draws of the agent.
+ */
+interface TaskRequest {
   readonly task: AskedTask;
   readonly environmentSeed: number;
   readonly take: number;
 }
 
 /** A task as one version of the agent (a voice) played it, to the end. */
-export interface SpokenTurn {
-  readonly asked: Asked;
+export interface TalkAnswer {
+  readonly request: TaskRequest;
   readonly source: Source;
   readonly rollout: Rollout;
   readonly update: number; // of the agent's weights; 0: before training
   readonly judged: boolean; // whether the environment knows the right answer
-  readonly taken: { readonly position: number } | null; // the place where a person chose the word
+  readonly chosen: { readonly position: number } | null; // the place where a person chose the word
 }
 
 /** The selected token. */
@@ -37,10 +40,10 @@ interface TalkState {
   readonly words: readonly string[]; // the text of each blank
   readonly seed: number;
   readonly sampling: TalkSampling;
-  readonly said: Readonly<Partial<Record<Voice, SpokenTurn>>>;
+  readonly answers: Readonly<Partial<Record<Voice, TalkAnswer>>>;
   readonly shown: number; // how many tokens of the agent are shown, in each voice
-  readonly flowing: boolean; // whether more tokens appear by themselves
-  readonly looked: TokenAt | null;
+  readonly playing: boolean; // whether more tokens appear by themselves
+  readonly selected: TokenAt | null;
   readonly asking: boolean; // whether an answer is being waited for
   readonly problem: string | null;
 }
@@ -48,8 +51,8 @@ interface TalkState {
 const SEEDS = 2 ** 31; // the seeds of training tasks are below this
 const anySeed = () => Math.floor(Math.random() * SEEDS);
 
-const NOTHING_SAID = {
-  ...{ said: {}, shown: 0, flowing: false, looked: null, asking: false, problem: null },
+const NO_ANSWERS = {
+  ...{ answers: {}, shown: 0, playing: false, selected: null, asking: false, problem: null },
 } as const satisfies Partial<TalkState>;
 
 /** The current talk. It stays when another screen is opened. */
@@ -60,47 +63,48 @@ export const useTalk = create<TalkState>()(() => ({
   words: [],
   seed: 7,
   sampling: { temperature: 1, topK: 0, topP: 1, greedy: false },
-  ...NOTHING_SAID,
+  ...NO_ANSWERS,
 }));
 
 let questions = 0; // number of the newest question; older answers are ignored
 let takes = 0; // each number gives other draws
-let last: { readonly asked: Asked; readonly sampling: TalkSampling } | null = null; // the last task asked of this run
+let last: { readonly request: TaskRequest; readonly sampling: TalkSampling } | null = null; // the last task of this run
 let lastForm: TalkState['form']; // if the next run has the same form, the typed text stays
 
 /**
- * Begins a talk with the current run, and asks how a person can word a task in its environment. With the same run the talk continues.
- * Answers of another run are dropped, because questions about its rollouts can't be answered any more.
+ * Begins a talk with the current run, and asks how a person can word a task in its environment. With the same run the
+ * talk continues. Answers of another run are dropped, because questions about its rollouts can't be answered any more.
  */
 export async function talkWith(run: number): Promise<void> {
   const { run: before, form: known } = useTalk.getState();
   if (run === before && known !== undefined) return;
   questions++;
   last = null;
-  useTalk.setState({ run, form: undefined, ...NOTHING_SAID });
-  const got = reply(await question({ kind: 'ask-form' }), 'ask-form');
+  useTalk.setState({ run, form: undefined, ...NO_ANSWERS });
+  const result = reply(await question({ kind: 'ask-form' }), 'ask-form');
   if (useTalk.getState().run !== run) return;
-  if (!got.ok) {
-    useTalk.setState({ problem: got.message });
+  if (!result.ok) {
+    useTalk.setState({ problem: result.message });
     return;
   }
-  const { form } = got.answer;
+  const { form } = result.answer;
   const same = lastForm !== undefined && JSON.stringify(lastForm) === JSON.stringify(form);
   lastForm = form;
   useTalk.setState({ form, ...(!same && { words: form?.example ?? [], by: form ? 'words' : 'number' }) });
 }
 
 /**
- * Lets both voices play the task; before the first update there is only one voice. The task that was asked last gets the same
- * draws again. So the agent before training repeats itself, and any difference of the other one comes from training.
+ * Lets both voices play the task; before the first update there is only one voice. The task that was asked last gets
+ * the same draws again. So the agent before training repeats itself, and any difference in the current agent's answer
+ * comes from training.
  */
 export function ask(): Promise<void> {
   const { by, words, seed, sampling } = useTalk.getState();
   const task = by === 'words' ? { words } : { seed };
-  const again = last && JSON.stringify([last.asked.task, last.sampling]) === JSON.stringify([task, sampling]);
-  const asked = last && again ? last.asked : { task, environmentSeed: anySeed(), take: ++takes };
-  last = { asked, sampling };
-  return speak(asked, hasLearned() ? ['begun', 'now'] : ['now']);
+  const isSameTask = last && JSON.stringify([last.request.task, last.sampling]) === JSON.stringify([task, sampling]);
+  const request = last && isSameTask ? last.request : { task, environmentSeed: anySeed(), take: ++takes };
+  last = { request, sampling };
+  return speak(request, hasLearned() ? ['begun', 'now'] : ['now']);
 }
 
 /** Whether the weights have changed since the start of the run, by an update or a step of imitation. */
@@ -111,90 +115,106 @@ function hasLearned(): boolean {
 
 /** Plays the last task again, with other draws. */
 export async function regenerate(): Promise<void> {
-  const { said, sampling } = useTalk.getState();
-  const spokeOf = said.now ?? said.begun;
-  if (!spokeOf) return;
-  const asked = { ...spokeOf.asked, take: ++takes };
-  last = { asked, sampling };
-  await speak(asked, said.begun ? ['begun', 'now'] : ['now']);
+  const { answers, sampling } = useTalk.getState();
+  const lastAnswer = answers.now ?? answers.begun;
+  if (!lastAnswer) return;
+  const request = { ...lastAnswer.request, take: ++takes };
+  last = { request, sampling };
+  await speak(request, answers.begun ? ['begun', 'now'] : ['now']);
 }
 
-/** Lets one voice continue from a token that a person chose. Does nothing while an answer is being waited for, because that answer would be lost. */
-export async function playOn({ voice, t }: TokenAt, token: number): Promise<void> {
-  const { said, asking } = useTalk.getState();
-  const before = said[voice];
-  if (!before || asking) return;
-  const { batch } = before.source;
-  const own = [...batch.tokens.subarray(0, t)].filter((_, at) => batch.roles[at] === Role.action);
-  const shown = { shown: own.length + 1, looked: { voice, t } };
-  await speak({ ...before.asked, take: ++takes }, [voice], { script: [...own, token], position: t, shown });
+/**
+ * Lets one voice continue from a token that a person chose. Does nothing while an answer is being waited for, because
+ * that answer would be lost.
+ */
+export async function continueFrom({ voice, t }: TokenAt, token: number): Promise<void> {
+  const { answers, asking } = useTalk.getState();
+  const old = answers[voice];
+  if (!old || asking) return;
+  const { batch } = old.source;
+  const before = [...batch.tokens.subarray(0, t)].filter((_, at) => batch.roles[at] === Role.action);
+  const shown = { shown: before.length + 1, selected: { voice, t } };
+  await speak({ ...old.request, take: ++takes }, [voice], { script: [...before, token], position: t, shown });
 }
 
-/** A word that a person chose for a voice: the tokens before it, and the place from which the new text is shown. */
-interface Taken {
+/**
+ * A token that a person chose for a voice: the agent's tokens up to it, its position, and what is shown of the new
+ * text.
+ */
+interface ChosenToken {
   readonly script: readonly number[];
   readonly position: number;
-  readonly shown: Pick<TalkState, 'shown' | 'looked'>;
+  readonly shown: Pick<TalkState, 'shown' | 'selected'>;
 }
 
 /** Asks the voices one after the other. The old text stays until all have answered, and stays if one of them can't. */
-async function speak(asked: Asked, voices: readonly Voice[], taken?: Taken): Promise<void> {
+async function speak(request: TaskRequest, voices: readonly Voice[], chosen?: ChosenToken): Promise<void> {
   const { sampling } = useTalk.getState();
-  const own = ++questions;
+  const number = ++questions;
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
   try {
-    const turnsByVoice: Partial<Record<Voice, SpokenTurn>> = taken ? { ...useTalk.getState().said } : {};
+    const answersByVoice: Partial<Record<Voice, TalkAnswer>> = chosen ? { ...useTalk.getState().answers } : {};
     for (const voice of voices) {
-      const { task, environmentSeed, take } = asked;
-      const script = taken?.script ?? [];
+      const { task, environmentSeed, take } = request;
+      const script = chosen?.script ?? [];
       const response = await question({ kind: 'talk', asked: task, environmentSeed, script, voice, sampling, take });
-      if (own !== questions) return; // another task was asked meanwhile, or another run began
-      const got = reply(response, 'talk');
-      if (!got.ok) {
-        useTalk.setState({ problem: got.message });
+      if (number !== questions) return; // another task was asked meanwhile, or another run began
+      const result = reply(response, 'talk');
+      if (!result.ok) {
+        useTalk.setState({ problem: result.message });
         return;
       }
-      const { said: batch, config, vocabulary, id, judged } = got.answer;
+      const { said: batch, config, vocabulary, id, judged } = result.answer;
       const rollout = readRollout(batch, vocabulary, 0);
       const source = { batch, row: 0, config, branch: id, vocabulary };
-      const place = taken ? { position: taken.position } : null;
-      turnsByVoice[voice] = { asked, source, rollout, update: voice === 'begun' ? 0 : update, judged, taken: place };
+      const place = chosen ? { position: chosen.position } : null;
+      answersByVoice[voice] = {
+        request,
+        source,
+        rollout,
+        update: voice === 'begun' ? 0 : update,
+        judged,
+        chosen: place,
+      };
     }
-    useTalk.setState({ said: turnsByVoice, flowing: true, ...(taken?.shown ?? { shown: 0, looked: null }) });
+    useTalk.setState({ answers: answersByVoice, playing: true, ...(chosen?.shown ?? { shown: 0, selected: null }) });
   } finally {
-    if (own === questions) useTalk.setState({ asking: false });
+    if (number === questions) useTalk.setState({ asking: false });
   }
 }
 
 /** The number of the agent's tokens in a played task. */
-export function spoken({ source: { batch } }: SpokenTurn): number {
+export function agentTokens({ source: { batch } }: TalkAnswer): number {
   return batch.roles.reduce((sum, role) => sum + Number(role === Role.action), 0);
 }
 
-/** The end of the shown text if `tokens` tokens of the agent are shown. It reaches up to the agent's next token, so a tool's answer appears at once. */
-export function shownUpTo({ source: { batch }, rollout }: SpokenTurn, tokens: number): number {
-  let own = 0;
+/**
+ * The end of the shown text if `tokens` tokens of the agent are shown. It reaches up to the agent's next token, so a
+ * tool's answer appears at once.
+ */
+export function shownUpTo({ source: { batch }, rollout }: TalkAnswer, tokens: number): number {
+  let count = 0;
   for (let t = 0; t < rollout.words.length; t++) {
-    if (batch.roles[t] === Role.action && ++own > tokens) return t;
+    if (batch.roles[t] === Role.action && ++count > tokens) return t;
   }
   return rollout.words.length;
 }
 
 /** The number of the agent's tokens after which every voice has finished its turn. */
-export function turnEnd(said: readonly SpokenTurn[], tokens: number): number {
+export function turnEnd(answers: readonly TalkAnswer[], tokens: number): number {
   return Math.max(
     tokens,
-    ...said.map(({ source: { batch } }) => {
-      let own = 0;
+    ...answers.map(({ source: { batch } }) => {
+      let count = 0;
       let turn = 0;
       for (const [t, role] of batch.roles.entries()) {
         if (role !== Role.action) continue;
-        if (own === tokens) turn = batch.turns[t] ?? 0;
-        if (own >= tokens && batch.turns[t] !== turn) break;
-        own++;
+        if (count === tokens) turn = batch.turns[t] ?? 0;
+        if (count >= tokens && batch.turns[t] !== turn) break;
+        count++;
       }
-      return own;
+      return count;
     }),
   );
 }

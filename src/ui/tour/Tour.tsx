@@ -10,29 +10,32 @@ import { Icon } from '../parts/Icon.tsx';
 import { useRoute } from '../address/route.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/tour.css';
-import { forgetOffer } from './offer.ts';
-import { STOPS, UPDATES } from './stops.ts';
+import { noteTourBegun } from './offer.ts';
+import { STOPS, MIN_UPDATES } from './stops.ts';
 
-/** The tour in the language of Learn, once its words are here. */
+/** The tour in the language of Learn, once its texts have loaded. */
 export function Tour() {
   const texts = useLoadedTexts(useProgress((s) => s.language));
   return texts && <TourCard texts={texts} />;
 }
 
-/** Eight stops, each over when its task was done in the lab. Esc ends it, and focus goes back to where it came from. */
+/**
+ * The tour's eight stops. A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to
+ * where it was.
+ */
 function TourCard({ texts }: { readonly texts: Texts }) {
   const { tour, decimal } = texts;
   const [at, setAt] = useState(0);
-  const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the stop before
+  const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the previous stop
   const card = useRef<HTMLElement>(null);
   const [from] = useState(() => document.activeElement);
-  // in the same breath as the card goes: later, a key pressed in between would go nowhere
+  // a layout effect, so that the focus returns as soon as the card is removed and no key is lost in between
   useLayoutEffect(() => {
-    forgetOffer();
+    noteTourBegun();
     card.current?.focus();
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
-      event.stopPropagation(); // Esc lets go of a token elsewhere
+      event.stopPropagation(); // elsewhere Esc deselects the token
       close();
     };
     addEventListener('keydown', onKey, true);
@@ -43,20 +46,20 @@ function TourCard({ texts }: { readonly texts: Texts }) {
   }, [from]);
 
   const stop = STOPS[at];
-  // before it is looked whether the stop is over, which may hang on how it began
+  // runs before the check whether the stop is done, which may depend on it
   useEffect(() => stop?.enter?.(), [stop]);
 
   const route = useRoute();
   useEffect(() => {
-    let over = false;
-    const look = () => {
-      if (over || !STOPS[at]?.done()) return;
-      over = true; // what a result points at changes what is looked at here
+    let isOver = false;
+    const checkStop = () => {
+      if (isOver || !STOPS[at]?.done()) return;
+      isOver = true; // result() may change the selection, which calls this again
       setResult(STOPS[at].result(tour));
       setAt(at + 1);
     };
-    look();
-    const stops = [useLive.subscribe(look), useSelection.subscribe(look), useConfig.subscribe(look)];
+    checkStop();
+    const stops = [useLive.subscribe(checkStop), useSelection.subscribe(checkStop), useConfig.subscribe(checkStop)];
     return () => stops.forEach((stop) => stop());
   }, [at, route, tour]);
 
@@ -67,10 +70,10 @@ function TourCard({ texts }: { readonly texts: Texts }) {
     if (!target) return;
     const marked = [...document.querySelectorAll(target)].find((e) => e.getClientRects().length > 0);
     marked?.setAttribute('data-tour', '');
-    // a phone shows little at a time
+    // on a phone the target may be out of view
     if (matchMedia(BREAKPOINTS.phone).matches) marked?.scrollIntoView({ block: 'nearest' });
     return () => marked?.removeAttribute('data-tour');
-  }, [target, route, version, token]); // what it names may come later
+  }, [target, route, version, token]); // the target may appear later
 
   const words = stop && tour.stops[stop.id];
   const ended = STOPS[at - 1];
@@ -92,7 +95,7 @@ function TourCard({ texts }: { readonly texts: Texts }) {
       <div role="status">
         {result && ended && <p className="tour-result strong">{fill(tour.stops[ended.id].result, result, decimal)}</p>}
         <h2>{words?.title ?? tour.finale.title}</h2>
-        <p>{fill(words?.text ?? tour.finale.text, { least: UPDATES })}</p>
+        <p>{fill(words?.text ?? tour.finale.text, { least: MIN_UPDATES })}</p>
       </div>
       <progress value={at} max={STOPS.length} aria-label={tour.progress} />
     </aside>

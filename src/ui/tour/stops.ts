@@ -9,29 +9,32 @@ import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** Numbers that a stop ends with, by the places of its sentence. */
+/** Values for the placeholders in a stop's result sentence. */
 type Values = Readonly<Record<string, number | string>>;
 
-/** One stop of the tour: it is over when it was done, not when it was read, and ends with a number that doing it changed. */
+/**
+ * One stop of the tour. It ends when its task is done, not when its text was read, and shows a number that the task
+ * changed.
+ */
 export interface Stop {
   readonly id: StopId;
-  readonly target: string; // CSS selector of what it speaks of
-  readonly enter?: () => void; // done when the stop begins
+  readonly target: string; // CSS selector of the element that it's about
+  readonly enter?: () => void; // called when the stop begins
   readonly done: () => boolean;
-  readonly result: (texts: TourTexts) => Values; // told once it is done
+  readonly result: (texts: TourTexts) => Values; // for the sentence shown when it is done
 }
 
-/** Updates of the last stop: after them there is a verdict. */
-export const UPDATES = 3;
-let began = 0; // update at which the last stop began
+/** Updates to train in the last stop. After that many there is a verdict. */
+export const MIN_UPDATES = 3;
+let firstUpdate = 0; // update at which the last stop began
 
-/** Shows each new batch as it comes, and nothing chosen in it. */
-function follow(): void {
+/** Shows the newest batch, and each new one as it comes. */
+function followNewest(): void {
   useSelection.setState({ shownUpdate: null, revealed: null, tab: 'watch' });
 }
 
-/** Index into the batch of the chosen token; −1 where none is chosen. */
-function chosen(): number {
+/** Index of the selected token in the batch; −1 if none is selected. */
+function selectedIndex(): number {
   const { row, token } = useSelection.getState();
   return token === null ? -1 : row * live.batch.length + token;
 }
@@ -41,27 +44,27 @@ const masks = () => {
   return [lossMask, advantageMask] as const;
 };
 
-/** Whether the batch in view was learned from by a run that now stands still, with the loss mask so. */
+/** Whether the run has stopped and the batch in view was trained with this loss mask. */
 function learnedWith(lossMask: 'on' | 'off'): boolean {
   const { running, stepping } = useLive.getState();
   return !live.isExample && live.batch.rows > 0 && live.batchConfig?.lossMask === lossMask && !running && !stepping;
 }
 
-/** How many of the tool's tokens the batch in view has, and how many of them in the loss. */
-function inLoss(): Values {
+/** The number of observation tokens in the batch in view, and how many of them are in the loss. */
+function observationCounts(): Values {
   const { observationsTrained, observations } = auditMask(live.batch);
   return { trained: observationsTrained, all: observations };
 }
 
-/** The chosen token with the push it got. */
+/** The selected token and its push. */
 function push(): Values {
   const { row, token } = useSelection.getState();
   const word = readRollout(live.batch, live.vocabulary, row).words[token ?? 0] ?? '';
-  return { word, push: pushAt(live.batch, chosen()) };
+  return { word, push: pushAt(live.batch, selectedIndex()) };
 }
 
-/** How many updates the run has taken, in words. */
-function taken({ update, updates }: TourTexts): Values {
+/** The number of updates that the run has taken, as text. */
+function updatesTaken({ update, updates }: TourTexts): Values {
   return { updates: counted(useLive.getState().update, update, updates) };
 }
 
@@ -70,40 +73,40 @@ export const STOPS: readonly Stop[] = [
   {
     id: 'watch',
     target: '.trajectory',
-    done: () => live.batch.roles[chosen()] === Role.observation,
-    result: () => ({ ...push(), ...inLoss() }),
+    done: () => live.batch.roles[selectedIndex()] === Role.observation,
+    result: () => ({ ...push(), ...observationCounts() }),
   },
   {
     id: 'first',
     target: '[aria-label="Step one update"]',
-    enter: follow,
+    enter: followNewest,
     done: () => learnedWith('on') || (learnedWith('off') && useLive.getState().update > 0),
-    result: (texts) => ({ ...taken(texts), ...inLoss() }),
+    result: (texts) => ({ ...updatesTaken(texts), ...observationCounts() }),
   },
   {
     id: 'off',
     target: '.masks, [role="switch"]',
     done: () => masks().every((mask) => mask === 'off'),
-    result: inLoss,
+    result: observationCounts,
   },
   {
     id: 'effect',
     target: '[aria-label="Step one update"]',
     enter: () => {
-      follow();
+      followNewest();
       useSelection.setState({ channel: 'gradient', token: null, turn: null });
     },
     done: () => learnedWith('off') && hardestObservation(live.batch) >= 0,
     result: () => {
       pointAtHardestPush();
-      return { ...inLoss(), ...push() };
+      return { ...observationCounts(), ...push() };
     },
   },
   {
     id: 'pushed',
     target: '.trajectory .token[aria-pressed="true"]',
     done: () => {
-      const at = chosen();
+      const at = selectedIndex();
       const { batch, isExample } = live;
       if (at < 0 || isExample || at === hardestObservation(batch)) return false;
       return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0;
@@ -115,27 +118,27 @@ export const STOPS: readonly Stop[] = [
     target: '.masks, [role="switch"]',
     done: () => masks()[0] === 'on',
     result: () => {
-      edit({ advantageMask: 'on' }); // where the loss mask leaves it nothing to do, its switch is locked
-      return inLoss();
+      edit({ advantageMask: 'on' }); // the reader can't: its switch is locked where the loss mask leaves it no effect
+      return observationCounts();
     },
   },
   {
     id: 'check',
     target: '[aria-label="Step one update"]',
-    enter: follow,
+    enter: followNewest,
     done: () => learnedWith('on'),
-    result: inLoss,
+    result: observationCounts,
   },
   {
     id: 'learn',
     target: '.run',
     enter: () => {
-      began = useLive.getState().update;
+      firstUpdate = useLive.getState().update;
     },
-    done: () => !useLive.getState().running && useLive.getState().update >= began + UPDATES,
+    done: () => !useLive.getState().running && useLive.getState().update >= firstUpdate + MIN_UPDATES,
     result: (texts) => {
       const success = live.series.get('rollout/success');
-      return { before: success?.first ?? NaN, after: success?.latest ?? NaN, ...taken(texts) };
+      return { before: success?.first ?? NaN, after: success?.latest ?? NaN, ...updatesTaken(texts) };
     },
   },
 ];

@@ -10,7 +10,7 @@ import { selectToken, useSelection } from '../shell/selectionStore.ts';
 const WIDTH = 360;
 const HEIGHT = 200;
 const PAD = { left: 40, right: 10, top: 10, bottom: 26 };
-const NEAR = 18; // px: a press this near a point selects it
+const SELECT_DISTANCE = 18; // in units of the drawing; a press within this distance of a point selects it
 
 interface Point {
   readonly row: number;
@@ -20,7 +20,10 @@ interface Point {
   readonly clipped: boolean; // in the last epoch
 }
 
-/** Every trained token by its advantage and its ratio after the update. Shows where the clip acts and which tokens it stopped. */
+/**
+ * Every trained token by its advantage and its ratio after the update. Shows where the clip acts and which tokens it
+ * stopped.
+ */
 export function ClipMap({ source, moved }: { readonly source: BatchSource; readonly moved: Moved }) {
   const { batch, config } = source;
   const row = useSelection((s) => s.row);
@@ -39,13 +42,13 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
   const choose = (at: { readonly x: number; readonly y: number }) => {
     const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
     const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
-    if (!near || far(near) > NEAR) return;
+    if (!near || far(near) > SELECT_DISTANCE) return;
     useSelection.setState({ row: near.row, revealed: null, branch: null });
     selectToken(near.t, batch.turns[near.row * batch.length + near.t] ?? null);
   };
   return (
     <figure className="row clip-map" data-testid="clip-map">
-      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the rollout chooses by keys */}
+      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- with the keyboard, tokens are chosen in the rollout */}
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT + 4}`} // 4 px more for the descenders of the axis title
         role="img"
@@ -103,7 +106,10 @@ function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnTyp
   );
 }
 
-/** The scale of the drawing: px of an advantage and of a log ratio, the largest of each that it shows, and the log ratios where the clip begins. */
+/**
+ * The scales of the drawing: `x` of an advantage and `y` of a log ratio, the largest values shown (`reach`), and the
+ * log ratios at which clipping begins (`low`, `high`).
+ */
 function scaled(points: readonly Point[], config: RunConfig) {
   const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
   const reach = {

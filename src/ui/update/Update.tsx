@@ -23,9 +23,12 @@ import { sharedPrefix } from '../group/align.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { Moved } from '../rollout/channels.ts';
 
-const MOST_CHANGES = 24;
+const MAX_CHANGES = 24;
 
-/** What one update did: which probabilities it changed, how the same tasks end after it, which tokens were clipped. */
+/**
+ * The update screen: which probabilities one update changed, how the same tasks end before and after it, and which
+ * tokens were clipped.
+ */
 export function Update() {
   return (
     <>
@@ -40,7 +43,7 @@ export function Update() {
   );
 }
 
-/** The batch in view, once its update is through; null before. */
+/** The batch on screen; null until its update has finished. */
 function useSource(): BatchSource | null {
   const { batch } = useCurrent();
   const learned = useLearned(batch.update);
@@ -62,7 +65,7 @@ function BeforeAndAfter() {
   );
   const chosen = useMemo(() => source && { ...source, row }, [source, row]);
   const about = asked?.subject;
-  const changes = useMemo(() => about && moved && largestChanges(about.batch, moved, MOST_CHANGES), [about, moved]);
+  const changes = useMemo(() => about && moved && largestChanges(about.batch, moved, MAX_CHANGES), [about, moved]);
   return (
     <div className="update-grid">
       <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
@@ -109,7 +112,7 @@ function NoChanges({ missing, kept }: { readonly missing: Missing | null | undef
   return <p className="faint">The weights of this update are no longer kept. Choose a later one.</p>;
 }
 
-/** The tokens whose probability an update changed most; a click chooses one, here and on every other screen. */
+/** The tokens whose probability an update changed most. A click selects a token, on all screens. */
 function Changes({ source, changes }: { readonly source: BatchSource; readonly changes: readonly Change[] }) {
   const most = Math.max(1e-9, ...changes.map(({ before, after }) => Math.abs(after - before)));
   return (
@@ -124,7 +127,7 @@ function Changes({ source, changes }: { readonly source: BatchSource; readonly c
 interface RowProps {
   readonly source: BatchSource;
   readonly change: Change;
-  readonly most: number; // the largest change of the list
+  readonly most: number; // size of the largest change in the list
 }
 
 function ChangeRow({ source: { batch, config }, change: { row, t, before, after, alike }, most }: RowProps) {
@@ -178,7 +181,7 @@ const ask = ({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Que
   ...{ kind: 'rerun', update: batch.update, anyway },
 });
 
-/** The same prompt with the same draws, by the policy before the update and by the one after it. */
+/** The same prompt with the same random draws, played by the policy before the update and by the policy after it. */
 function Rerun({ source, row }: Props) {
   const anyway = useCostAccepted('rerun');
   const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
@@ -197,10 +200,10 @@ interface ComparedProps {
 }
 
 function Compared({ before, after, row }: ComparedProps) {
-  const parts = useMemo(() => partings(before, after), [before, after]);
-  const shared = parts[row] ?? 0;
-  const changed = parts.filter((at) => at !== null).length;
-  const same = parts[row] === null;
+  const differences = useMemo(() => firstDifferences(before, after), [before, after]);
+  const shared = differences[row] ?? 0;
+  const changed = differences.filter((at) => at !== null).length;
+  const same = differences[row] === null;
   return (
     <div className="rerun" data-testid="rerun">
       <p>
@@ -228,7 +231,7 @@ interface StripProps {
   readonly when: 'before' | 'after';
   readonly played: PlayedBatch;
   readonly row: number;
-  readonly differs: number | null; // the first token that is another
+  readonly differs: number | null; // index of the first different token; null if all tokens are the same
 }
 
 function Strip({ when, played, row, differs }: StripProps) {
@@ -261,8 +264,8 @@ function Strip({ when, played, row, differs }: StripProps) {
   );
 }
 
-/** For each row the first token that differs; null where none does. */
-function partings(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
+/** For each row, the index of the first token that differs; null if all tokens are the same. */
+function firstDifferences(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
   return Array.from({ length: before.rows }, (_, row) => {
     const [a, b] = [tokensOf(before, row), tokensOf(after, row)];
     const shared = sharedPrefix([a, b]);
@@ -286,14 +289,15 @@ function solved({ episodes }: PlayedBatch): number {
 export interface Change {
   readonly row: number;
   readonly t: number; // position in the row
-  readonly before: number; // probabilities
-  readonly after: number;
-  readonly alike: number; // rollouts of the batch that have the same words up to it, and so the same change
+  readonly before: number; // probability before the update
+  readonly after: number; // probability after it
+  readonly alike: number; // number of rollouts with the same words up to this token, and so with the same change
 }
 
 /**
- * The tokens of a batch whose probability changed most, the largest change first, at most `most`. Rollouts of one prompt begin
- * alike: a token that stands behind the same words in several of them is listed once. `moved` is of the whole batch, (B,T).
+ * The tokens of a batch whose probability changed most, at most `most` of them, the largest change first. Rollouts of
+ * one prompt often begin with the same words, so a token that follows the same words in several rollouts is listed only
+ * once. `moved` has the shape (B,T).
  */
 export function largestChanges(batch: BatchView, moved: Moved, most: number): readonly Change[] {
   const size = (i: number) => Math.abs(Math.exp(moved.after[i] ?? 0) - Math.exp(moved.before[i] ?? 0));

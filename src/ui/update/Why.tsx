@@ -15,21 +15,21 @@ import type { RunConfig } from '../../config/fields.ts';
 interface Subject extends Source {
   readonly t: number;
   readonly anyway: boolean;
-  readonly apart: boolean; // by rollout, whatever that takes
+  readonly apart: boolean; // true: split by rollout, even if that is expensive
 }
 
 const ask = ({ batch, row, t, anyway, apart }: Subject): Question => ({
   ...{ kind: 'why', update: batch.update, row, position: t, anyway, apart },
 });
 
-/** Why an update moved a token: its change in log-probability, split by who and what caused it. */
+/** Explains why an update moved a token: its change in log-probability, split by rollout and by term of the loss. */
 export function Why({ source, t }: { readonly source: Source; readonly t: number }) {
   const { batch, row } = source;
   const learned = useLearned(batch.update);
   const i = row * batch.length + t;
   const moves = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
   const anyway = useCostAccepted('why');
-  const [split, setSplit] = useState<number | null>(null); // the token that is told apart by rollout
+  const [split, setSplit] = useState<number | null>(null); // the token whose change is split by rollout
   const apart = split === i;
   const subject = useMemo(
     () => (learned && moves ? { ...source, t, anyway, apart } : null),
@@ -64,12 +64,12 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
 interface BarsProps {
   readonly why: WhyAnswer;
   readonly source: Source;
-  readonly busy: boolean; // what has been chosen since is yet to be answered
+  readonly busy: boolean; // whether the answer for a newer selection is still missing
 }
 
 function Bars({ why, source, busy }: BarsProps) {
   const { batch, row } = source;
-  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const [omitted, setOmitted] = useState<ReadonlySet<number>>(new Set()); // rows left out of the prediction
   const bars = useMemo(
     () => whyBars(why, (each) => (each === row ? 'this rollout' : rolloutName(batch, each))),
     [why, batch, row],
@@ -77,11 +77,11 @@ function Bars({ why, source, busy }: BarsProps) {
   const most = Math.max(1e-9, ...bars.map(({ part }) => Math.abs(part)));
   const measured = why.after - why.before;
   const all = predicted(why, new Set());
-  const now = predicted(why, left);
+  const now = predicted(why, omitted);
   const toggle = (each: number) => {
-    const next = new Set(left);
+    const next = new Set(omitted);
     if (!next.delete(each)) next.add(each);
-    setLeft(next);
+    setOmitted(next);
   };
   return (
     <div className="why" data-testid="why" aria-busy={busy}>
@@ -94,13 +94,15 @@ function Bars({ why, source, busy }: BarsProps) {
       </p>
       <ul>
         {bars.map((bar) => (
-          <BarRow key={bar.key} {...{ bar, most }} out={bar.row !== null && left.has(bar.row)} onToggle={toggle} />
+          <BarRow key={bar.key} {...{ bar, most }} out={bar.row !== null && omitted.has(bar.row)} onToggle={toggle} />
         ))}
       </ul>
       <p className="why-sum" aria-live="polite">
-        {left.size === 0 ? 'Predicted' : `Predicted without the ${left.size === 1 ? 'one' : left.size} you left out:`}{' '}
+        {omitted.size === 0
+          ? 'Predicted'
+          : `Predicted without the ${omitted.size === 1 ? 'one' : omitted.size} you left out:`}{' '}
         <b data-testid="why-predicted">{change(now)}</b>
-        {left.size === 0
+        {omitted.size === 0
           ? `, measured ${change(measured)}; the rest (${change(why.residual)}) is curvature.`
           : `, ${now > all ? '▲ higher' : '▼ lower'} by ${change(Math.abs(now - all)).slice(1)}.`}
       </p>
@@ -111,7 +113,7 @@ function Bars({ why, source, busy }: BarsProps) {
 interface BarProps {
   readonly bar: Bar;
   readonly most: number; // the largest part
-  readonly out: boolean; // left out of the prediction
+  readonly out: boolean; // whether it is left out of the prediction
   readonly onToggle: (row: number) => void;
 }
 
@@ -150,24 +152,25 @@ function BarRow({ bar: { key, row, label, hint, part }, most, out, onToggle }: B
 /** One cause of a change, as a bar. */
 export interface Bar {
   readonly key: string;
-  readonly row: number | null; // the rollout it stands for; null: no single one
+  readonly row: number | null; // the rollout that it represents; null: not a single rollout
   readonly label: string;
   readonly hint: string;
   readonly part: number; // nats
 }
 
-const MOST_ROLLOUTS = 7;
+const MAX_ROLLOUTS = 7; // rollouts with a bar of their own
 
 /**
- * The parts of a change, the largest rollouts first, then all other rollouts in one, then what is no rollout; together they are
- * the measured change. Parts that a run does not have are left out; momentum and the residual never are.
+ * The parts of a change as bars: the rollouts with the largest parts first, then all other rollouts in one bar, then
+ * the other causes. They add up to the measured change. Parts that are 0 are left out, except momentum (unless all
+ * gradients are in one part) and the residual.
  */
 export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar[] {
   const rows = [...why.rollouts.keys()].filter((row) => why.rollouts[row] !== 0);
   const partOf = (row: number) => why.rollouts[row] ?? 0;
   rows.sort((a, b) => Math.abs(partOf(b)) - Math.abs(partOf(a)));
-  // one that is left over is shown as itself
-  const shown = rows.length === MOST_ROLLOUTS + 1 ? rows : rows.slice(0, MOST_ROLLOUTS);
+  // a single remaining rollout gets its own bar
+  const shown = rows.length === MAX_ROLLOUTS + 1 ? rows : rows.slice(0, MAX_ROLLOUTS);
   const rest = rows.slice(shown.length);
   const bars = shown.map((row): Bar => {
     const hint = 'The policy loss of this rollout’s tokens.';
@@ -192,12 +195,15 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
   return bars;
 }
 
-/** The first-order prediction without the rollouts in `left`; without the residual, which is no prediction. */
-export function predicted({ before, after, residual, rollouts }: Why, left: ReadonlySet<number>): number {
-  return [...left].reduce((sum, row) => sum - (rollouts[row] ?? 0), after - before - residual);
+/** The first-order prediction without the rollouts in `omitted`. The residual isn't part of it. */
+export function predicted({ before, after, residual, rollouts }: Why, omitted: ReadonlySet<number>): number {
+  return [...omitted].reduce((sum, row) => sum - (rollouts[row] ?? 0), after - before - residual);
 }
 
-/** An update's optimizer steps as epochs × minibatches. A token's own term, its push, acts in one step of each epoch. */
+/**
+ * The number of an update's optimizer steps in words, as epochs × minibatches. A token's own push acts in only one step
+ * of each epoch.
+ */
 export function stepsInWords(
   steps: number,
   { epochs, minibatches }: Pick<RunConfig, 'epochs' | 'minibatches'>,

@@ -16,8 +16,9 @@ import { type Declaration, EnvironmentFileError } from '../declaration.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
 
 /**
- * The files with which TRL, verifiers, OpenEnv and verl train on an environment, by name. They run the environment's own program in the
- * machine that the page runs it in. Throws EnvironmentFileError where a name can't be written in Python.
+ * The files, by name, with which TRL, verifiers, OpenEnv and verl train on an environment. They run the environment's
+ * own program in the same virtual machine as the page. Throws EnvironmentFileError if a name can't be written in
+ * Python.
  */
 export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Uint8Array> {
   const exported: Exported = { ...given, names: pythonNames(given.declaration) };
@@ -42,7 +43,7 @@ export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Ui
   return new Map([...files, ['machine/quickjs.wasm', meteredMachine(given.machine)]]);
 }
 
-/** What the Python modules read: everything about the environment that isn't its program. */
+/** The contents of environment.json, for the Python modules: everything about the environment except its program. */
 function rulesOf({ declaration, settings, file }: Exported) {
   const { name, description, tools, hearsAnswer } = declaration;
   return {
@@ -60,8 +61,8 @@ function rulesOf({ declaration, settings, file }: Exported) {
 }
 
 /**
- * The files of an environment's export, by name, with the settings that its check found; null where the check found a fault. Throws
- * EnvironmentFileError where a name can't be written in Python.
+ * The files of an environment's export, by name, with the settings that its check found. Null if the check found a
+ * fault. Throws EnvironmentFileError if the class is in Python, or a name can't be written in Python.
  */
 export function checkedExport(
   { file, declaration }: Pick<EnvironmentToExport, 'file' | 'declaration'>,
@@ -73,7 +74,10 @@ export function checkedExport(
   return exportFolder({ file, declaration, settings: report.settled, machine });
 }
 
-/** Throws EnvironmentFileError where a class is in Python: exports are made of TypeScript, and TRL needs none. */
+/**
+ * Throws EnvironmentFileError if a class is in Python. Only TypeScript is exported, because TRL can train on a class in
+ * Python directly.
+ */
 export function refusePython({ language, name }: Pick<Declaration, 'language' | 'name'>): void {
   if (language !== 'python') return;
   throw new EnvironmentFileError(

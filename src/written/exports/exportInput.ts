@@ -3,16 +3,16 @@ import type { ClassSettings } from '../classSettings.ts';
 import type { Declaration } from '../declaration.ts';
 import type { PythonNames } from './pythonNames.ts';
 
-/** What an environment's export is written from. */
+/** An environment that is to be exported. */
 export interface EnvironmentToExport {
   readonly file: EnvironmentFile;
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
-  /** The virtual machine, as `quickjs-wasi/quickjs.wasm` has it. */
+  /** The virtual machine: the bytes of `quickjs-wasi/quickjs.wasm`. */
   readonly machine: Uint8Array;
 }
 
-/** An environment with the names that it has in Python. */
+/** An environment to export, with its names in Python. */
 export interface Exported extends EnvironmentToExport {
   readonly names: PythonNames;
 }

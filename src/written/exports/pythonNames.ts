@@ -4,7 +4,10 @@ import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
 import type { Declaration } from '../declaration.ts';
 import { nameOf } from '../plays.ts';
 
-/** A tool as a method of a Python class. `name` and the parameters' `name` are Python's, `tool` is the tool's own face. */
+/**
+ * A tool as a method of a Python class. `name` and each parameter's `name` are its names in Python; `tool` has the
+ * original names.
+ */
 export interface PythonTool {
   readonly name: string;
   readonly tool: ToolFace;
@@ -14,48 +17,48 @@ export interface PythonTool {
 export interface PythonNames {
   readonly className: string;
   readonly tools: readonly PythonTool[];
-  /** Every name that had to be changed, as the environment has it and as Python has it. */
-  readonly changed: readonly (readonly [own: string, python: string])[];
+  /** Every name that had to be changed: the original and the one in Python. */
+  readonly changed: readonly (readonly [original: string, python: string])[];
 }
 
 const KEYWORDS =
   'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield';
-/** What the classes that are written use themselves, and what their frameworks' classes have. */
-const TAKEN =
+/** Names that the exported classes use themselves, or that their frameworks' base classes have. */
+const NAMES_IN_USE =
   'self str bool float int dict list set Literal Episode EnvironmentFault reset get_reward answer state step close config setup setup_task register run server_name property main dataset vf Any';
-const RESERVED: ReadonlySet<string> = new Set(`${KEYWORDS} ${TAKEN}`.split(' '));
+const RESERVED: ReadonlySet<string> = new Set(`${KEYWORDS} ${NAMES_IN_USE}`.split(' '));
 
 /**
- * The names that a class and its tools have in Python. A name that is a word of Python, such as `from`, gets an underscore behind it.
- * Throws EnvironmentFileError for one that Python can't have.
+ * The names of a class and its tools in Python. A name that Python reserves or that is already in use, such as `from`,
+ * gets an underscore at its end. Throws EnvironmentFileError if a name is not possible in Python.
  */
 export function pythonNames({ name, tools }: Pick<Declaration, 'name' | 'tools'>): PythonNames {
   const changed = new Map<string, string>();
-  const pythonName = (own: string, taken: Set<string>, what: string): string => {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(own) || own.startsWith('__')) {
+  const pythonName = (original: string, taken: Set<string>, what: string): string => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(original) || original.startsWith('__')) {
       throw new EnvironmentFileError(
-        `\`${visible(own)}\`, the name of ${what}, can’t be a name in Python. Use letters from a to z, digits and underscores, with a letter first.`,
+        `\`${visible(original)}\`, the name of ${what}, can’t be a name in Python. Use letters from a to z, digits and underscores, with a letter first.`,
         null,
       );
     }
-    let python = own;
+    let python = original;
     while (RESERVED.has(python) || taken.has(python)) python += '_';
     taken.add(python);
-    if (python !== own) changed.set(own, python);
+    if (python !== original) changed.set(original, python);
     return python;
   };
   const className = pythonName(name, new Set(), 'the class');
   const methods = new Set<string>();
-  const named = tools.map((tool): PythonTool => {
-    const arguments_ = new Set<string>();
+  const pythonTools = tools.map((tool): PythonTool => {
+    const parameterNames = new Set<string>();
     return {
       name: pythonName(tool.name, methods, 'a tool'),
       tool,
       parameters: tool.parameters.map((parameter) => ({
-        name: pythonName(nameOf(parameter), arguments_, `a parameter of ${tool.name}`),
+        name: pythonName(nameOf(parameter), parameterNames, `a parameter of ${tool.name}`),
         parameter,
       })),
     };
   });
-  return { className, tools: named, changed: [...changed] };
+  return { className, tools: pythonTools, changed: [...changed] };
 }

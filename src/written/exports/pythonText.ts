@@ -1,11 +1,14 @@
-// Texts as Python source.
+// Writes texts as Python source.
 
-/** A text as a string literal of Python. Characters that can't be seen, and those that change a line's direction, are escaped. */
+/**
+ * A text as a Python string literal. Invisible characters, and characters that change the writing direction, are
+ * escaped.
+ */
 export function pythonString(text: string): string {
   return escaped(JSON.stringify(text)); // JSON's escapes mean the same in Python
 }
 
-/** Lines as a docstring of Python, indented by so many blanks. */
+/** Lines as a Python docstring, indented by `indent` blanks. */
 export function docstring(lines: readonly string[], indent: number): string {
   const [first = '', ...rest] = lines.map((line) => escaped(JSON.stringify(line)).slice(1, -1));
   const margin = ' '.repeat(indent);
@@ -14,8 +17,8 @@ export function docstring(lines: readonly string[], indent: number): string {
 }
 
 /**
- * A sentence as it can stand in a docstring that TRL and verl read a tool's schema from: words that begin a section there
- * (`Args:`), and `(choices: …)` at the end, lose their colon.
+ * Prepares a sentence for a docstring from which TRL and verl make a tool's schema. The colon after a word that would
+ * begin a section there (such as `Args:`), and after `choices`, becomes a dash.
  */
 export function docstringSentence(text: string): string {
   return text.replace(/\b(Args|Returns|Raises|choices):/gi, '$1 –');

@@ -1,7 +1,7 @@
 import type { PythonTool } from './pythonNames.ts';
 import { docstring, docstringSentence, pythonString } from './pythonText.ts';
 
-/** A tool's signature in Python, `self` included: `guess(self, word: str) -> str`. */
+/** A tool's signature in Python, with `self`: `guess(self, word: str) -> str`. */
 export function signature({ name, parameters }: PythonTool): string {
   const list = parameters.map((each) => `${each.name}: ${hint(each.parameter)}`);
   return `${name}(${['self', ...list].join(', ')}) -> str`;
@@ -11,13 +11,13 @@ export function signature({ name, parameters }: PythonTool): string {
 export function methodDocstring({ tool, parameters }: PythonTool): string {
   const argumentLines = parameters.map(({ name, parameter }) => {
     const description = typeof parameter === 'string' ? undefined : parameter.description;
-    return `    ${name}: ${docstringSentence(description ?? name)}`; // each one needs a description
+    return `    ${name}: ${docstringSentence(description ?? name)}`; // every parameter needs a description
   });
   const section = argumentLines.length > 0 ? ['', 'Args:', ...argumentLines] : [];
   return docstring([docstringSentence(tool.description || tool.name), ...section], 8);
 }
 
-/** The call of a tool in an episode: `"guess", {"word": word}`. */
+/** The arguments of `Episode.call` for a tool: `"guess", {"word": word}`. */
 export function callArguments({ tool, parameters }: PythonTool): string {
   const values = parameters.map(
     ({ name, parameter }) => `${pythonString(typeof parameter === 'string' ? parameter : parameter.name)}: ${name}`,

@@ -49,12 +49,12 @@ ${docstring([declaration.description || declaration.name], 4)}
         return self._episode.prompt
 
     def get_reward(self) -> float:
-        """The reward of the episode, its parts weighed. TRL calls it once, at the end."""
+        """Returns the reward of the episode: the weighted sum of its parts. TRL calls it once, at the end."""
         return self._episode.reward()
 ${methods.join('')}${declaration.hearsAnswer ? answer : ''}
 
 def rows(split: str, count: int | None = None) -> list[dict]:
-    """A row for each task: which one it is, and a prompt to which \`reset\` adds the task's own text."""
+    """Returns a row for each task: its split and index, and a prompt to which \`reset\` adds the task's text."""
     prompt = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": ""}]
     known = TASKS[split] if count is None else min(count, TASKS[split])
     return [{"prompt": prompt, "split": split, "index": index, "seed": 0} for index in range(known)]

@@ -5,7 +5,9 @@ import { callArguments, methodDocstring, signature } from './toolMethod.ts';
 /** The version of verifiers that the taskset is tested with. */
 export const VERIFIERS_VERSION = '0.4.0';
 
-/** `verifiers_environment.py`: a taskset with its tasks, the tools as a toolset, and a reward for each part with its weight. */
+/**
+ * `verifiers_environment.py`: a taskset with the tasks, a toolset with the tools, and a weighted reward for each part.
+ */
 export function verifiersExport({ declaration, names, settings }: Exported): string {
   const { className } = names;
   const methods = names.tools.map(
@@ -58,7 +60,7 @@ class ${className}Tools(vf.Toolset[vf.ToolsetConfig, Played]):
 ${methods.join('')}
 
 def rewards_of(task: ${className}Data, trace: vf.Trace) -> dict[str, float]:
-    """The parts of the reward: the task is played again with the rollout's calls, then with what the agent said last."""
+    """Returns the parts of the reward. Plays the task again with the rollout's calls, then with the agent's last text."""
     episode = Episode(task.split, task.index)
     for tool, arguments in trace.state.calls:
         episode.call(tool, arguments)
@@ -74,7 +76,7 @@ class ${className}Task(vf.Task[${className}Data, Played]):
 ${rewards.join('')}
     @vf.reward
     async def other_parts(self, trace: vf.Trace) -> dict[str, float]:
-        """Parts of the reward that have no weight in the environment; each counts once."""
+        """Returns the parts of the reward that have no weight in the environment. Their weight is 1."""
         return {name: part for name, part in rewards_of(self.data, trace).items() if name not in WEIGHTS}
 
 

@@ -1,7 +1,10 @@
-// Imports nothing: Node runs its text in a thread of its own.
+// This file imports nothing, because Node runs its text in a separate thread.
 
-/** What the language itself has (ECMAScript 2026), and decoders of text: nothing of it reaches a network, a storage, a file or another thread. */
-const KEPT: ReadonlySet<PropertyKey> = new Set([
+/**
+ * The globals of the language itself (ECMAScript 2026), and text decoders. None of them gives access to network,
+ * storage, files or other threads.
+ */
+const ALLOWED_GLOBALS: ReadonlySet<PropertyKey> = new Set([
   ...['globalThis', 'undefined', 'NaN', 'Infinity', 'Object', 'Boolean', 'Symbol', 'Number', 'BigInt', 'String'],
   ...['Math', 'Date', 'RegExp', 'JSON', 'Intl', 'Reflect', 'Proxy', 'Promise', 'Iterator', 'Array', 'Map', 'Set'],
   ...[
@@ -23,16 +26,16 @@ const KEPT: ReadonlySet<PropertyKey> = new Set([
 ]);
 
 /**
- * Takes away everything that the thread's global object has besides the language: network, storage, files, messages, other threads,
- * timers and the console. No text becomes code any more either, so nothing can be imported. Throws where something can't be taken away.
- * Code that needs one of these later has to keep a reference to it before the call.
+ * Removes everything from the thread's global object except the language: network, storage, files, messages, other
+ * threads, timers and the console. Text can't be run as code any more either, so nothing can be imported. Throws if
+ * something can't be removed. Code that needs one of these later must keep a reference to it before the call.
  */
 export function bareRealm(): void {
-  for (let level: object | null = globalThis; level && level !== Object.prototype; level = parent(level)) {
-    for (const name of Reflect.ownKeys(level)) if (!KEPT.has(name)) Reflect.deleteProperty(level, name);
-    const left = Reflect.ownKeys(level).filter((name) => !KEPT.has(name) && !isConstant(level, name));
-    if (left.length > 0) {
-      throw new Error(`Python isn’t started here: ${left.map(String).join(', ')} can’t be taken away.`);
+  for (let level: object | null = globalThis; level && level !== Object.prototype; level = prototypeOf(level)) {
+    for (const name of Reflect.ownKeys(level)) if (!ALLOWED_GLOBALS.has(name)) Reflect.deleteProperty(level, name);
+    const notRemoved = Reflect.ownKeys(level).filter((name) => !ALLOWED_GLOBALS.has(name) && !isConstant(level, name));
+    if (notRemoved.length > 0) {
+      throw new Error(`Python isn’t started here: ${notRemoved.map(String).join(', ')} can’t be taken away.`);
     }
   }
   for (const name of ['compileStreaming', 'instantiateStreaming']) Reflect.deleteProperty(WebAssembly, name);
@@ -40,16 +43,19 @@ export function bareRealm(): void {
   stacksAsText();
 }
 
-/** Whether it is a number or a text for good, such as Chromium's `TEMPORARY`: nothing can be done with it. */
+/** Whether a global is a constant number or text, such as Chromium's `TEMPORARY`, which does no harm. */
 function isConstant(level: object, name: PropertyKey): boolean {
   const found = Reflect.getOwnPropertyDescriptor(level, name);
   const value: unknown = found?.value;
   return found?.writable === false && ['number', 'string'].includes(typeof value);
 }
 
-const parent = (level: object): object | null => Object.getPrototypeOf(level) as object | null;
+const prototypeOf = (level: object): object | null => Object.getPrototypeOf(level) as object | null;
 
-/** `eval` is gone with the other globals; the constructors of functions are reached from every function. */
+/**
+ * Blocks the function constructors, which can be reached from every function. `eval` was removed with the other
+ * globals.
+ */
 function noCodeFromText(): void {
   const functions = [
     async () => Promise.resolve(),
@@ -61,7 +67,7 @@ function noCodeFromText(): void {
     },
     () => 0,
   ];
-  for (const prototype of functions.map(parent)) {
+  for (const prototype of functions.map(prototypeOf)) {
     function refuse(): never {
       throw new TypeError('Text can’t be run as code here.');
     }
@@ -73,10 +79,13 @@ function noCodeFromText(): void {
 }
 
 function ignore(): void {
-  // it stays as it is
+  // the value can't be changed
 }
 
-/** V8 would hand out the functions of a stack, those of the host among them. */
+/**
+ * Makes stacks plain text. With its own `prepareStackTrace`, a program could get the functions on the stack, including
+ * the host's.
+ */
 function stacksAsText(): void {
   for (const name of ['prepareStackTrace', 'stackTraceLimit'] as const) {
     const value: unknown = Reflect.get(Error, name);

@@ -2,48 +2,48 @@ import { isRecord, type JsonRecord } from '../../base/jsonRecord.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
 import type { Reply, Request } from '../sandbox.ts';
 
-const LONGEST = 5000; // code units of a text: the interpreter cuts at 4,000 characters
-const MOST_NAMED = 64;
+const MAX_TEXT = 5000; // characters of a text; the interpreter cuts at 4,000, but one character may have two code units
+const MAX_NAMED = 64; // named values in one reply
 
 /**
- * What an interpreter said, as replies. A person's file can change whatever says it, so nothing is taken as it comes. Throws TypeError
- * where it is no reply to these requests.
+ * Checks an interpreter's replies to requests. A person's file can change anything in the interpreter, so every field
+ * is checked. Throws TypeError if the replies don't have the right form or number.
  */
 export function checkedReplies(
-  told: unknown,
+  replies: unknown,
   requests: readonly Request[],
   lineIn: (line: unknown) => number | null,
 ): readonly Reply[] {
-  if (!Array.isArray(told) || told.length !== requests.length) throw new TypeError('no list of replies');
-  return (told as readonly unknown[]).map((reply) => {
+  if (!Array.isArray(replies) || replies.length !== requests.length) throw new TypeError('no list of replies');
+  return (replies as readonly unknown[]).map((reply) => {
     if (!isRecord(reply)) throw new TypeError('no reply');
     return checkedReply(reply, lineIn);
   });
 }
 
-function checkedReply(told: JsonRecord, lineIn: (line: unknown) => number | null): Reply {
-  if (told['problem'] !== undefined) return { problem: text(told['problem']), line: lineIn(told['line']) };
-  const has = (name: string) => told[name] !== undefined;
+function checkedReply(reply: JsonRecord, lineIn: (line: unknown) => number | null): Reply {
+  if (reply['problem'] !== undefined) return { problem: text(reply['problem']), line: lineIn(reply['line']) };
+  const isPresent = (name: string) => reply[name] !== undefined;
   return {
-    ...(has('line') && { line: lineIn(told['line']) }),
-    ...(has('text') && { text: text(told['text']) }),
-    ...(has('cut') && { cut: number(told['cut']) }),
-    ...(has('refused') && { refused: text(told['refused']) }),
-    ...(has('bug') && { bug: told['bug'] === true }),
-    ...(has('over') && { over: told['over'] === true }),
-    ...(has('paid') && { paid: number(told['paid']) }),
-    ...(has('state') && { state: text(told['state']) }),
-    ...(has('parts') && { parts: named(told['parts'], number) }),
-    ...(has('none') && { none: told['none'] === true }),
-    ...(has('tool') && { tool: text(told['tool']) }),
-    ...(has('answer') && { answer: text(told['answer']) }),
-    ...(has('values') && { values: named(told['values'], plain) }),
-    ...(has('shown') && { shown: view(told['shown']) }),
+    ...(isPresent('line') && { line: lineIn(reply['line']) }),
+    ...(isPresent('text') && { text: text(reply['text']) }),
+    ...(isPresent('cut') && { cut: number(reply['cut']) }),
+    ...(isPresent('refused') && { refused: text(reply['refused']) }),
+    ...(isPresent('bug') && { bug: reply['bug'] === true }),
+    ...(isPresent('over') && { over: reply['over'] === true }),
+    ...(isPresent('paid') && { paid: number(reply['paid']) }),
+    ...(isPresent('state') && { state: text(reply['state']) }),
+    ...(isPresent('parts') && { parts: namedValues(reply['parts'], number) }),
+    ...(isPresent('none') && { none: reply['none'] === true }),
+    ...(isPresent('tool') && { tool: text(reply['tool']) }),
+    ...(isPresent('answer') && { answer: text(reply['answer']) }),
+    ...(isPresent('values') && { values: namedValues(reply['values'], scalar) }),
+    ...(isPresent('shown') && { shown: view(reply['shown']) }),
   };
 }
 
 function text(value: unknown): string {
-  if (typeof value !== 'string' || value.length > 2 * LONGEST) throw new TypeError('no text');
+  if (typeof value !== 'string' || value.length > 2 * MAX_TEXT) throw new TypeError('no text');
   return value;
 }
 
@@ -52,20 +52,20 @@ function number(value: unknown): number {
   return value;
 }
 
-function plain(value: unknown): string | number | boolean {
+function scalar(value: unknown): string | number | boolean {
   if (typeof value === 'boolean') return value;
   return typeof value === 'number' ? number(value) : text(value);
 }
 
-function named<T>(value: unknown, each: (value: unknown) => T): Readonly<Record<string, T>> {
+function namedValues<T>(value: unknown, each: (value: unknown) => T): Readonly<Record<string, T>> {
   if (!isRecord(value)) throw new TypeError('nothing named');
   const entries = Object.entries(value);
-  if (entries.length > MOST_NAMED) throw new TypeError('too much');
+  if (entries.length > MAX_NAMED) throw new TypeError('too much');
   return Object.fromEntries(entries.map(([name, of]) => [text(name), each(of)]));
 }
 
-function list<T>(value: unknown, most: number, each: (value: unknown) => T): readonly T[] {
-  if (!Array.isArray(value) || value.length > most) throw new TypeError('no list');
+function list<T>(value: unknown, maxLength: number, each: (value: unknown) => T): readonly T[] {
+  if (!Array.isArray(value) || value.length > maxLength) throw new TypeError('no list');
   return (value as readonly unknown[]).map(each);
 }
 
@@ -75,9 +75,9 @@ function view(value: unknown): WrittenView {
   if (kind === 'text') return { kind, text: text(value['text']) };
   if (kind === 'table' || kind === 'grid') return { kind, rows: list(rows, 30, (row) => list(row, 30, text)) };
   if (kind !== 'line') throw new TypeError('no view');
-  const mark = (one: unknown) => {
-    if (!isRecord(one)) throw new TypeError('no mark');
-    return { name: text(one['name']), at: number(one['at']) };
+  const mark = (entry: unknown) => {
+    if (!isRecord(entry)) throw new TypeError('no mark');
+    return { name: text(entry['name']), at: number(entry['at']) };
   };
   return { kind, from: number(from), to: number(to), marks: list(marks, 12, mark) };
 }

@@ -1,5 +1,5 @@
-"""What runs beside a person's environment in the same interpreter: it makes episodes of their class, calls its methods and writes down
-what came of it, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
+"""This program runs in the same interpreter as a person's environment. It makes episodes of their class, calls its methods and returns the
+results, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
 
 import json
 import math
@@ -8,15 +8,15 @@ import sys
 import types
 
 FILE = "environment.py"
-LONGEST = 4000  # characters of one text
-LONGEST_KEY = 200  # characters of a state's key
-MOST_NAMED = 64  # named parts of a reward, or arguments of a call
-MOST_ROWS = 30
-MOST_COLUMNS = 30
-MOST_CELL = 60
-MOST_MARKS = 12
-MOST_VIEW = 2000
-# errors that programs make by mistake
+MAX_TEXT = 4000  # characters of one text
+MAX_KEY = 200  # characters of a state's key
+MAX_NAMED = 64  # named parts of a reward, or arguments of a call
+MAX_ROWS = 30
+MAX_COLUMNS = 30
+MAX_CELL = 60
+MAX_MARKS = 12
+MAX_VIEW = 2000
+# exceptions that probably mean a mistake in the code
 BUGS = (TypeError, NameError, AttributeError, LookupError, ArithmeticError, RecursionError, ImportError, MemoryError)
 SPLITS = ("train", "test")
 TOO_LONG = "computed too long and was stopped."
@@ -32,18 +32,18 @@ WHERE = {
 
 
 class Fault(Exception):
-    """Something that the environment does wrong."""
+    """A mistake of the environment."""
 
 
 def kind(value):
-    """How an error names a value."""
+    """The name of a value's type, for messages."""
     return "None" if value is None else type(value).__name__
 
 
 def words_of(error):
-    """What an exception says, as TRL does; its kind where it says nothing."""
+    """The message of an exception, as TRL shows it; the exception's type if it has no message."""
     try:
-        return str(error)[:LONGEST] or type(error).__name__
+        return str(error)[:MAX_TEXT] or type(error).__name__
     except KeyboardInterrupt:
         raise  # the time is up, whatever runs
     except BaseException:
@@ -51,7 +51,7 @@ def words_of(error):
 
 
 def line_of(error):
-    """The line of the environment's file that an exception came from, the innermost one; None where it came from elsewhere."""
+    """The innermost line of the environment's file that raised an exception; None if it came from elsewhere."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return error.lineno
     line = None
@@ -64,24 +64,24 @@ def line_of(error):
 
 
 def problem(where, error):
-    """A reply that says what an environment does wrong, and where."""
+    """A reply with a mistake of the environment and its place."""
     if isinstance(error, Fault):
         return {"problem": words_of(error), "line": None}
     if isinstance(error, KeyboardInterrupt):
         return {"problem": f"{where} {TOO_LONG}", "line": line_of(error)}
     name = "" if isinstance(error, (ValueError, RuntimeError)) else f"{type(error).__name__}: "
     try:
-        return {"problem": f"{where} failed: {name}{words_of(error)}"[:LONGEST], "line": line_of(error)}
+        return {"problem": f"{where} failed: {name}{words_of(error)}"[:MAX_TEXT], "line": line_of(error)}
     except KeyboardInterrupt as late:
         return problem(where, late)
 
 
 def text_of(where, value):
-    """A text that an episode may have, cut where it is long."""
+    """A reply with a text, which is cut if it is too long. Raises Fault if the value is not a string."""
     if not isinstance(value, str):
         raise Fault(f"{where} returned {kind(value)}. Return a string.")
-    reply = {"text": value[:LONGEST]}
-    if len(value) > LONGEST:
+    reply = {"text": value[:MAX_TEXT]}
+    if len(value) > MAX_TEXT:
         reply["cut"] = len(value)
     return reply
 
@@ -95,29 +95,29 @@ def number(value):
 
 
 def hook(environment, name):
-    """A method that the class may have, under a name that TRL takes for no tool; None where it has none."""
+    """An optional method of the class, whose name begins with _ so that TRL doesn't take it for a tool; None if the class doesn't have it."""
     found = getattr(environment, name, None)
     return found if callable(found) else None
 
 
 def cells(rows):
-    """Rows of short texts; None where they are too many, or no rows."""
-    if not isinstance(rows, (list, tuple)) or not 0 < len(rows) <= MOST_ROWS:
+    """Converts rows to lists of short texts; None if these are not rows, or too many."""
+    if not isinstance(rows, (list, tuple)) or not 0 < len(rows) <= MAX_ROWS:
         return None
-    if not all(isinstance(row, (list, tuple, str)) and 0 < len(row) <= MOST_COLUMNS for row in rows):
+    if not all(isinstance(row, (list, tuple, str)) and 0 < len(row) <= MAX_COLUMNS for row in rows):
         return None
-    return [[str(cell)[:MOST_CELL] for cell in row] for row in rows]
+    return [[str(cell)[:MAX_CELL] for cell in row] for row in rows]
 
 
 def shown_by(environment):
-    """What _view() shows, as plain data; nothing where the class has none."""
+    """The result of _view() as plain data; empty if the class has no _view()."""
     view = hook(environment, "_view")
     if view is None:
         return {}
     shown = view()
     named = shown if isinstance(shown, dict) else {"text": shown}
     if isinstance(named.get("text"), str):
-        return {"shown": {"kind": "text", "text": named["text"][:MOST_VIEW]}}
+        return {"shown": {"kind": "text", "text": named["text"][:MAX_VIEW]}}
     for name in ("table", "grid"):
         rows = cells(named.get(name))
         if rows is not None:
@@ -127,37 +127,37 @@ def shown_by(environment):
         begin, end = number(line.get("from")), number(line.get("to"))
         marks = line.get("marks") or {}
         if begin is not None and end is not None and begin < end and isinstance(marks, dict):
-            places = [(str(name)[:MOST_CELL], number(at)) for name, at in list(marks.items())[:MOST_MARKS]]
+            places = [(str(name)[:MAX_CELL], number(at)) for name, at in list(marks.items())[:MAX_MARKS]]
             found = [{"name": name, "at": at} for name, at in places if at is not None]
             return {"shown": {"kind": "line", "from": begin, "to": end, "marks": found}}
     raise Fault(
-        f"_view() returned {kind(shown)}. Return a string, {{'table': rows}}, {{'grid': rows}} of at most {MOST_ROWS} rows and "
-        f"{MOST_COLUMNS} columns, or {{'line': {{'from': …, 'to': …, 'marks': …}}}}."
+        f"_view() returned {kind(shown)}. Return a string, {{'table': rows}}, {{'grid': rows}} of at most {MAX_ROWS} rows and "
+        f"{MAX_COLUMNS} columns, or {{'line': {{'from': …, 'to': …, 'marks': …}}}}."
     )
 
 
 def named(values, allowed):
-    """A dictionary with few and short names, and values of these kinds; None for anything else."""
-    if not isinstance(values, dict) or len(values) > MOST_NAMED:
+    """Copies a dictionary. None unless its names are few and short and its values have the allowed types and sizes."""
+    if not isinstance(values, dict) or len(values) > MAX_NAMED:
         return None
     for name, value in values.items():
-        if not isinstance(name, str) or len(name) > LONGEST_KEY or not isinstance(value, allowed):
+        if not isinstance(name, str) or len(name) > MAX_KEY or not isinstance(value, allowed):
             return None
-        if (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, float) and not math.isfinite(value)):
+        if (isinstance(value, str) and len(value) > MAX_TEXT) or (isinstance(value, float) and not math.isfinite(value)):
             return None
     return dict(values)
 
 
 class Episodes:
-    """The episodes of one class. Each has the generator of the module `random` to itself."""
+    """The episodes of one class. Each has its own state of the generator in the module `random`."""
 
     def __init__(self, environment_class, tools):
         self.environment_class = environment_class
-        self.tools = tools  # names of each one's parameters
-        self.open = {}  # by number: the environment, and the state of its generator
+        self.tools = tools  # for each tool the names of its parameters
+        self.open = {}  # by id: the environment, and the state of its random generator
 
     def statics(self):
-        """What the class says in its own fields."""
+        """The settings in the class's own fields."""
         found = {}
         tasks = getattr(self.environment_class, "tasks", None)
         if isinstance(tasks, dict):
@@ -166,37 +166,40 @@ class Episodes:
                 for split in SPLITS
                 if split in tasks
             }
-        for own, name in (("max_turns", "maxTurns"), ("weights", "weights")):
-            value = getattr(self.environment_class, own, None)
+        for attribute, name in (("max_turns", "maxTurns"), ("weights", "weights")):
+            value = getattr(self.environment_class, attribute, None)
             if value is not None:
                 found[name] = value
         return json.loads(json.dumps(found, default=kind, allow_nan=False))
 
     def row(self, split, index):
-        """What reset() is given: the row of a list of tasks as it is, and of the rest as much as reset() takes."""
+        """The arguments of reset(): the entries of the task's row, and of the other arguments those that reset() accepts."""
         tasks = getattr(self.environment_class, "tasks", None)
         rows = tasks.get(split) if isinstance(tasks, dict) else None
-        own = rows[index] if isinstance(rows, (list, tuple)) else {}
-        if not isinstance(own, dict):
-            raise Fault(f"tasks['{split}'][{index}] is {kind(own)}. Write a dictionary: reset() gets its entries by name.")
+        row_values = rows[index] if isinstance(rows, (list, tuple)) else {}
+        if not isinstance(row_values, dict):
+            raise Fault(f"tasks['{split}'][{index}] is {kind(row_values)}. Write a dictionary: reset() gets its entries by name.")
         seed = 2 * index + SPLITS.index(split)
-        more = {"prompt": [{"role": "user", "content": ""}], "split": split, "index": index, "seed": seed}
+        arguments = {"prompt": [{"role": "user", "content": ""}], "split": split, "index": index, "seed": seed}
         code = self.environment_class.reset.__code__
         taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         everything = code.co_flags & 0x08  # it has **kwargs
-        return {**{name: value for name, value in more.items() if everything or name in taken}, **own}
+        return {**{name: value for name, value in arguments.items() if everything or name in taken}, **row_values}
 
     def begin(self, id, split, index, chance):
-        """A new episode; the same chance gives the same one."""
+        """Begins a new episode. The same `chance` gives the same episode."""
         random.seed("/".join(str(part) for part in chance))
         row = self.row(split, index)
         environment = self.environment_class()
-        said = environment.reset(**row)
-        given = row.get("prompt", "")
-        before = given if isinstance(given, str) else "\n\n".join(str(message["content"]) for message in given)
-        if said is None and before == "":
+        reset_text = environment.reset(**row)
+        prompt = row.get("prompt", "")
+        prompt_text = prompt if isinstance(prompt, str) else "\n\n".join(str(message["content"]) for message in prompt)
+        if reset_text is None and prompt_text == "":
             raise Fault("reset() returned None, and the task has no prompt. Return a string.")
-        reply = text_of("reset()", before + said if isinstance(said, str) else before if said is None else said)
+        reply = text_of(
+            "reset()",
+            prompt_text + reset_text if isinstance(reset_text, str) else prompt_text if reset_text is None else reset_text,
+        )
         reply.update(shown_by(environment))
         self.open[id] = (environment, random.getstate())
         return reply
@@ -206,7 +209,7 @@ class Episodes:
             method = getattr(environment, tool)
             reply = {"text": str(method(**dict(zip(self.tools[tool], values))))}
         except Exception as error:
-            reply = {"refused": str({"error": words_of(error)})[:LONGEST], "line": line_of(error)}
+            reply = {"refused": str({"error": words_of(error)})[:MAX_TEXT], "line": line_of(error)}
             if isinstance(error, BUGS):
                 reply["bug"] = True
         if "text" in reply:
@@ -215,16 +218,16 @@ class Episodes:
         state_key = hook(environment, "_state_key")
         if state_key is not None:
             state = state_key()
-            if not isinstance(state, str) or len(state) > LONGEST_KEY:
+            if not isinstance(state, str) or len(state) > MAX_KEY:
                 is_it = f"{len(state)} characters" if isinstance(state, str) else kind(state)
-                raise Fault(f"_state_key() returned {is_it}. Return a string of at most {LONGEST_KEY} characters.")
+                raise Fault(f"_state_key() returned {is_it}. Return a string of at most {MAX_KEY} characters.")
             reply["state"] = state
         turn_reward = hook(environment, "_turn_reward")
         if turn_reward is not None:
-            paid = turn_reward()
-            reply["paid"] = number(paid)
+            turn_reward_value = turn_reward()
+            reply["paid"] = number(turn_reward_value)
             if reply["paid"] is None:
-                raise Fault(f"_turn_reward() returned {str(paid)[:LONGEST_KEY]}. Return a finite number.")
+                raise Fault(f"_turn_reward() returned {str(turn_reward_value)[:MAX_KEY]}. Return a finite number.")
         reply.update(shown_by(environment))
         return reply
 
@@ -240,11 +243,11 @@ class Episodes:
             return {"none": True}
         move = expert()
         if isinstance(move, str):
-            return {"answer": move[:LONGEST]}
+            return {"answer": move[:MAX_TEXT]}
         if not isinstance(move, (list, tuple)) or len(move) != 2 or not isinstance(move[0], str):
             raise Fault("_expert() has to return the name of a tool with its arguments, such as ('guess', {'word': 'cat'}), or a string.")
         values = named(move[1], (str, int, float, bool))
-        if values is None or len(move[0]) > LONGEST_KEY:
+        if values is None or len(move[0]) > MAX_KEY:
             raise Fault("_expert() has to name its arguments. Each has to be a string, a number or a boolean.")
         return {"tool": move[0], "values": values}
 
@@ -255,12 +258,12 @@ class Episodes:
     def reward(self, environment):
         earned = environment.get_reward()
         parts = dict(earned) if isinstance(earned, dict) else {"reward": earned}
-        if len(parts) > MOST_NAMED or not all(isinstance(name, str) and len(name) <= LONGEST_KEY for name in parts):
-            raise Fault(f"get_reward() returned {kind(earned)}. Return a number, or a dictionary of up to {MOST_NAMED} named numbers.")
+        if len(parts) > MAX_NAMED or not all(isinstance(name, str) and len(name) <= MAX_KEY for name in parts):
+            raise Fault(f"get_reward() returned {kind(earned)}. Return a number, or a dictionary of up to {MAX_NAMED} named numbers.")
         for name, value in parts.items():
             parts[name] = number(value)
             if parts[name] is None:
-                raise Fault(f"get_reward() gives {name} = {str(value)[:LONGEST_KEY]}. Return a finite number.")
+                raise Fault(f"get_reward() gives {name} = {str(value)[:MAX_KEY]}. Return a finite number.")
         return {"parts": parts}
 
     def serve(self, op, id, request):
@@ -283,12 +286,12 @@ class Episodes:
                 return self.observe(environment, request["history"])
             return self.reward(environment)
         finally:
-            if op != "expert":  # asking the expert doesn't change the episode's chance
+            if op != "expert":  # asking the expert doesn't change the episode's random numbers
                 self.open[id] = (environment, random.getstate())
 
 
 def without_doors():
-    """Python can't import the modules that lead to JavaScript. They would lead to nothing: the thread has no network, storage or files."""
+    """Blocks imports of the modules that give access to JavaScript. They would be of no use: the thread has no network, storage or files."""
     for name in list(sys.modules):
         if name in ("js", "pyodide_js", "_pyodide_core", "pyodide") or name.startswith(("pyodide.", "_pyodide")):
             sys.modules[name] = None
@@ -296,7 +299,7 @@ def without_doors():
 
 
 def playground(begin):
-    """Returns what answers the host: a text that loads a class, or a list of requests."""
+    """Returns a function that answers the host's messages. A message loads a class, or is a list of requests."""
     without_doors()
     episodes = None
     loads, dumps = json.loads, json.dumps
@@ -304,7 +307,7 @@ def playground(begin):
     def load(source, name, tools):
         nonlocal episodes
         module = types.ModuleType("environment")
-        sys.modules["environment"] = module  # dataclasses look their module up
+        sys.modules["environment"] = module  # dataclasses look up their module by name
         try:
             exec(compile(source, FILE, "exec", dont_inherit=True), module.__dict__)
             found = module.__dict__.get(name)
@@ -313,10 +316,10 @@ def playground(begin):
             episodes = Episodes(found, tools)
             return {"statics": episodes.statics()}
         except BaseException as error:
-            told = problem("The file", error)
+            reply = problem("The file", error)
             if isinstance(error, ModuleNotFoundError):
-                told["problem"] = f"The file imports {error.name}. Only Python’s standard library is here."
-            return told
+                reply["problem"] = f"The file imports {error.name}. Only Python’s standard library is here."
+            return reply
 
     def served(request):
         begin()
@@ -327,11 +330,11 @@ def playground(begin):
             return problem(where, error)
 
     def answer(text):
-        asked = loads(text)
-        if isinstance(asked, dict):
+        message = loads(text)
+        if isinstance(message, dict):
             begin()
-            return dumps(load(**asked))
-        return dumps([served(request) for request in asked])
+            return dumps(load(**message))
+        return dumps([served(request) for request in message])
 
     return answer
 

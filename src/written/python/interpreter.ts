@@ -1,4 +1,4 @@
-// Imports types alone: Node runs its text in a thread of its own.
+// This file imports only types, because Node runs its text in a separate thread.
 import type { loadPyodide as LoadPyodide } from 'pyodide';
 import type * as Talking from './sharedTalk.ts';
 
@@ -9,23 +9,25 @@ export interface PythonFiles {
   readonly playground: string; // episodes.py
 }
 
-/** The two programs of Pyodide. They look around when they are loaded, so that has to happen after `addPyodideGlobals`. */
+/**
+ * The two programs of Pyodide. They look at the globals when they are loaded, so load them after `addPyodideGlobals`.
+ */
 export interface Pyodide {
   readonly loadPyodide: typeof LoadPyodide;
   readonly createPyodideModule: unknown;
 }
 
-/** Answers a text of the host. */
+/** Answers a message of the host. */
 export type Answer = (text: string) => string;
 
-/** Bytes that Python may have. */
-const MOST_MEMORY = 512 * 2 ** 20;
-const PAGE = 65_536;
-const ABI = '2026_0'; // of Pyodide 314, which asks a list of packages for it
+/** Limit on Python's memory. */
+const MAX_MEMORY_BYTES = 512 * 2 ** 20;
+const WASM_PAGE_BYTES = 65_536;
+const PYODIDE_ABI = '2026_0'; // of Pyodide 314, which checks that a package list has it
 
 /**
- * Puts into a bare realm what Pyodide asks for, as it does in a JavaScript shell: two files, a clock, and random bytes, which are the same
- * each time.
+ * Adds the globals that Pyodide needs to a bare realm, in the form in which a JavaScript shell has them: two files, a
+ * clock, and random bytes, which are the same each time.
  */
 export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => number): void {
   const files = new Map([
@@ -37,37 +39,38 @@ export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => 
     if (!bytes) throw new Error(`There is no file ${name} here.`);
     return bytes;
   };
-  const silent = () => undefined;
+  const doNothing = () => undefined;
   let random = 1;
-  const next = () => {
+  const nextByte = () => {
     random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
     return random >>> 24;
   };
   Object.assign(globalThis, {
-    ...{ read: readbuffer, readbuffer, load: silent },
-    ...{ performance: { now }, setTimeout: silent, clearTimeout: silent },
-    console: { log: silent, info: silent, debug: silent, warn: silent, error: silent, trace: silent },
-    os: { system: (_: string, [, command = '']: readonly string[]) => base64(bytesAsked(command), next) },
+    ...{ read: readbuffer, readbuffer, load: doNothing },
+    ...{ performance: { now }, setTimeout: doNothing, clearTimeout: doNothing },
+    console: { log: doNothing, info: doNothing, debug: doNothing, warn: doNothing, error: doNothing, trace: doNothing },
+    os: { system: (_: string, [, command = '']: readonly string[]) => base64(requestedBytes(command), nextByte) },
   });
-  // oxlint-disable-next-line typescript/unbound-method -- it is called on the memory that it was asked of
+  // oxlint-disable-next-line typescript/unbound-method -- it is called below with the right `this`
   const { grow } = WebAssembly.Memory.prototype;
   WebAssembly.Memory.prototype.grow = function (this: WebAssembly.Memory, pages: number) {
-    if (this.buffer.byteLength + pages * PAGE > MOST_MEMORY) throw new RangeError('Python may not have more memory.');
+    if (this.buffer.byteLength + pages * WASM_PAGE_BYTES > MAX_MEMORY_BYTES)
+      throw new RangeError('Python may not have more memory.');
     return Reflect.apply(grow, this, [pages]);
   };
 }
 
-/** Starts Python; returns what answers the host. What it prints goes nowhere. */
+/** Starts Python, and returns a function that answers the host. Python's output is discarded. */
 export async function startPython(
   { loadPyodide, createPyodideModule }: Pyodide,
   playground: string,
   { header }: Talking.Talk,
   place: { readonly began: number; readonly interrupt: number },
 ): Promise<Answer> {
-  const silent = () => undefined;
-  const lockfile = { info: { abi_version: ABI }, packages: {} }; // no package is ever loaded
+  const doNothing = () => undefined;
+  const lockfile = { info: { abi_version: PYODIDE_ABI }, packages: {} }; // no package is ever loaded
   const options = {
-    ...{ indexURL: '/', createPyodideModule, jsglobals: {}, stdin: () => null, stdout: silent, stderr: silent },
+    ...{ indexURL: '/', createPyodideModule, jsglobals: {}, stdin: () => null, stdout: doNothing, stderr: doNothing },
     ...{ lockFileContents: lockfile, packageBaseUrl: '/', env: { HOME: '/home', PYTHONHASHSEED: '0' } },
   };
   const python = await loadPyodide(options as unknown as Parameters<typeof LoadPyodide>[0]);
@@ -76,25 +79,25 @@ export async function startPython(
     Atomics.store(header, place.interrupt, 0);
     Atomics.add(header, place.began, 1);
   };
-  const make = python.runPython(playground, { filename: 'playground.py' }) as (begin: () => void) => Answer;
-  return make(begin);
+  const makeAnswer = python.runPython(playground, { filename: 'playground.py' }) as (begin: () => void) => Answer;
+  return makeAnswer(begin);
 }
 
-/** How many bytes of chance Pyodide asks its shell for. */
-const bytesAsked = (command: string) => Number(/-c(\d+)/.exec(command)?.[1] ?? 0);
+/** The number of random bytes that Pyodide requests from its shell. */
+const requestedBytes = (command: string) => Number(/-c(\d+)/.exec(command)?.[1] ?? 0);
 
-function base64(count: number, next: () => number): string {
-  const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+function base64(count: number, nextByte: () => number): string {
+  const BASE64_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   let out = '';
   for (let at = 0; at < count; at += 3) {
-    const bits = (next() << 16) | (next() << 8) | next();
-    for (const shift of [18, 12, 6, 0]) out += LETTERS[(bits >> shift) & 63] ?? '';
+    const bits = (nextByte() << 16) | (nextByte() << 8) | nextByte();
+    for (const shift of [18, 12, 6, 0]) out += BASE64_ALPHABET[(bits >> shift) & 63] ?? '';
   }
-  const spare = (3 - (count % 3)) % 3;
-  return spare === 0 ? out : out.slice(0, -spare) + '='.repeat(spare);
+  const padding = (3 - (count % 3)) % 3;
+  return padding === 0 ? out : out.slice(0, -padding) + '='.repeat(padding);
 }
 
-/** Answers the host from now on. It never comes back: what waits for this thread's next turn waits for ever. */
+/** Answers the host for ever. It never returns, so the thread's event loop never runs again. */
 export function serveForever(
   answer: Answer,
   { sendText, receiveText, waitForever }: Pick<typeof Talking, 'sendText' | 'receiveText' | 'waitForever'>,
@@ -102,10 +105,10 @@ export function serveForever(
 ): never {
   const wait = waitForever(talk);
   for (;;) {
-    const asked = receiveText(talk, Infinity, wait);
+    const request = receiveText(talk, Infinity, wait);
     let reply: string;
     try {
-      reply = answer(asked);
+      reply = answer(request);
     } catch (error) {
       reply = JSON.stringify({ ended: String(error) });
     }

@@ -1,3 +1,4 @@
-// Both look around as they are loaded, so import this in a bare realm only. tools/pyodide-plugin.ts takes their imports away.
+// Both modules look at the globals when they are loaded, so import this file only in a bare realm.
+// tools/pyodide-plugin.ts removes their imports.
 export { loadPyodide } from 'pyodide';
 export { default as createPyodideModule } from 'pyodide/pyodide.asm.mjs';

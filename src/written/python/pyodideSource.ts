@@ -1,6 +1,6 @@
 /**
- * A program of Pyodide without its means to load others: what it would import by a name that it makes up is refused. Otherwise Python
- * could have it import a file from a server.
+ * A program of Pyodide that can't load other files: every dynamic import throws. Otherwise Python code could make it
+ * import a file from a server.
  */
 export function withoutImports(code: string): string {
   return code

@@ -7,7 +7,7 @@ import type { Declaration } from '../declaration.ts';
 import { childrenOf } from '../syntax.ts';
 import { pythonMistakes } from './pythonMistakes.ts';
 
-/** A method of a class, its own or of a class that it inherits from. */
+/** A method of a class, defined in it or inherited. */
 interface Method {
   readonly node: SyntaxNode; // FunctionDefinition
   readonly decorators: readonly string[];
@@ -16,9 +16,9 @@ interface Method {
 const NOT_TOOLS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
 
 /**
- * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, as TRL's `environment_factory` takes it.
- * Its public methods are tools; type hints and Google-style docstrings become the tools' schema. Nothing of the file is run. Throws
- * EnvironmentFileError with all problems that it finds.
+ * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, in the form of TRL's
+ * `environment_factory`. Its public methods are tools; type hints and Google-style docstrings become the tools' schema.
+ * The file is not run. Throws EnvironmentFileError with all problems that it finds.
  */
 export function readPython(source: string): Declaration {
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
@@ -41,11 +41,11 @@ export function readPython(source: string): Declaration {
   }
   const { name, node, methods } = found;
   // in the order in which TRL finds them
-  const named = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sortedMethods = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const problems: FileProblem[] = [];
-  const tools = named
-    .filter(([own, method]) => !own.startsWith('_') && !NOT_TOOLS.has(own) && isFunction(method))
-    .map(([own, method]) => toolOf(own, method, text, (what, at) => problems.push({ what, line: lineOf(at) })));
+  const tools = sortedMethods
+    .filter(([tool, method]) => !tool.startsWith('_') && !NOT_TOOLS.has(tool) && isFunction(method))
+    .map(([tool, method]) => toolOf(tool, method, text, (what, at) => problems.push({ what, line: lineOf(at) })));
   refuseProblems(problems.toSorted((a, b) => Number(a.line) - Number(b.line)));
   if (tools.length === 0 && !methods.has('_answer')) {
     throw new EnvironmentFileError(
@@ -67,7 +67,7 @@ export function readPython(source: string): Declaration {
   };
 }
 
-/** A class and those of the file that it inherits from; null if it inherits from one that isn't in the file. */
+/** A class and the classes that it inherits from. Null if one of them isn't in the file. */
 function lineageOf(
   node: SyntaxNode,
   classes: ReadonlyMap<string, SyntaxNode>,
@@ -84,7 +84,7 @@ function lineageOf(
   return above.every((each) => each !== null) ? [node, ...above.flat()] : null;
 }
 
-/** The methods of a class by name; those of classes of the file that it inherits from come first. */
+/** The methods of a class by name, with those inherited from classes of the file. Inherited methods come first. */
 function methodsOf(
   node: SyntaxNode,
   classes: ReadonlyMap<string, SyntaxNode>,
@@ -108,7 +108,10 @@ function methodsOf(
   return methods;
 }
 
-/** Whether the class has it as a function: `@property` and `@classmethod` make something else of it, which TRL takes for no tool. */
+/**
+ * Whether a method is a plain function. `@property` and `@classmethod` make it something else, which is not a tool for
+ * TRL.
+ */
 const isFunction = ({ decorators }: Method) =>
   !decorators.some((name) =>
     ['property', 'classmethod', 'cached_property', 'functools.cached_property'].includes(name),
@@ -123,13 +126,13 @@ function toolOf(
   if (node.getChild('async')) {
     note(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);
   }
-  const { says, parameters: told } = docstringOf(node, text);
+  const { says, parameters: descriptions } = docstringOf(node, text);
   const list = node.getChild('ParamList');
   const parts = childrenOf(list);
-  const own = parts.findIndex(({ name: kind }) => kind === 'VariableName');
+  const selfIndex = parts.findIndex(({ name: kind }) => kind === 'VariableName');
   const parameters: Parameter[] = [];
-  const nameless = parts.some(({ name: kind }, at) => kind === '*' && parts[at + 1]?.name === 'VariableName');
-  if (list && (nameless || /,\s*\/\s*[,)]/.test(text(list)))) {
+  const hasUnnamed = parts.some(({ name: kind }, at) => kind === '*' && parts[at + 1]?.name === 'VariableName');
+  if (list && (hasUnnamed || /,\s*\/\s*[,)]/.test(text(list)))) {
     note(
       `The tool \`${name}\` has parameters without a name to call them by. Name each one: \`def ${name}(self, word: str)\`.`,
       list.from,
@@ -137,7 +140,7 @@ function toolOf(
   }
   for (const [at, part] of parts.entries()) {
     const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parts[at - 1]?.name ?? '');
-    if (!isName || (at === own && !decorators.includes('staticmethod'))) continue;
+    if (!isName || (at === selfIndex && !decorators.includes('staticmethod'))) continue;
     const hint = parts[at + 1]?.name === 'TypeDef' ? text(parts[at + 1] ?? part).replace(/^:\s*/, '') : '';
     const kind = kindOf(hint.trim());
     const parameter = text(part);
@@ -149,7 +152,7 @@ function toolOf(
       );
       continue;
     }
-    const description = told.get(parameter);
+    const description = descriptions.get(parameter);
     parameters.push({ name: parameter, ...kind, ...(description !== undefined && { description }) });
   }
   return { name, description: says, parameters };
@@ -162,15 +165,15 @@ const TYPES: Readonly<Record<string, 'string' | 'integer' | 'number' | 'boolean'
   bool: 'boolean',
 };
 
-/** What a type hint stands for; null for one that no call can give. */
+/** The parameter type of a type hint; null if a call can't give such a value. */
 function kindOf(
   hint: string,
 ): { readonly type: 'string' | 'integer' | 'number' | 'boolean'; readonly choices?: readonly string[] } | null {
-  const some = /^(?:typing\.)?Optional\[(.*)\]$/s.exec(hint)?.[1] ?? hint.replace(/\s*\|\s*None$/, '');
-  const plain = some.trim().replace(/^(['"])(.*)\1$/, '$2');
-  const type = Object.hasOwn(TYPES, plain) ? TYPES[plain] : undefined;
+  const withoutOptional = /^(?:typing\.)?Optional\[(.*)\]$/s.exec(hint)?.[1] ?? hint.replace(/\s*\|\s*None$/, '');
+  const unquoted = withoutOptional.trim().replace(/^(['"])(.*)\1$/, '$2');
+  const type = Object.hasOwn(TYPES, unquoted) ? TYPES[unquoted] : undefined;
   if (type) return { type };
-  const list = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(plain)?.[1];
+  const list = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(unquoted)?.[1];
   if (list === undefined) return null;
   const choices = list
     .split(',')
@@ -180,20 +183,20 @@ function kindOf(
   return choices.length > 0 && choices.every((choice) => choice !== undefined) ? { type: 'string', choices } : null;
 }
 
-/** What a docstring in Google's style says: its sentences, and what its `Args:` say of each parameter. */
+/** The contents of a Google-style docstring: its sentences, and the `Args:` text of each parameter. */
 interface Docstring {
   readonly says: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The docstring of a class or a function; empty where it has none. */
+/** The docstring of a class or a function; empty if it has none. */
 function docstringOf(definition: SyntaxNode, text: (node: SyntaxNode) => string): Docstring {
   const [first] = definition.getChild('Body')?.getChildren('ExpressionStatement') ?? [];
   const literal = first?.prevSibling?.name === ':' ? first.getChild('String') : null;
   return readDocstring(literal ? valueOf(text(literal)) : '');
 }
 
-/** As `transformers.utils.get_json_schema` reads it, which TRL asks for a tool's schema. */
+/** Parses a docstring like `transformers.utils.get_json_schema`, from which TRL gets a tool's schema. */
 function readDocstring(doc: string): Docstring {
   const [says = '', ...sections] = doc.split(/^[ \t]*(?=(?:Args|Returns|Raises):[ \t]*$)/m);
   const args = sections.find((section) => section.startsWith('Args:'))?.slice('Args:'.length) ?? '';
@@ -201,18 +204,18 @@ function readDocstring(doc: string): Docstring {
   for (const [, name = '', of = ''] of args.matchAll(
     /(?:^|\n)\s*(\w+)\s*(?:\([^)]*?\))?:\s*([\s\S]*?)\s*(?=\n\s*\w+\s*(?:\([^)]*?\))?:|$(?![\s\S]))/g,
   )) {
-    parameters.set(name, flowing(of));
+    parameters.set(name, asOneLine(of));
   }
-  return { says: flowing(says), parameters };
+  return { says: asOneLine(says), parameters };
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\n': '' };
 
-/** The text that a literal stands for. */
+/** The value of a string literal. */
 function valueOf(literal: string): string {
   const [, prefix = '', , inner = ''] = /^([a-zA-Z]*)("""|'''|"|')([\s\S]*)\2$/.exec(literal) ?? [];
   if (/r/i.test(prefix)) return inner;
   return inner.replaceAll(/\\([\s\S])/g, (_, letter: string) => ESCAPED[letter] ?? letter);
 }
 
-const flowing = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');
+const asOneLine = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');

@@ -3,22 +3,23 @@ import { visible } from '../../base/visible.ts';
 import type { FileProblem } from '../../domain/environmentFile.ts';
 import { childrenOf, descendants, missingMembers } from '../syntax.ts';
 
-/** Code that may set members without naming them, or has more than the file says. */
-const BY_ANOTHER_WAY = /\bsetattr\s*\(|\b__(?:dict|getattr|getattribute|slots)__|\bvars\s*\(|\bsuper\s*\(/;
+/** Code that may set members without naming them, or may have inherited members that the file doesn't show. */
+const DYNAMIC_MEMBERS = /\bsetattr\s*\(|\b__(?:dict|getattr|getattribute|slots)__|\bvars\s*\(|\bsuper\s*\(/;
 
-/** The class that is trained on, as the file has it. */
-interface ReadClass {
-  /** The class and those of the file that it inherits from; null if it inherits from one that isn't in the file. */
+/** The class to train on. */
+interface ClassToCheck {
+  /** The class and the classes that it inherits from. Null if one of them isn't in the file. */
   readonly lineage: readonly SyntaxNode[] | null;
   readonly getReward: SyntaxNode | undefined;
 }
 
 /**
- * What looks like a mistake in a class in Python, though it can be played: members that it uses as `self.x` and never gives a value, and
- * a `get_reward` that returns no number. A member that is only changed (`self.x += 1`) has no value to change.
+ * Probable mistakes in a class in Python that don't prevent playing: members that are used as `self.x` but never get a
+ * value, and a `get_reward` that doesn't return a number. `self.x += 1` alone doesn't count as giving a value, because
+ * there is none to change.
  */
 export function pythonMistakes(
-  { lineage, getReward }: ReadClass,
+  { lineage, getReward }: ClassToCheck,
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
@@ -31,7 +32,7 @@ function undeclared(
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
-  if (lineage.some((node) => BY_ANOTHER_WAY.test(text(node)))) return [];
+  if (lineage.some((node) => DYNAMIC_MEMBERS.test(text(node)))) return [];
   const known = membersOf(lineage, text);
   const used = new Map<string, SyntaxNode>();
   for (const { name, node } of selfMembers(lineage, text))
@@ -39,13 +40,13 @@ function undeclared(
   return missingMembers(used, known, lineOf, () => 'Give it a value in `reset`');
 }
 
-/** The members that classes have: their methods and fields, and each `self.x` that they give a value. */
+/** The names of the members of classes: methods, fields, and each `self.x` that gets a value. */
 function membersOf(classes: readonly SyntaxNode[], text: (node: SyntaxNode) => string): ReadonlySet<string> {
   const assignments = selfMembers(classes, text).filter(({ node }) => isGivenValue(node));
   return new Set([...classes.flatMap((node) => fieldsOf(node, text)), ...assignments.map(({ name }) => name)]);
 }
 
-/** Each place that names a member of the episode: `self.x`. */
+/** Each occurrence of a member `self.x`. */
 function selfMembers(
   classes: readonly SyntaxNode[],
   text: (node: SyntaxNode) => string,
@@ -59,7 +60,7 @@ function selfMembers(
     });
 }
 
-/** Names that a class has in its body: methods, and fields with a value. */
+/** The names in a class's body: methods, and fields with a value. */
 function fieldsOf(node: SyntaxNode, text: (node: SyntaxNode) => string): readonly string[] {
   const names: string[] = [];
   for (const found of descendants(node, ({ name, parent }) => name === 'Body' && parent?.name !== 'ClassDefinition')) {
@@ -70,7 +71,7 @@ function fieldsOf(node: SyntaxNode, text: (node: SyntaxNode) => string): readonl
   return names;
 }
 
-/** Whether `self.x` stands where it is given a value: before an `=`, alone or among others, or as the variable of a loop. */
+/** Whether this occurrence gives `self.x` a value: before an `=`, alone or in a list, or as the variable of a loop. */
 function isGivenValue(node: SyntaxNode): boolean {
   let at = node;
   while (at.parent && /^(?:Tuple|Array|Parenthesized)Expression$/.test(at.parent.name)) at = at.parent;
@@ -82,7 +83,7 @@ function isGivenValue(node: SyntaxNode): boolean {
   );
 }
 
-const NO_NUMBERS: Readonly<Record<string, string>> = {
+const NOT_NUMBERS: Readonly<Record<string, string>> = {
   String: 'a text',
   FormatString: 'a text',
   ContinuedString: 'a text',
@@ -101,14 +102,14 @@ function wrongRewards(
   const inside = [...descendants(method, ({ name }) => /^(?:Function|Class)Definition$|^LambdaExpression$/.test(name))];
   const returned = inside.filter(({ name }) => name === 'ReturnStatement');
   if (returned.length === 0 && !inside.some(({ name }) => name === 'RaiseStatement' || name === 'YieldExpression'))
-    return [{ what: `\`get_reward()\` returns \`None\`. ${WANTED}`, line: lineOf(method.from) }];
+    return [{ what: `\`get_reward()\` returns \`None\`. ${REMEDY}`, line: lineOf(method.from) }];
   return returned.flatMap((statement) => {
     const value = childrenOf(statement)[1];
-    const wrong = value ? NO_NUMBERS[value.name] : '`None`';
-    if (wrong) return [{ what: `\`get_reward()\` returns ${wrong}. ${WANTED}`, line: lineOf(statement.from) }];
+    const wrong = value ? NOT_NUMBERS[value.name] : '`None`';
+    if (wrong) return [{ what: `\`get_reward()\` returns ${wrong}. ${REMEDY}`, line: lineOf(statement.from) }];
     if (value?.name !== 'DictionaryExpression') return [];
     return value.getChildren(':').flatMap(({ prevSibling: key, nextSibling: amount }) => {
-      const bad = amount && NO_NUMBERS[amount.name];
+      const bad = amount && NOT_NUMBERS[amount.name];
       const name = key ? visible(text(key).replace(/^(['"])(.*)\1$/, '$2')) : '';
       return bad
         ? [{ what: `The reward part \`${name}\` is ${bad}. Return a number.`, line: lineOf(amount.from) }]
@@ -117,4 +118,4 @@ function wrongRewards(
   });
 }
 
-const WANTED = 'Return a number, or a dictionary of named numbers.';
+const REMEDY = 'Return a number, or a dictionary of named numbers.';

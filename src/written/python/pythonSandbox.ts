@@ -16,7 +16,10 @@ export interface PythonThread {
 /** Starts a thread with Python in it that answers through this memory. */
 export type StartPython = (shared: SharedArrayBuffer) => PythonThread;
 
-/** Time limits. They are in milliseconds, because Python's work can't be counted in a way that is the same on every machine. */
+/**
+ * Time limits. They are in milliseconds, because Python's work can't be counted in a way that is the same on every
+ * machine.
+ */
 export interface PythonLimits {
   readonly callMs: number; // for one call; then it's stopped at its current line
   readonly loadMs: number; // for loading the file
@@ -26,16 +29,20 @@ export interface PythonLimits {
 export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 3000 };
 
 /** Largest size of a list of replies, in bytes. */
-const MOST_REPLY = 64e6;
-const INTERRUPT = 2; // SIGINT
+const MAX_REPLY_BYTES = 64e6;
+const SIGINT = 2; // the value that interrupts Python
 /** Ends the interpreter of a sandbox that was garbage-collected. */
 const abandoned = new FinalizationRegistry<Interpreter>((interpreter) => interpreter.end());
-/** The interpreter of the last closed sandbox. Starting one takes seconds, so the next sandbox of the same file reuses it. */
+/**
+ * The interpreter of the last closed sandbox. Starting one takes seconds, so the next sandbox of the same file reuses
+ * it.
+ */
 let spare: { readonly start: StartPython; readonly code: string; readonly interpreter: Interpreter } | null = null;
 
 /**
- * Loads a Python environment into an interpreter of its own. The file's module is new each time; modules of the standard library may come
- * from an earlier sandbox of the same file. Throws EnvironmentFileError if loading the file fails.
+ * Loads a Python environment into an interpreter of its own. The file's module is new each time; modules of the
+ * standard library may come from an earlier sandbox of the same file. Throws EnvironmentFileError if loading the file
+ * fails.
  */
 export async function openPythonSandbox(
   start: StartPython,
@@ -109,10 +116,11 @@ function whereOf(requests: readonly Request[], { served }: Interpreter): string 
 }
 
 async function interpreterFor(start: StartPython, code: string): Promise<Interpreter> {
-  const kept = spare;
+  const previous = spare;
   spare = null;
-  if (kept?.start === start && kept.code === code && kept.interpreter.ended === null) return kept.interpreter;
-  kept?.interpreter.end();
+  if (previous?.start === start && previous.code === code && previous.interpreter.ended === null)
+    return previous.interpreter;
+  previous?.interpreter.end();
   if (typeof SharedArrayBuffer === 'undefined') {
     throw new EnvironmentFileError(
       'Python needs memory that two threads share, and this page has none yet. Reload the page once; it has it from the second visit on, unless it is shown in a frame of another page.',
@@ -146,7 +154,10 @@ class Interpreter {
     this.ended ??= why;
   }
 
-  /** Sends a request and waits for the reply. Each of `steps` may take `ms`, plus `graceMs` to stop. Throws EndedError if the interpreter has to be ended. */
+  /**
+   * Sends a request and waits for the reply. Each of `steps` may take `ms`, plus `graceMs` to stop. Throws EndedError
+   * if the interpreter has to be ended.
+   */
   ask(what: object, steps: number, ms: number, graceMs: number): unknown {
     if (this.ended) throw this.ended;
     const { header } = this.#talk;
@@ -159,7 +170,7 @@ class Interpreter {
         if (left > 0) {
           Atomics.wait(header, Place.state, state, Math.min(left, 200));
         } else if (stops === 0) {
-          Atomics.store(header, Place.interrupt, INTERRUPT);
+          Atomics.store(header, Place.interrupt, SIGINT);
           [stops, since] = [1, performance.now()];
         } else {
           throw new EndedError('computed too long and could not be stopped');
@@ -170,7 +181,7 @@ class Interpreter {
     };
     try {
       sendText(this.#talk, JSON.stringify(what), waitWhile);
-      const reply: unknown = JSON.parse(receiveText(this.#talk, MOST_REPLY, waitWhile));
+      const reply: unknown = JSON.parse(receiveText(this.#talk, MAX_REPLY_BYTES, waitWhile));
       if (isRecord(reply) && typeof reply['ended'] === 'string') {
         throw new EndedError(`was stopped: ${visible(reply['ended'], 200)}`);
       }

@@ -7,7 +7,7 @@ import talk from './sharedTalk.ts?raw';
 import { erased } from '../declaration.ts';
 import { withoutImports } from './pyodideSource.ts';
 
-/** Programs that a thread outside of a page runs, each the body of a function that fills `exports`. */
+/** Programs for a thread outside of a page. Each is the body of a function that fills `exports`. */
 export interface ThreadPrograms {
   readonly realm: string;
   readonly talk: string;
@@ -16,7 +16,10 @@ export interface ThreadPrograms {
   readonly module: string; // has createPyodideModule
 }
 
-/** The programs of a thread that Python runs in. `loader` and `module` are the texts of pyodide.mjs and pyodide.asm.mjs. */
+/**
+ * The programs for a thread in which Python runs. `loader` and `module` are the texts of pyodide.mjs and
+ * pyodide.asm.mjs.
+ */
 export function threadPrograms(loader: string, module: string): ThreadPrograms {
   return {
     realm: erased(realm),
@@ -27,8 +30,8 @@ export function threadPrograms(loader: string, module: string): ThreadPrograms {
   };
 }
 
-/** A module's text as the body of a function. */
+/** Converts a module's text to the body of a function. */
 function exporting(code: string, exported: RegExp, assigned: string): string {
-  if (!exported.test(code)) throw new Error('This version of Pyodide exports something else than is known here.');
+  if (!exported.test(code)) throw new Error('This version of Pyodide doesn’t have the expected exports.');
   return withoutImports(code).replace(exported, assigned);
 }

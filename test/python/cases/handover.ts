@@ -53,8 +53,8 @@ function player(at: number, draw: Random): Player {
   const some = demonstrator(0.6, draw);
   const token: Player = (stepper) => [draw.pick(stepper.allowed())];
   return (stepper) => {
-    const kind = at % 4 === 3 ? (stepper.draft > 0 ? 2 : draw.int(3)) : at % 4;
-    return stepper.draft > 0 && kind !== 2 ? token(stepper) : ([expert, some, token][kind] ?? token)(stepper);
+    const kind = at % 4 === 3 ? (stepper.turnTokens > 0 ? 2 : draw.int(3)) : at % 4;
+    return stepper.turnTokens > 0 && kind !== 2 ? token(stepper) : ([expert, some, token][kind] ?? token)(stepper);
   };
 }
 

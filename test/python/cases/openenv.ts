@@ -3,7 +3,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { NODE_SOCKETS } from '../../../src/cli/nodeSockets.ts';
-import { type Reset, UNPAID } from '../../../src/envs/env.ts';
+import { type Reset, NO_REWARD_SETTINGS } from '../../../src/envs/env.ts';
 import { answerAll, leaveAll, openAll, type Stepper } from '../../../src/envs/stepper.ts';
 import { openServer } from '../../../src/openenv/openServer.ts';
 import { openChatTokenizer, stopIds } from '../../../src/text/chatTokenizer.ts';
@@ -22,7 +22,7 @@ interface Played {
 
 const WANTED = 100;
 const TOGETHER = 20;
-const SETTINGS = { ...UNPAID, outcomeReward: 1 };
+const SETTINGS = { ...NO_REWARD_SETTINGS, outcomeReward: 1 };
 /** As JSON in UTF-8 brings a text. */
 const whole = (text: string) => new TextDecoder().decode(new TextEncoder().encode(text));
 const say = (line: object) => console.log(JSON.stringify(line));

@@ -1,4 +1,4 @@
-// b in pairs of bfloat16, each the upper half of a float32: the quad of four scalars that begins at scalar 4·at
+// reads b, stored in pairs of bfloat16 (each is the upper half of a float32): four scalars from scalar 4·at on
 @group(0) @binding(1) var<storage, read> b: array<vec2u>;
 fn quad_of_b(at: u32) -> vec4f {
   let pairs = b[at];

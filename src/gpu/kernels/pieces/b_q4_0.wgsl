@@ -1,6 +1,6 @@
-// b in blocks of GGUF's Q4_0 as a file has them: of 32 scalars a half d, then 16 bytes of two q each, 18 bytes
-// together; a scalar is d·(q − 8). The quad that begins at scalar 4·at: low nibbles hold a block's first 16 scalars;
-// blocks begin at even bytes, so a quad may lie across two words
+// reads b, stored in blocks of GGUF's Q4_0 as in a file: four scalars from scalar 4·at on. A block of 32 scalars has 18
+// bytes: a half d, then 16 bytes with two 4-bit q each; a scalar is d·(q − 8). The low nibbles hold the first 16
+// scalars of a block. Blocks begin at even bytes, so four scalars may lie across two words
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 fn quad_of_b(at: u32) -> vec4f {
   let block = at / 8u * 18u;

@@ -1,5 +1,6 @@
-// b in blocks of GGUF's Q8_0 as a file has them: of 32 scalars a half d, then 32 signed bytes q, 34 bytes together; a
-// scalar is d·q. The quad that begins at scalar 4·at: blocks begin at even bytes, so a quad may lie across two words
+// reads b, stored in blocks of GGUF's Q8_0 as in a file: four scalars from scalar 4·at on. A block of 32 scalars has 34
+// bytes: a half d, then 32 signed bytes q; a scalar is d·q. Blocks begin at even bytes, so four scalars may lie across
+// two words
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 fn quad_of_b(at: u32) -> vec4f {
   let block = at / 8u * 34u;

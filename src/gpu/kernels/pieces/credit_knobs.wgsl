@@ -1,4 +1,5 @@
-// the knobs that the credit kernels read, and a number for each value of a knob that is a choice; src/model/gpu/knobs.ts writes them by name
+// the knobs that the credit kernels read, and numbers for the values of knobs that are choices; src/model/gpu/knobs.ts
+// writes them by name
 //! piece kl_estimators
 const BASELINE_MEAN = 0.0; const BASELINE_MEAN_OVER_STD = 1.0; const BASELINE_LEAVE_ONE_OUT = 2.0;
 struct Credit {

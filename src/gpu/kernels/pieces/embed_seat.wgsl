@@ -1,7 +1,7 @@
-// rows of a table for the tokens of seats; seats whose tokens another part of the table has are left, empty ones
-// zeroed
+// copies the table's rows for the tokens of seats. Empty seats become 0; seats whose token is in another part of the
+// table are left as they are
 struct Shape { N: u32, C: u32, first: u32, rows: u32 }
-@group(0) @binding(0) var<storage, read> seats: array<vec4u>; // token, position, row (0xffffffff: empty), left
+@group(0) @binding(0) var<storage, read> seats: array<vec4u>; // token, position, row (0xffffffff: empty), to draw
 @group(0) @binding(2) var<storage, read_write> x: array<vec4f>;
 @group(0) @binding(3) var<uniform> shape: Shape;
 

@@ -1,10 +1,10 @@
-// a row of logits seen by a workgroup of 256 threads: sums and maxima that all threads know, and the row's distribution
+// sums, maxima and the distribution of a row of logits, for a workgroup of 256 threads; all threads get the results
 var<workgroup> shared_parts: array<vec2f, 256>;
 var<workgroup> shared_sixteenths: array<vec2f, 16>;
 
-// the sum of what the threads bring, in the same order every time
+// the sum of the threads' `own`, always in the same order
 fn sum_of(thread: u32, own: vec2f) -> vec2f {
-  workgroupBarrier(); // of what was read before
+  workgroupBarrier(); // earlier reads of shared memory are done
   shared_parts[thread] = own;
   workgroupBarrier();
   if (thread < 16u) {
@@ -18,10 +18,10 @@ fn sum_of(thread: u32, own: vec2f) -> vec2f {
   return sum;
 }
 
-// whether a logit with its id (exact in f32 below 2^24) comes before another: the higher, the lower id on a tie
+// whether a (logit, id) comes before b: a higher logit does, on a tie the lower id. Ids are exact in f32 below 2^24
 fn leads(a: vec2f, b: vec2f) -> bool { return a.x > b.x || (a.x == b.x && a.y < b.y); }
 
-// the leading one of what the threads bring
+// the first of the threads' `own`, in that order
 fn first_of(thread: u32, own: vec2f) -> vec2f {
   workgroupBarrier();
   shared_parts[thread] = own;
@@ -40,9 +40,9 @@ fn first_of(thread: u32, own: vec2f) -> vec2f {
   return first;
 }
 
-const NONE = vec2f(-3e38, 16777216.0); // behind every logit
+const NONE = vec2f(-3e38, 16777216.0); // comes after every logit
 
-// the leading logit of the row with its id, of those behind `last`
+// the first (logit, id) of the row that comes after `last`
 fn next_of(thread: u32, row: u32, V: u32, last: vec2f) -> vec2f {
   var own = NONE;
   for (var v = thread; v < V; v += 256u) {

@@ -1,4 +1,4 @@
-// rows of a merged matrix from those of a packed one and its adapter; b's binding is its loader's
+// computes rows of a merged matrix from the rows of a packed one and its adapter; another piece binds b
 override SCALE: f32 = 1.0; // alpha / rank
 struct Shape { C: u32, R: u32, first: u32, at: u32, base_at: u32, rank: u32, a_at: u32, b_at: u32 }
 @group(0) @binding(0) var<storage, read> adapters: array<f32>;

@@ -1,4 +1,4 @@
-// operands of a norm and the projection after it in quads, its sizes, and what becomes of pairs
+// operands (in quads) and sizes of a norm and the projection after it, with functions for SwiGLU and rotary
 override EPS: f32 = 1e-5;
 alias Weight = f32; // or f16
 alias Kept = f32; // or f16
@@ -20,7 +20,7 @@ fn gated(gate: vec4f, up: vec4f) -> vec4f { return gate / (1.0 + exp(min(-gate, 
 
 struct Turn { cosines: vec4f, sines: vec4f }
 
-// of row n's position, for four pairs of a head from the i-th on
+// the rotation of row n's position, for four pairs of a head from pair i on
 fn turn_of(n: u32, i: u32) -> Turn {
   let at = (positions[n] * shape.half + i) / 2u;
   let t = table[at];

@@ -1,5 +1,5 @@
-// operands of a product in quads, and its sizes; b's binding is its loader's
-alias A = f32; // or f16, as are the others
+// operands (in quads) and sizes of a product; another piece binds b
+alias A = f32; // or f16, and so may the other aliases
 alias C = f32;
 alias Kept = f32;
 struct Shape {
@@ -7,6 +7,6 @@ struct Shape {
   parts: u32, chunk: u32, cp: u32, add: u32, block: u32, swiglu: u32,
 }
 @group(0) @binding(0) var<storage, read> a: array<vec4<A>>;
-@group(0) @binding(2) var<storage, read> gate_up: array<vec4<Kept>>; // or a stand-in
+@group(0) @binding(2) var<storage, read> gate_up: array<vec4<Kept>>; // without swiglu another tensor is bound here
 @group(0) @binding(3) var<storage, read_write> c: array<vec4<C>>;
 @group(0) @binding(4) var<uniform> shape: Shape;

@@ -1,4 +1,5 @@
-// the knobs that an optimizer step reads, and a number for each value of a knob that is a choice; src/model/gpu/knobs.ts writes them by name
+// the knobs that an optimizer step reads, and numbers for the values of knobs that are choices; src/model/gpu/knobs.ts
+// writes them by name
 //! piece kl_estimators
 const AGGREGATION_TOKEN_MEAN = 0u; const AGGREGATION_SEQ_MEAN_TOKEN_SUM = 1u;
 const AGGREGATION_SEQ_MEAN_TOKEN_MEAN = 2u; const AGGREGATION_SEQ_MEAN_TOKEN_SUM_NORM = 3u;

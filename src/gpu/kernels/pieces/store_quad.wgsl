@@ -1,8 +1,9 @@
-// epilogue of a product: a quad of c is replaced, added to, or the gradient of gates and ups of which it is that of
-// SwiGLU. Of gate and up one place loads both, and of what becomes of them one place stores both: each place takes long
-// to compile on software adapters.
+// epilogue of a product: replaces a quad of c, or adds to it. With swiglu the product is the gradient of SwiGLU's
+// output, and the gradients of gate and up are stored instead. A single load in a loop reads both gate and up, and a
+// single store writes both gradients, because each load or store in the code takes long to compile on software
+// adapters.
 fn store(at: u32, d: vec4f) {
-  let across = shape.J / 4u; // from a gate to its up
+  let across = shape.J / 4u; // quads from a gate to its up
   var sum = d;
   var next = d;
   if (shape.swiglu == 1u) {

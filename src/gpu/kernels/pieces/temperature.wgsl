@@ -1,2 +1,2 @@
-// the one knob that the kernels of targets read; src/model/gpu/adapters/treeNetwork.ts writes it by name
+// the only knob that the kernels of targets read; src/model/gpu/adapters/treeNetwork.ts writes it by name
 struct Temperature { temperature: f32 }

@@ -1,7 +1,8 @@
-// tile loop of subgroups: a thread owns 16 rows and 4 columns in registers, all threads of a workgroup the same rows.
-// Of eight lanes each loads two quads of a, which are broadcast. The loader says which k there are (terms), how many
-// rows (rows_from) and where they lie (begin), brings four k (rows_of_a, columns_of_b) and closes the sum (summed); the
-// epilogue takes the columns of a row (finish). Bounds come from the workgroup alone: broadcasts want all lanes.
+// tile loop of subgroups: a thread owns 16 rows and 4 columns in registers; all threads of a workgroup own the same
+// rows. Each of eight lanes loads two quads of a, which are broadcast. The kernel defines the range of k (terms), the
+// number of rows (rows_from) and where they begin (begin); it loads four k (rows_of_a, columns_of_b), ends the sum
+// (summed), and stores four columns of a row (finish). Loop bounds depend only on the workgroup, because broadcasts
+// need all lanes.
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32,
         @builtin(subgroup_invocation_id) lane: u32) {
@@ -22,8 +23,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     //! end
   }
   summed(&at);
-  // A loop the compiler cannot unroll, as the block's 16 comes from the shape: unrolled, what it stores takes longer to
-  // compile than all the rest.
+  // The bound 16 comes from the shape (`block`), so that the compiler does not unroll this loop: unrolled, its stores
+  // would take longer to compile than the rest of the kernel.
   for (var n = 0u; n < min(shape.block, rows_from(group)); n++) {
     var out = mat4x4f(c0, c1, c2, c3);
     if (n >= 4u) { out = mat4x4f(c4, c5, c6, c7); }
@@ -33,10 +34,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
 }
 
-// two quads of a that a lane loads: rows, or k, near and two on
+// the two quads of a that a lane loads: of one row or k, and of the one two later
 struct Rows { near: vec4f, far: vec4f }
 
-// m, or its transpose: selects, as branches are dearer where all lanes take both
+// m, or its transpose if `turn`. Uses selects, because a branch costs more if lanes take both sides
 fn turned(m: mat4x4f, turn: bool) -> mat4x4f {
   return mat4x4f(m[0].x, select(m[0].y, m[1].x, turn), select(m[0].z, m[2].x, turn), select(m[0].w, m[3].x, turn),
     select(m[1].x, m[0].y, turn), m[1].y, select(m[1].z, m[2].y, turn), select(m[1].w, m[3].y, turn),

@@ -1,7 +1,7 @@
 // tile loop of workgroups: 8×8 threads own a 32×32 tile of c, each a 4×4 block in registers. Slices of 16 k are staged
-// in 4 KiB of shared memory, a barrier before and after each is used: half the threads load, turn and store a 4×4 block
-// of a, the others one of b. 2 loads for 16 multiply-adds.
-var<workgroup> tile: array<vec4f, 256>; // of a: [k][i / 4], then of b: [k][j / 4]
+// in 4 KiB of shared memory, with a barrier before and after each is used: half the threads load, transpose and store a
+// 4×4 block of a, the other half one of b. 2 loads for 16 multiply-adds.
+var<workgroup> tile: array<vec4f, 256>; // a as [k][i / 4], then b as [k][j / 4]
 
 @compute @workgroup_size(8, 8)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) group: vec3u,
@@ -10,11 +10,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) group: 
   let part = group.z % shape.parts;
   let start = part * shape.chunk;
   let end = min(start + shape.chunk, shape.K);
-  // what a thread stages: a block of a or b, neighbours in memory for neighbouring threads
+  // each thread stages a block of a or b; neighbouring threads stage blocks that are neighbours in memory
   let of_a = lane < 32u;
   let along_k = select(shape.bk, shape.ak, of_a) == 1u;
-  let q = select(lane / 8u % 4u, lane % 4u, along_k) * 4u; // its first k
-  let e = select(lane % 8u, lane / 4u % 8u, along_k); // its quarter of the tile's rows or columns
+  let q = select(lane / 8u % 4u, lane % 4u, along_k) * 4u; // first k of the block
+  let e = select(lane % 8u, lane / 4u % 8u, along_k); // which four of the tile's rows or columns
   let first = select(group.x, group.y, of_a) * 32u + e * 4u;
   let last = select(shape.J, shape.I, of_a) - 1u;
   let across = select(shape.bj, shape.ai, of_a);
@@ -40,7 +40,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) group: 
     tile[to + 16u] = m[2];
     tile[to + 24u] = m[3];
     workgroupBarrier();
-    // the block's 4 comes from the shape: unrolled, such loops would compile for longer than all the rest
+    // The bound 4 comes from the shape (`block`), so that the compiler does not unroll this loop: unrolled, it would
+    // take longer to compile than the rest of the kernel.
     for (var s = 0u; s < shape.block; s++) {
       let i = s * 32u + local.y;
       let j = s * 32u + 128u + local.x;

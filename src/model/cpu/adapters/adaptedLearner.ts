@@ -3,7 +3,7 @@ import type { StepStats } from '../../policyReport.ts';
 import type { ObjectiveSettings } from '../../learningSettings.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
 import type { Batch } from '../batchArrays.ts';
-import { hasToken, NOT_A_NUMBER, NOTHING } from '../learner.ts';
+import { hasToken, NAN_MEASUREMENTS, NO_MEASUREMENTS } from '../learner.ts';
 import { firstNonFinite, type Learned } from '../network.ts';
 import { norm } from '../optimizer.ts';
 import type { Wanted } from '../packing.ts';
@@ -22,13 +22,17 @@ export interface TargetScores {
 export interface GivenGradients {
   readonly dlogprobs: Float64Array; // (m)
   readonly dentropies: Float64Array; // (m)
-  readonly dhidden: Real | null; // (n,d), from `zeros`: gradient of everything else that reads the hidden states; null if nothing does
+  /** (n,d), from `zeros`: the gradient of everything else that reads the hidden states. null if nothing does. */
+  readonly dhidden: Real | null;
 }
 
 /** Called after each layer of a pass, and `within` a layer or the language head. Lets the event loop run. */
 export type Step = (within?: 'within') => Promise<void>;
 
-/** Passes over trees of tokens, on any device: forward, the language head at the targets, and backward to the gradients of the adapters. */
+/**
+ * Passes over trees of tokens, on any device: forward, the language head at the targets, and backward to the gradients
+ * of the adapters.
+ */
 export interface TreeNetwork {
   setGrammar(grammar: Grammar): void;
   /** Runs a tree forward. The methods below then refer to this tree. */
@@ -42,11 +46,15 @@ export interface TreeNetwork {
   /** Sets all gradients to zero. */
   clearGradients(): void;
   /**
-   * Adds to the gradients of all adapters the gradient of Σ dlogprobs·logprob + dentropies·entropy over the tree's targets, and the
-   * gradient through `dhidden`. Call it after `forward`. The targets may be fewer than the scored ones.
+   * Adds to the gradients of all adapters the gradient of Σ dlogprobs·logprob + dentropies·entropy over the tree's
+   * targets, and the gradient through `dhidden`. Call it after `forward`. The targets may be fewer than the scored
+   * ones.
    */
   backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void>;
-  /** Adds the gradients since `clearGradients` to the pool, in the layout of the adapters. Does nothing if they are in the pool already. */
+  /**
+   * Adds the gradients since `clearGradients` to the pool, in the layout of the adapters. Does nothing if they are in
+   * the pool already.
+   */
   addGradients(pool: Real): Promise<void>;
 }
 
@@ -61,7 +69,10 @@ export interface AdaptedLearner {
   readonly value: ValueHead | null; // reads hidden states in the memory that holds the batch
   readonly most: number; // largest number of nodes in one pass
   readonly share: boolean; // whether a beginning that several rows share is run only once
-  /** The tree of the last scoring, if one pass was enough. The network still holds its activations, so the first learning step can use them. */
+  /**
+   * The tree of the last scoring, if one pass was enough. The network still holds its activations, so the first
+   * learning step can use them.
+   */
   readonly scored: { tree: TokenTree | null; temperature: number };
   /** Called between and within the layers of a pass, with the progress of the stage. */
   readonly between: (done: number, total: number) => Promise<void>;
@@ -80,7 +91,10 @@ export function steps({ between }: AdaptedLearner, total: number): Step {
   return (within) => between(within ? done : done++, total);
 }
 
-/** Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their places in the batch. */
+/**
+ * Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their places in the
+ * batch.
+ */
 async function scoreTree(
   { network, value, width }: AdaptedLearner,
   tree: TokenTree,
@@ -100,7 +114,10 @@ async function scoreTree(
   scoreValues(to.values, await network.hidden(), value.weight, value.bias, tree.values, width);
 }
 
-/** Log-probabilities and entropies of every token of the batch, and values if `values` asks for them, computed with the merged weights. */
+/**
+ * Writes log-probabilities and entropies of every token of the batch to `to`, and with `values` the values, computed
+ * with the merged weights.
+ */
 export async function scoreAll(
   learner: AdaptedLearner,
   temperature: number,
@@ -116,7 +133,10 @@ export async function scoreAll(
   scored.temperature = temperature;
 }
 
-/** The tree that `scoreAll` left in the network, if it is still valid and covers exactly these rows. Log-probabilities then equal the old ones bit for bit. */
+/**
+ * Returns the tree of the last `scoreAll`, if the network still holds its activations and it covers exactly these rows.
+ * Then the scores of this step are copied from the old ones, which have the same bits. Returns null otherwise.
+ */
 function takeScored(
   { batch, scored, value }: AdaptedLearner,
   rows: Int32Array,
@@ -132,7 +152,10 @@ function takeScored(
   return wantedOf(tree, wanted);
 }
 
-/** The gradient (n,d) of the value loss for the hidden states. Also adds to the value head's own gradients. */
+/**
+ * Returns the gradient (n,d) of the value loss for the hidden states. Adds the gradients of the value head itself to
+ * its pool.
+ */
 async function valueGradients(
   { network, batch, width }: AdaptedLearner,
   { weight, dweight, dbias }: ValueHead,
@@ -144,8 +167,9 @@ async function valueGradients(
 }
 
 /**
- * Computes the gradients of the objective over the given rows, into `learned`, and returns the measurements. Changes no weight. The rows
- * go through the network in as many passes as memory needs, and the gradient is the sum of all passes. Weights with a NaN are not run.
+ * Computes the gradients of the objective over the given rows, into `learned`, and returns the measurements. Changes no
+ * weight. The rows go through the network in as many passes as memory needs, and the gradient is the sum of all passes.
+ * If a weight is NaN, nothing runs.
  */
 export async function accumulateAdapted(
   learner: AdaptedLearner,
@@ -155,12 +179,18 @@ export async function accumulateAdapted(
 ): Promise<StepStats> {
   const { batch, learned, most, share, math, network, layers, value } = learner;
   learned.gradients.fill(0);
-  const broken = firstNonFinite(learned.placed, learned.weights);
-  if (broken !== '') {
-    return { ...NOTHING, ...NOT_A_NUMBER, tokens: 0, skipped: 'non-finite', culprit: `weight ${broken}` };
+  const badWeight = firstNonFinite(learned.placed, learned.weights);
+  if (badWeight !== '') {
+    return {
+      ...NO_MEASUREMENTS,
+      ...NAN_MEASUREMENTS,
+      tokens: 0,
+      skipped: 'non-finite',
+      culprit: `weight ${badWeight}`,
+    };
   }
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length))) {
-    return { ...NOTHING, tokens: 0, skipped: 'empty', culprit: '' };
+    return { ...NO_MEASUREMENTS, tokens: 0, skipped: 'empty', culprit: '' };
   }
   const valueMask = value ? batch.valueMask : new Float32Array(batch.valueMask.length);
   const wanted = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
@@ -175,17 +205,17 @@ export async function accumulateAdapted(
     if (tree !== trees.at(-1)) await network.forward(tree, step);
     const sums = (of: Float64Array) =>
       Float64Array.from(tree.targets.placesOf, (places) => places.reduce((sum, place) => sum + of[place]!, 0));
-    const given = { dlogprobs: sums(batch.dlogprobs), dentropies: sums(batch.dentropies) };
+    const targetGradients = { dlogprobs: sums(batch.dlogprobs), dentropies: sums(batch.dentropies) };
     const dhidden = value && tree.values.count > 0 ? await valueGradients(learner, value, tree) : null;
-    await network.backward(tree, { ...given, dhidden }, temperature, step);
+    await network.backward(tree, { ...targetGradients, dhidden }, temperature, step);
   }
   await network.addGradients(learned.gradients);
-  const bad = firstNonFinite(learned.placed, learned.gradients);
+  const badGradient = firstNonFinite(learned.placed, learned.gradients);
   return {
     ...parts,
     gradNorm: norm(learned.gradients),
     criticGradNorm: 0,
-    skipped: bad === '' ? '' : 'non-finite',
-    culprit: bad === '' ? '' : `gradient ${bad}`,
+    skipped: badGradient === '' ? '' : 'non-finite',
+    culprit: badGradient === '' ? '' : `gradient ${badGradient}`,
   };
 }

@@ -5,7 +5,7 @@ import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
-import { createRecomputeRoom } from '../activations.ts';
+import { createRecomputeBuffers } from '../activations.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import { cpuCeilings } from '../ceilings.ts';
 import { Decoder } from '../decoder.ts';
@@ -26,25 +26,28 @@ import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
 import { valueHead } from './adaptedValueHead.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import { ofLast } from '../attentionMaps.ts';
+import { lastTokenAttention } from '../attentionMaps.ts';
 import { rowPrefix } from '../rowPrefix.ts';
 import type { TokenTree } from './tokenTree.ts';
 
-/** How adapters are opened on the CPU. */
+/** Options of `openCpuAdaptedPolicy`. */
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
-  readonly reason: string; // why this backend; '' where nothing had to be decided
-  readonly share?: boolean; // false runs every row by itself when learning, to test against
-  readonly threads?: Threads; // that compute together; one by default
-  /** Called between two layers of a pass, and within them, told how many of the stage are done: lets the event loop run. */
+  readonly reason: string; // why this backend was chosen; '' if there was no choice
+  readonly share?: boolean; // false: learning runs every row by itself, as a reference for tests
+  readonly threads?: Threads; // threads that compute together; one by default
+  /**
+   * Called between and within the layers of a pass, so that the event loop can run. Gets the progress of the stage, in
+   * layers.
+   */
   readonly between?: (done: number, total: number) => Promise<void>;
-  /** Called between pieces of what is read before tokens are drawn; nobody knows how many there are. */
+  /** Called between chunks of the tokens that are read before drawing. The number of chunks isn't known beforehand. */
   readonly yieldToEvents?: () => Promise<void>;
 }
 
-const rest = () => Promise.resolve();
+const noBreak = () => Promise.resolve();
 
-/** See `openCpuAdaptedPolicy`. Beyond the seam it shows gradients, for tests. */
+/** The policy of `openCpuAdaptedPolicy`. Besides the methods of `Policy` it shows logits, attention and gradients. */
 export class AdaptedPolicy extends AdapterPolicy {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
@@ -65,7 +68,7 @@ export class AdaptedPolicy extends AdapterPolicy {
     plan: AdaptedPlan,
     math: LearningMath,
     options: AdaptedPolicyOptions,
-    adapter: string, // what computes, in words
+    adapter: string, // name of the arithmetic, for the user
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
@@ -80,14 +83,14 @@ export class AdaptedPolicy extends AdapterPolicy {
     this.#timed = timed;
     this.#arithmetic = arithmetic;
     this.#trunk = trunk;
-    const room = createRecomputeRoom(arithmetic, capacity, keptTokens);
+    const buffers = createRecomputeBuffers(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
     this.#passes = new CpuTreeNetwork(
       {
         trunk,
         gradients: new AdapterGradients(arithmetic, adapters, learned, capacity.tokens),
-        room: { ...room, reach: { ...room.reach, table: arithmetic.integers(rows * length) } },
+        buffers: { ...buffers, visibleKeys: { ...buffers.visibleKeys, table: arithmetic.integers(rows * length) } },
         head: new LanguageHead(arithmetic, capacity.tokens),
         rotary,
       },
@@ -102,21 +105,21 @@ export class AdaptedPolicy extends AdapterPolicy {
         value: valueHead(learned),
       },
       scored: { tree: null, temperature: 1 },
-      between: options.between ?? rest,
+      between: options.between ?? noBreak,
     };
     const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), plan.drawing);
-    const { yieldToEvents = rest } = options;
+    const { yieldToEvents = noBreak } = options;
     const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, yieldToEvents);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.reset(seed);
   }
 
-  /** (V) untempered logits after the first `count` tokens of row `row`. */
+  /** Returns (V) untempered logits after the first `count` tokens of row `row`. */
   nextLogits(row: number, count: number): Promise<Real> {
     return adaptedNextLogits(this.#passes, this.learner, row, count);
   }
 
-  /** What the policy looked at when row `row` had its first `count` tokens and the next was to be chosen. */
+  /** Returns the attention with which the policy chooses the token after the first `count` tokens of row `row`. */
   attention(row: number, count: number): Promise<AttentionView> {
     return adaptedAttention(this.#passes, this.learner, this.model, row, count);
   }
@@ -147,7 +150,10 @@ export class AdaptedPolicy extends AdapterPolicy {
   }
 }
 
-/** (V) untempered logits after the first `count` tokens of a row, by the weights that are merged. Throws RangeError where the row does not have as many. */
+/**
+ * Returns (V) untempered logits after the first `count` tokens of a row, with the merged weights. Throws RangeError if
+ * the row has fewer tokens.
+ */
 async function adaptedNextLogits(
   network: CpuTreeNetwork,
   learner: AdaptedLearner,
@@ -158,7 +164,10 @@ async function adaptedNextLogits(
   return network.logits(count - 1);
 }
 
-/** What every head looked at when a row had its first `count` tokens and the next was to be chosen; throws as `adaptedNextLogits` does. */
+/**
+ * Returns the attention of every head with which the token after the first `count` tokens of a row is chosen. Throws as
+ * `adaptedNextLogits` does.
+ */
 async function adaptedAttention(
   network: CpuTreeNetwork,
   learner: AdaptedLearner,
@@ -169,12 +178,15 @@ async function adaptedAttention(
   const { layers } = learner;
   const weights = new Float32Array(layers * heads * count);
   await network.forward(beginning(learner, row, count), steps(learner, layers), (layer, { probabilities }) => {
-    weights.set(ofLast(probabilities, heads, count), layer * heads * count);
+    weights.set(lastTokenAttention(probabilities, heads, count), layer * heads * count);
   });
   return { layers, heads, count, weights };
 }
 
-/** The beginning of a row as a tree in which nothing is scored; what the room held of a scoring is gone. */
+/**
+ * Returns the beginning of a row as a tree without targets. Running it overwrites the activations of the last scoring,
+ * so that isn't reused.
+ */
 function beginning({ batch, scored }: AdaptedLearner, row: number, count: number): TokenTree {
   const packed = rowPrefix(batch, row, count);
   scored.tree = null;

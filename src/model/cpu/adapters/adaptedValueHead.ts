@@ -9,7 +9,7 @@ export interface ValueHead {
   readonly dbias: Real;
 }
 
-/** The value head among what is learned; null if there is none. */
+/** Returns the value head among the trained tensors, or null if there is none. */
 export function valueHead({ placed, weights, gradients }: Learned): ValueHead | null {
   const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => placed.find((p) => p.name === name));
   if (!weight || !bias) return null;

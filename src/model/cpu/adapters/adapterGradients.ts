@@ -4,7 +4,7 @@ import type { Learned } from '../network.ts';
 import type { Real } from '../real.ts';
 import type { LayerMatrix, LayerSink } from '../transformer.ts';
 
-/** Which linears lie side by side in a matrix, in order. */
+/** The linear layers that are stacked in each weight matrix, in order. */
 const SIDE_BY_SIDE: Readonly<Record<LayerMatrix, readonly Linear[]>> = {
   qkv: ['q_proj', 'k_proj', 'v_proj'],
   output: ['o_proj'],
@@ -12,9 +12,9 @@ const SIDE_BY_SIDE: Readonly<Record<LayerMatrix, readonly Linear[]>> = {
   down: ['down_proj'],
 };
 
-/** A, B and their gradients, views of the pools. */
+/** One adapter: A, B and their gradients, as views of the pools. */
 interface Site {
-  readonly column: number; // where its part of dy begins
+  readonly column: number; // first column of the linear layer in dy of the whole matrix
   readonly out: number;
   readonly in: number;
   readonly a: Real; // (rank, in)
@@ -24,8 +24,8 @@ interface Site {
 }
 
 /**
- * Gradients of adapters from what flows by: with y = x·(W + s·B·A)ᵀ, s = alpha/rank, dB += s·dyᵀ·(x·Aᵀ) and dA += s·(dy·B)ᵀ·x. The product B·A is never
- * formed.
+ * Computes the gradients of adapters from the inputs and output gradients of the weight matrices. With
+ * y = x·(W + s·B·A)ᵀ and s = alpha/rank, dB += s·dyᵀ·(x·Aᵀ) and dA += s·(dy·B)ᵀ·x. The product B·A is never computed.
  */
 export class AdapterGradients {
   /** (d) Receives the gradients of the norms' weights, which are not used. */
@@ -34,10 +34,10 @@ export class AdapterGradients {
   readonly #rank: number;
   readonly #scale: number;
   readonly #sites: readonly Readonly<Record<LayerMatrix, readonly Site[]>>[]; // by layer
-  readonly #narrow: Real; // (n, rank)
-  readonly #part: Real; // (n, out)
+  readonly #lowRank: Real; // (n, rank) scratch memory
+  readonly #part: Real; // (n, out) dy of one linear layer, if a matrix has several
 
-  /** For passes of up to `tokens` tokens. */
+  /** Allocates memory for passes of up to `tokens` tokens. */
   constructor(arithmetic: Arithmetic, adapters: AdapterConfig, learned: Learned, tokens: number) {
     const { model, reals } = arithmetic;
     const offsets = new Map(learned.placed.map(({ name, offset }) => [name, offset]));
@@ -49,7 +49,7 @@ export class AdapterGradients {
     this.#rank = adapters.rank;
     this.#scale = adapterScale(adapters);
     this.unwanted = reals(model.hidden_size);
-    this.#narrow = reals(tokens * adapters.rank);
+    this.#lowRank = reals(tokens * adapters.rank);
     this.#part = reals(tokens * partWidth(model));
     const sitesOf = (layer: number, which: LayerMatrix): readonly Site[] => {
       let column = 0;
@@ -72,7 +72,7 @@ export class AdapterGradients {
     }));
   }
 
-  /** Where a layer's backward pass tells of its matrices. */
+  /** Returns the receiver of a layer's gradients in the backward pass. */
   sink(layer: number): LayerSink {
     const sites = this.#sites[layer]!;
     return {
@@ -85,24 +85,24 @@ export class AdapterGradients {
     };
   }
 
-  #add({ column, out, in: fanIn, a, b, da, db }: Site, wide: Real, x: Real, n: number): void {
+  #add({ column, out, in: fanIn, a, b, da, db }: Site, dyOfMatrix: Real, x: Real, n: number): void {
     const { matmulNT, matmulNN, matmulTN } = this.#arithmetic;
     const rank = this.#rank;
-    const narrow = this.#narrow.subarray(0, n * rank);
-    const stride = wide.length / n;
-    const dy = stride === out ? wide : this.#part.subarray(0, n * out);
-    if (dy !== wide) {
-      for (let i = 0; i < n; i++) dy.set(wide.subarray(i * stride + column, i * stride + column + out), i * out);
+    const lowRank = this.#lowRank.subarray(0, n * rank);
+    const stride = dyOfMatrix.length / n;
+    const dy = stride === out ? dyOfMatrix : this.#part.subarray(0, n * out);
+    if (dy !== dyOfMatrix) {
+      for (let i = 0; i < n; i++) dy.set(dyOfMatrix.subarray(i * stride + column, i * stride + column + out), i * out);
     }
-    matmulNT(narrow, x, a, n, rank, fanIn);
-    this.#scaled(narrow);
-    matmulTN(db, dy, narrow, out, rank, n);
-    matmulNN(narrow, dy, b, n, rank, out);
-    this.#scaled(narrow);
-    matmulTN(da, narrow, x, rank, fanIn, n);
+    matmulNT(lowRank, x, a, n, rank, fanIn);
+    this.#multiplyByScale(lowRank);
+    matmulTN(db, dy, lowRank, out, rank, n);
+    matmulNN(lowRank, dy, b, n, rank, out);
+    this.#multiplyByScale(lowRank);
+    matmulTN(da, lowRank, x, rank, fanIn, n);
   }
 
-  #scaled(values: Real): void {
+  #multiplyByScale(values: Real): void {
     for (let i = 0; i < values.length; i++) values[i] = values[i]! * this.#scale;
   }
 }
@@ -114,11 +114,11 @@ function linearWidths(model: Arithmetic['model']): Record<Linear, number> {
   return { q_proj: q, k_proj: kv, v_proj: kv, o_proj: d, gate_proj: f, up_proj: f, down_proj: d };
 }
 
-/** The widest part of a matrix that several linears share. */
+/** Returns the largest output width of a linear layer that shares a matrix with others. */
 const partWidth = (model: Arithmetic['model']) =>
   Math.max(model.num_attention_heads * model.head_dim, model.intermediate_size);
 
-/** How many numbers gradients take beside the pools, for passes of up to `tokens` tokens. */
+/** Returns the size of the memory that `AdapterGradients` allocates for passes of up to `tokens` tokens, in numbers. */
 export function adapterGradientSize(model: Arithmetic['model'], { rank }: AdapterConfig, tokens: number): number {
   return model.hidden_size + tokens * (rank + partWidth(model));
 }

@@ -17,11 +17,14 @@ import { accumulateAdapted, type AdaptedLearner, scoreAll } from './adaptedLearn
 export interface AdapterPolicyParts {
   readonly adapters: AdapterConfig;
   readonly learned: Learned;
-  readonly reference: Real; // room for the adapters of the reference
+  readonly reference: Real; // memory for the adapters of the reference
   readonly math: LearningMath;
 }
 
-/** A `Policy` that trains adapters for a checkpoint: the part that CPU and GPU share. Besides the methods of `Policy` it shows gradients, for tests. */
+/**
+ * A `Policy` that trains adapters for a checkpoint: the part that CPU and GPU share. Besides the methods of `Policy` it
+ * shows gradients, for tests.
+ */
 export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   abstract readonly backend: BackendInfo;
   abstract readonly memoryBytes: number;
@@ -46,7 +49,7 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     if (want.reference) {
       this.#merge(this.#parts.reference);
       try {
-        // entropies and values of the reference are not wanted; learn() overwrites these before it reads them
+        // the reference's entropies and values aren't used: learn() overwrites these arrays before it reads them
         const of = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
         await scoreAll(this.learner, temperature, false, of);
       } finally {
@@ -102,18 +105,18 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
     this.adaptersChanged();
   }
 
-  /** The adapters; a value head that is not given becomes zero. */
+  /** Loads adapters and resets the optimizer. A missing value head becomes zero. */
   writeWeights(weights: Weights): void {
     resetNetwork(this.#parts.learned, weights);
     this.adaptersChanged();
   }
 
-  /** Gradients of the last learn() or accumulate(), before clipping. */
+  /** Returns the gradients of the last learn() or accumulate(), before clipping. */
   gradients(): Weights {
     return readPool(this.#parts.learned.placed, this.#parts.learned.gradients);
   }
 
-  /** Gradients as `gradients` has them, in the order of `parameters`; not a copy. */
+  /** Returns the gradients as one array, in the order of `parameters`; not a copy. */
   gradientPool(): Real {
     return this.#parts.learned.gradients;
   }
@@ -121,7 +124,7 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   abstract tally(now: () => number): void;
   abstract profile(now: () => number): Promise<WorkProfile>;
 
-  /** Fresh adapters. */
+  /** Loads fresh adapters. */
   protected reset(seed: number): void {
     this.writeWeights(initialAdapters(this.model, this.#parts.adapters, seed));
   }
@@ -133,7 +136,7 @@ export abstract class AdapterPolicy extends BatchPolicy implements Policy {
   /** Merges adapters into the weights that passes read. */
   protected abstract mergeIn(weights: Real): void;
 
-  /** Merges other adapters. What is kept of passes over the batch is no longer valid. */
+  /** Merges other adapters. This invalidates the cached results of passes over the batch. */
   #merge(weights: Real): void {
     this.batchChanged();
     this.mergeIn(weights);

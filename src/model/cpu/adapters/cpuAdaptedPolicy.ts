@@ -14,9 +14,10 @@ import { MergedTrunk } from './mergedTrunk.ts';
 export type { AdaptedPolicy, AdaptedPolicyOptions } from './adaptedPolicy.ts';
 
 /**
- * The `Policy` that learns adapters beside a checkpoint whose weights stay as they are, on the CPU. Its state is
- * `adapterParameters(spec.model, adapters)`; adapters begin fresh. Throws BackendError, before anything is read, where it needs more memory than there can
- * be or a critic of its own, ProblemError by file and tensor where weights cannot be read.
+ * Opens a `Policy` that trains adapters for a checkpoint on the CPU. The checkpoint's weights don't change. The state
+ * of the policy is `adapterParameters(spec.model, adapters)`, and adapters start fresh. Throws BackendError, before it
+ * reads anything, if the memory would exceed the limit or the run has a separate critic. Throws ProblemError with file
+ * and tensor if weights can't be read.
  */
 export async function openCpuAdaptedPolicy(
   spec: PolicySpec,
@@ -42,7 +43,10 @@ export async function openCpuAdaptedPolicy(
   }
 }
 
-/** The fastest plan for which there is memory, and its arithmetic: what does not fit, or is not to be had, is tried more frugally. */
+/**
+ * Returns the fastest plan for which memory can be allocated, and its arithmetic. If an allocation fails, tries the
+ * next smaller plan.
+ */
 function openedPlan(
   { model, ...spec }: PolicySpec,
   source: WeightSource,
@@ -51,8 +55,8 @@ function openedPlan(
 ): { readonly plan: AdaptedPlan; readonly opened: Arithmetic } {
   const { precision = 'f32', simd = true, threads, mostBytes = MOST_ADAPTED_BYTES } = options;
   const fast = simd && precision === 'f32';
-  const planned = (most: number) => adaptedPolicyPlan({ model, ...spec }, source, adapters, { ...options, mostBytes: most }); // prettier-ignore
-  const first = planned(mostBytes);
+  const planWithin = (most: number) => adaptedPolicyPlan({ model, ...spec }, source, adapters, { ...options, mostBytes: most }); // prettier-ignore
+  const first = planWithin(mostBytes);
   if (first.bytes > mostBytes) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
@@ -61,8 +65,8 @@ function openedPlan(
       ['prompts', 'groupSize', 'maxTurns'],
     );
   }
-  for (let plan = first, tried = Infinity; fast && plan.bytes < tried; plan = planned(plan.bytes - 1)) {
-    tried = plan.bytes;
+  for (let plan = first, lastBytes = Infinity; fast && plan.bytes < lastBytes; plan = planWithin(plan.bytes - 1)) {
+    lastBytes = plan.bytes;
     const opened = simdArithmetic(model, plan.bytes, { threads, rounding: 'fused' });
     if (opened) return { plan, opened };
   }

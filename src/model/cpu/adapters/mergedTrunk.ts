@@ -5,39 +5,40 @@ import type { Arithmetic } from '../arithmetic.ts';
 import { type Learned, type Tensors, tensorsOf } from '../network.ts';
 import type { Real } from '../real.ts';
 
-/** A matrix that an adapter lies beside: what it weighs without, as its file packs it, and where it is held with. */
+/** A weight matrix with an adapter. */
 interface Site extends Adapted {
   readonly stored: StoredTensor;
-  readonly packed: Uint8Array;
-  readonly merged: Real; // (out, in)
+  readonly packed: Uint8Array; // the checkpoint's weights, as the file packs them
+  readonly merged: Real; // (out, in) the weights with the adapter
 }
 
 /**
- * The weights of a checkpoint with its adapters merged into them: W + alpha/rank·B·A, as numbers. Passes read these, so that adapters cost a forward pass
- * nothing; `merge` makes them again from the packed weights, so that no rounding adds up from step to step.
+ * The weights of a checkpoint with the adapters merged in: W + alpha/rank·B·A, unpacked. Passes read these weights, so
+ * adapters cost nothing in a forward pass. `merge` computes them from the packed weights each time, so that rounding
+ * errors don't add up over steps.
  */
 export class MergedTrunk {
   readonly tensors: Tensors;
   readonly #sites: readonly Site[];
   readonly #scale: number;
   readonly #rank: number;
-  readonly #turned: Real; // (rank, out) scale·Bᵀ of one adapter
+  readonly #transposedB: Real; // (rank, out) alpha/rank·Bᵀ of one adapter
 
   private constructor(arithmetic: Arithmetic, tensors: Tensors, sites: readonly Site[], adapters: AdapterConfig) {
     this.tensors = tensors;
     this.#sites = sites;
     this.#scale = adapterScale(adapters);
     this.#rank = adapters.rank;
-    this.#turned = arithmetic.reals(mostOut(sites) * adapters.rank);
+    this.#transposedB = arithmetic.reals(mostOut(sites) * adapters.rank);
   }
 
-  /** Reads the checkpoint, tensor by tensor. Throws ProblemError, by file and tensor. */
+  /** Reads the checkpoint, tensor by tensor. Throws ProblemError with file and tensor. */
   static async open(arithmetic: Arithmetic, source: WeightSource, adapters: AdapterConfig): Promise<MergedTrunk> {
     const model = { ...arithmetic.model, value_head: false };
     const sites = new Map(adapted(model, adapters).map((site) => [site.weight, site]));
     const placed: (Parameter & { readonly offset: number })[] = [];
-    const pool = arithmetic.reals(wholeSize(model));
-    const held: Site[] = [];
+    const pool = arithmetic.reals(mergedSize(model));
+    const adaptedSites: Site[] = [];
     let offset = 0;
     for (const parameter of parameters(model)) {
       const stored = storedTensor(source, parameter.name);
@@ -46,14 +47,16 @@ export class MergedTrunk {
       const merged = pool.subarray(offset, offset + parameter.size);
       widenInto(merged, stored, packed);
       const site = sites.get(parameter.name);
-      if (site) held.push({ ...site, stored, packed, merged });
+      if (site) adaptedSites.push({ ...site, stored, packed, merged });
       placed.push({ ...parameter, offset });
       offset += parameter.size;
     }
-    return new MergedTrunk(arithmetic, tensorsOf(model, placed, pool), held, adapters);
+    return new MergedTrunk(arithmetic, tensorsOf(model, placed, pool), adaptedSites, adapters);
   }
 
-  /** Merges these adapters, laid out as `placed`, in place of those before. */
+  /**
+   * Merges the adapters `weights`, which have the layout of `placed`. Replaces the adapters that were merged before.
+   */
   merge(arithmetic: Arithmetic, { placed }: Pick<Learned, 'placed'>, weights: Real): void {
     const offsets = new Map(placed.map(({ name, offset }) => [name, offset]));
     const rank = this.#rank;
@@ -61,10 +64,10 @@ export class MergedTrunk {
       widenInto(merged, stored, packed);
       const from = offsets.get(b.name)!;
       for (let o = 0; o < out; o++) {
-        for (let r = 0; r < rank; r++) this.#turned[r * out + o] = this.#scale * weights[from + o * rank + r]!;
+        for (let r = 0; r < rank; r++) this.#transposedB[r * out + o] = this.#scale * weights[from + o * rank + r]!;
       }
-      const given = weights.subarray(offsets.get(a.name), offsets.get(a.name)! + a.size);
-      arithmetic.matmulTN(merged, this.#turned.subarray(0, rank * out), given, out, fanIn, rank);
+      const aWeights = weights.subarray(offsets.get(a.name), offsets.get(a.name)! + a.size);
+      arithmetic.matmulTN(merged, this.#transposedB.subarray(0, rank * out), aWeights, out, fanIn, rank);
     }
   }
 }
@@ -76,12 +79,12 @@ function widenInto(to: Real, { format }: StoredTensor, packed: Uint8Array): void
     format.widen(to, packed);
     return;
   }
-  const wide = new Float32Array(to.length);
-  format.widen(wide, packed);
-  to.set(wide);
+  const numbers = new Float32Array(to.length);
+  format.widen(numbers, packed);
+  to.set(numbers);
 }
 
-/** How many numbers the merged weights take. */
-export function wholeSize(model: Arithmetic['model']): number {
+/** Returns the size of the merged weights, in numbers. */
+export function mergedSize(model: Arithmetic['model']): number {
   return parameters({ ...model, value_head: false }).reduce((sum, { size }) => sum + size, 0);
 }

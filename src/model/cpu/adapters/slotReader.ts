@@ -9,8 +9,8 @@ import type { TextNetwork } from '../textNetwork.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 
 /**
- * Reads rows with a cache of keys and values in slots: what rows begin with in common is computed and kept once, also what a new row has in common with
- * one that was begun before, so that a queue of tasks runs its system prompt once.
+ * Reads rows with a cache of keys and values in slots. A common beginning of several rows is computed and cached once,
+ * also if one of the rows was begun earlier. So a queue of tasks runs its system prompt once.
  */
 export class SlotReader implements RowReader {
   readonly #batch: Batch;
@@ -21,7 +21,7 @@ export class SlotReader implements RowReader {
   readonly #hidden: Real; // (B, d) after each row's last token
   readonly #gathered: Real; // (B, d)
 
-  /** `yieldToEvents` runs between pieces of a long text. */
+  /** `yieldToEvents` is called between chunks of a long text. */
   constructor(
     batch: Batch,
     network: TextNetwork<Real>,
@@ -53,19 +53,19 @@ export class SlotReader implements RowReader {
     const { model, matmulNT } = this.#arithmetic;
     const d = model.hidden_size;
     const text = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
-    const fresh = active.filter((row) => cache.counts[row] === 0);
-    const held = Array.from(lengths.keys()).filter((row) => cache.counts[row]! > 0);
-    const heldTexts = held.map((row) => text(row).subarray(0, cache.counts[row]));
-    const beginnings = sharedBeginnings(fresh.map((row) => Array.from(text(row))));
+    const uncachedRows = active.filter((row) => cache.counts[row] === 0);
+    const cachedRows = Array.from(lengths.keys()).filter((row) => cache.counts[row]! > 0);
+    const cachedTexts = cachedRows.map((row) => text(row).subarray(0, cache.counts[row]));
+    const beginnings = sharedBeginnings(uncachedRows.map((row) => Array.from(text(row))));
     const shared = beginnings.map(({ row, like, shared: count }) => {
-      const to = fresh[row]!;
-      const before = mostInCommon(text(to), heldTexts);
-      const from = before.shared > count ? held[before.like]! : fresh[like]!;
-      // a row runs at least its last token, whose hidden state is wanted
-      return { from, to, count: Math.min(Math.max(count, before.shared), lengths[to]! - 1) };
+      const to = uncachedRows[row]!;
+      const cached = mostInCommon(text(to), cachedTexts);
+      const from = cached.shared > count ? cachedRows[cached.like]! : uncachedRows[like]!;
+      // a row runs at least its last token, because its hidden state is needed
+      return { from, to, count: Math.min(Math.max(count, cached.shared), lengths[to]! - 1) };
     });
-    const grown = active.filter((row) => cache.counts[row]! > 0);
-    const following = [...grown.map((row) => ({ from: row, to: row, count: -1 })), ...shared].map(
+    const activeCached = active.filter((row) => cache.counts[row]! > 0);
+    const newTokens = [...activeCached.map((row) => ({ from: row, to: row, count: -1 })), ...shared].map(
       ({ from, to, count }) => {
         if (count >= 0 && from !== to) shareSlots(cache, from, to, count);
         const begin = cache.counts[to]!;
@@ -73,12 +73,15 @@ export class SlotReader implements RowReader {
         return { row: to, from: begin, ids: Array.from(text(to).subarray(begin)) };
       },
     );
-    const last = (placed: readonly { readonly row: number; readonly position: number }[], hidden: Real): void => {
+    const keepLastHidden = (
+      placed: readonly { readonly row: number; readonly position: number }[],
+      hidden: Real,
+    ): void => {
       for (const [i, { row, position }] of placed.entries()) {
         if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
     };
-    await this.#network.runWithBreaks(following, last, this.#yieldToEvents);
+    await this.#network.runWithBreaks(newTokens, keepLastHidden, this.#yieldToEvents);
     gatherRows(this.#gathered, this.#hidden, Int32Array.from(active), active.length, d);
     matmulNT(logits, this.#gathered, this.#head, active.length, model.vocab_size, d);
   }

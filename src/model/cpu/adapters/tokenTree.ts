@@ -4,8 +4,8 @@ import type { Wanted } from '../packing.ts';
 import type { ValueTargets } from '../valueHead.ts';
 
 /**
- * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens of its row, up to
- * and including it, are the `counts[i]` nodes in `table` from index `first[i]` on.
+ * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens
+ * of its row, up to and including it, are the `counts[i]` nodes in `table` from index `first[i]` on.
  */
 export interface TokenTree {
   readonly count: number; // n nodes
@@ -17,21 +17,25 @@ export interface TokenTree {
   readonly values: ValueTargets;
 }
 
-/** The scored tokens: token `tokens[j]` after node `positions[j]`. Rows with a common beginning share its targets; one target then covers several places. */
+/**
+ * The scored tokens: token `tokens[j]` after node `positions[j]`. Rows with a common beginning share its targets, so
+ * one target can cover several places.
+ */
 export interface TreeTargets {
   readonly count: number; // m
-  readonly positions: Int32Array; // (m) the node before
+  readonly positions: Int32Array; // (m) the node before the target
   readonly tokens: Int32Array; // (m)
-  readonly states: Int32Array; // (m) grammar state it was drawn in
-  readonly placesOf: readonly (readonly number[])[]; // (m) the (B,T) indices that it covers
+  readonly states: Int32Array; // (m) grammar state that the token was drawn in
+  readonly placesOf: readonly (readonly number[])[]; // (m) (B,T) indices that the target covers
 }
 
 /** There are at most 256 grammar states, so a token and its state fit into one number. */
 const STATES = 256;
 
 /**
- * The rows as trees with at most `most` nodes each. The longest row must fit into one tree. A row runs up to the token before its last wanted
- * token. Token 0 is never scored, because no token precedes it. With `share` off, rows share nothing.
+ * Returns the rows as trees with at most `most` nodes each. The longest row must fit into one tree. A row runs up to
+ * the token before its last wanted token. Token 0 is never scored, because no token precedes it. Without `share`, rows
+ * share nothing.
  */
 export function tokenTrees(
   batch: Batch,
@@ -47,10 +51,10 @@ export function tokenTrees(
   for (const { row: index, like, shared } of plan) {
     const text = texts[index]!;
     if (text.length < 2) continue;
-    // rows without a wanted token are empty and come first, so each row can be compared with the last one that the tree took
+    // rows without a wanted token are empty and come first, so the row before this one is the last that the tree took
     const common = share && tree ? shared : 0;
-    const own = text.length - 1 - (common > 0 ? Math.min(common, texts[like]!.length - 1) : 0);
-    if (!tree || own + tree.count > most) {
+    const newNodes = text.length - 1 - (common > 0 ? Math.min(common, texts[like]!.length - 1) : 0);
+    if (!tree || newNodes + tree.count > most) {
       tree = new TreeBuilder(batch, wanted);
       trees.push(tree);
       tree.add(rows[index]!, text, 0);
@@ -59,7 +63,7 @@ export function tokenTrees(
   return trees.map((each) => each.built());
 }
 
-/** The same tree with only the targets of wanted tokens. */
+/** Returns the tree with only the targets and values of wanted tokens. */
 export function wantedOf(tree: TokenTree, { head, value }: Wanted): TokenTree {
   const { positions, tokens, states, placesOf } = tree.targets;
   const scored = Array.from(placesOf, (places, j) => ({ places: places.filter((place) => isWanted(head, place)), j }));
@@ -84,7 +88,9 @@ export function wantedOf(tree: TokenTree, { head, value }: Wanted): TokenTree {
   };
 }
 
-/** Tokens with their states, up to the last wanted token; empty if no token is wanted. */
+/**
+ * Returns the tokens of a row, combined with their states, up to the last wanted token. Empty if no token is wanted.
+ */
 function wantedText(batch: Batch, row: number, { head, value }: Wanted): number[] {
   const start = row * batch.length;
   let end = batch.lengths[row]! - 1;
@@ -104,7 +110,8 @@ class TreeBuilder {
   readonly #table: number[] = [];
   readonly #targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[], placesOf: [] as number[][] }; // prettier-ignore
   readonly #values = { positions: [] as number[], places: [] as number[] };
-  #last: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] }; // of the previous row
+  /** Nodes and targets of the previous row, by position. */
+  #last: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] };
   #rows = 0;
 
   constructor(batch: Batch, wanted: Wanted) {

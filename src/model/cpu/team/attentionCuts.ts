@@ -2,12 +2,16 @@ import type { AttentionShape } from '../attention.ts';
 import { slotLayout, type SlotFormat } from '../wasm/slotKernels.ts';
 import { BYTES, type Cutter } from './cut.ts';
 
-/** Multiply-adds of a product that take as long as one of attention, forward and back. */
-const FORWARD = 2;
-const BACKWARD = 3;
+/** Time of one multiply-add of attention's forward pass, in multiply-adds of a matrix product. */
+const FORWARD_COST = 2;
+/** Time of one multiply-add of attention's backward pass, in multiply-adds of a matrix product. */
+const BACKWARD_COST = 3;
 
-/** How many keys each of some queries sees, in the memory `words` from the address `counts` on. */
-function seen(words: Int32Array, counts: number, n: number) {
+/**
+ * Returns statistics of the number of keys that each of n queries sees. `words` is the memory, `counts` the address of
+ * these numbers.
+ */
+function keyCounts(words: Int32Array, counts: number, n: number) {
   const of = words.subarray(counts / BYTES, counts / BYTES + n);
   return {
     pairs: of.reduce((sum, count) => sum + count, 0),
@@ -16,24 +20,24 @@ function seen(words: Int32Array, counts: number, n: number) {
   };
 }
 
-/** Scores of one query and one head, and what vectors read past them. */
+/** Bytes of the scores of one query and one head, and of the vector that is read past their end. */
 const scoreBytes = (longest: number) => (longest + 4) * BYTES;
 
-/** `attend`: cut into queries. */
+/** Splits `attend` by queries. */
 const attend =
   ({ heads, headDim }: AttentionShape, words: Int32Array): Cutter =>
-  (...given) => {
-    const [out, kept, q, qStride, keys, values, stride, table, first, counts, scores, n] = given as [
+  (...parameters) => {
+    const [out, keptProbabilities, q, qStride, keys, values, stride, table, first, counts, scores, n] = parameters as [
       ...[number, number, number, number, number, number],
       ...[number, number, number, number, number, number],
     ];
-    const { pairs, longest, before } = seen(words, counts, n);
+    const { pairs, longest, before } = keyCounts(words, counts, n);
     return {
-      work: 2 * FORWARD * heads * headDim * pairs,
+      work: 2 * FORWARD_COST * heads * headDim * pairs,
       units: n,
       part: (from, to) => [
         out + from * heads * headDim * BYTES,
-        kept === 0 ? 0 : kept + heads * before(from) * BYTES,
+        keptProbabilities === 0 ? 0 : keptProbabilities + heads * before(from) * BYTES,
         q + from * qStride,
         ...[qStride, keys, values, stride, table],
         first + from * BYTES,
@@ -44,25 +48,25 @@ const attend =
     };
   };
 
-/** `attendBackward`: several queries add to the gradient of a key, so it is cut into heads of keys. */
+/** Splits `attendBackward` by key heads, because several queries add to the gradient of one key. */
 const attendBackward =
   ({ heads, kvHeads, headDim }: AttentionShape, words: Int32Array): Cutter =>
-  (...given) => {
-    const { pairs, longest } = seen(words, given[7]!, given[9]!);
+  (...parameters) => {
+    const { pairs, longest } = keyCounts(words, parameters[7]!, parameters[9]!);
     const group = heads / kvHeads;
     return {
-      work: 5 * BACKWARD * heads * headDim * pairs,
+      work: 5 * BACKWARD_COST * heads * headDim * pairs,
       units: kvHeads,
-      part: (from, to) => [...given.slice(0, 10), from * group, to * group],
+      part: (from, to) => [...parameters.slice(0, 10), from * group, to * group],
       scratch: { parameter: 8, bytes: scoreBytes(longest) },
     };
   };
 
-/** `attendSlots`: cut into queries; where there is but one, into the heads of its keys. */
+/** Splits `attendSlots` by queries, or by key heads if there is only one query. */
 const attendSlots =
   (shape: AttentionShape, format: SlotFormat, words: Int32Array): Cutter =>
-  (...given) => {
-    const [out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads] = given as [
+  (...parameters) => {
+    const [out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads] = parameters as [
       ...[number, number, number, number, number, number],
       ...[number, number, number, number, number, number],
     ];
@@ -79,14 +83,14 @@ const attendSlots =
       ...[first + from * BYTES, counts + from * BYTES, scores, scoreStride, to - from, kvHeads],
     ];
     return {
-      work: 2 * FORWARD * heads * headDim * seen(words, counts, n).pairs,
+      work: 2 * FORWARD_COST * heads * headDim * keyCounts(words, counts, n).pairs,
       units: n === 1 ? kvHeads : n,
       part: n === 1 ? ofHeads : ofQueries,
       scratch: { parameter: 8, bytes: (heads / kvHeads) * scoreStride },
     };
   };
 
-/** How attention is cut, by name of kernel; `words` is the memory. */
+/** Returns the cutters of the attention kernels, by kernel name. `words` is the memory. */
 export function attentionCutters(shape: AttentionShape, words: Int32Array): readonly (readonly [string, Cutter])[] {
   return [
     ['attendRows', attend(shape, words)],

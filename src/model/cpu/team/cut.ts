@@ -1,40 +1,43 @@
 import type { Part, Scratch } from './team.ts';
 
 /*
- * Where calls of kernels may be cut: into rows or columns of what they write, so that every number is computed by the same operations in the same
- * order whoever computes it.
+ * Splits calls of kernels into parts: rows or columns of the output. Every number is then computed by the same
+ * operations in the same order, whichever thread computes it.
  */
 
-/** A call of a kernel that may be cut anywhere between its `units`. */
+/** A kernel call that can be split between any two of its units, for example rows. */
 export interface Cut {
-  readonly work: number; // about as long as so many multiply-adds of a product take
+  readonly work: number; // estimated time of the call, in multiply-adds of a matrix product
   readonly units: number;
-  readonly part: (from: number, to: number) => Part;
+  readonly part: (from: number, to: number) => Part; // the parameters that compute units [from, to)
   readonly scratch?: Scratch | undefined;
 }
 
-/** Of a kernel's parameters how its call may be cut. */
+/** Returns how a call with these parameters can be split. */
 export type Cutter = (...parameters: readonly number[]) => Cut;
 
 /** Bytes of a number. */
 export const BYTES = 4;
 
-/** Units of `size` out of `count`, the last one smaller: how many, and where those from one to another begin, and how many of the count they are. */
+/**
+ * Divides `count` items into units of `size` items; the last unit may be smaller. `span` returns the first item and the
+ * number of items of the units [from, to).
+ */
 export const unitsOf = (count: number, size: number) => ({
   units: Math.ceil(count / size),
   span: (from: number, to: number) => [from * size, Math.min(count, to * size) - from * size] as const,
 });
 
 /**
- * A kernel that goes over rows: its first parameters move by `steps` bytes from one to the next, then follows how many there are, then what is the
- * same for all. `work` is that of a row.
+ * Splits a call of a kernel that loops over rows. Its parameters are: addresses, which move by `steps` bytes per row;
+ * the number of rows; parameters that are the same for all rows. `rowWork` is the work of one row.
  */
-export function rows(work: number, steps: readonly number[], given: readonly number[]): Cut {
-  const n = given[steps.length]!;
-  const rest = given.slice(steps.length + 1);
+export function rows(rowWork: number, steps: readonly number[], parameters: readonly number[]): Cut {
+  const n = parameters[steps.length]!;
+  const rest = parameters.slice(steps.length + 1);
   return {
-    work: work * n,
+    work: rowWork * n,
     units: n,
-    part: (from, to) => [...steps.map((step, i) => given[i]! + step * from), to - from, ...rest],
+    part: (from, to) => [...steps.map((step, i) => parameters[i]! + step * from), to - from, ...rest],
   };
 }

@@ -1,89 +1,103 @@
-import { BLOCK, INTEGERS } from '../wasm/integerBlocks.ts';
+import { BLOCK_SIZE, INTEGERS } from '../wasm/integerBlocks.ts';
 import { WIDENED_BYTES } from '../wasm/integerProductsOfMany.ts';
 import { type WeightLayout, PANEL_BYTES } from '../wasm/panelKernels.ts';
 import { FLOAT_BYTES } from '../wasm/packedKernels.ts';
 import { BYTES, type Cutter, unitsOf } from './cut.ts';
 import type { Part } from './team.ts';
 
-/** Columns of y that a thread computes at least: a line of the cache, where rows begin with one. */
-const COLUMNS = 16;
-/** Rows that a product computes together. */
-const ROWS = 4;
-/** Multiply-adds that rounding one number to 16 bits is as dear as. */
-const ROUNDING = 12;
+/** Columns of y in a unit: one cache line, if rows begin at a cache line. */
+const UNIT_COLUMNS = 16;
+/** Rows of y in a unit: as many as a product computes together. */
+const UNIT_ROWS = 4;
+/** Time to round one number to 16 bits, in multiply-adds. */
+const ROUNDING_COST = 12;
 
-/** Whether y (n,o) is cut into rows, else into columns: what is not cut is read by every thread. */
+/**
+ * Whether y (n,o) is split by rows, otherwise by columns. Every thread reads all of the other factor, so the longer
+ * side is split.
+ */
 const byRows = (n: number, o: number) => n > o;
-const unitsOfProduct = (n: number, o: number) => (byRows(n, o) ? unitsOf(n, ROWS) : unitsOf(o, COLUMNS));
+const unitsOfProduct = (n: number, o: number) => (byRows(n, o) ? unitsOf(n, UNIT_ROWS) : unitsOf(o, UNIT_COLUMNS));
 
-const matmulNT: Cutter = (...given) => {
-  const [y, out, x, w, n, o, k] = given as [number, number, number, number, number, number, number];
+const matmulNT: Cutter = (...parameters) => {
+  const [y, out, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
   const { units, span } = unitsOfProduct(n, o);
   const part = (from: number, to: number): Part => {
-    const [at, some] = span(from, to);
-    if (byRows(n, o)) return [y + at * out, out, x + at * k * BYTES, w, some, o, k];
-    return [y + at * BYTES, out, x, w + at * k * BYTES, n, some, k];
+    const [at, count] = span(from, to);
+    if (byRows(n, o)) return [y + at * out, out, x + at * k * BYTES, w, count, o, k];
+    return [y + at * BYTES, out, x, w + at * k * BYTES, n, count, k];
   };
   return { work: n * o * k, units, part };
 };
 
-const matmulAlong: Cutter = (...given) => {
-  const [y, out, x, xRow, xStep, w, n, o, k, keep] = given as [
+const matmulAlong: Cutter = (...parameters) => {
+  const [y, out, x, xRow, xStep, w, n, o, k, keep] = parameters as [
     ...[number, number, number, number, number],
     ...[number, number, number, number, number],
   ];
   const { units, span } = unitsOfProduct(n, o);
   const part = (from: number, to: number): Part => {
-    const [at, some] = span(from, to);
-    if (byRows(n, o)) return [y + at * out, out, x + at * xRow, xRow, xStep, w, some, o, k, keep];
-    return [y + at * BYTES, out, x, xRow, xStep, w + at * BYTES, n, some, k, keep];
+    const [at, count] = span(from, to);
+    if (byRows(n, o)) return [y + at * out, out, x + at * xRow, xRow, xStep, w, count, o, k, keep];
+    return [y + at * BYTES, out, x, xRow, xStep, w + at * BYTES, n, count, k, keep];
   };
   return { work: n * o * k, units, part };
 };
 
-/** Columns of the panels that a product goes by; the terms of an output are added alike in panels of every width. */
-const PANEL = 12;
+/**
+ * Columns of a panel. Its width doesn't change results: in all panels, the terms of an output are added in the same
+ * order.
+ */
+const PANEL_COLUMNS = 12;
 
-/** A product by panels; a thread lays out the panels of the columns it computes. */
+/** Splits a product by panels. Each thread copies the panels of the columns that it computes. */
 const panels =
-  (lying: WeightLayout): Cutter =>
-  (...given) => {
-    const [y, yRow, x, w, wRow, n, o, k, room] = given as [
+  (layout: WeightLayout): Cutter =>
+  (...parameters) => {
+    const [y, yRow, x, w, wRow, n, o, k, panel] = parameters as [
       ...[number, number, number, number, number],
       ...[number, number, number, number],
     ];
-    const { units, span } = unitsOf(o, PANEL);
-    const step = lying === 'NT' ? wRow : BYTES;
+    const { units, span } = unitsOf(o, PANEL_COLUMNS);
+    const step = layout === 'NT' ? wRow : BYTES;
     const part = (from: number, to: number): Part => {
-      const [at, some] = span(from, to);
-      return [y + at * BYTES, yRow, x, w + at * step, wRow, n, some, k, room];
+      const [at, count] = span(from, to);
+      return [y + at * BYTES, yRow, x, w + at * step, wRow, n, count, k, panel];
     };
     return { work: n * o * k, units, part, scratch: { parameter: 8, bytes: PANEL_BYTES } };
   };
 
-/** A product with weights of which k take `rowBytes(k)`; with `room`, so much scratch memory follows the sizes. */
+/**
+ * Splits a product with packed weights, whose rows of k weights have `rowBytes(k)` bytes. If `scratchBytes` is given,
+ * the parameter after the sizes is the address of `scratchBytes(k)` bytes of scratch memory.
+ */
 const packed =
-  (rowBytes: (k: number) => number, room: ((k: number) => number) | null): Cutter =>
-  (...given) => {
-    const [y, stride, x, w, n, o, k] = given as [number, number, number, number, number, number, number];
-    const { units, span } = unitsOf(o, COLUMNS);
+  (rowBytes: (k: number) => number, scratchBytes: ((k: number) => number) | null): Cutter =>
+  (...parameters) => {
+    const [y, stride, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
+    const { units, span } = unitsOf(o, UNIT_COLUMNS);
     const part = (from: number, to: number): Part => {
-      const [at, some] = span(from, to);
-      return [y + at * BYTES, stride, x, w + at * rowBytes(k), n, some, k, ...given.slice(7)];
+      const [at, count] = span(from, to);
+      return [y + at * BYTES, stride, x, w + at * rowBytes(k), n, count, k, ...parameters.slice(7)];
     };
-    return { work: n * o * k, units, part, scratch: room ? { parameter: 7, bytes: room(k) } : undefined };
+    return {
+      work: n * o * k,
+      units,
+      part,
+      scratch: scratchBytes ? { parameter: 7, bytes: scratchBytes(k) } : undefined,
+    };
   };
 
-const quantize: Cutter = (...given) => {
-  const [out, scaleAt, sumAt, x, blocks] = given as [number, number, number, number, number];
+const quantize: Cutter = (...parameters) => {
+  const [out, scaleAt, sumAt, x, blocks] = parameters as [number, number, number, number, number];
   return {
-    work: ROUNDING * BLOCK * blocks,
+    work: ROUNDING_COST * BLOCK_SIZE * blocks,
     units: blocks,
     part: (from, to) => [
-      out + 2 * BLOCK * from,
+      out + 2 * BLOCK_SIZE * from,
       scaleAt + BYTES * from,
       sumAt + BYTES * from,
-      x + BYTES * BLOCK * from,
+      x + BYTES * BLOCK_SIZE * from,
       to - from,
     ],
   };
@@ -94,14 +108,14 @@ const floats = Object.entries(FLOAT_BYTES).map(([name, bytes]): [string, Cutter]
   packed((k) => bytes * k, null),
 ]);
 const integers = Object.entries(INTEGERS).flatMap(([name, { bytes }]): [string, Cutter][] => {
-  const rowBytes = (k: number) => (bytes * k) / BLOCK;
+  const rowBytes = (k: number) => (bytes * k) / BLOCK_SIZE;
   return [
     [`product${name}`, packed(rowBytes, null)],
     [`product${name}OfMany`, packed(rowBytes, (k) => WIDENED_BYTES * k)],
   ];
 });
 
-/** How products are cut, by name of kernel. */
+/** The cutters of the product kernels, by kernel name. */
 export const productCutters: readonly (readonly [string, Cutter])[] = [
   ['matmulNT', matmulNT],
   ['matmulAlong', matmulAlong],

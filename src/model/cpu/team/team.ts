@@ -1,108 +1,114 @@
 import { type Helper, nameOf, type Threads } from './threads.ts';
-import { BLOCK, BLOCK_BYTES, LINE, MOST_PARTS, MOST_THREADS, RECORD } from '../wasm/teamKernels.ts';
+import { OFFSET, BLOCK_BYTES, CACHE_LINE, MAX_PARTS, MAX_THREADS, RECORD_BYTES } from '../wasm/teamKernels.ts';
 
-/** Scratch memory of each thread. Pages that are never written cost no memory. */
+/** Bytes of scratch memory of each thread. Pages that are never written cost no memory. */
 export const SCRATCH_BYTES = 2 ** 20;
 
-/** Bytes of shared memory that a team of so many takes. */
+/** Returns the bytes of shared memory that a team of `count` threads needs. */
 export const teamBytes = (count: number) => BLOCK_BYTES + count * SCRATCH_BYTES;
 
-/** An instance that a team works for. */
-export interface Teamwork {
+/** The WebAssembly instance whose kernels a team runs. */
+export interface TeamInstance {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   readonly names: readonly string[]; // of the kernels, in their order
   readonly kernel: (name: string) => (...parameters: readonly number[]) => void;
 }
 
-/** Parameters of a part: numbers, one of them maybe the address of scratch memory. */
+/** The kernel's parameters for one part of a call. One of them may be the address of scratch memory. */
 export type Part = readonly number[];
 
-/** Which parameter of a kernel is an address of scratch memory, and how much a thread needs of it. */
+/** A kernel's need for scratch memory. */
 export interface Scratch {
-  readonly parameter: number;
-  readonly bytes: number;
+  readonly parameter: number; // index of the parameter that is the address of the scratch memory
+  readonly bytes: number; // bytes that each thread needs
 }
 
-/** Threads that compute parts of calls: this one and its helpers, which end with `close`. After that this one does everything. */
+/**
+ * Threads that share kernel calls: the caller's thread and its helpers. `close` ends the helpers; then the caller's
+ * thread computes alone.
+ */
 export class Team {
   readonly count: number;
-  readonly least: number | undefined; // see Threads
-  readonly scratch: number; // where the first thread's begins
-  readonly #block: number;
-  readonly #words: Int32Array; // of the block
-  readonly #work: Teamwork;
+  readonly minWork: number | undefined; // see Threads
+  readonly scratch: number; // address of the first thread's scratch memory
+  readonly #block: number; // address of the control block in teamKernels.ts
+  readonly #words: Int32Array; // the block as int32
+  readonly #instance: TeamInstance;
   readonly #indices: ReadonlyMap<string, number>;
   readonly #lead: (block: number, parts: number) => void;
   #helpers: readonly Helper[];
 
-  /** `at` is where `teamBytes` of the memory are the team's, a multiple of 64. */
-  constructor(work: Teamwork, { count, start, least }: Threads, at: number) {
-    if (count > MOST_THREADS)
-      throw new RangeError(`A team of ${count} threads is too large: the limit is ${MOST_THREADS}.`);
-    const { module, memory, names } = work;
+  /** `at` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
+  constructor(instance: TeamInstance, { count, start, minWork }: Threads, at: number) {
+    if (count > MAX_THREADS)
+      throw new RangeError(`A team of ${count} threads is too large: the limit is ${MAX_THREADS}.`);
+    const { module, memory, names } = instance;
     this.count = count;
-    this.least = least;
+    this.minWork = minWork;
     this.#block = at;
     this.scratch = at + BLOCK_BYTES;
     this.#words = new Int32Array(memory.buffer, at, BLOCK_BYTES / 4);
-    this.#work = work;
-    this.#lead = work.kernel('lead');
+    this.#instance = instance;
+    this.#lead = instance.kernel('lead');
     this.#indices = new Map(names.map((name, index) => [name, index]));
     this.#helpers = Array.from({ length: count - 1 }, (_, i) => start({ module, memory, block: at, thread: i + 1 }));
   }
 
-  /** Resolves when every helper is there or known not to come; how many threads compute. */
+  /** Waits until every helper has started or failed to start. Resolves to the number of threads that compute. */
   async begun(): Promise<number> {
     const all = await Promise.all(this.#helpers.map(({ begun }) => begun));
     return 1 + all.filter(Boolean).length;
   }
 
-  /** Computes the parts of one call of a kernel, in any order and by whichever thread; returns when all are done. */
+  /** Computes the parts of one kernel call, in any order and on any thread. Returns when all parts are done. */
   run(name: string, parts: readonly Part[], scratch: Scratch | null = null): void {
     const words = this.#words;
-    if (parts.length > MOST_PARTS)
-      throw new RangeError(`${name}: ${parts.length} parts are too many: the limit is ${MOST_PARTS}.`);
+    if (parts.length > MAX_PARTS)
+      throw new RangeError(`${name}: ${parts.length} parts are too many: the limit is ${MAX_PARTS}.`);
     if (scratch && scratch.bytes > SCRATCH_BYTES) {
       throw new RangeError(
         `${name}: ${scratch.bytes} bytes of scratch memory are too many: the limit is ${SCRATCH_BYTES}.`,
       );
     }
     if (this.#helpers.length === 0) {
-      for (const part of parts) this.#work.kernel(name)(...part);
+      for (const part of parts) this.#instance.kernel(name)(...part);
       return;
     }
-    words[BLOCK.kernel / 4] = this.#indices.get(name)!;
-    words[BLOCK.scratchAt / 4] = 4 * (scratch?.parameter ?? 0);
-    // whole lines of the cache, so that no two threads write to one
-    words[BLOCK.scratchBytes / 4] = scratch ? 64 * Math.ceil(scratch.bytes / 64) : 0;
-    let record = BLOCK.records / 4;
+    words[OFFSET.kernel / 4] = this.#indices.get(name)!;
+    words[OFFSET.scratchAt / 4] = 4 * (scratch?.parameter ?? 0);
+    // whole cache lines, so that no two threads write to the same line
+    words[OFFSET.scratchBytes / 4] = scratch ? 64 * Math.ceil(scratch.bytes / 64) : 0;
+    let record = OFFSET.records / 4;
     for (const part of parts) {
       for (let i = 0; i < part.length; i++) words[record + i] = part[i]!;
-      record += RECORD / 4;
+      record += RECORD_BYTES / 4;
     }
     this.#lead(this.#block, parts.length);
-    if (Atomics.load(words, BLOCK.failed / 4) !== 0) throw new Error(`${name}: a thread that computed it broke off.`);
+    if (Atomics.load(words, OFFSET.failed / 4) !== 0) throw new Error(`${name}: a thread failed while computing it.`);
   }
 
-  /** How many parts each thread took so far. */
+  /** Returns how many parts each thread has computed so far. */
   taken(): readonly number[] {
     return Array.from({ length: this.count }, (_, thread) =>
-      Atomics.load(this.#words, (BLOCK.taken + thread * LINE) / 4),
+      Atomics.load(this.#words, (OFFSET.taken + thread * CACHE_LINE) / 4),
     );
   }
 
   /** Ends the helpers. */
   close(): void {
-    Atomics.store(this.#words, BLOCK.stop / 4, 1);
-    Atomics.add(this.#words, BLOCK.calls / 4, 1);
-    Atomics.notify(this.#words, BLOCK.calls / 4);
+    Atomics.store(this.#words, OFFSET.stop / 4, 1);
+    Atomics.add(this.#words, OFFSET.calls / 4, 1);
+    Atomics.notify(this.#words, OFFSET.calls / 4);
     for (const { end } of this.#helpers) end();
-    this.#helpers = []; // one that has yet to end may take no part with it
+    this.#helpers = []; // no call is shared any more, so a helper that hasn't ended yet can't take a part and lose it
   }
 }
 
-/** The name of an arithmetic, which says how many threads compute. Waits until its helper threads have begun; helpers that could not begin are not counted. */
+/**
+ * Returns the name of an arithmetic, which contains the number of its threads. Waits until the helper threads have
+ * started. Helpers that failed to start aren't counted.
+ */
 export async function nameOfBegun({ name, team }: { readonly name: string; readonly team?: Team }): Promise<string> {
   if (!team) return name;
   const count = await team.begun();

@@ -4,53 +4,62 @@ import { attentionCutters } from './attentionCuts.ts';
 import { BYTES, type Cutter, rows, unitsOf } from './cut.ts';
 import { productCutters } from './productCuts.ts';
 import { SCRATCH_BYTES, type Team } from './team.ts';
-import { MOST_PARTS } from '../wasm/teamKernels.ts';
+import { MAX_PARTS } from '../wasm/teamKernels.ts';
 
-/** How many multiply-adds of a product one number of these kernels is as dear as. */
-const NORM = 8;
-const SIGMOID = 24;
-const SUM = 6;
-/** Numbers of a sum that stay together. */
-const SOME = 1024;
-/** Multiply-adds below which a call is not cut, some five microseconds: handing out parts costs about three. And of a part at least. */
-const LEAST_WORK = 2 ** 15;
-const LEAST_PART = 2 ** 14;
-/** Parts for each thread: what one that is interrupted has taken is a small part of the whole. */
-const PARTS = 4;
+/**
+ * Time per number of kernels that normalize (or of the backward pass of SwiGLU), in multiply-adds of a matrix product.
+ */
+const NORM_COST = 8;
+/** Time per number of kernels with a sigmoid, in multiply-adds. */
+const SIGMOID_COST = 24;
+/** Time per number of kernels that only add or rotate, in multiply-adds. */
+const SUM_COST = 6;
+/** Numbers in a unit of `addInto`. */
+const SUM_UNIT = 1024;
+/**
+ * Multiply-adds of the smallest call that is split (about five microseconds). Handing out parts takes about three
+ * microseconds.
+ */
+const MIN_SHARED_WORK = 2 ** 15;
+/** Multiply-adds of the smallest part. */
+const MIN_PART_WORK = 2 ** 14;
+/** Largest number of parts per thread. With several, an interrupted thread delays only a small part of the call. */
+const PARTS_PER_THREAD = 4;
 
-/** A kernel as it is called. */
+/** A kernel of the module; all parameters are int32. */
 export type Kernel = (...parameters: readonly number[]) => void;
 
-/** How kernels that go over rows are cut, by name. */
+/** Returns the cutters of the kernels that loop over rows, by kernel name. */
 function rowCutters(model: ModelConfig): readonly (readonly [string, Cutter])[] {
   const d = model.hidden_size;
   const row = qkvWidth(attentionShape(model));
   return [
-    ['rmsNorm', (...given) => rows(NORM * d, [d * BYTES, BYTES, d * BYTES, 0], given)],
-    ['normHeads', (...given) => rows(NORM * row, [row * BYTES, 0, 0], given)],
-    ['rotate', (...given) => rows(SUM * row, [row * BYTES, BYTES, 0], given)],
-    ['swiglu', (...given) => rows(SIGMOID * given[4]!, [1, 1, 2].map((times) => times * given[4]! * BYTES), given)], // prettier-ignore
-    ['swigluBackward', (...given) => rows(NORM * given[5]!, [2, 1, 1, 2].map((times) => times * given[5]! * BYTES), given)], // prettier-ignore
+    ['rmsNorm', (...parameters) => rows(NORM_COST * d, [d * BYTES, BYTES, d * BYTES, 0], parameters)],
+    ['normHeads', (...parameters) => rows(NORM_COST * row, [row * BYTES, 0, 0], parameters)],
+    ['rotate', (...parameters) => rows(SUM_COST * row, [row * BYTES, BYTES, 0], parameters)],
+    ['swiglu', (...parameters) => rows(SIGMOID_COST * parameters[4]!, [1, 1, 2].map((times) => times * parameters[4]! * BYTES), parameters)], // prettier-ignore
+    ['swigluBackward', (...parameters) => rows(NORM_COST * parameters[5]!, [2, 1, 1, 2].map((times) => times * parameters[5]! * BYTES), parameters)], // prettier-ignore
     ['addInto', addInto],
   ];
 }
 
-const addInto: Cutter = (...given) => {
-  const [y, a, b, size] = given as [number, number, number, number];
-  const { units, span } = unitsOf(size, SOME);
+const addInto: Cutter = (...parameters) => {
+  const [y, a, b, size] = parameters as [number, number, number, number];
+  const { units, span } = unitsOf(size, SUM_UNIT);
   return {
-    work: SUM * size,
+    work: SUM_COST * size,
     units,
     part: (from, to) => {
-      const [at, some] = span(from, to);
-      return [y + at * BYTES, a + at * BYTES, b + at * BYTES, some];
+      const [at, numbers] = span(from, to);
+      return [y + at * BYTES, a + at * BYTES, b + at * BYTES, numbers];
     },
   };
 };
 
 /**
- * Kernels of a model whose calls a team shares, by name, those that can be cut and are worth it: the same bits, whoever computes them. A parameter that is an
- * address of scratch memory is one of the team's then.
+ * Returns a function that returns a kernel by its name. If a call can be split and is large enough, the threads of the
+ * team share it. The results have the same bits. A parameter that is the address of scratch memory is then replaced by
+ * the team's own.
  */
 export function threadedKernels(
   model: ModelConfig,
@@ -64,27 +73,29 @@ export function threadedKernels(
     ...attentionCutters(attentionShape(model), new Int32Array(buffer)),
   ]);
   return (name) => {
-    const whole = kernel(name);
+    const wholeKernel = kernel(name);
     const cutter = cutters.get(name);
-    return cutter ? shared(name, whole, cutter, team) : whole;
+    return cutter ? sharedKernel(name, wholeKernel, cutter, team) : wholeKernel;
   };
 }
 
-function shared(name: string, whole: Kernel, cutter: Cutter, team: Team): Kernel {
-  return (...given) => {
-    const { work, units, part, scratch = null } = cutter(...given);
-    const { least = LEAST_WORK } = team;
-    // as many for each thread
-    const each = Math.min(PARTS, Math.ceil(work / team.count / Math.min(LEAST_PART, least)));
-    const count = Math.min(units, each * team.count, MOST_PARTS);
-    if (work < least || count < 2 || (scratch && scratch.bytes > SCRATCH_BYTES)) {
-      whole(...given);
+function sharedKernel(name: string, wholeKernel: Kernel, cutter: Cutter, team: Team): Kernel {
+  return (...parameters) => {
+    const { work, units, part, scratch = null } = cutter(...parameters);
+    const { minWork = MIN_SHARED_WORK } = team;
+    // every thread gets the same number of parts
+    const partsPerThread = Math.min(PARTS_PER_THREAD, Math.ceil(work / team.count / Math.min(MIN_PART_WORK, minWork)));
+    const count = Math.min(units, partsPerThread * team.count, MAX_PARTS);
+    if (work < minWork || count < 2 || (scratch && scratch.bytes > SCRATCH_BYTES)) {
+      wholeKernel(...parameters);
       return;
     }
     const begin = (i: number) => Math.floor((i * units) / count);
     const parts = Array.from({ length: count }, (_, i) => {
-      const own = part(begin(i), begin(i + 1));
-      return scratch ? own.map((value, at) => (at === scratch.parameter ? team.scratch : value)) : own;
+      const partParameters = part(begin(i), begin(i + 1));
+      return scratch
+        ? partParameters.map((value, at) => (at === scratch.parameter ? team.scratch : value))
+        : partParameters;
     });
     team.run(name, parts, scratch);
   };

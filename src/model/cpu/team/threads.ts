@@ -1,4 +1,4 @@
-/** What a helper runs: `help(block, thread)` of the module, over the memory. */
+/** The parameters of a helper thread: it runs `help(block, thread)` of the module with the memory. */
 export interface HelperTask {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -6,34 +6,34 @@ export interface HelperTask {
   readonly thread: number;
 }
 
-/** A thread beside the one that asked for it. */
+/** An additional thread. */
 export interface Helper {
-  /** Resolves once it is about to help, or cannot: whether it does. */
+  /** Resolves to true when the thread has started, or to false if it can't start. */
   readonly begun: Promise<boolean>;
-  /** Ends it, wherever it is. */
+  /** Ends the thread at once, whatever it is doing. */
   readonly end: () => void;
 }
 
-/** The threads that a place gives a model. */
+/** The threads that are available to a model, and how to start them. */
 export interface Threads {
-  readonly count: number; // that compute together, the caller's own among them
-  readonly why: string; // there are no more; '' where nothing stands in the way
+  readonly count: number; // threads that compute together, including the caller's own
+  readonly why: string; // why there aren't more; '' if nothing prevents them
   readonly start: (task: HelperTask) => Helper;
-  readonly least?: number; // multiply-adds below which a call is not cut; default: from where cutting was measured to pay
+  readonly minWork?: number; // multiply-adds of the smallest call that threads share; default: MIN_SHARED_WORK
 }
 
-/** More of them wait for memory more than they compute. */
-const MOST = 8;
+/** Largest number of threads that is worth it. More threads mostly wait for memory. */
+const MAX_USEFUL_THREADS = 8;
 
 /**
- * How many of `cores` compute: all, up to eight, but one where there are more than two, which the page draws itself on while the others are busy.
- * Of two the page gets what it needs from the system, for it needs little.
+ * Returns how many threads compute on `cores` cores: all cores, up to eight. With more than two cores, one is left to
+ * the page for drawing. With two, both compute; the page needs little, and the system gives it enough.
  */
 export function threadsFor(cores: number): number {
-  return Math.max(1, Math.min(MOST, cores > 2 ? cores - 1 : cores));
+  return Math.max(1, Math.min(MAX_USEFUL_THREADS, cores > 2 ? cores - 1 : cores));
 }
 
-/** One thread, which is the default. */
+/** Returns the default, a single thread. `why` says why there aren't more. */
 export const oneThread = (why: string): Threads => ({
   count: 1,
   why,
@@ -42,7 +42,7 @@ export const oneThread = (why: string): Threads => ({
   },
 });
 
-/** What arithmetic in so many threads is called. */
+/** Returns the name of a SIMD arithmetic with this number of threads. */
 export function nameOf({ count, why }: Pick<Threads, 'count' | 'why'>): string {
   if (count > 1) return `WebAssembly SIMD, ${count} threads`;
   return why === '' ? 'WebAssembly SIMD' : `WebAssembly SIMD, 1 thread (${why})`;

@@ -14,28 +14,34 @@ import {
 } from './instructions.ts';
 import type { Routine } from './routine.ts';
 
-/** 2¹¹²: what a half's bits, moved to where a float32's are, are to be multiplied by. */
+/**
+ * 2¹¹², the factor by which a float16's value changes if its exponent and fraction are moved to the bits of a float32.
+ */
 const HALF_SCALE = 2 ** 112;
-/** The largest half. */
-const MOST = 65_504;
-/** Bits of a float32's fraction that a half has not. */
+/** The largest finite float16. */
+const MAX_HALF = 65_504;
+/** Number of fraction bits that a float32 has and a float16 hasn't. */
 const LOST_BITS = 13;
+/** The sign bit of a float16. */
 const SIGN = 0x8000;
 
-/** Halves in the lower 16 bits of each lane, as float32; exact for finite ones, those below 2⁻¹⁴ too. */
+/** Converts the float16 in the lower 16 bits of each lane to float32. Exact for all finite numbers, also below 2⁻¹⁴. */
 export function widenHalves(f: Routine, halves: Vector): Vector {
   const bits = f.let(halves);
   const size = mul(shiftLeft(and(bits, splatInteger(SIGN - 1)), LOST_BITS), constant(HALF_SCALE));
   return or(size, shiftLeft(and(bits, splatInteger(SIGN)), 16));
 }
 
-/** Four float32 as halves, in the lower half of a vector: to the nearest, ties to even; at the ends of their range where they do not fit. */
+/**
+ * Converts four float32 to float16, in the lower 64 bits of a vector. Rounds to the nearest, ties to even. Numbers
+ * outside the range become the largest or smallest float16.
+ */
 export function narrowHalves(f: Routine, v: Vector): Vector {
-  const whole = f.let(v);
-  const size = f.let(mul(min(absolute(whole), constant(MOST)), constant(1 / HALF_SCALE)));
+  const numbers = f.let(v);
+  const size = f.let(mul(min(absolute(numbers), constant(MAX_HALF)), constant(1 / HALF_SCALE)));
   const isOdd = and(shiftRight(size, LOST_BITS), splatInteger(1));
   const rounded = addIntegers(addIntegers(size, splatInteger(2 ** (LOST_BITS - 1) - 1)), isOdd);
-  const sign = and(shiftRight(whole, 16), splatInteger(SIGN));
+  const sign = and(shiftRight(numbers, 16), splatInteger(SIGN));
   const bits = f.let(or(shiftRight(rounded, LOST_BITS), sign));
   return narrowUnsigned(bits, bits);
 }

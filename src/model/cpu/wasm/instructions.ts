@@ -1,31 +1,35 @@
 /*
- * WebAssembly instructions as expressions, each the bytes that leave its value on the stack (WebAssembly Core Specification 2.0, chapter 5;
- * the SIMD ones are "vector instructions"). Kernels are built from them while the program runs, so that loops of TypeScript
- * unroll loops of the kernel and a model's sizes are constants in it. Addresses are bytes; vectors are four float32 unless said.
+ * WebAssembly instructions as expressions. An expression is the bytes of code that leave its value on the stack
+ * (WebAssembly Core Specification 2.0, chapter 5; SIMD is called "vector instructions" there). Kernels are built from
+ * these at run time, so that loops in TypeScript can unroll the kernel's loops, and a model's sizes are constants in
+ * the kernel. Addresses are in bytes. Vectors are four float32 unless noted.
  */
 
-/** Types of values: addresses and counts, and vectors of four 32-bit lanes. */
+/** The types of values: int32 for addresses and counts, and vectors of 128 bits. */
 export type Kind = 'i32' | 'v128';
 
-/** Something with a value; using it twice computes it twice. */
+/** An expression. If it's used twice, it's computed twice. */
 export interface Value<K extends Kind> {
   readonly kind: K;
   readonly code: readonly number[];
 }
 
-/** A variable of the routine. */
+/** A local variable of a routine. */
 export interface Local<K extends Kind> extends Value<K> {
   readonly index: number;
 }
 
 export type Vector = Value<'v128'>;
-/** A number stands for the constant. */
+/** An expression of type int32, or a constant. */
 export type Integer = Value<'i32'> | number;
 
-/** How many of a vector's lanes are read or written; the rest are 0, or stay as they are. */
+/**
+ * The number of a vector's lanes that are read or written. The other lanes become 0 when reading, and aren't written to
+ * memory.
+ */
 export type Lanes = 1 | 2 | 4;
 
-/** LEB128 of a count or an index. */
+/** Returns the LEB128 encoding of a count or an index. */
 export function unsigned(n: number): number[] {
   const bytes: number[] = [];
   let rest = n;
@@ -53,7 +57,7 @@ const i32 = (...code: number[]): Value<'i32'> => ({ kind: 'i32', code });
 const v128 = (...code: number[]): Vector => ({ kind: 'v128', code });
 const float32Bytes = (x: number) => [...new Uint8Array(Float32Array.of(x).buffer)];
 
-/** The expression of an integer. */
+/** Returns the expression of an integer or a constant. */
 export const integer = (x: Integer): Value<'i32'> => (typeof x === 'number' ? i32(0x41, ...signed(x)) : x);
 
 const integers = (op: number) => (a: Integer, b: Integer) => i32(...integer(a).code, ...integer(b).code, op);
@@ -62,11 +66,12 @@ export const minus = integers(0x6b);
 export const times = integers(0x6c);
 /** ⌊a/b⌋ of non-negative numbers. */
 export const quotient = integers(0x6d);
-/** 1 if a < b, else 0; 1 if they are the same. */
+/** 1 if a < b, else 0. */
 export const less = integers(0x48);
+/** 1 if a = b, else 0. */
 export const equal = integers(0x46);
 
-/** a if the condition is not 0, else b; both are computed. */
+/** a if the condition is not 0, else b. Both are computed. */
 export const select = (condition: Integer, a: Integer, b: Integer) =>
   i32(...integer(a).code, ...integer(b).code, ...integer(condition).code, 0x1b);
 
@@ -85,20 +90,26 @@ export const min = vectors(0xe8, 1);
 export const max = vectors(0xe9, 1);
 export const and = vectors(0x4e);
 export const or = vectors(0x50);
-/** Lanes as eight int16: Σ of the products of neighbours, as four int32. */
+/** Multiplies two vectors of eight int16 and adds the products of neighbours: four int32. */
 export const dotOfPairs = vectors(0xba, 1);
-/** Four int32 and four more as eight int16, at the ends of their range where they do not fit. */
+/**
+ * Converts two vectors of four int32 to eight int16. Numbers outside the range become the largest or smallest int16.
+ */
 export const narrow = vectors(0x85, 1);
-/** The same without sign. */
+/** Converts two vectors of four int32 to eight uint16. Numbers outside the range become the largest uint16 or 0. */
 export const narrowUnsigned = vectors(0x86, 1);
-/** Lanes as int32: a + b, and all ones where a < b. */
+/** a + b of int32 lanes. */
 export const addIntegers = vectors(0xae, 1);
+/** A mask of int32 lanes: all bits 1 where a < b, else 0. */
 export const lessIntegers = vectors(0x39);
 
-/** a·b + c, rounded once where the processor has an instruction for that, else twice (relaxed SIMD: which of the two is the processor's choice). */
+/**
+ * a·b + c. Rounded once if the processor has an instruction for it, otherwise twice: relaxed SIMD leaves this to the
+ * processor.
+ */
 export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.code, ...c.code, SIMD, 0x85, 2);
 
-/** sum + a·b, fused or rounded twice to the same bits everywhere. */
+/** sum + a·b. If not fused, it's rounded twice and has the same bits on every processor. */
 export const multiplyAdd = (isFused: boolean) => (sum: Vector, a: Vector, b: Vector) =>
   isFused ? fused(a, b, sum) : add(sum, mul(a, b));
 
@@ -108,34 +119,34 @@ const ofVector =
     v128(...a.code, SIMD, ...op);
 export const absolute = ofVector(0xe0, 1);
 export const squareRoot = ofVector(0xe3, 1);
-/** To the nearest integer, ties to even. */
+/** Rounds to the nearest integer, ties to even. */
 export const nearest = ofVector(0x6a);
-/** float32 lanes to int32; NaN becomes 0. */
+/** Converts float32 lanes to int32, rounding towards 0. NaN becomes 0. */
 export const truncate = ofVector(0xf8, 1);
 
-/** int32 lanes to float32. */
+/** Converts int32 lanes to float32. */
 export const convert = ofVector(0xfa, 1);
 
-/** int32 lanes shifted left. */
+/** Shifts int32 lanes left. */
 export const shiftLeft = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xab, 1);
 
-/** int32 lanes, without sign, shifted right. */
+/** Shifts uint32 lanes right. */
 export const shiftRight = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xad, 1);
-/** Lanes as eight int16, without sign, shifted right. */
+/** Shifts eight uint16 lanes right. */
 export const shiftPairsRight = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0x8d, 1);
 
-/** The same float32 in every lane. */
+/** A vector with the float32 x in every lane. */
 export const constant = (x: number) => {
   const lane = float32Bytes(x);
   return v128(SIMD, 0x0c, ...lane, ...lane, ...lane, ...lane);
 };
-/** Lanes of four int32. */
+/** A vector of four int32. */
 export const integerLanes = (...lanes: readonly [number, number, number, number]) =>
   v128(SIMD, 0x0c, ...new Uint8Array(Int32Array.from(lanes).buffer));
-/** The same int32 in every lane. */
+/** A vector with the int32 x in every lane. */
 export const splatInteger = (x: Integer) => v128(...integer(x).code, SIMD, 0x11);
 
-/** Lanes picked from those of a (0 … 3) and b (4 … 7). */
+/** A vector of four 32-bit lanes picked from a (lanes 0 … 3) and b (lanes 4 … 7). */
 export const shuffle = (a: Vector, b: Vector, lanes: readonly [number, number, number, number]) =>
   v128(
     ...a.code,
@@ -149,29 +160,31 @@ const from =
   (op: number, align: number) =>
   (at: Integer, offset = 0): Vector =>
     v128(...integer(at).code, SIMD, op, align, ...unsigned(offset));
-/** Eight bytes as eight int16, with sign and without; four 16-bit numbers, without sign, as four int32. At any address. */
+/** Loads eight int8 as eight int16, from any address. */
 export const loadBytes = from(0x01, 0);
+/** Loads eight uint8 as eight int16, from any address. */
 export const loadUnsignedBytes = from(0x02, 0);
+/** Loads four uint16 as four int32, from any address. */
 export const loadHalves = from(0x04, 0);
-/** Sixteen bytes at any address. */
+/** Loads sixteen bytes from any address. */
 export const loadAnywhere = from(0x00, 0);
 
-/** v with the 16 or 32 bits at any address in place of lane `lane` of so many bits. */
+/** Replaces lane `lane` of v, which has 16 or 32 bits, by the number at an address. The address needs no alignment. */
 export const loadLane = (bits: 16 | 32, at: Integer, v: Vector, lane: number, offset = 0) =>
   v128(...integer(at).code, ...v.code, SIMD, bits === 16 ? 0x55 : 0x56, 0, ...unsigned(offset), lane);
 
-// v128.load32_zero, v128.load64_zero, v128.load; then their stores of the lowest lanes
+// v128.load32_zero, v128.load64_zero, v128.load; v128.store32_lane, v128.store64_lane, v128.store
 const LOAD = { 1: 0x5c, 2: 0x5d, 4: 0x00 } as const;
 const STORE = { 1: 0x5a, 2: 0x5b, 4: 0x0b } as const;
 
-/** Numbers from an address on. Addresses are multiples of four. */
+/** Loads `lanes` numbers of 32 bits. The address is a multiple of four. */
 export const load = (at: Integer, lanes: Lanes = 4, offset = 0) =>
   v128(...integer(at).code, SIMD, LOAD[lanes], 2, ...unsigned(offset));
 
-/** The number at an address, in every lane. */
+/** A vector with the number at an address in every lane. */
 export const loadSplat = (at: Integer, offset = 0) => v128(...integer(at).code, SIMD, 0x09, 2, ...unsigned(offset));
 
-/** Bytes of the instruction that stores the lowest lanes of a vector. */
+/** Returns the code that stores the lowest lanes of a vector. */
 export const storeCode = (at: Integer, value: Vector, lanes: Lanes = 4, offset = 0) => [
   ...integer(at).code,
   ...value.code,

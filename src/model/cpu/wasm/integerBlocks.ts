@@ -14,23 +14,32 @@ import {
 import type { Routine } from './routine.ts';
 import { widenHalves } from './halves.ts';
 
-/** Weights of a block, and activations with one scale. */
-export const BLOCK = 32;
+/** Number of weights in a block, and number of activations that share a scale. */
+export const BLOCK_SIZE = 32;
 
-/** Scales of the blocks at four addresses, and what is added to each weight, or null; each a lane of one vector. */
+/**
+ * Loads the scales of the blocks at four addresses into the lanes of a vector. `least` holds the number that is added
+ * to each weight of a block (its smallest weight), or is null if the format adds nothing.
+ */
 type Scales = (f: Routine, at: readonly Integer[]) => { readonly scale: Vector; readonly least: Vector | null };
 
+/**
+ * Loads the numbers at the addresses `at` into the lanes of a vector; those of 16 bits into the lower half of a lane.
+ */
 const lanesOf = (bits: 16 | 32, at: readonly Integer[]) =>
   at.reduce<Vector>((v, from, i) => loadLane(bits, from, v, bits === 16 ? 2 * i : i), constant(0));
 
-/** A half at the start of each block. */
+/** Scales of blocks that begin with a float16 scale. */
 const oneHalf: Scales = (f, at) => ({ scale: f.let(widenHalves(f, lanesOf(16, at))), least: null });
 
-/** How formats of 32 whole numbers and a scale give the numbers of a block as four vectors of eight int16, in order. */
+/**
+ * The formats with blocks of 32 integers and a scale. `eights` loads the integers of a block in order, as four vectors
+ * of eight int16.
+ */
 export const INTEGERS = {
   Q4_0: {
     bytes: 18,
-    adds: true, // something to each weight
+    adds: true, // whether a number is added to each weight
     scales: ((f, at) => {
       const scale = f.let(widenHalves(f, lanesOf(16, at)));
       return { scale, least: mul(scale, constant(-8)) };
@@ -55,12 +64,12 @@ export const INTEGERS = {
   },
 } as const;
 
-/** 32 numbers of four bits: the low halves of sixteen bytes, then the high ones. */
+/** Loads 32 integers of four bits: the lower halves of sixteen bytes, then their upper halves. */
 function nibbles(f: Routine, at: Integer, offset: number): Vector[] {
   const [a, b] = [f.let(loadUnsignedBytes(at, offset)), f.let(loadUnsignedBytes(at, offset + 8))];
   const mask = splatInteger(0x000f_000f);
   return [and(a, mask), and(b, mask), shiftPairsRight(a, 4), shiftPairsRight(b, 4)];
 }
 
-/** Their names. */
+/** The name of an integer format. */
 export type IntegerFormat = keyof typeof INTEGERS;

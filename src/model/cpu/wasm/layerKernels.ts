@@ -18,11 +18,11 @@ import {
   type Local,
 } from './instructions.ts';
 import { routine, type Routine } from './routine.ts';
-import { acrossLanes, exponential } from './sums.ts';
+import { combineLanes, exponential } from './sums.ts';
 
 const VECTORS = [4, 1] as const;
 
-/** Σ over a row of `width` numbers of what `term` gives for the lanes at an offset, in every lane. */
+/** Sums `term` over a row of `width` numbers. Returns a vector with the sum in every lane. */
 function sumOfRow(
   f: Routine,
   width: Integer,
@@ -30,10 +30,10 @@ function sumOfRow(
 ): Local<'v128'> {
   const sum = f.let(constant(0));
   f.blocks(width, VECTORS, (at, lanes) => f.set(sum, add(sum, term(at, lanes))));
-  return acrossLanes(f, sum, add);
+  return combineLanes(f, sum, add);
 }
 
-/** y (n,d) = x · rsqrt(mean(x²) + eps) · weight; the reciprocal root of each row goes to `scales` (n). */
+/** Computes y (n,d) = x · rsqrt(mean(x²) + eps) · weight. Writes rsqrt(…) of each row to `scales` (n). */
 export const rmsNorm = (d: number, eps: number) =>
   routine(['y', 'scales', 'x', 'weight', 'n'], 'rmsNorm', (f, { y, scales, x, weight, n }) => {
     f.loop(0, n, 1, () => {
@@ -54,7 +54,7 @@ export const rmsNorm = (d: number, eps: number) =>
     });
   });
 
-/** RMSNorm in place of each head of q and of k in rows of qkv; see `normHeads` in layers.ts. */
+/** Normalizes in place each head of q and k in rows of qkv by RMSNorm; see `normHeads` in layers.ts. */
 export const normHeads = (shape: AttentionShape, eps: number) =>
   routine(['qkv', 'qWeight', 'kWeight', 'n'], 'normHeads', (f, { qkv, qWeight, kWeight, n }) => {
     const { heads, kvHeads, headDim } = shape;
@@ -83,7 +83,10 @@ export const normHeads = (shape: AttentionShape, eps: number) =>
     });
   });
 
-/** Adds to dx (n,d) and dweight (d): with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x, dweight += Σ dy·x·s. */
+/**
+ * The backward pass of `rmsNorm`: with s the saved scale, dx (n,d) += s·(w·dy) − x·s³/d·Σ w·dy·x and
+ * dweight (d) += Σ dy·x·s.
+ */
 export const rmsNormBackward = (d: number) =>
   routine(
     ['dx', 'dweight', 'dy', 'x', 'scales', 'weight', 'n'],
@@ -111,7 +114,10 @@ export const rmsNormBackward = (d: number) =>
     },
   );
 
-/** out (n,F) = silu(gate) · up, where gateUp (n,2F) holds gate then up in each row; σ(gate) goes to `sigmoid` (n,F). */
+/**
+ * Computes out (n,F) = silu(gate) · up. Each row of gateUp (n,2F) holds gate, then up. Writes σ(gate) to `sigmoid`
+ * (n,F).
+ */
 export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swiglu', (f, p) => {
   const row = f.let(times(p.width, 4));
   f.loop(0, p.n, 1, () => {
@@ -129,7 +135,10 @@ export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swigl
   });
 });
 
-/** dgateUp (n,2F) of dout (n,F): d silu(g) = σ·(1 + g·(1 − σ)). */
+/**
+ * The backward pass of `swiglu`: computes dgateUp (n,2F) from dout (n,F). The derivative of silu(g) is
+ * σ·(1 + g·(1 − σ)).
+ */
 export const swigluBackward = routine(
   ['dgateUp', 'dout', 'sigmoid', 'gateUp', 'n', 'width'],
   'swigluBackward',
@@ -155,8 +164,8 @@ export const swigluBackward = routine(
 );
 
 /**
- * Rotates in place the heads of q and k of each row of x to the row's position: row p of the table holds D/2 cosines, then D/2 sines.
- * `direction` −1 undoes it.
+ * Rotates in place the heads of q and k of each row of x by the angles of the row's position. Row p of the table holds
+ * the D/2 cosines of position p, then the D/2 sines. `direction` −1 rotates back.
  */
 export const rotate = (shape: AttentionShape) =>
   routine(['x', 'positions', 'table', 'n', 'direction'], 'rotate', (f, { x, positions, table, n, direction }) => {
@@ -180,7 +189,7 @@ export const rotate = (shape: AttentionShape) =>
     });
   });
 
-/** y = a + b, the first `size` numbers; y may be a. */
+/** Computes y = a + b for the first `size` numbers. y may be the same array as a. */
 export const addInto = routine(['y', 'a', 'b', 'size'], 'addInto', (f, { y, a, b, size }) => {
   f.blocks(size, VECTORS, (at, lanes) =>
     f.store(plus(y, at), add(load(plus(a, at), lanes), load(plus(b, at), lanes)), lanes),

@@ -12,31 +12,35 @@ import {
   type Integer,
 } from './instructions.ts';
 import { routine, pointers, type Routine } from './routine.ts';
-import { acrossLanes, sumsOfFour } from './sums.ts';
+import { combineLanes, sumsOfFour } from './sums.ts';
 import { widenHalves } from './halves.ts';
 import { INTEGERS } from './integerBlocks.ts';
 import { integerProduct, quantize } from './integerProducts.ts';
 import { integerProductOfMany } from './integerProductsOfMany.ts';
 
 /*
- * y (n,o) = x (n,k) · wᵀ where w (o,k) lies as a file packed it; each block is widened in registers, for two rows of x at most and four of w. As in
- * matmulKernels.ts an output's terms are added in an order that depends on k alone. Where weights are whole numbers times a scale, so
- * are activations: of each 32 the largest is 32,767, and the sum of products of whole numbers is exact.
+ * Computes y (n,o) = x (n,k) · wᵀ, where w (o,k) is packed in the format of its file. Blocks are widened in registers,
+ * for up to two rows of x and four rows of w. As in matmulKernels.ts, the terms of an output are added in an order that
+ * depends only on k. If weights are integers times a scale, activations are rounded to that form too: in each block of
+ * 32, the largest absolute value becomes 32,767. Sums of products of integers are then exact.
  */
 
-/** How each format of weights by themselves gives four of them from an address on. */
+/** The formats without blocks. `four` loads four weights as float32. */
 const FLOATS = {
   F32: { bytes: 4, four: (_: Routine, at: Integer, offset: number) => loadAnywhere(at, offset) },
   F16: { bytes: 2, four: (f: Routine, at: Integer, offset: number) => widenHalves(f, loadHalves(at, offset)) },
   BF16: { bytes: 2, four: (_: Routine, at: Integer, offset: number) => shiftLeft(loadHalves(at, offset), 16) },
 } as const;
 
-/** Bytes of a weight in each of them. */
+/** Bytes of a weight, by name of the format without blocks. */
 export const FLOAT_BYTES: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(FLOATS).map(([name, { bytes }]) => [name, bytes]),
 );
 
-/** The product with weights that are numbers by themselves; k is a multiple of 4, `stride` is bytes from one row of y to the next. */
+/**
+ * The product with weights in a format without blocks. k is a multiple of 4. `stride` is bytes from one row of y to the
+ * next.
+ */
 const floatProduct = (name: keyof typeof FLOATS) =>
   routine(['y', 'stride', 'x', 'w', 'n', 'o', 'k'], `product${name}`, (f, { y, stride, x, w, n, o, k }) => {
     const { bytes, four } = FLOATS[name];
@@ -59,18 +63,22 @@ const floatProduct = (name: keyof typeof FLOATS) =>
         });
         for (const [r, to] of ys.entries()) {
           const [a, b, c, d] = sums[r]!;
-          const total = b && c && d ? sumsOfFour(f, [a!, b, c, d]) : acrossLanes(f, a!, add);
+          const total = b && c && d ? sumsOfFour(f, [a!, b, c, d]) : combineLanes(f, a!, add);
           f.store(plus(to, column), total, width);
         }
       });
     });
   });
 
-/** Formats of weights that are numbers by themselves, and those of whole numbers in blocks of 32 with a scale. */
+/** The names of the formats without blocks. */
 export const FLOAT_FORMATS: ReadonlySet<string> = new Set(Object.keys(FLOATS));
+/** The names of the formats with blocks of 32 integers and a scale. */
 export const INTEGER_FORMATS: ReadonlySet<string> = new Set(Object.keys(INTEGERS));
 
-/** The kernels of this file: `quantize`, and one `productNAME` for each format. */
+/**
+ * Builds the kernels for packed weights: `quantize`, and `productNAME` (and for integer formats `productNAMEOfMany`)
+ * for each format.
+ */
 export const packedKernels = (): readonly Routine[] => [
   quantize,
   floatProduct('F32'),

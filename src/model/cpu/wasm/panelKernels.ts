@@ -16,85 +16,98 @@ import {
   type Local,
 } from './instructions.ts';
 import { pointers, routine, type Routine } from './routine.ts';
-import { transposed } from './transposed.ts';
+import { transpose } from './transposed.ts';
 
 /*
- * Products of large matrices. y (n,o) = x (n,k) · w̃, in panels: some columns of w̃ are laid side by side into `room`, a row for each of the k terms, where
- * they stay in the processor's first cache while all rows of x pass by. A tile is 3 rows × 12 columns, nine vectors of sums beside three of the panel
- * and one of x: what the sixteen registers of x86 hold. An output's terms are added in ascending order, DEPTH of them from zero and then to those before; so
- * a row's result has the same bits whatever is computed with it.
- * Measured on one core of a Zen 4, GFLOP/s, k 576 and 1,536: 50 fused, 31 not fused; 25 and 25 by `matmulNT`, whose tiles are 2 × 4, 28 and 60 by tiles of 3 × 12
- * over w as it lies, whose rows share a set of the cache where o is a power of two times a little. Two terms a turn of the loop instead of one: 29 fused.
+ * Products of large matrices, y (n,o) = x (n,k) · w̃, where w̃ (k,o) is wᵀ or w. They go by panels: some columns of w̃
+ * are copied to the scratch memory `panel`, one row for each of up to DEPTH terms. The panel stays in the processor's
+ * first-level cache while all rows of x are multiplied with it. A tile is 3 rows × 12 columns: nine vectors of sums,
+ * three of the panel and one of x, which fit into the sixteen registers of x86. The terms of an output are added in
+ * ascending order: DEPTH terms are summed from zero, then added to the sum so far. So a row's result has the same bits,
+ * whichever rows are computed together with it.
+ *
+ * Measured on one core of a Zen 4, in GFLOP/s, with k = 576 and 1,536: 50 fused, 31 not fused. `matmulNT`, whose tiles
+ * are 2 × 4: 25 and 25. Tiles of 3 × 12 without copying: 28 and 60; there, rows of w compete for the same cache set if
+ * o is a small multiple of a power of two. With two terms per iteration instead of one: 29 fused.
  */
 
-/** Terms of a panel: at 12 columns it takes 27 kB, and SmolLM2's width goes in one. */
+/** Largest number of terms of a panel. With 12 columns it takes 27 kB, and SmolLM2's width fits into one panel. */
 const DEPTH = 576;
 const WIDTHS = [12, 8, 4, 1] as const;
 type Width = (typeof WIDTHS)[number];
 const ROWS = 3;
-/** Bytes of `room`, which every call that may run at the same time has to itself. */
+/** Bytes of the scratch memory `panel`. Calls that run at the same time need one each. */
 export const PANEL_BYTES = WIDTHS[0] * DEPTH * 4;
 
-/** How w lies: `NT` (o,k), its rows along k; `NN` (k,o), along o. */
+/** The layout of w. `NT`: (o,k), the product is x·wᵀ. `NN`: (k,o), the product is x·w. */
 export type WeightLayout = 'NT' | 'NN';
 
-/** What `panelProduct` is given; rows in bytes from one to the next, those of x are k float32s. */
-const GIVEN = ['y', 'yRow', 'x', 'w', 'wRow', 'n', 'o', 'k', 'room'] as const;
+/** The parameters of `panelProduct`. `yRow` and `wRow` are bytes from one row to the next; a row of x has k float32. */
+const PARAMETERS = ['y', 'yRow', 'x', 'w', 'wRow', 'n', 'o', 'k', 'panel'] as const;
 
-/** The product by panels; `isFused`: each product and sum rounded once, where the processor does so. Any part of the columns may be asked for by itself. */
-export const panelProduct = (lying: WeightLayout, isFused: boolean) =>
-  routine(GIVEN, `panels${lying}`, (f, { y, yRow, x, w, wRow, n, o, k, room }) => {
+/**
+ * The product by panels. `isFused`: multiplies and adds with a single rounding, if the processor can. A call may
+ * compute only some of the columns, with the same bits.
+ */
+export const panelProduct = (layout: WeightLayout, isFused: boolean) =>
+  routine(PARAMETERS, `panels${layout}`, (f, { y, yRow, x, w, wRow, n, o, k, panel }) => {
     const xRow = f.let(times(k, 4));
     f.loop(0, k, DEPTH, (first) => {
       const left = f.let(minus(k, first));
       const terms = f.let(select(less(left, DEPTH), left, DEPTH));
       const from = f.let(plus(x, times(first, 4)));
       f.blocks(o, WIDTHS, (column, width) => {
-        if (lying === 'NT')
-          turnedPanel(f, plus(plus(w, times(first, 4)), timesQuarter(f, column, wRow)), wRow, terms, room, width);
-        else copiedPanel(f, plus(plus(w, times(first, wRow)), column), wRow, terms, room, width);
+        if (layout === 'NT')
+          transposePanel(f, plus(plus(w, times(first, 4)), timesQuarter(f, column, wRow)), wRow, terms, panel, width);
+        else copyPanel(f, plus(plus(w, times(first, wRow)), column), wRow, terms, panel, width);
         f.loop(0, n, ROWS, (i) =>
-          tile(f, { i, n, from, xRow, to: plus(y, column), yRow, first, terms, room }, width, isFused),
+          computeTile(f, { i, n, from, xRow, to: plus(y, column), yRow, first, terms, panel }, width, isFused),
         );
       });
     });
   });
 
-/** offset/4 · row: the address at which a row begins, where `offset` is 4 times the row's index and `row` its bytes. */
+/**
+ * Returns offset/4 · row: the byte offset of a row, where `offset` is 4 times the row's index and `row` the bytes of a
+ * row.
+ */
 const timesQuarter = (f: Routine, offset: Integer, row: Integer) => f.let(times(quotient(offset, 4), row));
 
-/** Lays `width` rows of w (o,k) from `at` on side by side: of each term as many numbers as there are rows. */
-function turnedPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, room: Integer, width: Width): void {
+/**
+ * Copies `width` rows of w (o,k), from address `at` on, to the panel. Transposes them: the panel has a row of `width`
+ * numbers for each term.
+ */
+function transposePanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel: Integer, width: Width): void {
   if (width === 1) {
     const row = f.let(plus(at, 0));
-    f.blocks(terms, [4, 1], (c, some) => f.store(plus(room, c), load(plus(row, c), some), some));
+    f.blocks(terms, [4, 1], (c, some) => f.store(plus(panel, c), load(plus(row, c), some), some));
     return;
   }
   const rows = pointers(f, at, wRow, width);
   for (let first = 0; first < width; first += 4) {
     const four = rows.slice(first, first + 4);
     f.blocks(terms, [4, 1], (term, some) => {
-      const to = f.let(plus(room, times(term, width)));
+      const to = f.let(plus(panel, times(term, width)));
       if (some === 1) {
         const lanes = f.let(constant(0));
         for (const [i, row] of four.entries()) f.set(lanes, loadLane(32, plus(row, term), lanes, i));
         f.store(to, lanes, 4, 4 * first);
         return;
       }
-      const turned = transposed(
+      const transposedRows = transpose(
         f,
         four.map((row) => f.let(load(plus(row, term)))),
       );
-      for (const [i, v] of turned.entries()) f.store(to, v, 4, 4 * (first + i * width));
+      for (const [i, v] of transposedRows.entries()) f.store(to, v, 4, 4 * (first + i * width));
     });
   }
 }
 
-/** Lays `width` columns of w (k,o) from `at` on, a part of each row, one row behind the other. */
-function copiedPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, room: Integer, width: Width): void {
+/** Copies `width` columns of w (k,o), from address `at` on, to the panel: a row of `width` numbers for each term. */
+function copyPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel: Integer, width: Width): void {
   const lanes = width === 1 ? 1 : 4;
   const from = f.let(plus(at, 0));
-  const to = f.let(plus(room, 0));
+  const to = f.let(plus(panel, 0));
   f.loop(0, terms, 1, () => {
     for (let column = 0; column < width; column += lanes) f.store(to, load(from, lanes, 4 * column), lanes, 4 * column);
     f.set(from, plus(from, wRow));
@@ -102,33 +115,33 @@ function copiedPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, roo
   });
 }
 
-/** Where a tile's rows come from and go to. */
-interface TileOf {
-  readonly i: Integer; // its first row
-  readonly n: Integer;
-  readonly from: Integer; // x at the panel's first term
+/** The inputs and outputs of a tile. Addresses and rows are in bytes. */
+interface TileAddresses {
+  readonly i: Integer; // first row of the tile
+  readonly n: Integer; // rows of x
+  readonly from: Integer; // address in x of the panel's first term
   readonly xRow: Integer;
-  readonly to: Integer; // y at the panel's first column
+  readonly to: Integer; // address in y of the panel's first column
   readonly yRow: Integer;
-  readonly first: Integer; // term of the panel: what lies in y already is added unless it is 0
+  readonly first: Integer; // first term of the panel; if it's not 0, the tile is added to y
   readonly terms: Integer;
-  readonly room: Integer;
+  readonly panel: Integer;
 }
 
-/** Some rows of x times the panel in `room`. */
-function tile(
+/** Multiplies up to three rows of x with the panel. */
+function computeTile(
   f: Routine,
-  { i, n, from, xRow, to, yRow, first, terms, room }: TileOf,
+  { i, n, from, xRow, to, yRow, first, terms, panel }: TileAddresses,
   width: Width,
   isFused: boolean,
 ): void {
   const lanes = width === 1 ? 1 : 4;
   const columns = Array.from({ length: width / lanes }, (_, j) => 4 * lanes * j);
-  // rows past the last are the last once more
+  // instead of rows past the last, the last row is used again
   const rows = Array.from({ length: ROWS }, (_, r) => f.let(select(less(plus(i, r), n), plus(i, r), minus(n, 1))));
   const xs = rows.map((row) => f.let(plus(from, times(row, xRow))));
   const sums = rows.map(() => columns.map(() => f.let(constant(0))));
-  const at = f.let(plus(room, 0));
+  const at = f.let(plus(panel, 0));
   const end = f.let(times(terms, 4));
   const c = f.let(integer(0));
   f.while(less(c, end), () => {
@@ -147,7 +160,7 @@ function tile(
   const each = (step: (sum: Local<'v128'>, y: Integer, column: number) => void) => {
     for (const [r, ofRow] of sums.entries()) for (const [j, sum] of ofRow.entries()) step(sum, ys[r]!, columns[j]!);
   };
-  // all is read before anything is written: the rows may be one and the same
+  // reads all rows before it writes any, because some of them may be the same row
   f.when(first, () => each((sum, y, column) => f.set(sum, add(load(y, lanes, column), sum))));
   each((sum, y, column) => f.store(y, sum, lanes, column));
 }

@@ -18,7 +18,7 @@ const TYPE: Record<Kind, number> = { i32: 0x7f, v128: 0x7b };
 const END = 0x0b;
 const NO_RESULT = 0x40;
 
-/** One function of a module under construction: statements in the order they are called here. */
+/** A function of a WebAssembly module under construction. Each method appends a statement. */
 export class Routine {
   readonly name: string;
   readonly parameters: number; // all int32
@@ -30,7 +30,7 @@ export class Routine {
     this.parameters = parameters;
   }
 
-  /** A new variable that holds the value from here on; inside a loop it is set again each time. */
+  /** Creates a variable and assigns the value. Inside a loop, each iteration assigns it again. */
   let<K extends Kind>(value: Value<K>): Local<K> {
     const index = this.parameters + this.#locals.length;
     this.#locals.push(value.kind);
@@ -51,17 +51,17 @@ export class Routine {
     this.#code.push(...integer(at).code, ...integer(value).code, 0x36, 2, 0);
   }
 
-  /** The same at once for all threads that share the memory. */
+  /** Stores an int32 atomically, for threads that share the memory. */
   atomicStore(at: Integer, value: Integer): void {
     this.#code.push(...integer(at).code, ...integer(value).code, 0xfe, 0x17, 2, 0);
   }
 
-  /** Computes the value for what that does beside. */
+  /** Computes the value only for its side effects. */
   drop(value: Value<Kind>): void {
     this.#code.push(...value.code, 0x1a);
   }
 
-  /** Calls the routine that stands at `index` in the module. */
+  /** Calls the routine with the index `index` in the module. */
   call(index: number, parameters: readonly Value<'i32'>[]): void {
     this.#code.push(...parameters.flatMap(({ code }) => code), 0x10, ...unsigned(index));
   }
@@ -76,8 +76,8 @@ export class Routine {
   }
 
   /**
-   * Walks over `count` float32s in blocks of the largest size that still fits, sizes falling to 1; `body` gets the byte offset of the
-   * block and its size, and is emitted once for each size.
+   * Loops over `count` float32 in blocks of the largest size that still fits. `sizes` are in descending order and
+   * usually end with 1. `body` gets the byte offset and the size of the block, and is emitted once for each size.
    */
   blocks<S extends number>(count: Integer, sizes: readonly S[], body: (offset: Local<'i32'>, size: S) => void): void {
     const end = this.let(times(count, 4));
@@ -90,22 +90,22 @@ export class Routine {
     }
   }
 
-  /** `body` if the condition is not 0. */
+  /** Runs `body` if the condition is not 0. */
   when(condition: Integer, body: () => void): void {
     this.#code.push(...integer(condition).code, 0x04, NO_RESULT);
     body();
     this.#code.push(END);
   }
 
-  /** `body` again and again while the condition is not 0. */
+  /** Runs `body` while the condition is not 0. */
   while(condition: Value<'i32'>, body: () => void): void {
-    // if (condition) do body while (condition): one jump a turn
+    // if (condition) do body while (condition): one jump per iteration
     this.#code.push(...condition.code, 0x04, NO_RESULT, 0x03, NO_RESULT);
     body();
     this.#code.push(...condition.code, 0x0d, 0, END, END);
   }
 
-  /** The function as it stands in a module's code section. */
+  /** Returns the function's bytes for the code section of a module. */
   encode(): number[] {
     const locals = [...unsigned(this.#locals.length), ...this.#locals.flatMap((kind) => [1, TYPE[kind]])];
     const body = [...locals, ...this.#code, END];
@@ -113,7 +113,7 @@ export class Routine {
   }
 }
 
-/** A routine whose parameters, all int32, `body` gets by name. */
+/** Builds a routine. `body` gets the parameters, all int32, by name. */
 export function routine<N extends string>(
   names: readonly N[],
   name: string,
@@ -129,7 +129,9 @@ export function routine<N extends string>(
   return f;
 }
 
-/** Where the vectors of a row of `width` float32s lie; the last may have two lanes. */
+/**
+ * Returns the byte offsets and lanes of the vectors of a row of `width` float32. The last vector may have two lanes.
+ */
 export function vectorsOf(width: number): { readonly offset: number; readonly lanes: Lanes }[] {
   return Array.from({ length: Math.ceil(width / 4) }, (_, i) => ({
     offset: 16 * i,
@@ -137,22 +139,25 @@ export function vectorsOf(width: number): { readonly offset: number; readonly la
   }));
 }
 
-/** Variables that hold a row. */
+/** Loads a row of `width` float32 into variables. */
 export function loadRow(f: Routine, at: Integer, width: number): Local<'v128'>[] {
   return vectorsOf(width).map(({ offset, lanes }) => f.let(load(at, lanes, offset)));
 }
 
-/** Variables that hold `count` addresses, `step` bytes apart. */
+/** Creates variables with `count` addresses that are `step` bytes apart. */
 export function pointers(f: Routine, first: Integer, step: Integer, count: number): Local<'i32'>[] {
   const all = [f.let(plus(first, 0))];
   while (all.length < count) all.push(f.let(plus(all.at(-1)!, step)));
   return all;
 }
 
-/** Most pages of a memory that threads share, as far as a module knows. */
-const MOST_PAGES = 65_536;
+/** Largest number of pages that a module with shared memory declares. */
+const MAX_PAGES = 65_536;
 
-/** A module of exported routines over a memory imported as `host.memory`, which threads may share. */
+/**
+ * Returns the bytes of a module that exports the routines and imports its memory as `host.memory`. `shared` allows
+ * threads to share the memory.
+ */
 export function encodeModule(routines: readonly Routine[], shared = false): Uint8Array<ArrayBuffer> {
   const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];
   const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.length), ...items.flat()];
@@ -161,7 +166,7 @@ export function encodeModule(routines: readonly Routine[], shared = false): Uint
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, vector(types)),
-    ...section(2, vector([[...text('host'), ...text('memory'), 2, ...(shared ? [3, 1, ...unsigned(MOST_PAGES)] : [0, 1])]])), // prettier-ignore
+    ...section(2, vector([[...text('host'), ...text('memory'), 2, ...(shared ? [3, 1, ...unsigned(MAX_PAGES)] : [0, 1])]])), // prettier-ignore
     ...section(3, vector(routines.map((_, i) => unsigned(i)))),
     ...section(7, vector(routines.map((f, i) => [...text(f.name), 0, ...unsigned(i)]))),
     ...section(10, vector(routines.map((f) => f.encode()))),

@@ -27,12 +27,15 @@ import {
   type Local,
 } from './instructions.ts';
 import { pointers, routine, type Routine } from './routine.ts';
-import { acrossLanes, exponential, sumsOfFour } from './sums.ts';
+import { combineLanes, exponential, sumsOfFour } from './sums.ts';
 import { widenHalves, narrowHalves } from './halves.ts';
 
 const BYTES = 4;
 
-/** The number formats of keys and values in their slots: bytes per number, and how four numbers are loaded and stored at an address. */
+/**
+ * The number formats of keys and values in their slots: bytes per number, and functions that load and store four
+ * numbers.
+ */
 const STORED = {
   F32: {
     bytes: 4,
@@ -49,23 +52,29 @@ const STORED = {
 /** The number format in which keys and values are stored. */
 export type SlotFormat = keyof typeof STORED;
 
-/** The layout of a slot. Each head takes whole vectors of four numbers, the last one filled up with 0. `slotBytes` are its keys or its values, not both. */
+/**
+ * Returns the layout of a slot. Each head takes whole vectors of four numbers, the last one filled up with 0.
+ * `slotBytes` are the bytes of its keys or of its values.
+ */
 export function slotLayout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
   const vectors = Math.ceil(headDim / 4);
   const headBytes = vectors * 4 * STORED[format].bytes;
   return { vectors, headBytes, slotBytes: kvHeads * headBytes };
 }
 
-/** The memory that the keys of `slots` slots take, as a number of float32s. The values take as much again. */
+/** Returns the size of the keys of `slots` slots, in float32. The values have the same size. */
 export function slotNumbers(shape: AttentionShape, format: SlotFormat, slots: number): number {
   return Math.ceil((slots * slotLayout(shape, format).slotBytes) / BYTES);
 }
 
-/** `fileSlots`: copies the keys and values of n rows of qkv, (H+2·kvH)·D numbers each, to slots: row i to slot tables[first[i] + counts[i] − 1]. */
-const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
+/**
+ * `storeSlots`: copies the keys and values of n rows of qkv, (H+2·kvH)·D numbers each, to slots: row i to slot
+ * tables[first[i] + counts[i] − 1].
+ */
+const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
     ['keys', 'values', 'qkv', 'stride', 'tables', 'first', 'counts', 'n'],
-    `fileSlots${format}`,
+    `storeSlots${format}`,
     (f, { keys, values, qkv, stride, tables, first, counts, n }) => {
       const { vectors, headBytes, slotBytes } = slotLayout(shape, format);
       const { heads, kvHeads, headDim } = shape;
@@ -94,7 +103,10 @@ const fileSlots = (shape: AttentionShape, format: SlotFormat) =>
 const below = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/** The queries of one token, for all query heads that share a key head, and the slots that they see. Addresses are in bytes. */
+/**
+ * The queries of one token, for all query heads that share a key head, and the slots that they see. Addresses are in
+ * bytes.
+ */
 interface Query {
   readonly heads: number; // query heads that share the key head
   readonly at: Integer; // address of the first head's query; the other heads follow
@@ -104,10 +116,11 @@ interface Query {
 }
 
 /**
- * `attendSlots`: attention of n queries over keys and values in slots. Query i, row i of q, sees the slots tables[first[i]] …
- * tables[first[i] + counts[i] − 1]. With s_j = q·k_j/√D and e_j = exp(s_j − max s), out (n, H·D) = Σ e_j·v_j / Σ e_j. A key or value is converted
- * to float32 once for the H/kvH query heads that read it. `scores` is scratch memory for those heads, `scoreStride` bytes for each. If n is 1,
- * `kvHeads` may be fewer than the model's: then `out`, `q`, `keys` and `values` point at the first of these heads.
+ * `attendSlots`: attention of n queries over keys and values in slots. Query i, row i of q, sees the slots
+ * tables[first[i]] … tables[first[i] + counts[i] − 1]. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
+ * out (n, H·D) = Σ e_j·v_j / Σ e_j. A key or value is converted to float32 once for the H/kvH query heads that read it.
+ * `scores` is scratch memory for those heads, `scoreStride` bytes for each. If n is 1, `kvHeads` may be fewer than the
+ * model's: then `out`, `q`, `keys` and `values` point at the first of these heads.
  */
 const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
@@ -124,8 +137,8 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
         const [key, value] = [f.let(plus(keys, 0)), f.let(plus(values, 0))];
         f.loop(0, kvHeads, 1, () => {
           const query = { heads, at, table, count, scores: pointers(f, scores, scoreStride, heads) };
-          const inverse = exponentiated(f, query, similarities(f, shape, format, query, key));
-          weighted(f, shape, format, query, value, inverse, out);
+          const inverse = exponentiate(f, query, writeScores(f, shape, format, query, key));
+          writeWeightedMean(f, shape, format, query, value, inverse, out);
           f.set(key, plus(key, headBytes));
           f.set(value, plus(value, headBytes));
           f.set(at, plus(at, width));
@@ -135,11 +148,14 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
     },
   );
 
-/** Writes the scores of each head with its keys, slot 0's at `key`. Returns a vector for each head; the largest of its four lanes is the head's largest score. */
-function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
+/**
+ * Writes the scores of each head with its keys. `key` is the address of the key in slot 0. Returns a vector for each
+ * head; the largest of its four lanes is the head's largest score.
+ */
+function writeScores(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
   const { vectors, slotBytes } = slotLayout(shape, format);
   const { at, table, count, scores, heads } = query;
-  const most = scores.map(() => f.let(constant(-Infinity)));
+  const maxima = scores.map(() => f.let(constant(-Infinity)));
   f.loop(0, count, 4, (j) => {
     const keys = [0, 1, 2, 3].map((r) => {
       const index = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
@@ -149,16 +165,19 @@ function similarities(f: Routine, shape: AttentionShape, format: SlotFormat, que
     for (const [h, [a, b, c, d]] of sums.entries()) {
       const s = f.let(mul(sumsOfFour(f, [a!, b!, c!, d!]), constant(1 / Math.sqrt(shape.headDim))));
       f.store(plus(scores[h]!, times(j, BYTES)), s);
-      f.set(most[h]!, max(most[h]!, s));
+      f.set(maxima[h]!, max(maxima[h]!, s));
     }
   });
-  return most;
+  return maxima;
 }
 
-/** Replaces each score by e^(score − the head's largest score). Returns for each head 1 / the sum of these, in every lane. */
-function exponentiated(f: Routine, { scores, count }: Query, most: readonly Local<'v128'>[]) {
+/**
+ * Replaces each score by e^(score − the head's largest score). Returns for each head a vector with 1 / (their sum) in
+ * every lane.
+ */
+function exponentiate(f: Routine, { scores, count }: Query, maxima: readonly Local<'v128'>[]) {
   return scores.map((from, h) => {
-    const highest = acrossLanes(f, most[h]!, max);
+    const highest = combineLanes(f, maxima[h]!, max);
     const lanes = f.let(constant(0));
     f.loop(0, count, 4, (j) => {
       const at = f.let(plus(from, times(j, BYTES)));
@@ -166,12 +185,15 @@ function exponentiated(f: Routine, { scores, count }: Query, most: readonly Loca
       f.store(at, e);
       f.set(lanes, add(lanes, e));
     });
-    return f.let(div(constant(1), acrossLanes(f, lanes, add)));
+    return f.let(div(constant(1), combineLanes(f, lanes, add)));
   });
 }
 
-/** Writes to `out`, for each head, the mean of the values weighted by `scores`; slot 0's are at `value`, `inverse` is 1 / the sum of the weights. */
-function weighted(
+/**
+ * Writes to `out`, for each head, the mean of the values weighted by `scores`. `value` is the address of the value in
+ * slot 0. `inverse` is 1 / (the sum of the weights).
+ */
+function writeWeightedMean(
   f: Routine,
   shape: AttentionShape,
   format: SlotFormat,
@@ -200,14 +222,14 @@ function weighted(
       for (const part of parts) f.store(to, mul(ofHead[part]!, inverse[h]!), lanes, 16 * part);
     }
   };
-  const whole = headDim - (headDim % 4);
-  f.blocks(whole, [16, 4], (offset, size) => columns(offset, size / 4, 4));
-  if (headDim > whole) columns(whole * BYTES, 1, 2);
+  const inWholeVectors = headDim - (headDim % 4);
+  f.blocks(inWholeVectors, [16, 4], (offset, size) => columns(offset, size / 4, 4));
+  if (headDim > inWholeVectors) columns(inWholeVectors * BYTES, 1, 2);
 }
 
 /**
- * Dot products of `heads` queries, `width` bytes apart, with four keys. Returns a vector for each head and key; the sum of its four lanes is
- * the dot product. Afterwards the addresses in `at` point behind the keys.
+ * Dot products of `heads` queries, `width` bytes apart, with four keys. Returns a vector for each head and key; the sum
+ * of its four lanes is the dot product. Afterwards the addresses in `at` point behind the keys.
  */
 function dots(
   f: Routine,
@@ -234,4 +256,4 @@ function dots(
 
 /** The kernels that write and read keys and values in slots, for both formats. */
 export const slotKernels = (shape: AttentionShape): readonly Routine[] =>
-  (['F32', 'F16'] as const).flatMap((format) => [fileSlots(shape, format), attendSlots(shape, format)]);
+  (['F32', 'F16'] as const).flatMap((format) => [storeSlots(shape, format), attendSlots(shape, format)]);

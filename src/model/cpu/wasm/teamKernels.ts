@@ -15,144 +15,158 @@ import {
 import { routine, type Routine } from './routine.ts';
 
 /*
- * Instructions on memory that threads share (WebAssembly threads proposal, opcode prefix 0xfe): each happens at once for all of them, in one order.
- * Addresses are multiples of four.
+ * Atomic instructions on memory that threads share (WebAssembly threads proposal, opcode prefix 0xfe). All threads see
+ * them in the same order. Addresses are multiples of four.
  */
 
 const ATOMIC = 0xfe;
 const i32 = (...code: number[]): Value<'i32'> => ({ kind: 'i32', code });
-/** As naturally aligned as they must be, from the address itself on. */
-const AT = [2, 0] as const;
+/** Memory argument of the instructions: alignment 2² bytes, which is required, and offset 0. */
+const ALIGNED = [2, 0] as const;
 
-/** The int32 at an address. */
-const atomicLoad = (at: Integer) => i32(...integer(at).code, ATOMIC, 0x10, ...AT);
-/** Adds to the int32 at an address, or takes from it; what was there before. */
-const atomicAdd = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x1e, ...AT); // prettier-ignore
-const atomicTake = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x25, ...AT); // prettier-ignore
+/** Reads the int32 at an address. */
+const atomicLoad = (at: Integer) => i32(...integer(at).code, ATOMIC, 0x10, ...ALIGNED);
+/** Adds to the int32 at an address. Returns the value before. */
+const atomicAdd = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x1e, ...ALIGNED); // prettier-ignore
+/** Subtracts from the int32 at an address. Returns the value before. */
+const atomicSubtract = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x25, ...ALIGNED); // prettier-ignore
 /** Wakes up to `count` threads that sleep at an address. Returns how many woke. */
-const wake = (at: Integer, count: Integer) => i32(...integer(at).code, ...integer(count).code, ATOMIC, 0x00, ...AT); // prettier-ignore
+const wake = (at: Integer, count: Integer) => i32(...integer(at).code, ...integer(count).code, ATOMIC, 0x00, ...ALIGNED); // prettier-ignore
 /** Sleeps until `wake` is called for this address. Returns at once if the address does not hold `expected`. */
 const sleep = (at: Integer, expected: Integer) =>
-  i32(...integer(at).code, ...integer(expected).code, 0x42, 0x7f, ATOMIC, 0x01, ...AT); // −1 ns: however long
+  i32(...integer(at).code, ...integer(expected).code, 0x42, 0x7f, ATOMIC, 0x01, ...ALIGNED); // −1 ns: no timeout
 
-/** The value, which the variable holds from then on. */
-const kept = (local: Local<'i32'>, value: Integer) => i32(...integer(value).code, 0x22, ...unsigned(local.index));
+/** Sets the variable and returns its new value. */
+const setAndGet = (local: Local<'i32'>, value: Integer) => i32(...integer(value).code, 0x22, ...unsigned(local.index));
 
 /*
- * How threads share a call of a kernel. The call is cut into parts that may be computed in any order. A thread that is free takes the next part, so a
- * thread that is late, slow or not started yet doesn't hold up the others. Threads communicate through a block of the memory they share.
+ * How threads share a kernel call. The call is split into parts that can be computed in any order. A free thread takes
+ * the next part, so a thread that is slow or hasn't started yet doesn't hold up the others. Threads communicate through
+ * a control block in shared memory.
  */
-
-/** Byte offsets within the block. Fields that different threads write often have a cache line each. */
-export const BLOCK = {
-  open: 0, // parts that no thread has taken yet
-  left: 64, // parts that are not done
-  calls: 128, // calls so far; helpers sleep until it changes
-  asleep: 132, // helpers that sleep, or are about to
-  stop: 136, // not 0: helpers must end
-  up: 140, // helpers that have begun
-  failed: 144, // not 0: a helper failed
-  parts: 188, // of the call that is under way
-  kernel: 192, // of the call that is under way: its index
-  scratchAt: 196, // bytes of a part's record to the parameter that is where the first thread's scratch memory lies
-  scratchBytes: 200, // of each thread; 0: the kernel needs none
-  taken: 256, // parts that each thread took since it began, a line for each
-  records: 1280, // of each part its parameters
-} as const;
-
-/** Bytes of a line of the cache. */
-export const LINE = 64;
-
-/** Bytes of a part's record. */
-export const RECORD = 64;
-/** Most parts of a call, and most threads. */
-export const MOST_PARTS = 64;
-export const MOST_THREADS = 16;
-/** Bytes of the block. */
-export const BLOCK_BYTES = BLOCK.records + MOST_PARTS * RECORD;
 
 /**
- * How often a thread looks whether there is something to do before it sleeps: some tens of microseconds, for falling asleep and being woken takes
- * about as long, and between the calls of a layer there is less.
+ * Byte offsets of the fields of the control block. Fields that different threads write often have a cache line each.
  */
-const LOOKS = 20_000;
+export const OFFSET = {
+  open: 0, // number of parts that no thread has taken yet
+  left: 64, // number of parts that aren't finished
+  calls: 128, // number of calls so far; helpers sleep until it changes
+  asleep: 132, // number of helpers that sleep, or are about to
+  stop: 136, // not 0: helpers must end
+  up: 140, // number of helpers that have started
+  failed: 144, // not 0: a helper failed
+  parts: 188, // number of parts of the current call
+  kernel: 192, // index of the current call's kernel
+  scratchAt: 196, // offset in a part's record of the parameter that is the address of scratch memory
+  scratchBytes: 200, // bytes of scratch memory per thread; 0: the kernel needs none
+  taken: 256, // number of parts that each thread has taken since its start, a cache line for each thread
+  records: 1280, // a record for each part: its parameters
+} as const;
 
-/** The routines that helpers and their leader run, to stand behind the kernels of a module. */
+/** Bytes of a cache line. */
+export const CACHE_LINE = 64;
+
+/** Bytes of a part's record in the control block. */
+export const RECORD_BYTES = 64;
+/** Largest number of parts of a call. */
+export const MAX_PARTS = 64;
+/** Largest number of threads. */
+export const MAX_THREADS = 16;
+/** Bytes of the control block. */
+export const BLOCK_BYTES = OFFSET.records + MAX_PARTS * RECORD_BYTES;
+
+/**
+ * How often a thread checks for work before it goes to sleep. These checks take some tens of microseconds: about as
+ * long as going to sleep and being woken, and longer than the pauses between the calls of a layer.
+ */
+const MAX_POLLS = 20_000;
+
+/** Returns the routines that the leader and the helpers run. In the module they must directly follow the kernels. */
 export function teamKernels(kernels: readonly Routine[]): readonly Routine[] {
   const take = takeParts(kernels);
   return [take, lead(kernels.length), help(kernels.length), breakOff];
 }
 
-/** Takes and computes parts until none is left. */
+/** Builds the routine that takes and computes parts until none is left. */
 const takeParts = (kernels: readonly Routine[]) =>
   routine(['block', 'thread'], 'take', (f, { block, thread }) => {
     const open = f.let(integer(0));
-    f.while(less(0, kept(open, atomicTake(plus(block, BLOCK.open), 1))), () => {
-      // the first part first: what a thread reads in one it often reads on in the next
-      const part = minus(loadInteger(plus(block, BLOCK.parts)), open);
-      const record = f.let(plus(block, plus(times(part, RECORD), BLOCK.records)));
-      const kernel = f.let(loadInteger(plus(block, BLOCK.kernel)));
-      const bytes = f.let(loadInteger(plus(block, BLOCK.scratchBytes)));
+    f.while(less(0, setAndGet(open, atomicSubtract(plus(block, OFFSET.open), 1))), () => {
+      // parts are taken in ascending order, because a thread often goes on reading where its last part ended
+      const part = minus(loadInteger(plus(block, OFFSET.parts)), open);
+      const record = f.let(plus(block, plus(times(part, RECORD_BYTES), OFFSET.records)));
+      const kernel = f.let(loadInteger(plus(block, OFFSET.kernel)));
+      const bytes = f.let(loadInteger(plus(block, OFFSET.scratchBytes)));
       f.when(bytes, () => {
-        const at = f.let(plus(record, loadInteger(plus(block, BLOCK.scratchAt))));
+        const at = f.let(plus(record, loadInteger(plus(block, OFFSET.scratchAt))));
         f.storeInteger(at, plus(loadInteger(at), times(thread, bytes)));
       });
       for (const [index, { parameters }] of kernels.entries()) {
         f.when(equal(kernel, index), () => {
-          const given = Array.from({ length: parameters }, (_, i) => loadInteger(plus(record, 4 * i)));
-          f.call(index, given);
+          const values = Array.from({ length: parameters }, (_, i) => loadInteger(plus(record, 4 * i)));
+          f.call(index, values);
         });
       }
-      f.drop(atomicAdd(plus(block, plus(BLOCK.taken, times(thread, LINE))), 1));
-      // a leader that does not sleep is told for nothing
-      const last = equal(atomicTake(plus(block, BLOCK.left), 1), 1);
-      f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, BLOCK.left), 1))));
+      f.drop(atomicAdd(plus(block, plus(OFFSET.taken, times(thread, CACHE_LINE))), 1));
+      // waking has no effect if the leader doesn't sleep
+      const last = equal(atomicSubtract(plus(block, OFFSET.left), 1), 1);
+      f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, OFFSET.left), 1))));
     });
   });
 
-/** Opens the call that the block describes, computes parts of it like the helpers do, and returns when all parts are done. */
+/**
+ * Builds the routine of the leader: opens the call that the control block describes, computes parts as helpers do, and
+ * returns when all parts are done.
+ */
 const lead = (take: number) =>
   routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
-    const left = f.let(plus(block, BLOCK.left));
-    f.storeInteger(plus(block, BLOCK.parts), parts);
+    const left = f.let(plus(block, OFFSET.left));
+    f.storeInteger(plus(block, OFFSET.parts), parts);
     f.atomicStore(left, parts);
-    f.atomicStore(plus(block, BLOCK.open), parts);
-    f.drop(atomicAdd(plus(block, BLOCK.calls), 1));
-    // one that falls asleep after this looks once more before, and finds the parts
-    f.when(atomicLoad(plus(block, BLOCK.asleep)), () => f.drop(wake(plus(block, BLOCK.calls), MOST_THREADS)));
+    f.atomicStore(plus(block, OFFSET.open), parts);
+    f.drop(atomicAdd(plus(block, OFFSET.calls), 1));
+    // a helper that goes to sleep after this line checks once more before it sleeps, and finds the parts
+    f.when(atomicLoad(plus(block, OFFSET.asleep)), () => f.drop(wake(plus(block, OFFSET.calls), MAX_THREADS)));
     f.call(take, [block, integer(0)]);
-    const undone = f.let(atomicLoad(left));
-    const looks = f.let(integer(0));
-    f.while(undone, () => {
-      f.set(looks, plus(looks, 1));
-      f.when(less(LOOKS, looks), () => f.drop(sleep(left, undone)));
-      f.set(undone, atomicLoad(left));
+    const unfinished = f.let(atomicLoad(left));
+    const polls = f.let(integer(0));
+    f.while(unfinished, () => {
+      f.set(polls, plus(polls, 1));
+      f.when(less(MAX_POLLS, polls), () => f.drop(sleep(left, unfinished)));
+      f.set(unfinished, atomicLoad(left));
     });
   });
 
-/** A helper's life: computes parts where there are some, else looks for a while, then sleeps. */
+/**
+ * Builds the routine of a helper, which runs until `stop` is set: computes parts if there are any, otherwise polls for
+ * a while, then sleeps.
+ */
 const help = (take: number) =>
   routine(['block', 'thread'], 'help', (f, { block, thread }) => {
-    const [open, calls, asleep, stop] = (['open', 'calls', 'asleep', 'stop'] as const).map((name) => f.let(plus(block, BLOCK[name]))); // prettier-ignore
-    f.drop(atomicAdd(plus(block, BLOCK.up), 1));
-    const looks = f.let(integer(0));
+    const [open, calls, asleep, stop] = (['open', 'calls', 'asleep', 'stop'] as const).map((name) => f.let(plus(block, OFFSET[name]))); // prettier-ignore
+    f.drop(atomicAdd(plus(block, OFFSET.up), 1));
+    const polls = f.let(integer(0));
     const isIdle = less(atomicLoad(open!), 1);
     f.while(equal(atomicLoad(stop!), 0), () => {
-      f.set(looks, integer(0));
-      f.while(select(less(looks, LOOKS), isIdle, 0), () => f.set(looks, plus(looks, 1)));
+      f.set(polls, integer(0));
+      f.while(select(less(polls, MAX_POLLS), isIdle, 0), () => f.set(polls, plus(polls, 1)));
       f.when(isIdle, () => {
-        const seen = f.let(atomicLoad(calls!));
+        const callsSeen = f.let(atomicLoad(calls!));
         f.drop(atomicAdd(asleep!, 1));
-        f.when(select(atomicLoad(stop!), 0, isIdle), () => f.drop(sleep(calls!, seen)));
-        f.drop(atomicTake(asleep!, 1));
+        f.when(select(atomicLoad(stop!), 0, isIdle), () => f.drop(sleep(calls!, callsSeen)));
+        f.drop(atomicSubtract(asleep!, 1));
       });
       f.call(take, [block, thread]);
     });
   });
 
-/** Called for a helper in which a kernel trapped: the call ends without its part, and the caller learns that it failed. */
+/**
+ * The routine for a helper in which a kernel trapped: ends the call without the helper's part, and tells the caller
+ * that it failed.
+ */
 const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
-  f.atomicStore(plus(block, BLOCK.failed), integer(1));
-  f.atomicStore(plus(block, BLOCK.left), integer(0));
-  f.drop(wake(plus(block, BLOCK.left), 1));
+  f.atomicStore(plus(block, OFFSET.failed), integer(1));
+  f.atomicStore(plus(block, OFFSET.left), integer(0));
+  f.drop(wake(plus(block, OFFSET.left), 1));
 });

@@ -1,8 +1,8 @@
 import { shuffle, type Vector } from './instructions.ts';
 import type { Routine } from './routine.ts';
 
-/** Lane r of four vectors side by side in vector r. */
-export function transposed(f: Routine, four: readonly Vector[]): Vector[] {
+/** Transposes a matrix of four vectors: vector r of the result holds lane r of each. */
+export function transpose(f: Routine, four: readonly Vector[]): Vector[] {
   const [a, b, c, d] = four as readonly [Vector, Vector, Vector, Vector];
   const [ab, cd] = [f.let(shuffle(a, b, [0, 4, 1, 5])), f.let(shuffle(c, d, [0, 4, 1, 5]))];
   const [abHigh, cdHigh] = [f.let(shuffle(a, b, [2, 6, 3, 7])), f.let(shuffle(c, d, [2, 6, 3, 7]))];

@@ -19,7 +19,7 @@ import { DeviceRowReader } from './rowReader.ts';
 import type { AdaptedTensors } from './adaptedTensors.ts';
 import { DeviceTreeNetwork } from './treeNetwork.ts';
 
-/** What a policy is made of. */
+/** Parts of a GpuAdaptedPolicy. */
 export interface AdaptedPolicyParts {
   readonly recorder: Recorder;
   readonly spec: PolicySpec;
@@ -30,20 +30,20 @@ export interface AdaptedPolicyParts {
   readonly kernels: KernelSet;
 }
 
-/** How adapters are opened on a GPU, beside the room for them. */
+/** Settings of an adapted policy on a GPU, apart from limits on its memory. */
 export interface AdaptedPolicySettings {
   readonly seed: number; // of the fresh adapters
-  readonly reason: string; // why this backend; '' where nothing had to be decided
-  /** Called between two layers of a pass, told how many of the stage are done: lets the event loop run. */
+  readonly reason: string; // why this backend was chosen; '' if there was nothing to decide
+  /** Called between two layers of a pass with the progress of the stage. Lets the event loop run. */
   readonly between?: (done: number, total: number) => Promise<void>;
 }
 
-/** See `openGpuAdaptedPolicy`. Beyond the seam it shows gradients, for tests. */
+/** The policy that `openGpuAdaptedPolicy` opens. For tests it also exposes gradients, which `Policy` does not. */
 export class GpuAdaptedPolicy extends AdapterPolicy {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   readonly lost: Promise<string>;
-  readonly passes: readonly Pass[]; // that tokens are drawn with
+  readonly passes: readonly Pass[]; // for drawing tokens
   readonly network: DeviceTreeNetwork;
   protected readonly decoder: Decoder;
   protected readonly learner: AdaptedLearner;
@@ -51,7 +51,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
   readonly #runner: Runner;
   readonly #profiler: Profiler;
 
-  /** For `openGpuAdaptedPolicy`, which compiles it, loads its weights and then calls `start`. */
+  /** Use `openGpuAdaptedPolicy` instead: it also compiles the pipelines, loads the weights and calls `start`. */
   constructor(parts: AdaptedPolicyParts, { reason, between }: AdaptedPolicySettings) {
     const { recorder, spec, adapters, learned, tensors, math, kernels } = parts;
     const { model, rows, length } = spec;
@@ -83,7 +83,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     this.#profiler = new Profiler(gpu, () => this.#plans(), kernels, tensors.memory);
   }
 
-  /** Begins with fresh adapters, once the checkpoint's weights are on the device. */
+  /** Starts with initial adapters. Call it once the checkpoint's weights are on the device. */
   start(seed: number): void {
     this.setGrammar(this.grammar);
     this.reset(seed);
@@ -93,7 +93,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     return { ...this.#recorder.gpu.counters };
   }
 
-  /** Loses the device as a browser may take it away; for tests. */
+  /** Destroys the device, as a browser may do. For tests. */
   loseDevice(): void {
     this.#recorder.gpu.device.destroy();
   }
@@ -108,7 +108,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
 
   async profile(now: () => number): Promise<WorkProfile> {
     const profile = await this.#profiler.measure(now);
-    this.adaptersChanged(); // timed kernels overwrite what they write
+    this.adaptersChanged(); // timing has overwritten tensors that kernels write
     return profile;
   }
 

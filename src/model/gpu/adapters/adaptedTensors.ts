@@ -9,32 +9,35 @@ import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { declareText, type TextTensors } from '../text/textTensors.ts';
-import { declareSites, type Site, type SiteRoom, withFloats } from './sites.ts';
+import { declareSites, type Site, type SiteTensors, withFloats } from './sites.ts';
 
-/** What a pass over a tree of tokens writes, (M, …): one layer's at a time. */
+/** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. */
 type NodeTensor = keyof ReturnType<typeof widths>;
 
-/** How much is reserved. */
-export interface AdaptedRoom {
-  readonly mostTokens?: number; // of a pass; default: as many as its memory allows
-  readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
+/** Limits on the memory of an adapted policy. */
+export interface AdaptedCapacity {
+  readonly mostTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
+  readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
 }
 
-/** All that an adapted policy has on the device. M is the most tokens of a pass, S the targets whose logits are made at once. */
+/**
+ * All tensors of an adapted policy on the device. M: maximum tokens of a pass. S: targets whose logits are computed at
+ * once.
+ */
 export interface AdaptedTensors {
-  readonly text: TextTensors; // the model with adapters merged, its cache, what drawing needs
+  readonly text: TextTensors; // the model with adapters merged, its cache, and the tensors for drawing
   readonly sites: readonly Site[];
-  readonly site: SiteRoom;
-  readonly most: number; // tokens of a pass
-  readonly tokens: number; // M, as many in whole steps
-  readonly targets: number; // most of a pass, a multiple of S
+  readonly site: SiteTensors;
+  readonly most: number; // maximum tokens of a pass
+  readonly tokens: number; // M: `most`, rounded up to a multiple of PASS_STEP
+  readonly targets: number; // maximum targets of a pass, a multiple of S
   readonly block: number; // S
   readonly node: Readonly<Record<NodeTensor, Tensor>>;
-  readonly inputs: readonly Tensor[]; // (M,d) what each layer began with
-  readonly nodes: Tensor; // (M,4) token, position, path, last: see tree_attention.wgsl
+  readonly inputs: readonly Tensor[]; // (M,d) the input of each layer
+  readonly nodes: Tensor; // (M,4) token, position, path, last; see tree_attention.wgsl
   readonly paths: Tensor; // (B,T)
   readonly target: Tensor; // (targets, 4) node, token, state, 0
-  readonly legal: Tensor; // (256, ⌈V/32⌉) a bit a token, by state of the grammar
+  readonly legal: Tensor; // (256, ⌈V/32⌉) one bit per token, by grammar state
   readonly scores: Tensor; // (targets, 3) logprob, entropy, lse
   readonly coefficients: Tensor; // (targets, 2) d total/d logprob, d total/d entropy
   readonly states: Tensor; // (S,d)
@@ -44,20 +47,21 @@ export interface AdaptedTensors {
   readonly memory: readonly MemoryPart[];
 }
 
-/** The one knob that the kernels of targets read. */
+/** Layout of the temperature, the only knob that the kernels of targets read. */
 export const TEMPERATURE = uniformOf(targetScores, 'knobs');
 
-/** Passes are recorded for multiples of so many tokens. */
-export const STEP = 128;
-/** States of a grammar at most, as records have a byte for them. */
-const STATES = 256;
-/** Bytes that the activations of a pass may take, and tokens: more of them share nothing more. */
-const ACTIVATION_BYTES = 640 * 2 ** 20;
-const MOST_TOKENS = 4096;
-/** Targets whose logits are made at once, where a buffer holds so many. */
-const BLOCKS = [64, 16, 4];
+/** Passes are recorded for multiples of this many tokens. */
+export const PASS_STEP = 128;
+/** Maximum grammar states, because a record stores the state in a byte. */
+const MAX_GRAMMAR_STATES = 256;
+/** Maximum bytes of the activations of a pass. */
+const MAX_ACTIVATION_BYTES = 640 * 2 ** 20;
+/** Maximum tokens of a pass. Larger passes would not share more beginnings of rows. */
+const MAX_TOKENS = 4096;
+/** Values to try for S; the first one whose logits fit a buffer is taken. */
+const BLOCK_SIZES = [64, 16, 4];
 
-/** Numbers a token of a pass takes. */
+/** Width of each tensor of a pass: numbers per token. */
 function widths(model: ModelConfig, rank: number) {
   const { hidden_size: d, intermediate_size: F, num_attention_heads: H } = model;
   const inner = H * model.head_dim;
@@ -71,22 +75,27 @@ function widths(model: ModelConfig, rank: number) {
   };
 }
 
-/** Tokens of the largest pass: as many as the bytes allow, at least a whole row, no more than there are. */
-function passTokens({ model, rows, length }: PolicySpec, rank: number, limit: number, room: AdaptedRoom): number {
-  const each = Object.values(widths(model, rank));
-  const bytes = 4 * (each.reduce((sum, width) => sum + width, 0) + model.num_hidden_layers * model.hidden_size);
+/** Maximum tokens of a pass: as many as memory allows, but at least one whole row and at most all rows. */
+function passTokens(
+  { model, rows, length }: PolicySpec,
+  rank: number,
+  limit: number,
+  capacity: AdaptedCapacity,
+): number {
+  const allWidths = Object.values(widths(model, rank));
+  const bytes = 4 * (allWidths.reduce((sum, width) => sum + width, 0) + model.num_hidden_layers * model.hidden_size);
   const most = Math.min(
-    Math.floor(ACTIVATION_BYTES / bytes),
-    Math.floor(limit / (4 * Math.max(...each))),
-    room.mostTokens ?? MOST_TOKENS,
+    Math.floor(MAX_ACTIVATION_BYTES / bytes),
+    Math.floor(limit / (4 * Math.max(...allWidths))),
+    capacity.mostTokens ?? MAX_TOKENS,
     rows * length,
   );
   return Math.max(length, most);
 }
 
 /**
- * Declares all that an adapted policy needs on a device, before anything is allocated. Throws BackendError where sizes are none the kernels have, or the cache is
- * more than the device binds.
+ * Declares all tensors of an adapted policy, before anything is allocated. Throws BackendError if the kernels don't
+ * support the model's sizes, or if a layer's cache is larger than the device can bind.
  */
 export function declareAdapted(
   arena: Arena,
@@ -95,7 +104,7 @@ export function declareAdapted(
   source: WeightSource,
   adapters: AdapterConfig,
   learned: Pick<Learned, 'placed' | 'size'>,
-  room: AdaptedRoom,
+  capacity: AdaptedCapacity,
 ): AdaptedTensors {
   const { model, rows, length } = spec;
   const { vocab_size: V, hidden_size: d } = model;
@@ -106,11 +115,11 @@ export function declareAdapted(
   }
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const bound = Math.min(maxStorageBufferBindingSize, maxBufferSize);
-  const limit = Math.min(bound, room.bufferBytes ?? Infinity);
-  // draws come from whole numbers, so that what is drawn is what is learned from
+  const limit = Math.min(bound, capacity.bufferBytes ?? Infinity);
+  // float32, not halves, so that drawing computes the same probabilities as learning
   const text = declareText(arena, gpu, model, withFloats(source, model, adapters), {
     ...{ rows, length, halfCache: false },
-    ...(room.bufferBytes && { bufferBytes: room.bufferBytes }),
+    ...(capacity.bufferBytes && { bufferBytes: capacity.bufferBytes }),
   });
   const memory = text.memory.map(({ purpose, bytes }) => ({
     ...{ purpose: purpose === 'weights' ? 'weights, adapters merged' : purpose, bytes },
@@ -128,16 +137,16 @@ export function declareAdapted(
     pool: arena.declare('adapters', [learned.size]),
     gradients: arena.declare('gradients of adapters', [learned.size]),
   }));
-  const most = passTokens(spec, adapters.rank, bound, room);
-  const M = Math.ceil(most / STEP) * STEP;
+  const most = passTokens(spec, adapters.rank, bound, capacity);
+  const M = Math.ceil(most / PASS_STEP) * PASS_STEP;
   const node = part('activations and their gradients', () => {
     const declare = ([name, width]: [string, number]) => [name, arena.declare(`tree ${name}`, [M, width])] as const;
     return Object.fromEntries(Object.entries(widths(model, adapters.rank)).map(declare));
   }) as AdaptedTensors['node'];
-  const inputs = part('what layers began with', () =>
+  const inputs = part('inputs of layers', () =>
     Array.from({ length: model.num_hidden_layers }, (_, i) => arena.declare(`input of layer ${i}`, [M, d])),
   );
-  const block = BLOCKS.find((size) => 4 * size * V <= bound) ?? BLOCKS.at(-1)!;
+  const block = BLOCK_SIZES.find((size) => 4 * size * V <= bound) ?? BLOCK_SIZES.at(-1)!;
   const targets = Math.ceil((M + rows) / block) * block;
   const heads = part('logits of learning', () => ({
     states: arena.declare('states of targets', [block, d]),
@@ -148,7 +157,7 @@ export function declareAdapted(
     nodes: arena.declare('nodes', [M, 4]),
     paths: arena.declare('paths', [rows, length]),
     target: arena.declare('targets', [targets, 4]),
-    legal: arena.declare('legal tokens', [STATES, Math.ceil(V / 32)]),
+    legal: arena.declare('legal tokens', [MAX_GRAMMAR_STATES, Math.ceil(V / 32)]),
     scores: arena.declare('scores of targets', [targets, 3]),
     coefficients: arena.declare('coefficients of targets', [targets, 2]),
     knobs: arena.declare('temperature', [TEMPERATURE.fields.length], [], GPUBufferUsage.UNIFORM),

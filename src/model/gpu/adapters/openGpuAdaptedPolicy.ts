@@ -15,22 +15,23 @@ import { loadMatrix } from '../text/matrices.ts';
 import { entriesOf, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './sites.ts';
-import { type AdaptedRoom, type AdaptedTensors, declareAdapted } from './adaptedTensors.ts';
+import { type AdaptedCapacity, type AdaptedTensors, declareAdapted } from './adaptedTensors.ts';
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
 /** Options of `openGpuAdaptedPolicy`. */
-export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedRoom {
+export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacity {
   readonly alone?: boolean; // opens a device of its own instead of sharing the page's
   readonly compiling?: CompileProgress;
   readonly onLost?: (reason: string) => void;
 }
 
 /**
- * Opens a `Policy` that trains adapters for a checkpoint on WebGPU. The device computes forward and backward passes and logits. The CPU, which
- * holds the batch, computes the objective, AdamW and the value head and draws the tokens. The state is the same as that of
- * `openCpuAdaptedPolicy`, the numbers are the same up to rounding. Throws NoGpuError without a GPU, BackendError if the model does not fit (before
- * anything is allocated), ProblemError with file and tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
+ * Opens a `Policy` that trains adapters for a checkpoint on WebGPU. The device computes forward and backward passes and
+ * logits. The CPU, which holds the batch, computes the objective, AdamW and the value head and draws the tokens. The
+ * state is the same as that of `openCpuAdaptedPolicy`, the numbers are the same up to rounding. Throws NoGpuError
+ * without a GPU, BackendError if the model does not fit (before anything is allocated), ProblemError with file and
+ * tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
  */
 export async function openGpuAdaptedPolicy(
   gpu: GPU | undefined,
@@ -72,7 +73,7 @@ async function openOn(
   const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
   const parts = { recorder, spec, adapters, learned, tensors, math, kernels: defaultSet(opened) };
   const policy = new GpuAdaptedPolicy(parts, options);
-  await compile(recorder, options.compiling, wanted(policy));
+  await compile(recorder, options.compiling, neededPipelines(policy));
   await load(opened, spec, source, adapters, tensors);
   policy.start(options.seed);
   void opened.lost.then((reason) => {
@@ -82,10 +83,10 @@ async function openOn(
 }
 
 /**
- * All pipelines that the policy runs. The CPU draws, so of the drawing plans only those that compute logits count, and only up to the
- * smallest number of seats that holds all rows.
+ * All pipelines that the policy runs. The CPU draws, so of the drawing plans only those that compute logits count, and
+ * only up to the smallest number of seats that holds all rows.
  */
-function wanted({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
+function neededPipelines({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
   const heads = recorded.filter(({ finish }) => finish !== null);
   const passes = recorded.filter((pass) => pass.finish === null || pass.seats <= passFor(heads, rows).seats);
   const unused = new Set(passes.flatMap(({ sample, likeliest, score }) => [sample, likeliest, score]));
@@ -96,8 +97,8 @@ function wanted({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly
 }
 
 /**
- * Reads the checkpoint. The weights of linears with an adapter stay packed, for `merge` to add the adapters to. All other matrices go where the
- * passes read them.
+ * Reads the checkpoint. The weights of linears with an adapter stay packed, for `merge` to add the adapters to. All
+ * other matrices go where the passes read them.
  */
 async function load(
   gpu: Gpu,

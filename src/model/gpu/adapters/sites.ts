@@ -9,16 +9,19 @@ import type { Placed } from '../../cpu/network.ts';
 import { storedTensor, widened, type WeightSource } from '../../weightSource.ts';
 import { declareMatrix, type Matrix } from '../text/matrices.ts';
 
-/** A linear with an adapter: what it weighs without, as it is packed, and where its merged rows lie. */
+/** A linear layer with an adapter, its packed weights without the adapter, and where its merged weights are. */
 export interface Site extends Adapted {
   readonly base: Matrix; // (out, in)
-  readonly merged: Matrix; // of which rows `column` … column + out − 1 are its own
-  readonly column: number; // where its part of the product's output begins
-  readonly aAt: number; // in the pool of adapters
-  readonly bAt: number;
+  readonly merged: Matrix; // its rows `column` … column + out − 1 are this layer's
+  readonly column: number; // first column of this layer's output in the product
+  readonly aAt: number; // first scalar of A in the pool of adapters
+  readonly bAt: number; // first scalar of B
 }
 
-/** The checkpoint with adapted matrices as float32, which is how they are held once adapters are merged into them; they are those of the checkpoint. */
+/**
+ * The checkpoint with its adapted matrices converted to float32, because the device stores merged matrices in float32.
+ * The adapters are not merged in.
+ */
 export function withFloats(source: WeightSource, model: ModelConfig, adapters: AdapterConfig): WeightSource {
   const all = new Map(source);
   for (const { weight, out, in: fanIn } of adapted(model, adapters)) {
@@ -29,7 +32,9 @@ export function withFloats(source: WeightSource, model: ModelConfig, adapters: A
   return all;
 }
 
-/** Declares the packed weights of every adapted linear, beside the matrices they are merged into. */
+/**
+ * Declares the packed weights of every adapted linear layer. `matrices` has the matrices into which they are merged.
+ */
 export function declareSites(
   arena: Arena,
   source: WeightSource,
@@ -62,7 +67,10 @@ const MERGE: ReadonlyMap<string, Kernel> = new Map([
   ['Q4_0', kernels.mergeAdapterQ40],
 ]);
 
-/** Records W + alpha/rank·B·A of every site, adapters as they lie in the pool: made again from the packed weights, so that no rounding adds up. */
+/**
+ * Records W + alpha/rank·B·A for every site, with the adapters in the pool. W comes from the packed weights each time,
+ * so rounding errors don't add up.
+ */
 export function recordMerge(plan: Plan, sites: readonly Site[], pool: Tensor, adapters: AdapterConfig): void {
   for (const { base, merged, column, out, in: C, aAt, bAt } of sites) {
     for (const from of base.parts) {
@@ -84,24 +92,24 @@ export function recordMerge(plan: Plan, sites: readonly Site[], pool: Tensor, ad
   }
 }
 
-/** What the gradients of the adapters beside a matrix are made of. */
-export interface SiteRoom {
-  readonly pool: Tensor; // of adapters
-  readonly gradients: Tensor; // laid out as the pool
+/** Tensors for computing the gradients of adapters. */
+export interface SiteTensors {
+  readonly pool: Tensor; // all adapters
+  readonly gradients: Tensor; // same layout as the pool
   readonly downward: Tensor; // (M, rank) scale·x·Aᵀ
   readonly upward: Tensor; // (M, rank) scale·dy·B
 }
 
 /**
- * Records what dy (N, rows of the merged matrix) means for adapters beside it, added to their gradients: with s = alpha/rank,
- * dB += dyᵀ·(s·x·Aᵀ), dA += (s·dy·B)ᵀ·x. The product B·A is never formed.
+ * Records the gradients of the adapters of a matrix, from dy (N, rows of the merged matrix), and adds them to
+ * `gradients`. With s = alpha/rank: dB += dyᵀ·(s·x·Aᵀ), dA += (s·dy·B)ᵀ·x. The product B·A is never computed.
  */
 export function recordSiteGradients(
   plan: Plan,
   sites: readonly Site[],
   { rank, ...rest }: AdapterConfig,
   { dy, x, N }: { readonly dy: Tensor; readonly x: Tensor; readonly N: number },
-  { pool, gradients, downward, upward }: SiteRoom,
+  { pool, gradients, downward, upward }: SiteTensors,
 ): void {
   const scaled = { SCALE: adapterScale({ rank, ...rest }) };
   const J = rank;
@@ -120,16 +128,16 @@ export function recordSiteGradients(
       { I: N, J, K: out, a_at: column, ai: width, ak: 1, b_at: bAt, bk: rank, bj: 1, ...rows },
       scaled,
     );
-    const narrow = { b_at: 0, bk: rank, bj: 1, add: 1 };
+    const rankOperand = { b_at: 0, bk: rank, bj: 1, add: 1 };
     plan.dispatch(
       kernels.adapterProduct,
       { a: dy, b: downward, c: gradients },
-      { I: out, J, K: N, a_at: column, ai: 1, ak: width, ...narrow, c_at: bAt, ci: rank, cj: 1 },
+      { I: out, J, K: N, a_at: column, ai: 1, ak: width, ...rankOperand, c_at: bAt, ci: rank, cj: 1 },
     );
     plan.dispatch(
       kernels.adapterProduct,
       { a: x, b: upward, c: gradients },
-      { I: fanIn, J, K: N, a_at: 0, ai: 1, ak: fanIn, ...narrow, c_at: aAt, ci: 1, cj: fanIn },
+      { I: fanIn, J, K: N, a_at: 0, ai: 1, ak: fanIn, ...rankOperand, c_at: aAt, ci: 1, cj: fanIn },
     );
   }
 }

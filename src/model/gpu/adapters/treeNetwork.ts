@@ -9,21 +9,24 @@ import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
 import { recordMerge } from './sites.ts';
-import { STEP, TEMPERATURE } from './adaptedTensors.ts';
+import { PASS_STEP, TEMPERATURE } from './adaptedTensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
-const EMPTY = 0xffffffff;
-const WORDS = 4;
-/** Layers that the device is given at most before it is waited for: what is told of the way is true, and no submit lasts long. */
-const AHEAD = 4;
+const EMPTY = 0xffffffff; // in an unused node or target
+const ENTRY_WORDS = 4; // of a node or a target
+/** Maximum layers to submit before waiting for the device, so that the reported progress is true. */
+const MAX_LAYERS_AHEAD = 4;
 
-/** Passes over trees of tokens on the device: forward, the language head at the targets, and back to gradients of adapters. */
+/**
+ * Passes over trees of tokens on the device: forward, the language head at the targets, and back to gradients of
+ * adapters.
+ */
 export class DeviceTreeNetwork implements TreeNetwork {
   readonly #recorder: Recorder;
   readonly #parts: TreeNetworkParts;
   readonly #merge: Plan;
-  readonly #passes = new Map<number, TreePlans>(); // by tokens
-  readonly #targets = new Map<number, TargetPlans>(); // by the first of a block
+  readonly #passes = new Map<number, TreePlans>(); // by number of tokens
+  readonly #targets = new Map<number, TargetPlans>(); // by the first target of a block
   readonly #scores: Readback;
   readonly #gradients: Readback;
   readonly #hidden: Readback;
@@ -39,12 +42,12 @@ export class DeviceTreeNetwork implements TreeNetwork {
     this.#hidden = new Readback(recorder.gpu, 'hidden states', [node.hidden]);
   }
 
-  /** Every pipeline it runs; those of one size are those of all. */
+  /** Every pipeline that it runs. Passes of all sizes run the same pipelines. */
   get entries(): readonly PipelineEntry[] {
     return [...new Set(this.plans(this.#parts.tensors.tokens).flatMap((plan) => plan.list.map(({ entry }) => entry)))];
   }
 
-  /** Every plan recorded so far, and those for trees of so many tokens. */
+  /** Every plan recorded so far; with `count`, plans for trees of that many tokens are recorded first. */
   plans(count?: number): readonly Plan[] {
     if (count !== undefined) {
       this.#passFor(count);
@@ -56,14 +59,14 @@ export class DeviceTreeNetwork implements TreeNetwork {
     return [this.#merge, ...passes, ...[...this.#targets.values()].flatMap(({ score, backward }) => [score, backward])];
   }
 
-  /** Puts these adapters on the device and merges them into the weights. */
+  /** Uploads the adapters and merges them into the weights. */
   merge(adapters: Real): void {
     const { pool } = this.#parts.tensors.site;
     write(this.#recorder.gpu, pool, Float32Array.from(adapters));
     submit(this.#recorder.gpu, (encoder) => this.#merge.encode(encoder));
   }
 
-  /** Which tokens are legal in which state. */
+  /** Uploads the legal tokens of each grammar state, one bit per token. */
   setGrammar({ states, vocabulary, next }: Grammar): void {
     const words = Math.ceil(vocabulary / 32);
     const legal = new Uint32Array(states * words);
@@ -112,7 +115,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     submit(this.#recorder.gpu, (encoder) => encoder.clearBuffer(buffer));
   }
 
-  /** Computes the scores again, because the targets may be fewer than those that were scored. */
+  /** Computes the scores again first, because these targets may be fewer than the scored ones. */
   async backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void> {
     const { gpu } = this.#recorder;
     const { coefficients, node } = this.#parts.tensors;
@@ -136,7 +139,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
 
   async addGradients(pool: Real): Promise<void> {
     const words = await this.#read(this.#gradients, () => undefined);
-    // of a value head those are zero, and already there
+    // these are zero for a value head, whose gradients are in `pool` already
     for (const [i, made] of new Float32Array(words.buffer, words.byteOffset, words.length).entries()) {
       pool[i] = pool[i]! + made;
     }
@@ -152,7 +155,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     const { gpu } = this.#recorder;
     for (const [i, plan] of plans.entries()) {
       submit(gpu, (encoder) => plan.encode(encoder));
-      if (i % AHEAD === AHEAD - 1) await gpu.device.queue.onSubmittedWorkDone();
+      if (i % MAX_LAYERS_AHEAD === MAX_LAYERS_AHEAD - 1) await gpu.device.queue.onSubmittedWorkDone();
       await step();
     }
   }
@@ -189,11 +192,11 @@ export class DeviceTreeNetwork implements TreeNetwork {
   #writeTree(tree: TokenTree, size: number): void {
     const { gpu } = this.#recorder;
     const { nodes, paths } = this.#parts.tensors;
-    const words = new Uint32Array(size * WORDS);
+    const words = new Uint32Array(size * ENTRY_WORDS);
     const last = lastOf(tree);
     for (let i = 0; i < size; i++) {
       const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, last[i]!] : [0, 0, EMPTY, 0];
-      words.set(node, i * WORDS);
+      words.set(node, i * ENTRY_WORDS);
     }
     write(gpu, nodes, words);
     write(gpu, paths, Uint32Array.from(tree.table));
@@ -202,9 +205,9 @@ export class DeviceTreeNetwork implements TreeNetwork {
   #writeTargets({ count, positions, tokens, states }: TokenTree['targets'], temperature: number): void {
     const { gpu } = this.#recorder;
     const { target, knobs } = this.#parts.tensors;
-    const words = new Uint32Array(this.#padded(count) * WORDS);
-    for (let j = 0; j < words.length / WORDS; j++) {
-      words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [EMPTY, 0, 0, 0], j * WORDS);
+    const words = new Uint32Array(this.#padded(count) * ENTRY_WORDS);
+    for (let j = 0; j < words.length / ENTRY_WORDS; j++) {
+      words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [EMPTY, 0, 0, 0], j * ENTRY_WORDS);
     }
     write(gpu, target, words);
     write(gpu, knobs, uniformWords(TEMPERATURE, { temperature }));
@@ -225,8 +228,8 @@ export class DeviceTreeNetwork implements TreeNetwork {
   }
 }
 
-/** Tokens of the pass that takes so many. */
-const passSize = (count: number) => Math.ceil(Math.max(count, 1) / STEP) * STEP;
+/** Size of the pass for a tree of `count` tokens. */
+const passSize = (count: number) => Math.ceil(Math.max(count, 1) / PASS_STEP) * PASS_STEP;
 
 /** For each node, one past the last node of its subtree. Nodes are in depth-first order, so a subtree is a range. */
 function lastOf({ count, positions }: TokenTree): Uint32Array {

@@ -5,27 +5,27 @@ import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import type { SetParts } from '../kernelSets.ts';
 import { rmsnorm, rmsnormBackward } from '../layers.ts';
-import { recordProductBackward, recordWide } from '../text/products.ts';
+import { recordProductBackward, recordTiledProduct } from '../text/products.ts';
 import type { LayerWeights } from '../text/textTensors.ts';
 import { recordSiteGradients, type Site } from './sites.ts';
 import type { AdaptedTensors } from './adaptedTensors.ts';
 
-/** What passes over trees are recorded over. */
+/** The model, tensors and kernels for recording passes over trees of tokens. */
 export interface TreeNetworkParts {
   readonly model: ModelConfig;
   readonly adapters: AdapterConfig;
   readonly tensors: AdaptedTensors;
   readonly choice: SetParts;
-  readonly keys: number; // that a query reads about, for what kernels cost
+  readonly keys: number; // average keys per query, for estimates of cost
 }
 
-/** A pass over a tree of so many tokens, there and back. */
+/** The plans of a forward and a backward pass over a tree of tokens. */
 export interface TreePlans {
   readonly embed: Plan;
-  readonly forward: readonly Plan[]; // a layer each; keeps what it began with
+  readonly forward: readonly Plan[]; // one per layer; keeps its input in `inputs`
   readonly close: Plan; // the final norm
-  readonly open: Plan; // back through it
-  readonly backward: readonly Plan[]; // a layer each, computed again first
+  readonly open: Plan; // backward pass of the final norm
+  readonly backward: readonly Plan[]; // one per layer; computes the layer again first
 }
 
 /** Records the passes over trees of up to N tokens. */
@@ -42,7 +42,7 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
     const plan = named(`layer ${i}`);
     plan.copy(node.x, 0, tensors.inputs[i]!, 4 * N * C);
     recordUpToAct(plan, parts, layer, N);
-    recordWide(plan, choice.products, node.act, layer.down, node.x, N, true);
+    recordTiledProduct(plan, choice.products, node.act, layer.down, node.x, N, true);
     return plan;
   });
   const close = named('final norm');
@@ -60,7 +60,7 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
   return { embed, forward, close, open, backward };
 }
 
-/** A layer up to what its last product reads; `x` then holds the stream after attention. */
+/** Records a layer up to the input of its last product, `act`. `x` then holds the residual stream after attention. */
 function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, N: number): void {
   const { model, tensors, choice, keys } = parts;
   const { node, nodes, paths, text } = tensors;
@@ -68,49 +68,50 @@ function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights,
   const { x, qkv, heads, attended, lse, gateUp, act } = node;
   const first = { x, weight: layer.inputNorm, xhat: node.xhat, y: node.y, inv: node.inv };
   rmsnorm(plan, choice.reductions, first, N, C, eps);
-  recordWide(plan, choice.products, node.y, layer.qkv, qkv, N);
-  plan.dispatch(kernels.treeHeads, { qkv, nodes, heads, ...besideHeads(text.rotary, layer) }, { N, H, G, D }, headConstants(model, layer)); // prettier-ignore
+  recordTiledProduct(plan, choice.products, node.y, layer.qkv, qkv, N);
+  plan.dispatch(kernels.treeHeads, { qkv, nodes, heads, ...headOperands(text.rotary, layer) }, { N, H, G, D }, headConstants(model, layer)); // prettier-ignore
   plan.dispatch(kernels.treeAttention, { heads, nodes, paths, out: attended, lse }, { N, H, G, D, keys }, { HEAD: D });
-  recordWide(plan, choice.products, attended, layer.output, x, N, true);
+  recordTiledProduct(plan, choice.products, attended, layer.output, x, N, true);
   const post = { x, weight: layer.postNorm, xhat: node.postXhat, y: node.postY, inv: node.postInv };
   rmsnorm(plan, choice.reductions, post, N, C, eps);
-  recordWide(plan, choice.products, node.postY, layer.gateUp, gateUp, N);
+  recordTiledProduct(plan, choice.products, node.postY, layer.gateUp, gateUp, N);
   plan.dispatch(kernels.swigluForward, { gate_up: gateUp, act }, { N, F: model.intermediate_size });
 }
 
 /**
- * `dx` from the gradient of the layer's output to that of its input, after `recordUpToAct`; adds to the gradients of its adapters. In the first layer the way ends at
- * its adapters.
+ * Records the backward pass of a layer, after `recordUpToAct`. It turns `dx` from the gradient of the layer's output
+ * into that of its input, and adds to the gradients of its adapters. In the first layer it ends at the adapters,
+ * because nothing before them is trained.
  */
 function recordLayerBackward(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, index: number, N: number): void {
   const { model, tensors, adapters, choice, keys } = parts;
   const { node, nodes, paths, text, sites, site } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
   const { dx, dact, dgateUp, dnormed, dattended, heads, dheads, dqkv, lse, delta } = node;
-  const back = (dy: Tensor, matrix: Site['merged'], to: Tensor) =>
+  const backThrough = (dy: Tensor, matrix: Site['merged'], to: Tensor) =>
     recordProductBackward(plan, choice.products, dy, matrix, to, N);
   const learn = (matrix: Site['merged'], dy: Tensor, x: Tensor) => {
-    const own = sites.filter(({ merged }) => merged === matrix);
-    recordSiteGradients(plan, own, adapters, { dy, x, N }, site);
+    const matrixSites = sites.filter(({ merged }) => merged === matrix);
+    recordSiteGradients(plan, matrixSites, adapters, { dy, x, N }, site);
   };
   learn(layer.down, dx, node.act);
-  back(dx, layer.down, dact);
+  backThrough(dx, layer.down, dact);
   plan.dispatch(kernels.swigluBackward, { gate_up: node.gateUp, dact, dgate_up: dgateUp }, { N, F });
   learn(layer.gateUp, dgateUp, node.postY);
-  back(dgateUp, layer.gateUp, dnormed);
+  backThrough(dgateUp, layer.gateUp, dnormed);
   const post = { dy: dnormed, xhat: node.postXhat, weight: layer.postNorm, inv: node.postInv, dx, y: node.postY };
   recordNormBackward(plan, parts, post, N, true);
   learn(layer.output, dx, node.attended);
-  back(dx, layer.output, dattended);
+  backThrough(dx, layer.output, dattended);
   const attention = { heads, nodes, dout: dattended, lse, delta, dheads };
   const sizes = { N, H, G, D, keys };
   plan.dispatch(kernels.treeAttentionBackwardQuery, { ...attention, paths, out: node.attended }, sizes, { HEAD: D });
   plan.dispatch(kernels.treeAttentionBackwardKeyValue, attention, sizes, { HEAD: D });
-  const turned = { dheads, qkv: node.qkv, nodes, dqkv, ...besideHeads(text.rotary, layer) };
-  plan.dispatch(kernels.treeHeadsBackward, turned, { N, H, G, D }, headConstants(model, layer));
+  const headsBackward = { dheads, qkv: node.qkv, nodes, dqkv, ...headOperands(text.rotary, layer) };
+  plan.dispatch(kernels.treeHeadsBackward, headsBackward, { N, H, G, D }, headConstants(model, layer));
   learn(layer.qkv, dqkv, node.y);
   if (index === 0) return;
-  back(dqkv, layer.qkv, dnormed);
+  backThrough(dqkv, layer.qkv, dnormed);
   const input = { dy: dnormed, xhat: node.xhat, weight: layer.inputNorm, inv: node.inv, dx, y: node.y };
   recordNormBackward(plan, parts, input, N, true);
 }
@@ -125,8 +126,8 @@ function recordNormBackward(
   rmsnormBackward(plan, choice.reductions, tensors, N, model.hidden_size, { add, output: false });
 }
 
-/** What stands beside q, k and v; without biases or norms the table stands in, which is another buffer. */
-const besideHeads = (table: Tensor, { qkvBias, headNorms }: LayerWeights) => ({
+/** Rotary table, biases and norms for q, k and v. The table stands in for missing biases or norms. */
+const headOperands = (table: Tensor, { qkvBias, headNorms }: LayerWeights) => ({
   table,
   bias: qkvBias ?? table,
   norms: headNorms ?? table,
@@ -138,13 +139,13 @@ const headConstants = (model: ModelConfig, { qkvBias, headNorms }: LayerWeights)
   NORM: headNorms ? 1 : 0,
 });
 
-/** The language head over S targets from `start` on. */
+/** The plans of the language head over S targets, from target `start` on. */
 export interface TargetPlans {
   readonly score: Plan; // log-probabilities and entropies
   readonly backward: Plan; // adds to `dhidden`
 }
 
-/** Records the head over one block of targets. */
+/** Records the language head over one block of targets. */
 export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start: number): TargetPlans {
   const { model, tensors, choice } = parts;
   const { vocab_size: V, hidden_size: C } = model;
@@ -161,17 +162,17 @@ export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start
     knobs,
     text,
   } = tensors;
-  const made = (name: string) => {
+  const withLogits = (name: string) => {
     const plan = new Plan(recorder, `targets ${start} ${name}`);
     plan.dispatch(kernels.targetStates, { targets, x: node.hidden, states }, { N, C, start });
-    recordWide(plan, choice.products, states, text.head, logits, N);
+    recordTiledProduct(plan, choice.products, states, text.head, logits, N);
     return plan;
   };
-  const score = made('score');
+  const score = withLogits('score');
   score.dispatch(kernels.targetScores, { logits, targets, legal, scores, knobs }, { N, V, start });
-  const backward = made('backward');
-  const known = { targets, legal, scores, coefficients, logits, knobs };
-  backward.dispatch(kernels.targetGradients, known, { N, V, start });
+  const backward = withLogits('backward');
+  const operands = { targets, legal, scores, coefficients, logits, knobs };
+  backward.dispatch(kernels.targetGradients, operands, { N, V, start });
   recordProductBackward(backward, choice.products, logits, text.head, dstates, N);
   backward.dispatch(kernels.targetStatesBackward, { targets, dstates, dx: node.dhidden }, { N, C, start });
   return { score, backward };

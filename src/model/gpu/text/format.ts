@@ -3,14 +3,14 @@ import { narrowedHalves } from '../../../formats/half.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 
-/** A form in which weights lie on the device, and the kernels that read it. */
+/** A format of weights on the device, and the kernels that read it. */
 export interface DeviceFormat {
   readonly name: string; // as ggml and safetensors name it
-  readonly weights: number; // of a block
-  readonly bytes: number; // of a block
+  readonly weights: number; // per block
+  readonly bytes: number; // per block
   readonly tiles: Kernel; // products of many rows
-  readonly rows: Kernel; // of few
-  readonly embed: Kernel;
+  readonly rows: Kernel; // products of few rows
+  readonly embed: Kernel; // rows of an embedding table
 }
 
 const F32: DeviceFormat = {
@@ -61,23 +61,26 @@ const Q4_0: DeviceFormat = {
   rows: kernels.matmulRowsQ40,
   embed: kernels.embedQ40,
 };
-const KEPT: ReadonlyMap<string, DeviceFormat> = new Map(
+const DEVICE_FORMATS: ReadonlyMap<string, DeviceFormat> = new Map(
   [F32, F16, BF16, Q8_0, Q4_1, Q4_0].map((format) => [format.name, format]),
 );
 
-/** The form on the device of matrices that lie in one, one below the other: their own where they share it; else F16, or F32 with a wider one among them. */
+/**
+ * The device format for matrices that are stacked into one. It is their own format if all have the same one and kernels
+ * read it; otherwise F16, or F32 if one of them is F32 or BF16.
+ */
 export function deviceFormat(formats: readonly BlockFormat[]): DeviceFormat {
   const names = new Set(formats.map(({ name }) => name));
   const [only] = names;
-  const own = names.size === 1 ? KEPT.get(only ?? '') : undefined;
-  if (own) return own;
+  const common = names.size === 1 ? DEVICE_FORMATS.get(only ?? '') : undefined;
+  if (common) return common;
   return names.has('F32') || names.has('BF16') ? F32 : F16;
 }
 
-/** The weights in these blocks of a file as the device is to have them; the blocks themselves where that is the same. */
+/** Converts weights from blocks of a file to the device format. Returns the same bytes if the format is the same. */
 export function repacked(bytes: Uint8Array, format: BlockFormat, to: DeviceFormat): Uint8Array {
   if (format.name === to.name) return bytes;
-  const wide = new Float32Array((bytes.length / format.bytes) * format.weights);
-  format.widen(wide, bytes);
-  return new Uint8Array(to === F32 ? wide.buffer : narrowedHalves(wide).buffer);
+  const floats = new Float32Array((bytes.length / format.bytes) * format.weights);
+  format.widen(floats, bytes);
+  return new Uint8Array(to === F32 ? floats.buffer : narrowedHalves(floats).buffer);
 }

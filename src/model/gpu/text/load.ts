@@ -6,10 +6,13 @@ import { rotaryTable } from '../transformer.ts';
 import { loadMatrix } from './matrices.ts';
 import type { TextTensors } from './textTensors.ts';
 
-/** Hears how many of the model's tensors have been read. */
+/** Called with the number of matrices and vectors read so far. */
 export type LoadProgress = (done: number, total: number) => void;
 
-/** Reads all weights of `source` to the device, a matrix at a time, norms and biases as float32. Throws ProblemError, by file and tensor. */
+/**
+ * Reads all weights of `source` to the device, one matrix at a time, norms and biases as float32. Also writes the
+ * rotary table. Throws ProblemError that names file and tensor.
+ */
 export async function loadText(
   gpu: Gpu,
   model: ModelConfig,

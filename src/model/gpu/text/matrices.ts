@@ -4,44 +4,49 @@ import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
 import { deviceFormat, repacked, type DeviceFormat } from './format.ts';
 
-/** Rows of a matrix that lie in one buffer. */
+/** Consecutive rows of a matrix, in one buffer. */
 export interface Part {
   readonly first: number;
   readonly rows: number;
-  readonly weights: Tensor; // (words) its blocks, as its file packs them
+  readonly weights: Tensor; // blocks in the device format, as 4-byte words
 }
 
-/** A matrix (rows, K), or several of one input one below the other, packed on the device. */
+/** A packed matrix (rows, K) on the device. It can stack several matrices that have the same input. */
 export interface Matrix {
-  readonly names: readonly string[]; // of its tensors, in order
+  readonly names: readonly string[]; // of the stacked tensors, in order
   readonly rows: number;
   readonly K: number;
   readonly format: DeviceFormat;
   readonly parts: readonly Part[];
 }
 
-/** Parts begin at rows whose columns in a product begin at 256 bytes. */
-const ROWS = 64;
-/** Bytes that are uploaded at once. */
-const PIECE = 1 << 24;
+/** Parts begin at multiples of this many rows, so that their columns in a product begin at multiples of 256 bytes. */
+const PART_ROWS = 64;
+/** Maximum bytes per upload. */
+const UPLOAD_BYTES = 1 << 24;
 
-/** Declares the matrix of these tensors, in as few parts as `limit` bytes a buffer allow. */
+/**
+ * Declares a matrix that stacks these tensors, in as few parts as possible with at most `limit` bytes per buffer.
+ */
 export function declareMatrix(arena: Arena, source: WeightSource, names: readonly string[], limit: number): Matrix {
   const tensors = names.map((name) => storedTensor(source, name));
   const format = deviceFormat(tensors.map((tensor) => tensor.format));
   const K = tensors[0]!.shape[1]!;
   const rows = tensors.reduce((sum, { shape }) => sum + shape[0]!, 0);
   const rowBytes = (K / format.weights) * format.bytes;
-  const most = Math.max(ROWS, Math.floor(limit / rowBytes / ROWS) * ROWS);
-  const parts = Array.from({ length: Math.ceil(rows / most) }, (_, i): Part => {
-    const count = Math.min(most, rows - i * most);
+  const maxRows = Math.max(PART_ROWS, Math.floor(limit / rowBytes / PART_ROWS) * PART_ROWS);
+  const parts = Array.from({ length: Math.ceil(rows / maxRows) }, (_, i): Part => {
+    const count = Math.min(maxRows, rows - i * maxRows);
     const weights = arena.declare(`${names[0]} ${i}`, [Math.ceil((count * rowBytes) / 4)]);
-    return { first: i * most, rows: count, weights };
+    return { first: i * maxRows, rows: count, weights };
   });
   return { names, rows, K, format, parts };
 }
 
-/** Reads a matrix's tensors and uploads them; one matrix's bytes are in memory at a time. Throws ProblemError, by file and tensor. */
+/**
+ * Reads a matrix's tensors and uploads them. Holds the bytes of the whole matrix in memory meanwhile. Throws
+ * ProblemError that names file and tensor.
+ */
 export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix): Promise<void> {
   const { format, K, parts } = matrix;
   const rowBytes = (K / format.weights) * format.bytes;
@@ -49,15 +54,15 @@ export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix)
   let at = 0;
   for (const name of matrix.names) {
     const tensor = storedTensor(source, name);
-    const own = tensor.format.name === format.name;
-    const into = own ? all.subarray(at, at + tensor.bytes) : new Uint8Array(tensor.bytes);
+    const sameFormat = tensor.format.name === format.name;
+    const into = sameFormat ? all.subarray(at, at + tensor.bytes) : new Uint8Array(tensor.bytes);
     await tensor.read(into);
-    if (!own) all.set(repacked(into, tensor.format, format), at);
+    if (!sameFormat) all.set(repacked(into, tensor.format, format), at);
     at += tensor.shape[0]! * rowBytes;
   }
   for (const { first, weights } of parts) {
-    for (let done = 0; done < weights.bytes; done += PIECE) {
-      const words = Math.min(PIECE, weights.bytes - done) / 4;
+    for (let done = 0; done < weights.bytes; done += UPLOAD_BYTES) {
+      const words = Math.min(UPLOAD_BYTES, weights.bytes - done) / 4;
       upload(gpu, weights.buffer, weights.offset + done, new Uint32Array(all.buffer, first * rowBytes + done, words));
     }
   }

@@ -3,26 +3,27 @@ import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import { FEW, recordProduct } from './products.ts';
-import { CHUNK, MOST_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
+import { MAX_FEW_ROWS, recordProduct } from './products.ts';
+import { CHUNK_TOKENS, MAX_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
 
-/** Threads of a workgroup of attention with many seats. */
-const THREADS = 64;
+/** Threads per workgroup of attention if there are many seats. */
+const ATTENTION_THREADS = 64;
 /** Threads that share a head if there are few seats; their sums must fit 16 KiB of shared memory. */
-const LANES = 32;
-const FULL_LANES_HEAD = 64;
+const HEAD_LANES = 32;
+/** Largest head that is shared by HEAD_LANES threads. Larger heads are shared by half as many. */
+const MAX_FULL_LANES_HEAD = 64;
 
-/** The recorded plans of a pass over `seats` seats. */
+/** The recorded plans of a pass over `seats` seats, with one token each. */
 export interface Pass {
   readonly seats: number;
   readonly blocks: Plan; // embedding and layers, up to the last layer's keys and values
-  readonly finish: Plan | null; // from there to the logits; null if there are too many seats to compute logits
+  readonly finish: Plan | null; // from there to the logits; null if there are too many seats for logits
   readonly sample: Plan;
   readonly likeliest: Plan;
   readonly score: Plan;
 }
 
-/** The model and tensors that passes are recorded for. */
+/** The model and tensors for which passes are recorded. */
 interface Network {
   readonly model: ModelConfig;
   readonly tensors: TextTensors;
@@ -30,11 +31,11 @@ interface Network {
   readonly length: number; // T
 }
 
-/** Records a pass for each number of seats in use, ascending. */
+/** Records a pass for each number of seats in `seatsOf`, ascending. */
 export function recordPasses(recorder: Recorder, network: Network): readonly Pass[] {
   const { head, prefill } = network.tensors.seatsOf;
-  const few = head.map((N) => recordPass(recorder, network, N, true));
-  return [...few, recordPass(recorder, network, prefill, false)];
+  const passes = head.map((N) => recordPass(recorder, network, N, true));
+  return [...passes, recordPass(recorder, network, prefill, false)];
 }
 
 /** The smallest pass with at least `count` seats; the largest pass if none has that many. */
@@ -48,7 +49,7 @@ export function entriesOf(passes: readonly Pass[]): readonly PipelineEntry[] {
   return [...new Set(plans.flatMap((plan) => plan?.list.map(({ entry }) => entry) ?? []))];
 }
 
-function recordPass(recorder: Recorder, network: Network, N: number, head: boolean): Pass {
+function recordPass(recorder: Recorder, network: Network, N: number, withLogits: boolean): Pass {
   const { model, tensors } = network;
   const V = model.vocab_size;
   const named = (name: string) => new Plan(recorder, `text ${N} ${name}`);
@@ -59,15 +60,15 @@ function recordPass(recorder: Recorder, network: Network, N: number, head: boole
     if (i < tensors.layers.length - 1) recordRest(blocks, network, layer, i, N);
   }
   const [sample, likeliest, score] = [named('sample'), named('likeliest'), named('score')];
-  if (!head) return { seats: N, blocks, finish: null, sample, likeliest, score };
+  if (!withLogits) return { seats: N, blocks, finish: null, sample, likeliest, score };
   const finish = named('finish');
   const last = tensors.layers.length - 1;
   recordRest(finish, network, tensors.layers[last]!, last, N);
   recordNorm(finish, tensors, tensors.norm, model, N);
   recordProduct(finish, tensors.acts.y, tensors.head, tensors.logits, N);
   const { logits, seats, settings, stops, drawn, found, targets, scored } = tensors;
-  sample.dispatch(kernels.sampleTokens, { logits, stops, seats, drawn, settings }, { N, V, M: CHUNK });
-  likeliest.dispatch(kernels.likeliestTokens, { logits, found, settings }, { N, V, M: MOST_LIKELIEST });
+  sample.dispatch(kernels.sampleTokens, { logits, stops, seats, drawn, settings }, { N, V, M: CHUNK_TOKENS });
+  likeliest.dispatch(kernels.likeliestTokens, { logits, found, settings }, { N, V, M: MAX_LIKELIEST });
   score.dispatch(kernels.scoreTokens, { logits, targets, scored }, { N, V });
   return { seats: N, blocks, finish, sample, likeliest, score };
 }
@@ -78,14 +79,14 @@ function recordEmbedding(plan: Plan, { embed, seats, acts }: TextTensors, model:
   }
 }
 
-/** y = RMSNorm(x). */
+/** Records y = RMSNorm(x)·weight. */
 function recordNorm(plan: Plan, { acts }: TextTensors, weight: Tensor, model: ModelConfig, N: number): void {
   const { x, xhat, y, inv } = acts;
   const constants = { EPS: model.rms_norm_eps };
   plan.dispatch(kernels.rmsnormForward, { x, weight, xhat, y, inv }, { N, C: model.hidden_size }, constants);
 }
 
-/** A layer up to its queries, keys and values. */
+/** Records a layer up to its queries, keys and values. */
 function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: number, N: number): void {
   const { model, tensors, length: T } = network;
   const { acts, seats, table: places, rotary: table, cache } = tensors;
@@ -109,7 +110,7 @@ function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: n
   );
 }
 
-/** The rest of a layer, from its attention on. */
+/** Records the rest of a layer, from its attention on. */
 function recordRest(
   plan: Plan,
   { model, tensors, length: T }: Network,
@@ -119,8 +120,8 @@ function recordRest(
 ): void {
   const { acts, seats, table: places, cache, halves } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
-  const lanes = N > FEW ? 1 : D <= FULL_LANES_HEAD ? LANES : LANES / 2;
-  const threads = lanes > 1 ? lanes : THREADS;
+  const lanes = N > MAX_FEW_ROWS ? 1 : D <= MAX_FULL_LANES_HEAD ? HEAD_LANES : HEAD_LANES / 2;
+  const threads = lanes > 1 ? lanes : ATTENTION_THREADS;
   plan.dispatch(
     kernels.pagedAttention,
     { queries: acts.queries, seats, places, cache: cache[index]!, out: acts.attended },

@@ -1,38 +1,38 @@
 /**
- * Where the keys and values of each position of each row lie: places of a cache, which rows that begin alike have in common. A place is
- * free when no row has it.
+ * Assigns places in a key-value cache to the positions of rows. Rows that begin alike share places. A place is free if
+ * no row has it.
  */
 export class Places {
-  readonly table: Uint32Array; // (B, T) a place by row and position; only the first `held` of a row count
+  readonly table: Uint32Array; // (B,T) place by row and position; only the first `count` of a row are valid
   readonly #length: number;
-  readonly #held: Uint32Array; // (B)
-  readonly #readers: Uint32Array; // (places) rows that have it
-  readonly #free: number[]; // the next one to take last
+  readonly #counts: Uint32Array; // (B) positions that have places
+  readonly #users: Uint32Array; // (places) number of rows that have each place
+  readonly #free: number[]; // the last one is taken next
 
-  /** Rows of up to `length` positions in a cache of `count` places. */
+  /** Creates empty rows of up to `length` positions, for a cache of `count` places. */
   constructor(rows: number, length: number, count: number) {
     this.table = new Uint32Array(rows * length);
     this.#length = length;
-    this.#held = new Uint32Array(rows);
-    this.#readers = new Uint32Array(count);
+    this.#counts = new Uint32Array(rows);
+    this.#users = new Uint32Array(count);
     this.#free = Array.from({ length: count }, (_, i) => count - 1 - i);
   }
 
-  /** Places that no row has. */
+  /** Number of places that no row has. */
   get free(): number {
     return this.#free.length;
   }
 
-  /** Positions of a row that have places: the first so many. */
-  held(row: number): number {
-    return this.#held[row]!;
+  /** Number of positions of a row that have places, from position 0 on. */
+  count(row: number): number {
+    return this.#counts[row]!;
   }
 
-  /** Gives a row free places up to position `to`. Throws if there are none left. */
+  /** Gives a row free places for its positions before `to`. Throws if too few are free. */
   extend(row: number, to: number): void {
-    for (let position = this.#held[row]!; position < to; position++) {
+    for (let position = this.#counts[row]!; position < to; position++) {
       const place = this.#free.pop();
-      if (place === undefined) throw new Error('Places: none is free; ask `free` before.');
+      if (place === undefined) throw new Error('Places: no place is free. Check `free` first.');
       this.#set(row, position, place);
     }
   }
@@ -44,20 +44,20 @@ export class Places {
     }
   }
 
-  /** Takes a row's places from position `from` on. */
+  /** Removes a row's places from position `from` on. Places that no other row has become free. */
   release(row: number, from: number): void {
-    for (let position = this.#held[row]! - 1; position >= from; position--) {
+    for (let position = this.#counts[row]! - 1; position >= from; position--) {
       const place = this.table[row * this.#length + position]!;
-      const left = this.#readers[place]! - 1;
-      this.#readers[place] = left;
-      if (left === 0) this.#free.push(place);
+      const others = this.#users[place]! - 1;
+      this.#users[place] = others;
+      if (others === 0) this.#free.push(place);
     }
-    this.#held[row] = Math.min(this.#held[row]!, from);
+    this.#counts[row] = Math.min(this.#counts[row]!, from);
   }
 
   #set(row: number, position: number, place: number): void {
     this.table[row * this.#length + position] = place;
-    this.#readers[place] = this.#readers[place]! + 1;
-    this.#held[row] = position + 1;
+    this.#users[place] = this.#users[place]! + 1;
+    this.#counts[row] = position + 1;
   }
 }

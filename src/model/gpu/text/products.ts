@@ -5,29 +5,33 @@ import type { SetParts } from '../kernelSets.ts';
 import { linear, linearBackwardInput } from '../layers.ts';
 import type { Matrix } from './matrices.ts';
 
-/** Most rows of a product with matmul_rows, those a thread of it sums, and threads of a workgroup. */
-export const FEW = 64;
-const ROWS = 4;
-const MOST_THREADS = 256;
-const THREADS = 64;
+/** Maximum rows of a product with matmul_rows. Products of more rows use matmul_tiles. */
+export const MAX_FEW_ROWS = 64;
+/** Maximum rows that a thread of matmul_rows sums. */
+const ROWS_PER_THREAD = 4;
+const MAX_GROUP_THREADS = 64;
+const MAX_WORKGROUP_THREADS = 256;
 
-/** A product in one piece, of one matrix. */
-const WHOLE = { az: 0, bz: 0, cz: 0, parts: 1, cp: 0, swiglu: 0, block: 4, Z: 1 };
+/** Dims of a product of one matrix whose sum is not split. */
+const UNSPLIT = { az: 0, bz: 0, cz: 0, parts: 1, cp: 0, swiglu: 0, block: 4, Z: 1 };
 
-/** Records c (N, rows) = a (N,K)·matrixᵀ, or added to c, part by part. */
+/** Records c (N, rows) = a (N,K)·matrixᵀ, one dispatch per part. With `add` the product is added to c. */
 export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add = false): void {
-  if (N > FEW) {
+  if (N > MAX_FEW_ROWS) {
     recordTiles(plan, a, matrix, c, N, add);
     return;
   }
   const { across, constants } = fewRows(N);
-  for (const { b, columns, dims } of partsOf(matrix, c, N, add)) {
+  for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
     plan.dispatch(matrix.format.rows, { a, b, c: columns }, { ...dims, across }, constants);
   }
 }
 
-/** Records the same in tiles, however few rows: of floats in one part with the kernel that suits the adapter. Four divides all sizes but N. */
-export function recordWide(
+/**
+ * Records the same product in tiles, for any number of rows. A float matrix in one part uses the variant's kernel. All
+ * sizes except N must be multiples of 4.
+ */
+export function recordTiledProduct(
   plan: Plan,
   variant: SetParts['products'],
   a: Tensor,
@@ -44,20 +48,20 @@ export function recordWide(
 function recordTiles(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add: boolean): void {
   const { K, format } = matrix;
   const strides = { ai: K, ak: 1, bk: 1, bj: K, chunk: 16 * Math.ceil(K / 16) };
-  for (const { b, columns, dims } of partsOf(matrix, c, N, add)) {
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...WHOLE, ...strides });
+  for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
+    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...UNSPLIT, ...strides });
   }
 }
 
-/** The parts of a product, each of so many columns of c. */
-function partsOf({ K, rows: ci, parts }: Matrix, c: Tensor, N: number, add: boolean) {
+/** Operands and dims of a product by part of the matrix. Each part computes some columns of c. */
+function productParts({ K, rows: ci, parts }: Matrix, c: Tensor, N: number, add: boolean) {
   return parts.map(({ first, rows: J, weights: b }) => {
     const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
     return { b, columns, dims: { I: N, J, K, ci, add: add ? 1 : 0 } };
   });
 }
 
-/** Records dx (N,K) = dy (N, rows)·matrix, part by part; four divides rows. */
+/** Records dx (N,K) = dy (N, rows)·matrix, one dispatch per part. `rows` must be a multiple of 4. */
 export function recordProductBackward(
   plan: Plan,
   variant: SetParts['products'],
@@ -72,24 +76,27 @@ export function recordProductBackward(
     linearBackwardInput(plan, variant, dy, floats, dx, { N, K, M: rows });
     return;
   }
-  for (const { first, rows: own, weights: b } of matrix.parts) {
+  for (const { first, rows: partRows, weights: b } of matrix.parts) {
     const a = first === 0 ? dy : slice(dy, `${dy.name} from ${first}`, first, [N * rows - first]);
-    const sizes = { I: N, J: K, K: own, ci: K, add: first > 0 ? 1 : 0 };
-    const strides = { ai: rows, ak: 1, bk: K, bj: 1, chunk: 16 * Math.ceil(own / 16) };
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: dx }, { ...WHOLE, ...sizes, ...strides });
+    const sizes = { I: N, J: K, K: partRows, ci: K, add: first > 0 ? 1 : 0 };
+    const strides = { ai: rows, ak: 1, bk: K, bj: 1, chunk: 16 * Math.ceil(partRows / 16) };
+    plan.dispatch(format.tiles, { a, b, gate_up: a, c: dx }, { ...UNSPLIT, ...sizes, ...strides });
   }
 }
 
-/** The matrix as a tensor of floats; null where it is packed or lies in parts. */
+/** The matrix as one tensor of floats; null if it is packed or has several parts. */
 function floatsOf({ format, parts }: Matrix): Tensor | null {
   return format.tiles === kernels.matmulTiles && parts.length === 1 ? parts[0]!.weights : null;
 }
 
-/** How a workgroup of matmul_rows is divided where there are N rows: with the fewest rows, all its threads share columns. */
+/**
+ * Constants of matmul_rows for N rows. Up to ROWS_PER_THREAD rows, 32 threads share four columns of c; with more rows,
+ * 8 threads do.
+ */
 function fewRows(N: number) {
-  const rows = Math.min(N, ROWS);
+  const rows = Math.min(N, ROWS_PER_THREAD);
   const groups = N / rows;
-  const width = Math.min(THREADS, MOST_THREADS / groups);
+  const width = Math.min(MAX_GROUP_THREADS, MAX_WORKGROUP_THREADS / groups);
   const lanes = groups > 1 ? 8 : 32;
   return { across: (4 * width) / lanes, constants: { ROWS: rows, GROUPS: groups, WIDTH: width, LANES: lanes } };
 }

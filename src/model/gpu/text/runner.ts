@@ -4,26 +4,26 @@ import { slice, write, type Tensor } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Sampling } from '../../decoding.ts';
 import { passFor, type Pass } from './passes.ts';
-import { CHUNK, MOST_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
+import { CHUNK_TOKENS, MAX_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
 
-/** A token that goes through the network. */
-export interface TokenPlace {
+/** A token for a seat of a pass: the network computes its keys and values. */
+export interface SeatToken {
   readonly token: number;
   readonly position: number;
   readonly row: number;
-  readonly left: number; // tokens to draw after it
+  readonly toDraw: number; // tokens to draw after it
 }
 
 const EMPTY_SEAT = 0xffffffff;
-const WORDS = 4;
+const SEAT_WORDS = 4;
 
-/** Fills seats, submits passes over them and reads back what came of it. */
+/** Uploads tokens into seats, submits passes over them and reads back the results. */
 export class Runner {
   readonly #gpu: Gpu;
   readonly #tensors: TextTensors;
   readonly #passes: readonly Pass[];
   readonly #readbacks: ReadonlyMap<Tensor, Readback>;
-  readonly #logits = new Map<number, Readback>(); // by seats of a pass, as they are wanted
+  readonly #logits = new Map<number, Readback>(); // by the pass's number of seats, created on first use
 
   constructor(gpu: Gpu, tensors: TextTensors, passes: readonly Pass[]) {
     this.#gpu = gpu;
@@ -35,16 +35,16 @@ export class Runner {
     );
   }
 
-  /** Most seats of a pass that makes logits. */
-  get most(): number {
+  /** Maximum seats of a pass that computes logits. */
+  get maxLogitSeats(): number {
     return this.#tensors.seatsOf.head.at(-1)!;
   }
 
-  /** Keeps keys and values of these tokens, in chunks in their order; resolves when the device has. */
-  async prefill(seats: readonly TokenPlace[]): Promise<void> {
-    const most = this.#tensors.seatsOf.prefill;
-    for (let at = 0; at < seats.length; at += most) {
-      const chunk = seats.slice(at, at + most);
+  /** Computes and caches keys and values of these tokens, in order. Resolves when the device is done. */
+  async prefill(seats: readonly SeatToken[]): Promise<void> {
+    const maxSeats = this.#tensors.seatsOf.prefill;
+    for (let at = 0; at < seats.length; at += maxSeats) {
+      const chunk = seats.slice(at, at + maxSeats);
       const pass = this.#fill(chunk);
       submit(this.#gpu, (encoder) => pass.blocks.encode(encoder));
     }
@@ -53,8 +53,8 @@ export class Runner {
     if (await isLost(this.#gpu.lost)) throw new DeviceLostError(await this.#gpu.lost);
   }
 
-  /** Draws up to `steps` tokens for each seat; gives each one's ids and log-probabilities. */
-  async draw(seats: readonly TokenPlace[], steps: number) {
+  /** Draws up to `steps` tokens for each seat. Returns ids and log-probabilities by seat. */
+  async draw(seats: readonly SeatToken[], steps: number) {
     const { drawn } = this.#tensors;
     const pass = this.#fill(seats);
     const words = await this.#read(drawn, (encoder) => {
@@ -66,8 +66,8 @@ export class Runner {
     });
     const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
     return seats.map((_, seat) => {
-      const at = seat * (1 + 2 * CHUNK);
-      const [ids, logprobs] = [at + 1, at + 1 + CHUNK];
+      const at = seat * (1 + 2 * CHUNK_TOKENS);
+      const [ids, logprobs] = [at + 1, at + 1 + CHUNK_TOKENS];
       const count = words[at]!;
       return {
         ids: [...words.subarray(ids, ids + count)],
@@ -76,8 +76,8 @@ export class Runner {
     });
   }
 
-  /** The `count` likeliest tokens after each seat's, with log-probabilities. */
-  async likeliest(seats: readonly TokenPlace[], count: number) {
+  /** The `count` likeliest tokens after each seat's token, with log-probabilities. */
+  async likeliest(seats: readonly SeatToken[], count: number) {
     const pass = this.#fill(seats);
     const words = await this.#read(this.#tensors.found, (encoder) => {
       encodeLogits(pass, encoder);
@@ -85,16 +85,16 @@ export class Runner {
     });
     const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
     return seats.map((_, seat) => {
-      const at = seat * 2 * MOST_LIKELIEST;
+      const at = seat * 2 * MAX_LIKELIEST;
       return {
         ids: [...words.subarray(at, at + count)],
-        logprobs: [...floats.subarray(at + MOST_LIKELIEST, at + MOST_LIKELIEST + count)],
+        logprobs: [...floats.subarray(at + MAX_LIKELIEST, at + MAX_LIKELIEST + count)],
       };
     });
   }
 
-  /** log p of a target after each seat's token. */
-  async score(seats: readonly TokenPlace[], targets: readonly number[]): Promise<readonly number[]> {
+  /** Log-probability of one target after each seat's token. */
+  async score(seats: readonly SeatToken[], targets: readonly number[]): Promise<readonly number[]> {
     const pass = this.#fill(seats);
     write(this.#gpu, this.#tensors.targets, Uint32Array.from(targets));
     const words = await this.#read(this.#tensors.scored, (encoder) => {
@@ -105,7 +105,7 @@ export class Runner {
   }
 
   /** The logits (n,V) after each seat's token. */
-  async logits(seats: readonly TokenPlace[]): Promise<Float32Array> {
+  async logits(seats: readonly SeatToken[]): Promise<Float32Array> {
     const pass = this.#fill(seats);
     const { logits } = this.#tensors;
     const V = logits.shape[1]!;
@@ -119,8 +119,8 @@ export class Runner {
     return new Float32Array(words.buffer, words.byteOffset, seats.length * V);
   }
 
-  /** Says how tokens are drawn from now on, what ends a turn, and how many of the likeliest are wanted. */
-  settle(sampling: Sampling, stops: readonly number[], count: number): void {
+  /** Sets how later calls draw tokens, which ids end a turn, and how many likeliest tokens they find. */
+  configure(sampling: Sampling, stops: readonly number[], count: number): void {
     const { key, update, greedy, topK, temperature, topP } = sampling;
     const drawing = { key, update, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
     const words = uniformWords(TEXT_SAMPLING, { ...drawing, stops: stops.length, count });
@@ -132,12 +132,12 @@ export class Runner {
     for (const readback of [...this.#readbacks.values(), ...this.#logits.values()]) readback.destroy();
   }
 
-  /** Writes seats, and gives the pass that takes them. */
-  #fill(seats: readonly TokenPlace[]): Pass {
+  /** Uploads the seats, and returns the smallest pass that has enough seats. */
+  #fill(seats: readonly SeatToken[]): Pass {
     const pass = passFor(this.#passes, seats.length);
-    const words = new Uint32Array(pass.seats * WORDS).fill(EMPTY_SEAT);
-    for (const [i, { token, position, row, left }] of seats.entries()) {
-      words.set([token, position, row, left], i * WORDS);
+    const words = new Uint32Array(pass.seats * SEAT_WORDS).fill(EMPTY_SEAT);
+    for (const [i, { token, position, row, toDraw }] of seats.entries()) {
+      words.set([token, position, row, toDraw], i * SEAT_WORDS);
     }
     write(this.#gpu, this.#tensors.seats, words);
     return pass;
@@ -162,7 +162,7 @@ export class Runner {
 }
 
 function encodeLogits({ blocks, finish, seats }: Pass, encoder: GPUCommandEncoder): void {
-  if (!finish) throw new RangeError(`A pass of ${seats} seats makes no logits.`);
+  if (!finish) throw new RangeError(`A pass of ${seats} seats computes no logits. Use fewer seats.`);
   blocks.encode(encoder);
   finish.encode(encoder);
 }

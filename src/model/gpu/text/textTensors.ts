@@ -8,29 +8,29 @@ import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { declareMatrix, type Matrix } from './matrices.ts';
 
-/** How much text a model on the device is opened for. */
-export interface TextRoom {
+/** How much text a text model must hold, and limits on its memory. */
+export interface TextCapacity {
   readonly rows: number; // B
-  readonly length: number; // most tokens of a row's text
-  readonly cachedTokens?: number; // tokens whose keys and values are kept, shared ones once; B × length by default
+  readonly length: number; // maximum tokens per row
+  readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; default: B × length
   readonly halfCache?: boolean; // false keeps keys and values in float32
-  readonly bufferBytes?: number; // of a matrix or a layer's cache at most; by default what the device binds
-  readonly prefill?: number; // tokens that run through the network together where none is drawn, at least 128; by default 256
+  readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
+  readonly prefill?: number; // tokens per pass that draws nothing, at least 128; default: 256
 }
 
-/** Tokens drawn between two read-backs. */
-export const CHUNK = 16;
-/** Most of the likeliest tokens that are asked for at once. */
-export const MOST_LIKELIEST = 256;
-/** Most ids that end a turn. */
-export const MOST_STOPS = 64;
-/** Numbers of seats whose logits are made in one pass. */
+/** Maximum tokens per row drawn between two read-backs. */
+export const CHUNK_TOKENS = 16;
+/** Maximum number of likeliest tokens per call. */
+export const MAX_LIKELIEST = 256;
+/** Maximum number of ids that end a turn. */
+export const MAX_STOPS = 64;
+/** Numbers of seats for which passes with logits are recorded. */
 const HEAD_SEATS = [1, 4, 16, 64];
-const PREFILL = 256;
-/** How tokens are drawn, as the sampler reads it. */
+const DEFAULT_PREFILL = 256;
+/** Layout of the sampler's settings. */
 export const TEXT_SAMPLING = uniformOf(sampleTokens, 'settings');
-/** Heads that paged_attention.wgsl has registers for. */
-const MOST_HEAD = 128;
+/** Largest head for which paged_attention.wgsl has registers. */
+const MAX_HEAD = 128;
 
 /** Weights of a layer on the device. */
 export interface LayerWeights {
@@ -44,59 +44,59 @@ export interface LayerWeights {
   readonly down: Matrix;
 }
 
-/** All a text model has on the device. M is the most seats of a pass, S the most whose logits are made. */
+/** All tensors of a text model on the device. M: maximum seats of a pass. S: maximum seats of a pass with logits. */
 export interface TextTensors {
-  readonly places: number; // of the cache
-  readonly halves: boolean; // in the cache
-  readonly seatsOf: { readonly head: readonly number[]; readonly prefill: number }; // sizes that passes are recorded for
+  readonly places: number; // number of places in the cache
+  readonly halves: boolean; // the cache holds halves
+  readonly seatsOf: { readonly head: readonly number[]; readonly prefill: number }; // seats per pass
   readonly memory: readonly MemoryPart[];
-  readonly matrices: readonly Matrix[]; // all of them
-  readonly vectors: ReadonlyMap<Tensor, readonly string[]>; // names of the tensors in each, one after the other
+  readonly matrices: readonly Matrix[]; // all matrices of the model
+  readonly vectors: ReadonlyMap<Tensor, readonly string[]>; // norms and biases, and the names of the tensors in each
   readonly embed: Matrix;
   readonly head: Matrix;
   readonly layers: readonly LayerWeights[];
   readonly norm: Tensor;
-  readonly cache: readonly Tensor[]; // a layer (places, 2·G·D) packed halves or floats: see paged_heads.wgsl
+  readonly cache: readonly Tensor[]; // per layer (places, 2·G·D), packed halves or floats; see paged_heads.wgsl
   readonly rotary: Tensor; // (T, D/2, 2)
   readonly table: Tensor; // (B,T) places
-  readonly seats: Tensor; // (M, 4): token, position, row, left
+  readonly seats: Tensor; // (M, 4): token, position, row, tokens to draw
   readonly acts: Readonly<Record<Activation, Tensor>>;
   readonly logits: Tensor; // (S,V)
   readonly settings: Tensor; // TEXT_SAMPLING
   readonly stops: Tensor;
-  readonly drawn: Tensor; // (S, 1 + 2·CHUNK)
-  readonly found: Tensor; // (S, 2·MOST_LIKELIEST)
+  readonly drawn: Tensor; // (S, 1 + 2·CHUNK_TOKENS)
+  readonly found: Tensor; // (S, 2·MAX_LIKELIEST)
   readonly targets: Tensor; // (S)
   readonly scored: Tensor; // (S)
 }
 
-/** What a pass writes on its way, (M, …); xhat and inv are the norms' own. */
+/** Tensors that a pass writes, (M, …). xhat and inv are written by norms and not read again. */
 type Activation = 'x' | 'xhat' | 'y' | 'inv' | 'qkv' | 'queries' | 'attended' | 'gateUp' | 'act';
 
 /**
- * Declares all a text model needs on a device; `memory` says how much that is before anything is allocated. Throws BackendError where sizes are none the kernels
- * have, or the cache is more than the device binds.
+ * Declares all tensors of a text model. `memory` in the result lists their sizes, before anything is allocated. Throws
+ * BackendError if the kernels don't support the model's sizes, or if a layer's cache is larger than a buffer can be.
  */
 export function declareText(
   arena: Arena,
   gpu: Gpu,
   model: ModelConfig,
   source: WeightSource,
-  room: TextRoom,
+  capacity: TextCapacity,
 ): TextTensors {
   checkSizes(model);
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
-  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize, room.bufferBytes ?? Infinity);
-  const { rows: B, length: T, cachedTokens: places = B * T, halfCache = true, prefill = PREFILL } = room;
+  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize, capacity.bufferBytes ?? Infinity);
+  const { rows: B, length: T, cachedTokens: places = B * T, halfCache = true, prefill = DEFAULT_PREFILL } = capacity;
   const { hidden_size: d, intermediate_size: F, head_dim: D, num_key_value_heads: G, vocab_size: V } = model;
   const inner = model.num_attention_heads * D;
   const W = inner + 2 * G * D;
   const head = HEAD_SEATS.slice(0, HEAD_SEATS.findIndex((seats) => seats >= Math.min(B, 64)) + 1);
-  if (head.length < 3) head.splice(0, head.length, ...HEAD_SEATS.slice(0, 3)); // texts to be scored take several seats of one row
+  if (head.length < 3) head.splice(0, head.length, ...HEAD_SEATS.slice(0, 3)); // scoring uses several seats per row
   const S = head.at(-1)!;
   const M = Math.max(S, prefill);
-  const placeWords = (halfCache ? 1 : 2) * G * D; // of a layer
-  checkCache(4 * placeWords, places, room, limit);
+  const placeWords = (halfCache ? 1 : 2) * G * D; // per layer
+  checkCache(4 * placeWords, places, capacity, limit);
   const memory: MemoryPart[] = [];
   const vectors = new Map<Tensor, readonly string[]>();
   const matrices: Matrix[] = [];
@@ -157,9 +157,9 @@ export function declareText(
     table: arena.declare('places', [B, T]),
     seats: arena.declare('seats', [M, 4]),
     settings: arena.declare('sampling', [TEXT_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
-    stops: arena.declare('stops', [MOST_STOPS]),
-    drawn: arena.declare('drawn', [S, 1 + 2 * CHUNK]),
-    found: arena.declare('found', [S, 2 * MOST_LIKELIEST]),
+    stops: arena.declare('stops', [MAX_STOPS]),
+    drawn: arena.declare('drawn', [S, 1 + 2 * CHUNK_TOKENS]),
+    found: arena.declare('found', [S, 2 * MAX_LIKELIEST]),
     targets: arena.declare('targets', [S]),
     scored: arena.declare('scored', [S]),
   }));
@@ -179,24 +179,27 @@ export function declareText(
   };
 }
 
-/** Throws BackendError where the kernels have no way with these sizes. */
+/** Throws BackendError if the kernels don't support these sizes. */
 function checkSizes({ head_dim: D, hidden_size: d, intermediate_size: F }: ModelConfig): void {
-  if (D <= MOST_HEAD && [D, d, F].every((size) => size % 4 === 0)) return;
+  if (D <= MAX_HEAD && [D, d, F].every((size) => size % 4 === 0)) return;
   throw new BackendError(
-    `The model has heads of ${D}, ${d} hidden and ${F} intermediate numbers. On a GPU all three must be multiples of four, and a head has at most ${MOST_HEAD}.`,
+    `The model has heads of ${D}, ${d} hidden and ${F} intermediate numbers. On a GPU all three must be multiples of four, and a head has at most ${MAX_HEAD}.`,
     'Use another model, or the CPU.',
   );
 }
 
-/** Throws BackendError where a layer's cache of so many places is more than `limit` bytes, with what would fit. */
-function checkCache(placeBytes: number, places: number, { rows, length }: TextRoom, limit: number): void {
+/**
+ * Throws BackendError if a layer's cache of `places` places takes more than `limit` bytes. The error says what would
+ * fit.
+ */
+function checkCache(placeBytes: number, places: number, { rows, length }: TextCapacity, limit: number): void {
   if (places * placeBytes <= limit) return;
-  const most = Math.floor(limit / placeBytes);
+  const maxPlaces = Math.floor(limit / placeBytes);
   const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
-  const fewer = Math.floor(most / length);
-  const shorter = Math.floor(most / rows);
+  const maxRows = Math.floor(maxPlaces / length);
+  const maxLength = Math.floor(maxPlaces / rows);
   throw new BackendError(
     `The key-value cache of a layer needs ${mib(places * placeBytes)} MiB for ${rows} rows of ${length} tokens. This adapter allows ${mib(limit)} MiB.`,
-    `Texts of ${shorter} tokens fit${fewer > 0 ? `, and so do ${fewer} rows of ${length}` : ''}.`,
+    `Texts of ${maxLength} tokens fit${maxRows > 0 ? `, and so do ${maxRows} rows of ${length}` : ''}.`,
   );
 }

@@ -24,12 +24,12 @@ ANSWER = {
 
 
 class TextObservation(Observation):
-    """What the environment says: the task's prompt, or what a tool answered."""
+    """A text of the environment: the task's prompt, or a tool's answer."""
 
     text: str
-    refused: bool = False  # the call was turned down; `text` says why
+    refused: bool = False  # the call was rejected; `text` says why
     turn_reward: float = 0.0
-    rewards: dict[str, float] | None = None  # parts of the reward, without their weights, at the end
+    rewards: dict[str, float] | None = None  # unweighted parts of the reward, at the end of the episode
 
 
 class ExportedEnvironment(Environment):
@@ -49,8 +49,8 @@ class ExportedEnvironment(Environment):
         **kwargs: Any,
     ) -> TextObservation:
         """Begins the task with that index. Without one, `seed` picks the task: the same seed gives the same task."""
-        which = (seed or 0) % self.num_tasks(split) if index is None else index
-        self._episode = Episode(split, which)
+        task_index = (seed or 0) % self.num_tasks(split) if index is None else index
+        self._episode = Episode(split, task_index)
         self._id = episode_id or str(uuid4())
         return TextObservation(text=self._episode.prompt)
 

@@ -1,4 +1,4 @@
-"""Episodes of this folder's environment, as the page plays them."""
+"""Plays episodes of this folder's environment exactly like the page."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ OVER = "The episode is over."
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one turn."""
+    """The result of one turn."""
 
     text: str
-    refused: bool = False  # a tool turned the call down, or it was no call of a tool that there is
-    paid: float = 0.0  # by turnReward()
+    refused: bool = False  # the tool rejected the call, or the call was not valid
+    paid: float = 0.0  # the result of turnReward()
 
 
 def argument_problem(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    """What keeps a call from being made, before the tool sees it; None where nothing does."""
+    """Says why a call can't be made; None if it can. Checked before the tool is called."""
     if tool not in TOOLS:
         return f"there is no tool {tool}"
     parameters = TOOLS[tool]
@@ -49,7 +49,7 @@ def argument_problem(tool: str, arguments: Mapping[str, Any]) -> str | None:
 
 
 def whole(text: str) -> str:
-    """A text of JavaScript as one of Python: half of a pair of surrogates becomes U+FFFD, as on the page; tokenizers refuse it."""
+    """Converts a JavaScript text to Python. As on the page, a lone surrogate becomes U+FFFD, because tokenizers reject surrogates."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -57,8 +57,8 @@ class Episode:
     """One episode of one task. The same task and the same calls give the same episode everywhere.
 
     `split` is "train" or "test", `index` counts from 0. `seed` 0 gives the tasks that the page trains on.
-    Throws EnvironmentFault where the environment itself fails, and at each later call again: a framework may take the first one for the
-    tool's answer.
+    Raises EnvironmentFault if the environment itself fails, and raises it again at each later call, because a framework may treat the first
+    exception as the tool's answer.
     """
 
     def __init__(self, split: str, index: int, seed: int = 0) -> None:
@@ -97,7 +97,7 @@ class Episode:
         return Reply(whole(text), "refused" in reply, reply.get("paid", 0.0))
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
-        """Calls a tool, which is a turn. A wrong call is a turn too: its reply says what is wrong."""
+        """Calls a tool, which takes a turn. A wrong call takes a turn too; its reply says what is wrong."""
         if self.over:
             return Reply(OVER, refused=True)
         wrong = argument_problem(tool, arguments)
@@ -107,25 +107,25 @@ class Episode:
         return self._took(self._ask({"op": "call", "tool": tool, "values": values}))
 
     def answer(self, text: str) -> None:
-        """Says something instead of a call, which ends the episode."""
+        """Gives the agent's final text instead of a call, which ends the episode."""
         if not self.over:
             self._took(self._ask({"op": "answer", "text": text}))
 
     def expert(self) -> dict[str, Any] | str | None:
-        """The next turn of the environment's own expert: {"tool", "arguments"}, or a text. None where it has nothing more, or there is none."""
+        """The next turn of the environment's expert: {"tool", "arguments"}, or a text. None if there is no expert."""
         reply = self._ask({"op": "expert", "chance": self._chance(self.turns + 1)})
         if reply.get("none"):
             return None
         return reply["answer"] if "answer" in reply else {"tool": reply["tool"], "arguments": reply.get("values", {})}
 
     def rewards(self) -> dict[str, float]:
-        """The named parts of the reward, without their weights. The environment is asked once after each turn."""
+        """The named parts of the reward, unweighted. Asks the environment at most once after each turn."""
         if self._rewards is None:
             self._rewards = self._ask({"op": "reward"})["parts"]
         return self._rewards
 
     def reward(self) -> float:
-        """The reward: each part times its weight, added up."""
+        """The reward: the weighted sum of its parts."""
         total = 0.0
         for name, part in self.rewards().items():
             total += WEIGHTS.get(name, 1) * part

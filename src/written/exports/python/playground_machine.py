@@ -1,4 +1,4 @@
-"""Runs the environment of this folder, and its episodes.
+"""Runs this folder's environment.
 
 The environment is TypeScript. It runs in the same virtual machine as on the page: QuickJS, compiled to WebAssembly (machine/quickjs.wasm).
 So the same task and the same actions give the same episode, bit for bit, under the same limits of work and memory, without files, network
@@ -28,15 +28,15 @@ WHERE = {"open": "reset()", "call": "A tool", "answer": "answer()", "expert": "e
 
 
 class EnvironmentFault(Exception):
-    """A fault of the environment itself, with the place in environment.ts if it is known. No fault of the agent."""
+    """A fault of the environment itself, not of the agent. Has the place in environment.ts if it is known."""
 
 
 class _Ended(Exception):
-    """Ends the machine from inside a call that comes to no end. Nothing of it can be used after that."""
+    """Raised inside a call that doesn't end, to end the machine. The machine can't be used after that."""
 
 
 class _Thrown(Exception):
-    """What the program in the machine threw: its words, and its line in the environment if there is one."""
+    """An error that the program in the machine threw: its message, and its line in the environment if known."""
 
     def __init__(self, words: str, line: int | None):
         super().__init__(words)
@@ -44,15 +44,15 @@ class _Thrown(Exception):
 
 
 class Machine:
-    """A virtual machine with the environment in it. It serves lists of requests; many episodes share one machine."""
+    """A virtual machine with the environment loaded. It serves lists of requests. Many episodes share one machine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._work, self._work_inside = 0, 0
-        self._served = -1  # which request of the list
-        self._stack = ""  # where the environment was when its machine was ended
+        self._served = -1  # index of the current request in its list
+        self._stack = ""  # the environment's stack when the machine was ended
         self.ended: str | None = None
-        self._closing: deque[int] = deque()  # episodes that nobody holds any more
+        self._closing: deque[int] = deque()  # ids of episodes that are no longer used and have to be closed
         self._count = 0
         engine = wasmtime.Engine()
         self._store = wasmtime.Store(engine)
@@ -74,7 +74,7 @@ class Machine:
         self._load()
 
     def _hosts(self) -> dict[str, Any]:
-        """What the machine asks of its host: no clock and no chance, so it answers the same everywhere."""
+        """The functions that the machine imports. They give it no real clock and no real random numbers, so it works the same everywhere."""
 
         def clock_time_get(_id: int, _precision: int, at: int) -> int:
             self._memory.write(self._store, bytes(8), at)
@@ -86,11 +86,11 @@ class Machine:
 
         most = RULES["limits"]["work"]
 
-        def host_interrupt() -> int:  # after ten thousand calls and turns of the program's own loops
+        def host_interrupt() -> int:  # called after every ten thousand calls and loop turns of the program
             self._work += 1
             return int(self._work > most or self._work_inside > most)
 
-        def fd_close(_: int) -> int:  # after a million turns of the machine's own loops; it has no files to close
+        def fd_close(_: int) -> int:  # called after every million loop turns inside the machine, which has no files to close
             self._work_inside += 1
             if self._work_inside <= 2 * most:
                 return 0
@@ -100,7 +100,7 @@ class Machine:
                 self._stack = self._text(self._evaluate("new Error().stack", "playground.js"))
             raise _Ended(TOO_LONG)
 
-        def host_call(*_: int) -> int:  # `begin`, the only function that the host gives it: another request begins
+        def host_call(*_: int) -> int:  # `begin`, the only function that the program can call in the host: the next request begins
             self._start()
             self._served += 1
             return self._do("qjs_dup_value", self._undefined)
@@ -120,7 +120,7 @@ class Machine:
         return self._exports[name](self._store, *arguments)
 
     def _bytes(self, text: str) -> tuple[int, int]:
-        """A text in the machine's memory: where, and how many bytes."""
+        """Copies a text into the machine's memory. Returns its address and its number of bytes."""
         data = text.encode("utf-8")
         at = self._do("wasm_malloc", len(data) + 1)
         if at == 0:
@@ -129,7 +129,7 @@ class Machine:
         return at, len(data)
 
     def _text(self, value: int) -> str:
-        """A value as text; the value is given back to the machine."""
+        """Converts a value of the machine to text and frees the value."""
         size = self._do("wasm_malloc", 4)
         at = self._do("qjs_get_string_len", value, size)
         if at == 0:
@@ -154,7 +154,7 @@ class Machine:
         return found
 
     def _checked(self, value: int) -> int:
-        """A value that the machine returned; throws what its program threw."""
+        """Returns a value that the machine returned. If the program threw an error, raises it."""
         if not self._do("qjs_is_exception", value):
             return value
         error = self._do("qjs_get_exception")
@@ -182,8 +182,8 @@ class Machine:
 
         rng = self._do("qjs_new_object")
         self._call(program("rng.js"), rng)
-        own = self._call(program("playground.js"), rng)
-        close, take, self._serve = (self._property(own, name) for name in ("close", "take", "serve"))
+        program_exports = self._call(program("playground.js"), rng)
+        close, take, self._serve = (self._property(program_exports, name) for name in ("close", "take", "serve"))
         at, length = self._bytes("begin")
         self._begin = self._do("qjs_new_host_function", at, length, 0)
         try:
@@ -198,32 +198,32 @@ class Machine:
             raise EnvironmentFault(f"environment.ts:{thrown.line}: {thrown.words}") from None
 
     def serve(self, requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Serves requests in order; one reply each. Where the machine had to be ended, every reply from then on says why."""
+        """Serves requests in order, with one reply for each. If the machine had to be ended, this and every later reply says why."""
         with self._lock:
             closing = [{"op": "close", "id": self._closing.popleft()} for _ in range(len(self._closing))]
-            asked = [*closing, *requests]
+            all_requests = [*closing, *requests]
             if self.ended is None:
                 try:
-                    return self._answers(asked)[len(closing) :]
+                    return self._answers(all_requests)[len(closing) :]
                 except (_Ended, _Thrown, wasmtime.Trap, wasmtime.WasmtimeError) as error:
-                    where = WHERE[asked[self._served]["op"]] if 0 <= self._served < len(asked) else WHERE["call"]
+                    where = WHERE[all_requests[self._served]["op"]] if 0 <= self._served < len(all_requests) else WHERE["call"]
                     why = TOO_LONG if isinstance(error, _Ended) else f"was stopped: {str(error).splitlines()[0]}."
                     self.ended = f"{where} {why} The whole virtual machine was ended, with every episode in it."
             return [{"problem": self.ended, "line": line_in(self._stack)} for _ in requests]
 
-    def _answers(self, asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _answers(self, all_requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         self._served = -1
-        told = self._crossing(json.dumps(asked, allow_nan=False), None)
-        for _ in range(len(asked) + 1):  # each time one more request is behind it, so it ends
-            if not isinstance(told, _Thrown):
-                return json.loads(told)
-            told = self._crossing(None, told)
-        if isinstance(told, _Thrown):
-            raise told
-        return json.loads(told)
+        answer = self._crossing(json.dumps(all_requests, allow_nan=False), None)
+        for _ in range(len(all_requests) + 1):  # each round finishes at least one more request, so this ends
+            if not isinstance(answer, _Thrown):
+                return json.loads(answer)
+            answer = self._crossing(None, answer)
+        if isinstance(answer, _Thrown):
+            raise answer
+        return json.loads(answer)
 
     def _crossing(self, text: str | None, stopped: _Thrown | None) -> str | _Thrown:
-        """Hands requests in, or goes on after the one that was stopped."""
+        """Passes requests to the program, or lets it continue after the request that was stopped."""
         self._start()
         values = [self._undefined, self._undefined, self._null]
         if text is not None:
@@ -232,16 +232,16 @@ class Machine:
             values[1] = self._string(TOO_LONG if "interrupted" in stopped.words else f"was stopped: {stopped.words}.")
             values[2] = self._null if stopped.line is None else self._do("qjs_new_number", float(stopped.line))
         try:
-            told: str | _Thrown = self._text(self._call(self._serve, *values, self._begin))
+            answer: str | _Thrown = self._text(self._call(self._serve, *values, self._begin))
         except _Thrown as thrown:
-            told = thrown
+            answer = thrown
         for value in values:
             if value not in (self._undefined, self._null):
                 self._do("qjs_free_value", value)
-        return told
+        return answer
 
     def open(self) -> tuple[int, Callable[[], None]]:
-        """The number of a new episode, and what gives its memory back. The latter may be called at any moment, by the garbage collector too."""
+        """The id of a new episode, and a function that frees its memory. It may be called at any time, also by the garbage collector."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -249,7 +249,7 @@ class Machine:
 
 
 def line_in(stack: str) -> int | None:
-    """The line of the environment that a stack names first."""
+    """The first line of the environment's file in a stack; None if there is none."""
     digits = re.search(r"environment\.ts:(\d+)", stack)
     line = int(digits[1]) if digits else 0
     return line if 1 <= line <= LINES else None
@@ -260,10 +260,10 @@ _opening = threading.Lock()
 
 
 def machine() -> Machine:
-    """This process's machine. A machine doesn't survive a fork, so each process opens its own. One that was ended is replaced."""
+    """The machine of this process. A machine doesn't survive a fork, so each process opens its own. A machine that was ended is replaced."""
     with _opening:
-        known = _machines.get(os.getpid())
-        if known is None or known.ended is not None:
+        existing = _machines.get(os.getpid())
+        if existing is None or existing.ended is not None:
             _machines.clear()
             _machines[os.getpid()] = Machine()
         return _machines[os.getpid()]

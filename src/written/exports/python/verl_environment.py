@@ -27,26 +27,26 @@ SCHEMAS = [*(tool["schema"] for tool in RULES["tools"]), *([ANSWER] if RULES["he
 try:
     from verl.tools.base_tool import BaseTool
     from verl.tools.schemas import ToolResponse
-except ModuleNotFoundError:  # the rows can be written where verl isn't installed
+except ModuleNotFoundError:  # the rows can be written even if verl isn't installed
     BaseTool = object
 
 
 class EnvironmentTool(BaseTool):
-    """A tool of the environment. All tools of a rollout play the same episode; a tool knows its rollout by `agent_data`."""
+    """A tool of the environment. All tools of a rollout play the same episode. `agent_data` identifies the rollout."""
 
     episodes: weakref.WeakKeyDictionary[Any, Episode] = weakref.WeakKeyDictionary()
 
     async def execute(self, instance_id: str, parameters: dict[str, Any], agent_data: Any = None, **kwargs: Any):
         if agent_data not in self.episodes:
             self.episodes[agent_data] = Episode(**agent_data.tools_kwargs[self.name]["create_kwargs"])
-        # The moves go with the rollout to compute_score, which plays them again.
+        # The moves are stored with the rollout, so that compute_score can play them again.
         agent_data.extra_fields.setdefault(MOVES, []).append([self.name, parameters])
-        said, paid = play(self.episodes[agent_data], self.name, parameters)
-        return ToolResponse(text=said), paid, {}
+        text, turn_reward = play(self.episodes[agent_data], self.name, parameters)
+        return ToolResponse(text=text), turn_reward, {}
 
 
 def play(episode: Episode, tool: str, arguments: dict[str, Any]) -> tuple[str, float]:
-    """Makes a move; returns what the environment says, and what turnReward() pays."""
+    """Makes a move. Returns the environment's text and the result of turnReward()."""
     if tool == ANSWER["function"]["name"] and RULES["hearsAnswer"]:
         episode.answer(str(arguments.get("text", "")))
         return OVER, 0.0
@@ -55,7 +55,7 @@ def play(episode: Episode, tool: str, arguments: dict[str, Any]) -> tuple[str, f
 
 
 def compute_score(data_source: str, solution_str: str, ground_truth: str, extra_info: dict | None = None, **kwargs: Any):
-    """The reward of a rollout, with its parts: the task is played again with the rollout's moves."""
+    """The reward of a rollout, with its parts. Plays the task again with the rollout's moves."""
     extra = extra_info or {}
     episode = Episode(**extra["task"])
     for tool, arguments in extra.get(MOVES) or []:
@@ -65,7 +65,7 @@ def compute_score(data_source: str, solution_str: str, ground_truth: str, extra_
 
 
 def row(split: str, index: int) -> dict[str, Any]:
-    """A task in verl's columns."""
+    """A row with a task, in verl's columns."""
     task = {"split": split, "index": index, "seed": 0}
     episode = Episode(**task)
     kwargs = {schema["function"]["name"]: {"create_kwargs": task} for schema in SCHEMAS}
