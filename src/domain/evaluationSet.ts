@@ -36,7 +36,7 @@ export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boole
 }
 
 // added to the text of eval/success only
-const TRAINED_ON = ' There are so few tasks that none is held out: the agent is evaluated on those that it trains on.';
+const TRAINED_ON = ' There are so few tasks that the agent is evaluated on the same ones that it trains on.';
 
 /** The label, unit and meaning of a metric for these runs. */
 export function metricWords(

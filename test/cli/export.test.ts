@@ -96,7 +96,7 @@ test('--from goes on with a saved run in an export and a hand-over; a preset is 
   expect(read.kind === 'ours' && read.run.checkpoint.progress.update).toBe(3);
   expect(read.kind === 'ours' && read.run.config).toMatchObject({ seed: 7, width: 16, updates: 3 }); // as it was saved
   expect((await ended('handover', '--from', 'saved', '--for', 'trl', '--out', 'handed2')).code).toBe(0);
-  expect(readFileSync(programs.at('handed2', 'README.md'), 'utf8')).toContain('after update 1:');
+  expect(readFileSync(programs.at('handed2', 'README.md'), 'utf8')).toContain('after update 1.');
   const preset = await ended('export', '--from', 'saved', '--preset', 'bandit', '--out', 'none');
   expect(preset.code).toBe(2);
   expect(preset.err).toMatch(/^env: can’t change during a run/m);

@@ -140,6 +140,6 @@ test('a run that fails is named, and the exit code is 1; a file that does not re
   writeFileSync(path.join(folder, 'bad.json'), '{"grid":{"speed":[1]}}');
   const [bad, none] = await Promise.all([start('bad.json').ended, start('none.json').ended]);
   expect([bad.code, none.code]).toEqual([2, 1]);
-  expect(bad.err).toMatch(/^grid\.speed: found no knob/);
+  expect(bad.err).toMatch(/^grid\.speed: found an unknown knob/);
   expect(none.err).toMatch(/none\.json cannot be read/);
 });

@@ -37,7 +37,7 @@ describe('safetensors', () => {
   it.each([
     ['an empty file', new ArrayBuffer(3), 'found 3 bytes, expected at least 8'],
     ['a header longer than the file', fileOf('{}').slice(0, 9), 'a header of 2 bytes in a file of 9'],
-    ['a header that is not JSON', fileOf('{{{{'), 'not JSON'],
+    ['a header that is not JSON', fileOf('{{{{'), 'invalid JSON'],
     ['a header that is a list', fileOf('[]'), 'not an object'],
     ['double precision', fileOf(t('F64', '[1]', '[0,8]')), 't of type F64, expected F32, F16, BF16'],
     ['a size that disagrees', fileOf(t('F32', '[3]', '[0,8]')), 't [3] at bytes 0 to 8'],

@@ -130,7 +130,7 @@ describe('a GGUF vocabulary', () => {
     ['model', text('llama'), 'tokenizer.ggml.model', 'llama'],
     ['pre', text('deepseek-v3'), 'tokenizer.ggml.pre', 'deepseek-v3'],
     ['tokens', i32s([1]), 'tokenizer.ggml.tokens, 0', '1'],
-    ['tokens', texts(['a', 'b']), 'tokenizer.ggml.token_type', `${words.length} of them`],
+    ['tokens', texts(['a', 'b']), 'tokenizer.ggml.token_type', `${words.length} types`],
     ['token_type', u32(1), 'tokenizer.ggml.token_type', '1'],
     ['token_type', i32s(words.map(() => 6)), 'tokenizer.ggml.token_type, 0', '6'],
     ['merges', texts(['a b c']), 'tokenizer.ggml.merges, 0', 'a b c'],
