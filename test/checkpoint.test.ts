@@ -81,7 +81,9 @@ describe('a checkpoint', () => {
     expect(() => readCheckpoint({ ...kept, begun: { ...kept.begun, learningRate: 7 } })).toThrow(
       /learningRate: 7 isn’t/,
     );
-    expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(/has -1 in place of a count/);
+    expect(() => readCheckpoint({ ...kept, progress: { ...kept.progress, update: -1 } })).toThrow(
+      /has -1 in place of a count/,
+    );
     const short = readCheckpoint(checkpointOf(withNorm(new Float32Array(15))));
     const flipped = structuredClone(kept);
     const bits = new Uint32Array(
