@@ -28,7 +28,7 @@ import { blobSource } from './formats/byteSource.ts';
 /**
  * The training worker of the page. It opens the GPU and the policy, runs the training loop and posts its events. The
  * loop is a generator: each pull takes its next event. To pause, the worker stops pulling; for a step, it pulls until
- * the step is done. /
+ * the step is done.
  */
 let session: Session | null = null;
 // fallback of a run that was started with `guarded`: the run returns to it after a number that is not finite
@@ -238,7 +238,7 @@ async function pump(): Promise<void> {
 
 /**
  * Keeps the current weights for later questions. A run that was started with `guarded` also keeps them as its fallback.
- * If a number is not finite, rolls back and returns false. Also returns false if the run was replaced. /
+ * If a number is not finite, rolls back and returns false. Also returns false if the run was replaced.
  */
 async function keep(from: Session, event: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
@@ -292,7 +292,7 @@ function end(): void {
 
 /**
  * Posts the events of a session: those while it opens, and later the loss of its GPU. In that case the last checkpoint
- * is posted first, then the run ends. /
+ * is posted first, then the run ends.
  */
 function onSessionEvent(event: RunEvent): void {
   if (event.type === 'ready') fallback?.postNow(); // the last checkpoint of the run that is replaced
@@ -305,7 +305,7 @@ function onSessionEvent(event: RunEvent): void {
 
 /**
  * Measures kernels for a short time between two updates. It uses GPU devices of its own, so losing them does not harm
- * the run. /
+ * the run.
  */
 async function tuneKernels(): Promise<void> {
   try {
@@ -341,7 +341,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
 
 /**
  * Posts an error. It is fatal if no run is left: the old run was ended for a new one that failed to start, or the
- * device was lost. /
+ * device was lost.
  */
 function postError(error: unknown): void {
   post(errorEvent(error, session === null && (endedForNext || error instanceof DeviceLostError), ownFile));

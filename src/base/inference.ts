@@ -23,7 +23,7 @@ export type Claim = 'more' | 'less' | 'unclear';
 /**
  * Student's t interval for the mean of independent values (one for each seed): mean ± t(n − 1)·sd/√n. For paired
  * differences it is the paired t interval. Null if there are fewer than two values or if all are equal, because the
- * spread is then unknown. /
+ * spread is then unknown.
  */
 export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mean: number; readonly sd: number }) {
   if (n < 2 || !(sd > ROUNDING)) return null;
@@ -33,7 +33,7 @@ export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mea
 
 /**
  * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two
- * lists' degrees of freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values. /
+ * lists' degrees of freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values.
  */
 export function differenceInterval(before: readonly number[], after: readonly number[]): Interval | null {
   const df = Math.min(before.length, after.length) - 1;
@@ -59,7 +59,7 @@ export interface Slope {
  * Slope of the least-squares line through a noisy curve, with its t interval. Neighbouring points of a learning curve
  * are correlated. So the interval is widened by √((1 + r)/(1 − r)), where r is the correlation of neighbouring
  * residuals, as for first-order autoregressive noise. Null if there are fewer than six points: they can't tell a trend
- * from noise. /
+ * from noise.
  */
 export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
   return slopesToEnd(x, y)(0);
@@ -67,7 +67,7 @@ export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope
 
 /**
  * The `slopeInterval` of the last part of a curve, from point `from` to its end, for any `from`. All sums are computed
- * once, so the time for a part doesn't depend on its length. /
+ * once, so the time for a part doesn't depend on its length.
  */
 export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
   const n = Math.min(x.length, y.length);
@@ -127,7 +127,7 @@ export function shareInterval(hits: number, n: number): Interval {
 /**
  * Exact two-sided sign test. `better` and `worse` count the pairs that differ, by sign. Returns the p value: the
  * probability of a split at least as uneven, if both signs are equally likely. If the pairs are tasks that two agents
- * solve or fail, this is McNemar's exact test; tasks with the same outcome for both don't count. /
+ * solve or fail, this is McNemar's exact test; tasks with the same outcome for both don't count.
  */
 export function signTest(better: number, worse: number): number {
   const n = better + worse;
@@ -176,7 +176,7 @@ export function seedsNeeded({ better, tied, worse }: Signs): number | null {
 /**
  * Corrects the p values of several comparisons for their number, by Benjamini and Hochberg's step-up procedure (1995).
  * Returns them in the same order. If the comparisons with a corrected value below .05 are taken as real, at most one in
- * twenty of these is expected to be chance. /
+ * twenty of these is expected to be chance.
  */
 export function correctedForNumber(values: readonly number[]): number[] {
   const order = values.map((p, at) => ({ p, at })).toSorted((a, b) => b.p - a.p);

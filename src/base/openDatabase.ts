@@ -1,7 +1,7 @@
 /**
  * Opens a database of this browser. It has one store, which is made if it is missing. The caller closes the database.
  * Rejects with an error that says why: the browser blocks or refuses it, or another tab is using it. The promise may
- * never settle, because a browser's database can hang. /
+ * never settle, because a browser's database can hang.
  */
 export function openDatabase(name: string, store: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {

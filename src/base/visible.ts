@@ -62,7 +62,7 @@ export function firstHidden(text: string): string | null {
  * Makes any text, such as a file's name, one line that can be shown safely beside other text. Characters that cannot be
  * seen or that change the direction are written as ‹U+202E›. A text with right-to-left letters is wrapped in isolating
  * marks (U+2068, U+2069), so that it doesn't reorder the text around it. A text of more than `most` code points is cut
- * to `most` of them, the last one “…”. /
+ * to `most` of them, the last one “…”.
  */
 export function visible(text: string, most = MAX_CHARACTERS): string {
   if (text.length <= most && PLAIN.test(text)) return text;

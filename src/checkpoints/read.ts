@@ -36,7 +36,7 @@ function readOwnRun(files: Files): PackedRun {
   if (missing.length > 0) throw missingFiles(missing);
   const metrics = files.get(FILES.metrics) ?? NO_BYTES;
   const text = (...names: readonly string[]) => {
-    const bytes = names.map((name) => files.get(name)).find((problemFound) => problemFound !== undefined);
+    const bytes = names.map((name) => files.get(name)).find((found) => found !== undefined);
     return bytes && new TextDecoder().decode(bytes);
   };
   const state = tensorsIn(files, FILES.training);

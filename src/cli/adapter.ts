@@ -82,7 +82,7 @@ function readArguments(args: readonly string[]): MergeArguments {
   return { base, adapter, to, type };
 }
 
-/** Throws ProblemError if `to` exists already; only an empty folder may exist. */
+/** Throws ProblemError if `to` exists already, unless it is an empty folder and a folder is to be written. */
 async function mustBeFree(to: string): Promise<void> {
   const place = callerPath(to);
   const found = await stat(place).catch(() => null);

@@ -126,7 +126,8 @@ export function trainArguments({
   const base: Partial<RunConfig> = defaults.set;
   const set = {
     ...base,
-    ...(served && { ...onServer(base), language: base.language ?? 'words' }), // a preset with `language` words is refused below: servers need text
+    // a preset in words is refused below, unless a flag sets another language: servers need text
+    ...(served && { ...onServer(base), language: base.language ?? 'words' }),
     ...(facts !== null && { env: 'your-facts' }),
     ...given,
   };

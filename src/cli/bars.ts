@@ -1,6 +1,6 @@
 import { bar } from './progressBar.ts';
 
-/** Numbers of runs that have ended. */
+/** The number of runs that have ended, and the number of all runs. */
 interface Ended {
   readonly done: number;
   readonly of: number;
@@ -8,16 +8,16 @@ interface Ended {
 
 /** Shows the progress of several runs at once. */
 export interface Bars {
-  /** Shows how many updates of a run are done. Does nothing unless the output is a terminal. */
+  /** Shows how many updates of a run are done. Does nothing if `quiet`, or unless the output is a terminal. */
   readonly update: (run: string, done: number, total: number) => void;
-  /** Reports that a run has ended. `seconds` is the estimated time until all have ended. */
+  /** Reports, with `words`, that a run has ended. `seconds` is the estimated time until all have ended. */
   readonly ended: (run: string, words: string, all: Ended & { readonly seconds: number }) => void;
   readonly end: () => void;
 }
 
 /**
- * On a terminal, shows a bar for all runs and one for each run in progress. Elsewhere writes a line for each run that
- * ends, or nothing if `quiet`.
+ * Writes a line for each run that ends. On a terminal, also shows a bar for all runs and one for each run in progress,
+ * as far as the screen has lines. Shows nothing if `quiet`.
  */
 export function bars(out: NodeJS.WriteStream, quiet: boolean, begun: Ended): Bars {
   const live = out.isTTY && !quiet;

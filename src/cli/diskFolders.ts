@@ -15,8 +15,8 @@ export const WHOLE = '.whole';
  * Writes files into a folder, which is made if needed, or as one zip if the name ends in `.zip`. A zip is written
  * completely or not at all. In a folder, all files are first written to a temporary folder and then moved to their
  * places. If the program is killed before the move, the old files remain; if it is killed during the move, `readFolder`
- * completes it. A new checkpoint removes all files of an old checkpoint in the folder; other files stay. Throws
- * ProblemError.
+ * or the next `writeFolder` completes it. A new checkpoint replaces or removes all files of an old checkpoint in the
+ * folder; other files stay. Throws ProblemError.
  */
 export async function writeFolder(place: string, files: Files): Promise<void> {
   if (isZipName(place)) return writeWhole(place, zipOf(files));
@@ -80,8 +80,9 @@ function movedAlready(error: unknown): [] {
 }
 
 /**
- * Reads the files of a checkpoint's folder or zip. Files of a folder that don't belong to a checkpoint are listed
- * without content. Throws ProblemError if something can't be read or a zip is not a zip.
+ * Reads the files of a checkpoint's folder or zip. In a folder, first completes an interrupted move. Files of a folder
+ * that don't belong to a checkpoint are listed without content. Throws ProblemError if something can't be read, is too
+ * large or isn't a zip.
  */
 export async function readFolder(place: string): Promise<Files> {
   const found = await stat(place).catch((error: unknown) => {

@@ -4,7 +4,10 @@ import type { ByteSource } from '../formats/byteSource.ts';
 import { fileError } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** Opens a file on disk for reading in slices; null if it doesn't exist. Throws ProblemError if it isn't a file. */
+/**
+ * A file on disk, opened anew for each slice that is read; null if it doesn't exist. Throws ProblemError if it isn't a
+ * file. Reading rejects with ProblemError.
+ */
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;

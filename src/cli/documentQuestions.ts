@@ -13,8 +13,8 @@ export interface DocumentQuestion {
   readonly queries: readonly string[];
 }
 
-// One or two capitalised words. They must be the whole name: no third capitalised word, hyphen, "and", "of" or "part"
-// may follow.
+// One or two capitalised words. They must be the whole name: no third capitalised word, hyphen, apostrophe, "and", "of"
+// or "part" may follow.
 const NAME = String.raw`([A-Z][a-z]+(?: [A-Z][a-z]+)?)\b(?! ?[A-Z]|-|'|,? and| of| part)`;
 // "southern", "north central", "north-central", "northeastern" …
 const SIDES = '(?:(?:(?:north|south)?(?:-?(?:east|west|central))?(?:ern)?) )*';
@@ -42,7 +42,10 @@ const birthYearOf = ({ read, person }: Gloss) => (person ? only(read, String.raw
 
 const isOneWord = (text: string) => !text.includes(' ');
 
-/** All questions that these sentences answer and that don't contain words of their own answer. */
+/**
+ * All questions about one-word titles that these sentences answer. A word of the answer must be neither in the question
+ * nor in the first of two passages.
+ */
 export function questionsAbout(glosses: ReadonlyMap<string, Gloss>): readonly DocumentQuestion[] {
   const byName = new Map<string, Gloss>();
   const capitals = new Map<string, Gloss>();

@@ -116,8 +116,8 @@ async function nearestExisting(folder: string): Promise<string> {
 }
 
 /**
- * Writes a file from one text or several pieces, completely or not at all: an old file stays until the new one is on
- * the disk. Throws ProblemError.
+ * Writes a file from a text, bytes or several pieces, completely or not at all: an old file stays until the new one is
+ * on the disk. Throws ProblemError.
  */
 export async function writeWhole(
   file: string,

@@ -10,7 +10,8 @@ import { callerPath, fileError } from './files.ts';
 
 /**
  * Opens the checkpoint that `--model` names: a GGUF file or a folder of Transformers. Reads headers and tokenizer; the
- * weights are read when a run needs them. Throws ProblemError if a file can't be read or used.
+ * weights are read when a run needs them. Throws ProblemError if a file can't be read or used; it names the file and
+ * the place of what is wrong.
  */
 export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
   const place = callerPath(given);

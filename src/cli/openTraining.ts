@@ -43,9 +43,9 @@ export async function openTraining(
 }
 
 /**
- * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `heard` is called after every
- * update, with its metrics; `imitated` after each imitation step that is a stage of training. An error may occur in the
- * middle of an update.
+ * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `heard` is called after the
+ * first evaluation (update 0) and after every update, with the metrics; `imitated` after each imitation step that is a
+ * stage of training. An error may occur in the middle of an update.
  */
 export async function trainToEnd(
   { session, log, show }: Training,

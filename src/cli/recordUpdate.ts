@@ -15,17 +15,18 @@ import type { Answer, Question } from '../wire/questions.ts';
 /** Number of alternatives recorded at each place: the ones that the inspector shows, and a few more. */
 const MAX_WORDS = 14;
 /**
- * What is recorded of a batch: places with their alternatives, and attentions. Short rollouts have all choices
- * recorded. With adapters for a checkpoint each place takes seconds, so there are fewer; its attention has hundreds of
- * heads, so there is only one, in thousandths.
+ * What is recorded of a batch: the largest number of places with their alternatives, and of attentions. Short rollouts
+ * have all choices recorded. With adapters for a checkpoint each place takes seconds, so there are fewer. An
+ * attention is one number for each head and each token before; a checkpoint has hundreds of heads, so there is only one
+ * attention, in thousandths.
  */
 const MOST = {
   own: { places: 120, attentions: Infinity, kept: few },
   beside: { places: 16, attentions: 1, kept: (x: number) => Math.round(1000 * x) / 1000 },
 } as const;
 /**
- * Number of tokens per batch for which reasons and attention are recorded. Each costs another backward pass over the
- * batch.
+ * Largest number of tokens per batch for which reasons and attention are recorded. Each costs another backward pass
+ * over the batch.
  */
 const MOST_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
@@ -108,8 +109,8 @@ function mostOpen(task: BatchView, most: number) {
 }
 
 /**
- * The tokens whose probability the update changed most. Of tokens with the same probabilities before and after only one
- * is listed.
+ * The tokens whose probability the update changed most. If the same token has the same probabilities before and after
+ * at several places, only one place is listed.
  */
 function mostMoved(task: BatchView, { before, after }: RecordedReadings['moved'], language: keyof typeof MOST_WHYS) {
   const change = (i: number) => Math.abs(Math.exp(after[i] ?? 0) - Math.exp(before[i] ?? 0));

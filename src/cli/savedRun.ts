@@ -17,9 +17,9 @@ import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
 
 /**
  * The run with which to continue from a saved folder, with the requested number of updates. Null if the run is also
- * saved to this folder and the folder is empty: so one command can begin a job and, started again, continue it. Throws
- * ProblemError if the folder can't be read, is damaged or was written by another program. Throws ConfigError if other
- * knobs are requested, or the run's environment isn't named.
+ * saved to this folder and the folder has no run or doesn't exist: so one command can begin a job and, started again,
+ * continue it. Throws ProblemError if the folder can't be read, is damaged or was written by another program. Throws
+ * ConfigError if other knobs are requested, or the run's environment isn't named.
  */
 export async function runToResume(
   { resume, mayBegin, asked }: TrainArguments,

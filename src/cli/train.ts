@@ -109,8 +109,8 @@ interface Around {
 }
 
 /**
- * Trains and saves until the run is finished or a signal ends it, then reports how it began and ended. Returns the exit
- * code: 1 if an error stopped it, 130 or 143 if a signal did.
+ * Trains and saves until the run is finished, an error stops it or a signal ends it. Reports how a finished run began
+ * and ended. Returns the exit code: 0 if it finished, 1 if an error stopped it, 130 or 143 if a signal did.
  */
 async function trained(training: Training, { stop, events, asked, own, ...begun }: Around): Promise<number> {
   const { session, log, show } = training;

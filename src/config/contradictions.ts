@@ -134,8 +134,7 @@ const CONTRADICTIONS: readonly Rule[] = [
     against: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
     remedy: () => 'Set storage to f32.',
   },
-  // demonstrations and out-of-domain tasks are one hop longer than training tasks, and each entity and relation of a
-  // chain needs its own word
+  // shifted tasks are one hop longer than training tasks, and each entity and relation of a chain needs its own word
   {
     field: 'relations',
     when: (c) => actsIn('names', c.env) && c.relations < c.hops + 1,

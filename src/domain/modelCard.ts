@@ -39,7 +39,7 @@ export interface MemoryPlan {
   readonly length: number; // largest number of tokens in a text
   readonly engine: SpeakingEngine; // the engine that would run the model
   readonly engines: readonly SpeakingEngine[]; // available on this machine
-  readonly noGpu: string; // why there is no GPU, in a sentence; '' if there is one
+  readonly noGpu: string; // why no GPU can be used, in a sentence; '' if one can
   readonly parts: readonly MemoryShare[]; // empty if the model is refused
   readonly offered: string; // how much memory there is, in a sentence
   /** Why it can't be opened in this way; null if it can. */

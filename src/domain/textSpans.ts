@@ -70,8 +70,8 @@ function longer<T extends TextToken>(passage: Passage<T>, token: T): Passage<T> 
 }
 
 /**
- * The kind of the next token. Within the agent's words, a thought or a call ends with its closing tag and the rest of
- * that line.
+ * The kind of the next token. Within the agent's words, a thought or a call ends with its closing tag and the white
+ * space after it.
  */
 function kindOf(last: Passage | undefined, { role, turn, special, text }: TextToken): Kind {
   if (role === Role.prompt) return 'prompt';

@@ -23,9 +23,10 @@ export interface Questions {
 const SPLIT_SEED = 20;
 /** Share of the subjects that are set aside for the `entities` split. */
 const SET_ASIDE_SHARE = 0.2;
-/** One question in this many about the other entities is held out. If there are fewer questions, one is. */
+/** One question in this many about the other entities is held out. If there are only two to four, one is. */
 const HELD_OUT_EVERY = 5;
-// limits per split and per first entity: a file of 20,000 facts has more chains than anyone will ask
+// Limits of the `entities` split, of the other two splits together, and for each first entity: a file of 20,000 facts
+// has more chains than anyone will ask.
 const MAX_QUESTIONS = 20_000;
 const MAX_PATHS_PER_ENTITY = 48;
 
@@ -57,7 +58,10 @@ export function setAside({ factsOf }: FactWorld): ReadonlySet<number> {
   return new Set(shuffled.slice(0, Math.floor(SET_ASIDE_SHARE * subjects.length)));
 }
 
-/** Returns the questions of `hops` relations, up to 20,000 in each split, always in the same order. */
+/**
+ * Returns the questions of `hops` relations, always in the same order: about 20,000 at most in the `entities` split,
+ * and as many in the other two splits together.
+ */
 export function questions(world: FactWorld, setAsideEntities: ReadonlySet<number>, hops: number): Questions {
   const draw = random(SPLIT_SEED, Purpose.environment, 1, hops);
   const starts = draw.shuffle(Array.from(world.entities.keys()));

@@ -35,9 +35,9 @@ const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | n
 
 /**
  * Makes the environment that a configuration asks for. `facts` are only used by environments that ask about facts,
- * `chatTokenizer` only if the agent plays in text. Throws ConfigError if the facts are missing or unsuitable, or if the
- * run needs text and there is no chat tokenizer. Throws ProblemError if the tokenizer's chat template changes earlier
- * messages.
+ * `chatTokenizer` only if the agent plays in text. Throws ConfigError if the facts are missing or unsuitable, if the
+ * run needs text and there is no chat tokenizer, or for an environment that a person wrote, which needs its file.
+ * Throws ProblemError if the tokenizer's chat template changes earlier messages.
  */
 export function createEnv(
   config: RunConfig,

@@ -17,8 +17,8 @@ export interface QuestSettings {
 
 /**
  * Makes the task of one question over a graph. A call has progress 1 if it returns the next hop that the question
- * needs. If a call asks about an entity or relation that is not in the graph, the tool returns `none`. An answer that
- * is not in the graph is wrong.
+ * needs. If the graph does not have the fact that a call asks for, the tool returns `none`. An answer that is not in
+ * the graph is wrong.
  */
 export function quest(graph: Graph, { title, asks, words, distractors }: QuestSettings, maxTurns: number): Task {
   const { entities, relations, edges, gold, names = new Map<string, string>() } = graph;

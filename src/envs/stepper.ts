@@ -39,7 +39,7 @@ export type TakenTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waite
 /**
  * An episode in progress. A policy, a script, a person or an expert plays the agent and gives one token at a time to
  * `take`. The environment's tokens (the prompt, an observation) are added to `written` as soon as they exist. A token's
- * role depends only on who wrote it: tokens given to `take` are actions, all others are prompt or observation. /
+ * role depends only on who wrote it: tokens given to `take` are actions, all others are prompt or observation.
  */
 export interface Stepper {
   readonly env: ToolEnv;
@@ -131,9 +131,9 @@ export async function openAll(
 /** Asks the environment for the results of all waiting turns, in one call. Does nothing if no turn waits. */
 export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
   const waiting = steppers.filter(({ asked }) => asked !== null);
-  const offset = waiting[0]?.env.later;
-  if (!offset) return;
-  const results = await timedAsync(waiting[0]?.timer, () => offset.answer(waiting.flatMap(({ asked }) => asked ?? [])));
+  const later = waiting[0]?.env.later;
+  if (!later) return;
+  const results = await timedAsync(waiting[0]?.timer, () => later.answer(waiting.flatMap(({ asked }) => asked ?? [])));
   for (const [i, stepper] of waiting.entries()) stepper.receive(itemAt(results, i));
 }
 
@@ -275,12 +275,12 @@ class EpisodeStepper implements Stepper {
    * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `offset` places after
    * the turn's last token.
    */
-  #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, later: number): void {
+  #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, offset: number): void {
     const end = this.written.length - 1;
     const start = end - this.#action.length + 1;
     for (const part of REWARD_PARTS) {
       if (parts[part] === 0) continue;
-      const at = part === 'think' && thinkEnd >= 0 ? start + thinkEnd : end + later;
+      const at = part === 'think' && thinkEnd >= 0 ? start + thinkEnd : end + offset;
       this.payments.push({ at, part, reward: parts[part] });
     }
     const sums = REWARD_PARTS.map((part) => [part, this.parts[part] + parts[part]]);

@@ -8,7 +8,7 @@ export interface Wrong {
 
 /**
  * How an environment reads and writes text. Its tasks use only the words of its vocabulary. A face translates these
- * words to text, and the arguments and answers in a text back to words. /
+ * words to text, and the arguments and answers in a text back to words.
  */
 export interface TextFace {
   readonly system: string; // the agent's job, in a sentence or two

@@ -10,7 +10,7 @@ import { ERROR_WORD } from './vocab.ts';
 
 /**
  * How an environment is played in text: the agent's chat tokenizer, and the face that translates the environment's
- * words to text and back. /
+ * words to text and back.
  */
 export interface TextPlay {
   readonly chatTokenizer: ChatTokenizer;

@@ -3,7 +3,7 @@ import { type Direction, DIRECTIONS, neighbour } from './board.ts';
 
 /** Probability that a cell inside the room is a wall. */
 const WALL_PROBABILITY = 0.15;
-/** Number of rooms tried to find one with a start at least `minMoves` away. After that any room is accepted. */
+/** Number of rooms tried to find one with a start at least `minMoves` away. After that one move is enough. */
 const LARGE_ROOM_TRIES = 60;
 
 /** The cells of the agent and the box. */
@@ -85,7 +85,8 @@ function reversePlay(size: number, walls: readonly boolean[], target: number): R
     const at = stance % cells;
     const after = (moves[stance] ?? 0) + 1;
     for (const direction of DIRECTIONS) {
-      // before the forward move the agent was at `from`; the box behind it may have moved along
+      // In the forward move the agent went from `from` to `at`, against `direction`. If the box is in front of it now,
+      // the agent may have pushed it, and the box was at `at`.
       const from = neighbour(size, at, direction);
       if (from < 0 || walls[from] || from === box) continue;
       visit(from, box, after);

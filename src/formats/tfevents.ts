@@ -38,16 +38,16 @@ export function scalars(wallTime: number, step: number, values: readonly Scalar[
  */
 export function bytesUpTo(file: Uint8Array, last: number): number {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  let stepBytes = 0;
-  while (stepBytes + 16 <= file.length) {
-    const length = Number(view.getBigUint64(stepBytes, true));
-    const data = file.subarray(stepBytes + 12, stepBytes + 12 + length);
-    const end = stepBytes + 12 + length + 4;
+  let at = 0;
+  while (at + 16 <= file.length) {
+    const length = Number(view.getBigUint64(at, true));
+    const data = file.subarray(at + 12, at + 12 + length);
+    const end = at + 12 + length + 4;
     const intact = end <= file.length && view.getUint32(end - 4, true) === masked(crc32c(data));
     if (!intact || stepOf(data) > last) break;
-    stepBytes = end;
+    at = end;
   }
-  return stepBytes;
+  return at;
 }
 
 /** Reads the step of an event that `event` wrote: it comes after the wall time, or is missing, which means 0. */

@@ -8,7 +8,7 @@ export type Files = ReadonlyMap<string, Uint8Array>;
 const MAX_FILES = 10_000;
 /** Unpacked bytes that any archive may have, however small it is. */
 const ALWAYS_ALLOWED_BYTES = 64e6;
-/** Unpacked bytes that a larger archive may have, as a multiple of its packed bytes. */
+/** Unpacked bytes that a larger archive may have, as a multiple of the archive's own bytes. */
 const MAX_EXPANSION = 200;
 /** Unpacked bytes that no archive may exceed. */
 const MAX_TOTAL_BYTES = 2 ** 30;

@@ -53,7 +53,8 @@ async function useOnce(
   // longest sources first, because they probably take longest
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
   const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
-  const allCreated = Promise.allSettled(making.values()); // a device whose queue compiles can create no pipelines meanwhile
+  // all are created before any is used, because a device whose queue compiles can create no pipelines meanwhile
+  const allCreated = Promise.allSettled(making.values());
   // only the longest, because the second device must create them, which takes time, too
   const shared = new Set(
     gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SECOND_DEVICE_SHARE)) : [],

@@ -39,7 +39,7 @@ export interface Kernel {
   readonly bytes: (dims: Dims, halves?: Halves) => number; // least memory traffic: each operand moves once
 }
 
-/** The parts of a kernel that its WGSL does not say. */
+/** What TypeScript declares of a kernel, besides its name and its WGSL. */
 interface Declaration {
   /** Binding names in order, to be checked against the WGSL. */
   readonly bind: readonly string[];

@@ -12,7 +12,11 @@ export interface StepStats {
   readonly criticGradNorm: number; // separate critic; else 0
   readonly tokens: number; // in the policy-loss mask
   readonly skipped: '' | 'empty' | 'non-finite'; // why the step changed nothing
-  readonly culprit: string; // 'weight NAME' or 'gradient NAME' that was not finite; '' if none
+  /**
+   * The first tensor that was not finite: 'weight NAME' or 'gradient NAME', in f16 storage also the activation that
+   * overflowed; '' if none. A tensor of a separate critic is named as such.
+   */
+  readonly culprit: string;
 }
 
 /** Everything that `report` reads back; arrays are (B,T). */

@@ -1,6 +1,9 @@
 import type { Appended } from './textModel.ts';
 
-/** The text of each row, as token ids, with checks for the calls that change it. A failed check throws RangeError. */
+/**
+ * The text of each row, as token ids, with checks for the calls that read or change it. A failed check throws
+ * RangeError and changes nothing.
+ */
 export class RowTexts {
   readonly #texts: number[][];
   readonly #length: number;

@@ -3,7 +3,7 @@ import { criticConfig, type NetworkState, type Policy, type PolicyState } from '
 
 /**
  * Checks that a saved state fits the policy: every trained tensor with its moments, and a separate critic if and only
- * if the run has one. Throws RangeError that names the tensor.
+ * if the run has one. Throws RangeError, with the name of the tensor that doesn't fit.
  */
 export function checkState(policy: Pick<Policy, 'model' | 'parameters'>, critic: boolean, state: PolicyState): void {
   if (critic !== (state.critic !== null)) {

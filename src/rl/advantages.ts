@@ -116,7 +116,7 @@ export function biLevelGae(
 /**
  * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025):
  * GAE with λ = 1 and a critic whose value is always 0. The running return passes over masked-out tokens unchanged; they
- * don't reset it to 0. /
+ * don't reset it to 0.
  */
 export function rewardToGo(
   shape: Shape,
@@ -143,7 +143,7 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
  * (GRPO, Shao et al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline).
  * `leave-one-out`: S − mean of the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
  * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly
- * 0 if it has only one row, or if its scores lie within 1e-6 of each other. /
+ * 0 if it has only one row, or if its scores lie within 1e-6 of each other.
  */
 export function groupRelative(
   scores: ArrayLike<number>,
@@ -174,7 +174,7 @@ export function groupRelative(
 /**
  * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`),
  * 0 outside `keep`. If `statistics` has one token or none, there is no variance, and all advantages become 0. Equal
- * advantages become 0. /
+ * advantages become 0.
  */
 export function whiten(advantages: Float64Array, statistics: ArrayLike<number>, keep: ArrayLike<number>): void {
   let count = 0;

@@ -21,7 +21,7 @@ export interface BranchRequest extends EpisodeSeeds {
  * Plays a task again with the agent's first tokens given. The environment answers as before, as long as the actions are
  * the same. Tokens are drawn from a random stream of their own. `policy` must have one row; its batch is overwritten.
  * Returns a batch of that row. It has the log-probabilities of the given tokens too, and nothing is trained on it.
- * Throws if a given token is not legal at its position. /
+ * Throws if a given token is not legal at its position.
  */
 export async function branch(
   policy: Policy,

@@ -11,7 +11,7 @@ import { klEstimate } from './objective.ts';
  * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
  * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
- * advantages outside the advantage mask to 0 again, unless `remask` is off.
+ *    advantages outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Multiply by `scale`.
  *
  * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`,
@@ -55,8 +55,8 @@ function subtractKl(
 }
 
 /**
- * Moves rewards off tokens that are in `scored` but not in `mask`. Each reward goes to the last token before it, in its
- * row, that is in `mask`.
+ * Returns the rewards, moved off tokens that are in `scored` but not in `mask`: each goes to the last token before it,
+ * in its row, that is in `mask`. `rewards` itself stays as it is.
  */
 function moveRewardsBack(
   { rows, length }: CreditBatch,

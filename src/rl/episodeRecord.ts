@@ -11,14 +11,17 @@ export interface TokenOrigin {
   readonly single?: boolean; // the agent drew it where only one token was legal
 }
 
-/** The record of B episodes of at most T tokens, written token by token. All arrays are (B,T). */
+/**
+ * The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T)
+ * unless marked.
+ */
 export interface EpisodeRecord extends TokenRecord {
   readonly rows: number;
   readonly length: number;
   readonly turns: Uint8Array;
   readonly lengths: Int32Array; // (B) tokens written
   readonly logprobs: Float32Array; // the policy's log-probabilities when it drew the tokens
-  /** log-probabilities after top-k and top-p: higher than `logprobs` where these removed other tokens. */
+  /** Log-probabilities after top-k and top-p: higher than `logprobs` where these removed other tokens. */
   readonly drawnLogprobs: Float32Array;
   readonly singles: Uint8Array; // 1 where the agent drew the only legal token
   readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once

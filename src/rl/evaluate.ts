@@ -23,7 +23,6 @@ export interface Evaluation {
  * evaluation also measures naive RAG if the environment has it. With `evaluation` set to full, the first and last
  * evaluations also play the environment's other splits, with greedy decoding. Random draws come from a stream that
  * training never uses. `played` gets the number of finished greedy and sampled episodes. Overwrites the policy's batch.
- * /
  */
 export async function evaluate(
   policy: Policy,

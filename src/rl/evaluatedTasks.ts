@@ -31,7 +31,7 @@ export function taskKey(begin: Reset, seed: number, settings: EnvSettings): stri
 /**
  * Seeds of the tasks in an evaluation, all of them different tasks. `begin` draws tasks until `evalTasks` different
  * ones are found, or until it seems to have no more. If the environment holds no tasks out, the result covers all of
- * its tasks and ignores `evalTasks`, because success is then a share of all tasks. /
+ * its tasks and ignores `evalTasks`, because success is then a share of all tasks.
  */
 export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): readonly number[] {
   const { seed, evalTasks } = config;

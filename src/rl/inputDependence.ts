@@ -21,8 +21,9 @@ export interface InputDependence {
 /**
  * Computes RAGEN-2's proxy for the mutual information between context and turn (Wang et al. 2026, §3; its
  * `collapse_metrics.py`). `likelihood[i][j]` is the log-probability of turn i under context j, N × N. Î = mean_i (ℓ_ii
- * − log mean_j e^{ℓ_ij}) ≤ log N. Retrieval accuracy is the share of turns whose own context gives the largest ℓ; ties
- * count in part. Turns that ignore what was read have Î = 0 and retrieval at chance, however varied they are.
+ * − log mean_j e^{ℓ_ij}) ≤ log N. Retrieval accuracy is the share of turns whose own context gives the largest ℓ; a
+ * turn whose context ties with n − 1 others counts as 1/n. Turns that ignore what was read have Î = 0 and retrieval at
+ * chance, however varied they are.
  */
 export function inputDependence(likelihood: readonly (readonly number[])[]): InputDependence {
   const n = likelihood.length;

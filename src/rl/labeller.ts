@@ -36,10 +36,10 @@ const HELD_OUT_EVERY = 5;
 
 /**
  * Shows the labeller the rollouts of each prompt in random pairs, each rollout at most once, and returns its choices.
- * It prefers the rollout of greater utility, or flips a coin if both are equal. With probability `labellerNoise` it
- * then chooses the other one. Pairs with the same tokens are not shown. In held-out prompts, coin choices are dropped,
- * because nothing can agree with them. The choices for a prompt, and whether it is held out, depend only on `seed`,
- * `round` and its group.
+ * It chooses the rollout of greater utility or, with probability `labellerNoise`, the other one. If both utilities are
+ * equal it flips a coin. Pairs with the same tokens are not shown. In held-out prompts, coin choices are dropped,
+ * because nothing can agree with them. The random draws for a prompt, among them whether it is held out, depend only on
+ * `seed`, `round` and its group.
  */
 export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Labelled[] {
   const byGroup = new Map<number, EpisodeView[]>();

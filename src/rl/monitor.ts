@@ -9,7 +9,7 @@ import { contradictions } from '../config/contradictions.ts';
  * become alike are not a trap by themselves: a run that has learned all it can looks the same. They are a trap if
  * success has fallen from its best (`collapse`), or if turns no longer depend on what the agent reads although success
  * has not yet risen half the way from its first value to 1 (`blind`). `blind` needs RAGEN-2's measure of input
- * dependence. If that is switched off, such a run gets WATCH at most. /
+ * dependence. If that is switched off, such a run gets WATCH at most.
  */
 export interface Monitor {
   /** The verdict after an update, given its metrics and its configuration. */
@@ -20,7 +20,10 @@ export interface Monitor {
 const BASE_UPDATES = 10;
 /** Number of updates over which current values are averaged. */
 const RECENT_UPDATES = 5;
-/** Number of updates in a row before the state becomes `trap`, or leaves it. */
+/**
+ * Number of updates in a row with the signs of a trap before the state becomes `trap`, and without them before it ends.
+ * It ends at once if success has not fallen from its best and half of the possible gain is reached.
+ */
 const HOLD_UPDATES = 3;
 /**
  * Thresholds for the reward spread, as a share of the base: half is RAGEN’s early sign; RAGEN-2 stops a run after ten
@@ -50,7 +53,7 @@ const SUCCESS_GAIN = { enough: 0.5, some: 0.2 };
 
 /**
  * Keeps the history it needs in `memory`; call `observe` for every update, in order. The signs are computed from means
- * over the last five updates. /
+ * over the last five updates.
  */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;

@@ -51,7 +51,7 @@ export function surrogate(
  * An estimate of KL(policy ‖ reference) at a sampled token (Schulman, "Approximating KL divergence") and its derivative
  * with respect to the policy's log-probability, with δ = logprob − refLogprob and the bounds of verl's
  * `kl_penalty_forward`: k1 = δ and k2 = ½δ² without a bound, k3 = min(e^−δ − 1 + δ, 10) with gradient 0 beyond 10, that
- * is for δ below about −2.61 and above about 11. /
+ * is for δ below about −2.61 and above about 11.
  */
 export function klEstimate(
   logprob: number,
@@ -127,10 +127,10 @@ function divisor(aggregation: Aggregation, counts: Counts, row: number): number 
  * gradients; see `LearningMath.objective`.
  *
  * policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
- * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), each with
- * its own token counts over all the given rows. Rows without a token in a mask are not counted. Numbers outside a mask
- * are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, with 0 outside the masks; other
- * rows stay as they are. Float64 throughout.
+ * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), unless
+ * `entropyAggregation` or `valueAggregation` is set. Each has its own token counts over all the given rows. Rows
+ * without a token in a mask are not counted. Numbers outside a mask are never read, so a NaN there cannot leak. The
+ * given rows of `out` are overwritten, with 0 outside the masks; other rows stay as they are. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
   const lossCounts = count(batch.lossMask, rows, batch.length);

@@ -29,9 +29,10 @@ export interface PreferenceSet {
 }
 
 /**
- * Makes a set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs, and a quarter as many
- * held-out pairs. A pair of rollouts occurs once, with the newest choice. It stays on the side (fitted or held out)
- * where it was first, so no pair is on both.
+ * Makes a set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs of the labeller, a
+ * quarter as many held-out pairs, and the newest 2,048 pairs of a person. Two rollouts occur at most once among the
+ * labeller's pairs and once among a person's, with the newest choice. A pair of the labeller stays on the side (fitted
+ * or held out) where it was first, so no pair is on both.
  */
 export function preferenceSet(from: PreferenceMemory | null = null): PreferenceSet {
   const [fitted, heldOut, persons] = [from?.fitted, from?.heldOut, from?.persons].map(byKey) as [Pairs, Pairs, Pairs];

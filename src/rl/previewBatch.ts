@@ -17,7 +17,7 @@ export interface StepLogprobs {
   readonly values: ArrayLike<number>;
 }
 
-/** A finished update: its batch, its configuration at the end, and its optimizer steps. */
+/** A finished update: its batch, its configuration at the end, its credit settings and its optimizer steps. */
 export interface FinishedUpdate {
   readonly batch: BatchView;
   readonly config: RunConfig;

@@ -23,7 +23,7 @@ export interface QueueRequest extends PlaySettings {
  * Plays each task once, as many at a time as the policy has rows. A row whose episode is over takes the next task
  * before the next chunk, so no row is idle while tasks wait. An episode doesn't depend on the tasks in other rows.
  * Returns the episodes in the order of the tasks, each as its own group, without tokens. Calls `played` after each
- * chunk with the number of finished episodes. Overwrites the policy's batch. /
+ * chunk with the number of finished episodes. Overwrites the policy's batch.
  */
 export async function playQueue(
   policy: Decoding & Pick<Policy, 'beginRow'>,

@@ -32,7 +32,7 @@ export interface Rollouts {
  * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and
  * `played` gets the number of finished episodes. Tokens of `script` have the action role and log-probability 0.
  * Scripted tokens past the end of an episode are ignored. Throws if a scripted token is not legal at its position, or
- * if there are more tasks than rows. /
+ * if there are more tasks than rows.
  */
 export async function rollout(
   policy: Decoding,

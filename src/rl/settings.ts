@@ -92,7 +92,7 @@ const HELD_OUT_BIT = 0x80000000;
 /**
  * Seed of the task of `group` in `update`: 31 bits, with the top bit clear. The seeds of a batch are consecutive, so an
  * environment with few tasks gives each equally often. With independent draws, number hunt learned half as fast
- * (docs/journal/learning.md). /
+ * (docs/journal/learning.md).
  */
 export function trainTaskSeed(seed: number, update: number, group: number): number {
   return (hash(streamKey(seed, Purpose.trainTask), update, 0) + group) & ~HELD_OUT_BIT;
@@ -105,7 +105,7 @@ export function trainEnvironmentSeed(seed: number, update: number, row: number):
 
 /**
  * Seed of held-out task `index`. The top bit is set, so no training task can have the same seed. The seeds of a run are
- * consecutive, so an environment with few tasks gives each equally often. /
+ * consecutive, so an environment with few tasks gives each equally often.
  */
 export function evalTaskSeed(seed: number, index: number): number {
   const first = hash(streamKey(seed, Purpose.evalTask), 0, 0) & 0x3fffffff;

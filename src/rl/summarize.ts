@@ -176,7 +176,10 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
   };
 }
 
-/** Returns the KL between the distribution after top-k and top-p and the policy. */
+/**
+ * Returns an estimate of KL(truncated ‖ policy) in nats: the mean log-ratio at the drawn tokens, where "truncated" is
+ * the distribution after top-k and top-p. Returns nothing if both are off.
+ */
 function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Metrics {
   if (topK === 0 && topP === 1) return {};
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
@@ -193,7 +196,7 @@ function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metri
   };
 }
 
-/** Returns the metrics of the KL penalty in the reward. */
+/** Returns the metrics of the KL penalty in the reward; nothing if its coefficient is 0. */
 function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics {
   if (credit.klCoef === 0) return {};
   const { record } = rolled;

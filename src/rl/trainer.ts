@@ -54,7 +54,7 @@ export interface Run {
 
 /**
  * A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2
- * `rollout_filter_empty_stop_steps`). /
+ * `rollout_filter_empty_stop_steps`).
  */
 const MAX_EMPTY_UPDATES = 5;
 
@@ -67,7 +67,7 @@ const MAX_EMPTY_UPDATES = 5;
  * per decode chunk and once per update, and once more in updates that measure input dependence; with `fenced`, also
  * after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
  * can continue. If the group filter drops all prompts of a batch, nothing is learned from it. After five such batches
- * in a row the run pauses. /
+ * in a row the run pauses.
  */
 export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, yieldToEvents, progress } = run;
@@ -232,7 +232,8 @@ function scoresOf({ episodes }: Rollouts, { filterScore }: RunConfig): readonly 
 
 /**
  * The row indices of each optimizer step. Every epoch shuffles the rows that passed the group filter and splits them
- * into minibatches of equal size. If all rows passed there are `minibatches` of them per epoch, otherwise fewer. /
+ * into minibatches of equal size; the last may be smaller. If all rows passed there are `minibatches` of them per
+ * epoch, otherwise at most as many.
  */
 function minibatches(
   { seed, epochs, minibatches: parts }: RunConfig,

@@ -74,8 +74,8 @@ export class Library {
       const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
       // files with the same path belong to different runs: dropped one by one, they lose the names of their folders
       samePathCount = path === this.#files.at(-1)?.path ? samePathCount + 1 : 0;
-      const existing = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
-      const open: OpenFile = { path, file, ...existing, format: null, parquet: null, report };
+      const place = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
+      const open: OpenFile = { path, file, ...place, format: null, parquet: null, report };
       this.#files.push(open);
       for await (const found of this.#read(open, pattern)) {
         yield {

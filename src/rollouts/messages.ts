@@ -114,11 +114,11 @@ export function callsOf(message: JsonRecord): readonly Call[] {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
-  const calls = Object.keys(value).flatMap((key) => {
+  const entries = Object.keys(value).flatMap((key) => {
     const entry = field(value, key);
     return entry === undefined ? [] : [[key, withoutNulls(entry)] as const];
   });
-  return Object.fromEntries(calls);
+  return Object.fromEntries(entries);
 }
 
 /** The calls of `tool_calls` that the message's text does not already contain as pieces of kind `call`. */

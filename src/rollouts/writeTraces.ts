@@ -80,7 +80,7 @@ function wordsBy({ ids, words }: BatchRow): Readonly<Record<string, string>> {
 
 /**
  * The nodes of a row: one message for each run of tokens with one role and turn. Each node's parent is the one before
- * it.
+ * it. An observation is a `tool` message that answers the call of the agent in the same turn.
  */
 function nodesOf(row: BatchRow, timestamp: number) {
   const roles = row.list('roles') ?? [];

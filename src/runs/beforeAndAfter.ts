@@ -6,16 +6,16 @@ import type { Points } from './series.ts';
 const NO_POINTS: Points = { x: new Uint32Array(), y: new Float64Array() };
 
 /**
- * Number of updates averaged before a change, and after it. Later updates say more about training in general than about
- * the change.
+ * Largest number of updates averaged before a change, and after it. More distant updates say more about training in
+ * general than about the change.
  */
 export const UPDATES_EACH_SIDE = 10;
 
 /** Means of curves shortly before and shortly after a change of knobs. */
 export interface BeforeAfter {
-  /** Number of updates averaged before the change: at most `UPDATES_EACH_SIDE`, back to the previous change. */
+  /** Number of updates averaged before the change: at most `UPDATES_EACH_SIDE`, none before the previous change. */
   readonly before: number;
-  /** Number of updates averaged after the change: at most `UPDATES_EACH_SIDE`, up to the next change. */
+  /** Number of updates averaged after the change: at most `UPDATES_EACH_SIDE`, none from the next change on. */
   readonly after: number;
   readonly means: readonly Means[]; // only curves with points on both sides
 }

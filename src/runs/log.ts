@@ -48,8 +48,9 @@ export interface LogFile {
 
 /**
  * Reads the run from a log: JSON lines as `npm run train -- --json` prints them, or metrics.jsonl of a saved folder.
- * metrics.jsonl has no knobs, so without a playground.json the run is named after its file. Ignores lines of other
- * kinds, and a last line that was cut off. Throws ProblemError with the line that is wrong.
+ * metrics.jsonl has no knobs, so without a playground.json the run has the default knobs, and a name made of the file's
+ * that says so. Ignores lines of other kinds, and a last line that was cut off. Throws ProblemError with the line that
+ * is wrong.
  */
 export function readLog(text: string, { name, written, run: beside }: LogFile): Run {
   const lines = text.split('\n');

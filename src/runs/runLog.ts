@@ -111,8 +111,8 @@ export class RunLog {
 }
 
 /**
- * Adds an update's metrics to their curves, unless a curve already has that update: runs from older saves repeat their
- * first evaluation.
+ * Adds an update's metrics to their curves, unless a curve already has that update or a later one: runs from older
+ * saves repeat their first evaluation.
  */
 export function measure(all: Map<MetricName, Series>, update: number, values: Metrics): void {
   for (const [name, value] of Object.entries(values) as [MetricName, number][]) {

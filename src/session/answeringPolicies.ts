@@ -15,8 +15,8 @@ const FIRST_RATE = 20e9;
 /** Shorter measurements say little about the speed. */
 const MIN_TIMED_MS = 500;
 /**
- * Largest number of tokens that are computed at once. It is small, so that activations take little memory compared with
- * the weights.
+ * Largest number of tokens that are computed at once, unless a single row is longer. It is small, so that activations
+ * take little memory compared with the weights.
  */
 const MAX_TOKENS_AT_ONCE = 1024;
 

@@ -16,7 +16,7 @@ export interface EnvironmentSources {
   readonly facts: Facts | null; // a person's own facts
   readonly chatTokenizer: ChatTokenizerFiles | null; // the saved run's tokenizer; null: use the shipped text model's
   readonly base?: Pick<BaseCheckpoint, 'chatTokenizer'> | null; // the checkpoint that the run trains adapters for
-  readonly isContinued?: boolean; // the run has its weights already, so its warm start is over
+  readonly isContinued?: boolean; // the run continues from a checkpoint: it is not refused for its warm start
 }
 
 /**
@@ -29,7 +29,7 @@ export interface OpenedEnvironment {
 
 /**
  * Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is
- * missing, and BaseNeededError if a checkpoint is missing.
+ * missing, ConfigError if a new run would imitate on a server, and BaseNeededError if a checkpoint is missing.
  */
 export async function openEnvironment(
   config: RunConfig,

@@ -12,8 +12,7 @@ type ImportTask = Extract<FolderTask, { kind: 'import' }>;
 type RunTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /**
- * Does a FolderTask. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has
- * changed.
+ * Does a RunTask. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has changed.
  */
 export async function answerFolder(
   task: RunTask,

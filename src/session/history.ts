@@ -138,13 +138,16 @@ function stateBytes({ weights, adamM, adamV }: NetworkState): number {
 
 /** The largest number of kept updates. */
 const KEPT_UPDATES = 64;
-/** The number of newest updates that `leastMissed` never drops, so that the person can go through them one by one. */
+/**
+ * The number of newest updates that `leastMissed` spares if there are at least 26 updates, so that the person can go
+ * through them one by one.
+ */
 const NEWEST_UPDATES = 24;
 
 /**
- * The update of `updates` (ascending) to drop next. The first update and the newest 24 are never dropped. Of the
- * others, it is the update whose neighbours are closest together, the oldest one if several are equal. So the kept
- * updates spread over the whole run and are denser towards its end. With fewer than 26 updates it is the oldest. Throws
+ * The update of `updates` (ascending) to drop next. With fewer than 26 updates it is the oldest. Otherwise the first
+ * update and the newest 24 are spared. Of the others, it is the update whose neighbours are closest together, the
+ * oldest one if several are equal. So the kept updates spread over the whole run and are denser towards its end. Throws
  * if `updates` is empty.
  */
 function leastMissed(updates: readonly number[]): number {

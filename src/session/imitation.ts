@@ -15,7 +15,7 @@ interface Imitation {
   readonly begun: RunConfig; // the knobs at the start; later changes don't affect demonstrations
   readonly progress: Progress; // updated after each step
   readonly yieldToEvents: () => Promise<void>;
-  readonly onImitated: () => Promise<void>; // called before the event of the last step
+  readonly onImitated: () => Promise<void>; // called before the event of the last step, or at once if all are done
 }
 
 /** Whether a run that trains adapters imitates demonstrations before RL. */

@@ -61,7 +61,10 @@ async function withMeasurements(by: Readers, { batch, config }: KeptBatch, chang
 // a dragged slider asks about the same update many times
 const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>();
 
-/** The numbers of each optimizer step of an update, cached for each batch. Throws if the update can't be repeated. */
+/**
+ * The numbers of each optimizer step of an update, cached for each batch; null as in `stepLogprobs`. Throws if the
+ * update can't be repeated.
+ */
 async function repeatedSteps(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
   const cached = known.get(batch);
   if (cached !== undefined) return cached;

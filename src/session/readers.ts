@@ -158,7 +158,7 @@ export class Readers {
   }
 }
 
-/** Largest time for an answer. One that takes more is computed only if the question asks for it anyway. */
+/** An answer that takes more time than this is computed only if the question asks for it anyway. */
 const CHEAP_SECONDS = 30;
-/** Largest memory for an answer. One that takes more is computed only if the question asks for it anyway. */
+/** An answer that takes more memory than this, in bytes, is computed only if the question asks for it anyway. */
 const CHEAP_BYTES = 2 ** 28;

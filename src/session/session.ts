@@ -50,7 +50,8 @@ export interface Session {
   /** Goes back to a checkpoint of this run. The knobs keep their values. */
   readonly restore: (checkpoint: Checkpoint) => void;
   /**
-   * Changes knobs of the running run. Throws ConfigError, and changes nothing, for restart knobs and impossible values.
+   * Changes knobs of a run in progress. Throws ConfigError, and changes nothing, for restart knobs and impossible
+   * values.
    */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
   /**
@@ -179,7 +180,7 @@ interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy
   readonly stage: LongStage;
   readonly rewardModel: RewardModel | null;
   /**
-   * the weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation.
+   * The weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation.
    */
   readonly first: Weights;
   readonly host: Host;
@@ -274,8 +275,8 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
 }
 
 /**
- * Passes the events of training on. It adds each batch to the history first, and the list of kept updates to the
- * batch's event.
+ * Passes the events of training on, phases with the time left. It adds each batch to the history first, and to the
+ * batch's event the list of kept updates and their size in bytes.
  */
 async function* recordBatches(
   events: AsyncGenerator<TrainingEvent, never>,

@@ -30,7 +30,7 @@ export interface BpeVocabulary {
 }
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
-/** Maximum number of merges. The largest published vocabularies have 500,000. */
+/** Maximum number of merges. The largest published vocabularies have 500,000 merges and 260,000 tokens. */
 export const MOST_MERGES = 1 << 20;
 /** Maximum length of a token, in characters. The longest published tokens have about 200. */
 const MAX_TOKEN_LENGTH = 1024;

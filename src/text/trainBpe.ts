@@ -46,7 +46,7 @@ function countedWords(pieces: Iterable<string>): readonly Word[] {
 
 /** The most frequent pair of adjacent symbols; null if no pair occurs twice. */
 function mostFrequentPair(words: readonly Word[]): readonly [string, string] | null {
-  // by the pair mergePair with a space, which is not a byte character
+  // by the two symbols joined with a space, which is not a byte character
   const counts = new Map<string, number>();
   for (const { symbols, count } of words) {
     for (let i = 0; i + 1 < symbols.length; i++) {

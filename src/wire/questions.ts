@@ -20,7 +20,7 @@ interface Insisting {
 
 /**
  * A question about a kept rollout, under the configuration of its batch. Copies of the weights answer it, so the run
- * isn't affected. /
+ * isn't affected.
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // the batch that an update learned from

@@ -7,7 +7,7 @@ import whitenDeviationWgsl from './whiten_deviation.wgsl';
 import whitenSumsWgsl from './whiten_sums.wgsl';
 import { each, line } from './costs.ts';
 
-// Kernels that turn rewards into masks and advantages.
+// Kernels that compute the masks, and from rewards the advantages.
 const perRow = (rows: string) => ({
   grid: line(rows, 16),
   flops: each(20, `${rows} T`),

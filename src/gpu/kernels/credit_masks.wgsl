@@ -11,8 +11,8 @@
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
 //           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
-//           summed in f32. A reward outside the advantage mask only goes into `shaped`. A log-probability outside the
-//           KL mask has no effect.
+//           summed in f32. A reward outside the advantage mask, except at a single-choice token, only goes into
+//           `shaped`. A log-probability outside the KL mask has no effect.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;

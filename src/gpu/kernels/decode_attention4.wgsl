@@ -10,7 +10,7 @@
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over registers unroll (for D up to 16)
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: nothing is new
+struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: cached already
 @group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<vec4<Kept>>;

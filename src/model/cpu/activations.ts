@@ -65,7 +65,8 @@ function backwardSizes(model: ModelConfig, n: number) {
   const { hidden_size: d, intermediate_size: f } = model;
   return {
     dstream: n * d, // gradient of the residual stream
-    dscratch: n * Math.max(d, model.num_attention_heads * model.head_dim), // gradient of `attended`, `normed` or `postNormed`
+    // gradient of `attended`, `normed` or `postNormed`
+    dscratch: n * Math.max(d, model.num_attention_heads * model.head_dim),
     dqkv: n * qkvWidth(attentionShape(model)),
     dgateUp: n * 2 * f,
     dgated: n * f,

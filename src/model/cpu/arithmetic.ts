@@ -37,7 +37,8 @@ export interface Arithmetic {
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, for this model
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
   readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, for this model
-  readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void; // layers.ts
+  /** Rotates q and k in the rows of qkv; see layers.ts. */
+  readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void;
   readonly swiglu: typeof swiglu;
   readonly swigluBackward: typeof swigluBackward;
   readonly addInto: typeof addInto;
@@ -69,8 +70,8 @@ export interface PackedFormats {
    */
   readonly integers: (format: BlockFormat) => boolean;
   /**
-   * Size of the array that `quantize` writes for activations (n,k): 16-bit numbers, and a scale and a sum for each
-   * block of 32. In numbers of `reals`.
+   * Size of the array for activations (n,k) that `quantize` writes, in numbers of `reals`: scratch memory for the
+   * weights that `product` widens, then 16-bit numbers, and a scale and a sum for each block of 32.
    */
   readonly quantizedSize: (n: number, k: number) => number;
 }

@@ -47,9 +47,9 @@ function readValues(net: NetworkWithBuffers, pass: Pass, values: Real): void {
 }
 
 /**
- * Writes the old log-probability and entropy of every token to the batch, and with `values` the critic's value. The
- * reference's log-probabilities are computed with the weights `reference`; without `reference`, they are set to the old
- * ones.
+ * Writes the old log-probability and entropy of every token to the batch, and the critic's value: that of a shared
+ * critic always, that of a separate critic with `values`. The reference's log-probabilities are computed with the
+ * weights `reference`; without `reference`, they are set to the old ones.
  */
 export function scoreBatch(
   learner: Learner,
@@ -121,8 +121,8 @@ export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> 
 /**
  * Computes the gradients of the objective over the given rows, in the networks' gradient pools, and returns the
  * measurements. Changes no weight. Checks the weights first: if one is a NaN or an infinity, nothing is run, and the
- * measurements are NaN. The loss of a separate critic is the value loss with coefficient 1, which isn't part of
- * `total`. Its tensors are named `critic.NAME`.
+ * losses, the entropy, the KL and the gradient norm are NaN. The loss of a separate critic is the value loss with
+ * coefficient 1, which isn't part of `total`. Its tensors are named `critic.NAME`.
  */
 export function accumulateGradients(
   learner: Learner,

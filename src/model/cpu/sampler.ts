@@ -4,15 +4,16 @@ import type { Real } from './real.ts';
 /** The result of one draw. */
 export interface Draw {
   readonly token: number; // −1 if no token is legal
-  readonly logMass: number; // log of the total probability of the tokens kept by top-k and top-p; 0 if both are off
+  /** Log of the total probability of the tokens kept by top-k and top-p; 0 if both are off, and for greedy draws. */
+  readonly logMass: number;
 }
 
 /**
  * Draws one token from a row of log-probabilities (illegal tokens at −1e30): in the order of ids, the first token whose
  * cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k likeliest tokens, on a tie the
- * lower id. Top-p then keeps the fewest likeliest tokens whose probabilities add up to `topP` of the rest. Greedy takes
- * the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last legal token: a broken network is
- * reported by `learn`, which names the tensor, and doesn't crash here.
+ * lower id. Of these, top-p keeps the fewest likeliest whose probabilities add up to at least `topP` of their total.
+ * Greedy takes the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last token that it may
+ * draw: a broken network is reported by `learn`, which names the tensor, and doesn't crash here.
  */
 export function drawToken(
   logprobs: Real,

@@ -9,8 +9,8 @@ const PLAIN = { walk: 'walk', group: 'group' } as const;
 const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
 
 /**
- * Plans that turn rewards into masks, advantages and returns. All estimators share these plans; only their settings
- * differ.
+ * Plans that compute masks and, from rewards, advantages and returns. All estimators share these plans; only their
+ * settings differ.
  */
 export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | 'group whitened', Plan>>;
 

@@ -28,7 +28,7 @@ export interface Plans {
   readonly sameReference: Plan; // copies the old log-probabilities to the reference's
   readonly credit: CreditPlans;
   readonly policy: StepPlans;
-  readonly measured: Plan; // the policy's closing if only the critic learns
+  readonly measured: Plan; // the policy's closing if only the critic learns: measures the step without taking it
   readonly critic: StepPlans | null;
   readonly scoreRows: readonly Plan[]; // plan k makes the k-th R rows of the batch the current micro-batch
   readonly stepRows: readonly Plan[]; // plan k makes the k-th R rows of the minibatch the current micro-batch

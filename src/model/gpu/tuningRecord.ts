@@ -6,8 +6,9 @@ import type { PolicySpec } from '../policy.ts';
 import type { Tuned } from './tuner.ts';
 
 /**
- * The key under which a tuning is stored: adapter, browser, kernel sources, storage type and model sizes. Row length
- * and tokens per minibatch are rounded up to powers of two. If any of these changes, another kernel set may be faster.
+ * The key under which a tuning is stored: adapter, browser, kernel sources, storage type, and the model's sizes and
+ * switches (biases, tied embeddings, value head), but not its number of layers. Row length and tokens per minibatch are
+ * rounded up to powers of two. If any of these changes, another kernel set may be faster.
  */
 export function tuningKey(
   gpu: Pick<Gpu, 'identity'>,

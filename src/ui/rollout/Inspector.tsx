@@ -298,7 +298,7 @@ export interface PassPush {
   readonly policy: number; // the policy loss's part of `push`: A · ρ · share
   readonly share: number; // weight of the token in the loss's mean; 0 if the update dropped the row
   readonly ratio: number | null; // ρ; null where the policy loss did not push
-  readonly clipped: boolean; // the token has an advantage, but clipping set its gradient to 0
+  readonly clipped: boolean; // the token has an advantage, but clipping set the policy loss's gradient to 0
 }
 
 /**

@@ -17,7 +17,10 @@ const MAX_WORD_VOCABULARY = 256;
 interface Props {
   readonly source: Source;
   readonly t: number;
-  /** 'begun': compare the untrained policy with the current one, instead of before and after the rollout's update. */
+  /**
+   * 'begun': compare the policy at the start of the run with the current one, instead of before and after the
+   * rollout's update.
+   */
   readonly since?: 'begun';
   /** Called when a word is pressed; by default a branch starts there. */
   readonly choose?: (token: number) => void;

@@ -23,7 +23,7 @@ export interface TokenAnnotations {
   readonly below?: (turn: ShownTurn) => ReactNode;
   readonly note?: (span: ShownSpan) => ReactNode; // after a span's tokens
   readonly text?: (text: string, tokens: number) => ReactNode; // draws a span that has a text but no tokens
-  // splits a long span into parts and calls `draw` for each
+  // splits a span of any length into parts and calls `draw` for each
   readonly parts?: (tokens: readonly number[], draw: (part: readonly number[]) => ReactNode) => ReactNode;
 }
 

@@ -26,7 +26,7 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   gradient: {
     label: 'Push',
-    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch in the bar: clipping stopped the push in at least one epoch.',
+    doc: 'How hard this update pushed the token’s probability up (▲) or down (▼): the gradient of the token’s own loss, −∂L/∂log π, summed over the epochs. A notch in the bar: the token was clipped in at least one epoch.',
     ramp: 'diverging',
     where: 'loss',
   },

@@ -84,7 +84,8 @@ export function isKeyed(): boolean {
 }
 
 /**
- * Previews both masks switched, while the key M is down. Both, because observations are only pushed if both are off.
+ * Previews both masks off, or both on if both are off, while the key M is down. Both, because the policy loss pushes
+ * observations only if both are off.
  */
 export function pressPreview(): void {
   const { batchConfig: config } = live;

@@ -61,7 +61,7 @@ export interface HeldOut {
   readonly best: number;
   readonly tasks: number; // number of different tasks
   readonly kind: EvaluationSet;
-  readonly whole: boolean; // all tasks of the environment are evaluated
+  readonly whole: boolean; // true: every task of this kind is evaluated
   // exact interval of `now` for a sample of `tasks` tasks; null if `whole`, because nothing is sampled
   readonly interval: Interval | null;
   // by Fisher's test; if `whole`, by comparing the first and the last evaluations

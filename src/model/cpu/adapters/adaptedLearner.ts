@@ -169,7 +169,7 @@ async function valueGradients(
 /**
  * Computes the gradients of the objective over the given rows, into `learned`, and returns the measurements. Changes no
  * weight. The rows go through the network in as many passes as memory needs, and the gradient is the sum of all passes.
- * If a weight is NaN, nothing runs.
+ * If a weight is a NaN or an infinity, nothing runs.
  */
 export async function accumulateAdapted(
   learner: AdaptedLearner,

@@ -31,7 +31,7 @@ const TRADEOFFS: readonly [Tradeoff, ...Tradeoff[]] = [
   { activations: 320 * MIB, kept: 0, halfCache: true },
   { activations: 160 * MIB, kept: 0, halfCache: true },
 ];
-/** Largest number of tokens in a pass. More tokens don't make passes more efficient. */
+/** Largest number of tokens in a pass. In a larger one the tokens would share no more work. */
 const MAX_TOKENS = 4096;
 const INDEX_BYTES = 4;
 

@@ -15,7 +15,8 @@ import {
 import type { Routine } from './routine.ts';
 
 /**
- * 2¹¹², the factor by which a float16's value changes if its exponent and fraction are moved to the bits of a float32.
+ * 2¹¹². If the exponent and fraction of a float16 are moved to the places of those of a float32, the result must be
+ * multiplied by it to have the same value.
  */
 const HALF_SCALE = 2 ** 112;
 /** The largest finite float16. */
@@ -34,7 +35,7 @@ export function widenHalves(f: Routine, halves: Vector): Vector {
 
 /**
  * Converts four float32 to float16, in the lower 64 bits of a vector. Rounds to the nearest, ties to even. Numbers
- * outside the range become the largest or smallest float16.
+ * outside the range become ±65,504.
  */
 export function narrowHalves(f: Routine, v: Vector): Vector {
   const numbers = f.let(v);

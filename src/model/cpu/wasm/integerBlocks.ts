@@ -19,7 +19,7 @@ export const BLOCK_SIZE = 32;
 
 /**
  * Loads the scales of the blocks at four addresses into the lanes of a vector. `least` holds the number that is added
- * to each weight of a block (its smallest weight), or is null if the format adds nothing.
+ * to each weight of a block (what the integer 0 stands for), or is null if the format adds nothing.
  */
 type Scales = (f: Routine, at: readonly Integer[]) => { readonly scale: Vector; readonly least: Vector | null };
 

@@ -115,7 +115,7 @@ function copyPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel
   });
 }
 
-/** The inputs and outputs of a tile. Addresses and rows are in bytes. */
+/** The inputs and outputs of a tile. Addresses, `xRow` and `yRow` are in bytes. */
 interface TileAddresses {
   readonly i: Integer; // first row of the tile
   readonly n: Integer; // rows of x

@@ -56,7 +56,7 @@ export const PASS_STEP = 128;
 const MAX_GRAMMAR_STATES = 256;
 /** Maximum bytes of the activations of a pass. */
 const MAX_ACTIVATION_BYTES = 640 * 2 ** 20;
-/** Maximum tokens of a pass. Larger passes would not share more beginnings of rows. */
+/** Maximum tokens of a pass. In a larger one the tokens would share no more work. */
 const MAX_TOKENS = 4096;
 /** Values to try for S; the first one whose logits fit a buffer is taken. */
 const BLOCK_SIZES = [64, 16, 4];

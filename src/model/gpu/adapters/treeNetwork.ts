@@ -14,7 +14,7 @@ import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, typ
 
 const EMPTY = 0xffffffff; // in an unused node or target
 const ENTRY_WORDS = 4; // of a node or a target
-/** Maximum layers to submit before waiting for the device, so that the reported progress is true. */
+/** Maximum layers to submit before waiting for the device. So the reported progress is true, and no wait is long. */
 const MAX_LAYERS_AHEAD = 4;
 
 /**

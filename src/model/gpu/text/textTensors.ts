@@ -51,7 +51,7 @@ export interface TextTensors {
   readonly seatsOf: { readonly head: readonly number[]; readonly prefill: number }; // seats per pass
   readonly memory: readonly MemoryPart[];
   readonly matrices: readonly Matrix[]; // all matrices of the model
-  readonly vectors: ReadonlyMap<Tensor, readonly string[]>; // norms and biases, and the names of the tensors in each
+  readonly vectors: ReadonlyMap<Tensor, readonly string[]>; // norms, biases; names of each one's tensors, in order
   readonly embed: Matrix;
   readonly head: Matrix;
   readonly layers: readonly LayerWeights[];
