@@ -169,7 +169,7 @@ test('Learn: a presentation covers what came out before, until it is asked for; 
   const panel = page.getByTestId('exercise-drawn');
   await expect.poll(() => panel.getAttribute('data-asked')).toBe('true');
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
-  await press(page, 'Present');
+  await press(page, 'Show as slides');
   const slide = page.getByTestId('slide');
   await slide.waitFor();
   await page.keyboard.press('End');
@@ -243,7 +243,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.reload();
   await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/de\/kl/);
-  await press(page, 'Vorführen');
+  await press(page, 'Als Folien zeigen');
   const slide = page.getByTestId('slide');
   await slide.getByText('Die Referenz ist die Policy').waitFor();
   // the lab stands at the left of the words, board and rollout, and nowhere else
@@ -387,7 +387,7 @@ test.each(DEVICES)(
     await chapter(page, 'The two masks');
     await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update');
     if (device === 'phone') await press(page, 'Close inspector');
-    await press(page, 'Present');
+    await press(page, 'Show as slides');
     await page.getByTestId('slide').waitFor();
     // a phone has the words alone
     if (device === 'desktop') await page.getByTestId('presenter-lab').locator('.token').first().waitFor();

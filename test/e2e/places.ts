@@ -231,7 +231,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'presenter',
         open: async (page) => {
-          await press(page, 'Present');
+          await press(page, 'Show as slides');
           await page.getByTestId('slide').waitFor();
         },
       },

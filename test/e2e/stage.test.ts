@@ -153,7 +153,7 @@ test('the tab’s title names the screen that is shown, and in Learn the chapter
     ['#/group', 'Lab · Group'],
     ['#/experiments', 'Compare · Experiments'],
     ['#/learn/en/clip', 'Learn · The clip'],
-    ['#/learn/de/class', 'Learn · Klasse'],
+    ['#/learn/de/class', 'Learn · Für Lehrkräfte'],
     ['#/talk', 'Models · Talk'],
   ] as const) {
     await page.evaluate((to) => location.assign(to), hash);
