@@ -2,12 +2,12 @@
 import { openGpu } from '../src/gpu/device.ts';
 import { measureCeilings, squareProduct } from '../src/model/gpu/ceilings.ts';
 import { KERNEL_SET_NAMES } from '../src/config/kernelChoice.ts';
-import { partsOf } from '../src/model/gpu/kernelSets.ts';
+import { variantsOf } from '../src/model/gpu/kernelSets.ts';
 
 const EDGE = 512; // of the products
 
 /** Ways to multiply on an adapter. @param {{ software: boolean, lanes: number }} gpu */
-const products = (gpu) => KERNEL_SET_NAMES.map((set) => partsOf(gpu, set).products);
+const products = (gpu) => KERNEL_SET_NAMES.map((set) => variantsOf(gpu, set).products);
 
 /** @param {GPU} given */
 export async function ceilings(given) {

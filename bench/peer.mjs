@@ -124,7 +124,7 @@ async function generate(policy, g) {
       ids.set(row, b * steps);
     }
     const { counts } = await policy.decode({
-      steps,
+      maxTokens: steps,
       forced: ids,
       forcedCounts: new Int32Array(B).fill(forced),
       forcedRoles: new Int32Array(B).fill(Role.prompt),
@@ -144,7 +144,7 @@ export function chosen({ variant, storage, slabs } = {}) {
   return {
     ...(variant ? { kernels: kernelSetNamed(variant) } : {}),
     ...(storage && { storage }),
-    ...(slabs && { slabs }),
+    ...(slabs && { partials: slabs }),
   };
 }
 

@@ -8,7 +8,7 @@ const FIRST = 2; // ids 0 and 1 are <pad> and <bos>
 const NOTHING = { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
 const GOES_ON = /** @type {const} */ ({
   ...{ thinkEnd: -1, valid: true, toolCall: true, waited: 0 },
-  ...{ terminated: false, truncated: false, success: false, stop: null, state: 0 },
+  ...{ terminated: false, truncated: false, success: false, stop: null, grammarState: 0 },
 });
 
 /** @param {number} V words @param {number} T tokens, a multiple of 4 @returns {import('../src/envs/env.ts').ToolEnv} */
@@ -29,7 +29,7 @@ export function quarters(V, T) {
       prompt: [1, ...words],
       ...{ question: '', key: words.join(' ') },
       names: new Map(),
-      state: 0,
+      grammarState: 0,
       step(action) {
         drawn.push(...action);
         // the tool says what it was told backwards
@@ -38,7 +38,7 @@ export function quarters(V, T) {
         const over = /** @type {const} */ ({ toolCall: false, terminated: true, stop: 'answered' });
         return { ...GOES_ON, ...over, success: paid > 0.5, observation: [], parts: { ...NOTHING, outcome: paid } };
       },
-      ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null, data: () => null },
+      ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null, taskData: () => null },
       view: () => ({ kind: 'bandit', title: '', arms: [], safe: '', risky: '', given: null, paid: null }),
     };
   };

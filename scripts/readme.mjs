@@ -37,9 +37,9 @@ export function knobTable(fields, docs) {
  * difference comes from the very same runs of the other arm are one result, and share a line.
  * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
  * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluationSetOf'> & Pick<typeof import('../src/base/inference.ts'), 'chanceText'>} words
+ * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluationSetOf'> & Pick<typeof import('../src/base/inference.ts'), 'pValueText'>} words
  */
-export function learningTable({ experiment, rows }, defaults, { evaluationSetOf: evaluationSetOf, chanceText }) {
+export function learningTable({ experiment, rows }, defaults, { evaluationSetOf, pValueText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
   const head = ['preset', 'updates', 'tasks', 'seeds', 'before RL', 'after RL', 'imitation alone', 'RL − imitation', 'imitating the expert', 'simple rule', 'naive RAG', 'random play', 'expert']; // prettier-ignore
   const lines = rows.flatMap((row) => {
@@ -52,7 +52,7 @@ export function learningTable({ experiment, rows }, defaults, { evaluationSetOf:
     const set = 'set' in row.arm ? row.arm.set : {};
     const all = evaluationSetOf({ env: set.env ?? defaults.env }) === 'all';
     const same = JSON.stringify([row.difference, imitated?.cells[at('after')]]);
-    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ' (all)' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, chanceText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
+    const cells = [`\`${row.arm.key}\``, set.updates ?? defaults.updates, `${tasks}${all ? ' (all)' : ''}`, row.runs, cell('before'), cell('after'), cell('after', imitated), difference(row.difference, pValueText), cell('after', expert), cell('rule'), cell('rag'), cell('chance'), cell('expert')].map(String); // prettier-ignore
     return [{ same, cells }];
   });
   const results = [...new Set(lines.map(({ same }) => same))].map((result) => {
@@ -102,25 +102,26 @@ function share(summary) {
 }
 
 /**
- * @param {import('../src/experiments/statistics.ts').Paired} paired
- * @param {typeof import('../src/base/inference.ts').chanceText} chanceText
+ * @param {import('../src/experiments/statistics.ts').PairedComparison} paired
+ * @param {typeof import('../src/base/inference.ts').pValueText} pValueText
  */
-function difference({ mean, interval, claim, p, corrected }, chanceText) {
+function difference({ mean, interval, claim, p, corrected }, pValueText) {
   const between = interval ? ` [${short(interval.low, '+')}, ${short(interval.high, '+')}]` : '';
   const numbers = `${short(mean, '+')}${between}`;
   if (claim !== 'unclear') return `**${numbers}**`;
   // what would be told alone, and is not told as one of several, says by which p
-  return `${numbers}, p ${chanceText(p < 0.05 ? corrected : p)}: cannot tell`;
+  return `${numbers}, p ${pValueText(p < 0.05 ? corrected : p)}: cannot tell`;
 }
 
 /**
  * What becomes of each knob in verl and TRL.
- * @param {typeof import('../src/handover/mapping.ts').MAPPING} mapping
- * @param {typeof import('../src/handover/mapping.ts').inWords} inWords
+ * @param {typeof import('../src/handover/mapping.ts').COUNTERPARTS} mapping
+ * @param {typeof import('../src/handover/mapping.ts').counterpartText} counterpartText
  */
-export function handoverTable(mapping, inWords) {
+export function handoverTable(mapping, counterpartText) {
   const cell = (/** @type {import('../src/handover/mapping.ts').Counterpart} */ counterpart) => {
-    const code = 'keys' in counterpart ? counterpart.keys.map((key) => `\`${key}\``).join(' ') : inWords(counterpart);
+    const code =
+      'keys' in counterpart ? counterpart.keys.map((key) => `\`${key}\``).join(' ') : counterpartText(counterpart);
     return 'note' in counterpart ? `${code} (${counterpart.note})` : code;
   };
   const rows = Object.entries(mapping).map(
@@ -158,7 +159,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { shippedTable } = /** @type {typeof import('../src/experiments/resultTable.ts')} */ (
     await load('experiments/resultTable.ts')
   );
-  const { evaluationSetOf: evaluationSetOf } = /** @type {typeof import('../src/domain/evaluationSet.ts')} */ (
+  const { evaluationSetOf } = /** @type {typeof import('../src/domain/evaluationSet.ts')} */ (
     await load('domain/evaluationSet.ts')
   );
   const { parseResults } = /** @type {typeof import('../src/experiments/runResult.ts')} */ (
@@ -167,12 +168,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
   const learned = shippedTable('learning', parseResults(runs).results);
   writeFileSync(knobs, withTable(readFileSync(knobs, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS)));
-  const { MAPPING, inWords } = /** @type {typeof import('../src/handover/mapping.ts')} */ (
+  const { COUNTERPARTS, counterpartText } = /** @type {typeof import('../src/handover/mapping.ts')} */ (
     await load('handover/mapping.ts')
   );
-  writeFileSync(handed, withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(MAPPING, inWords)));
-  const { chanceText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
-  const table = learningTable(learned, DEFAULTS, { evaluationSetOf: evaluationSetOf, chanceText });
+  writeFileSync(
+    handed,
+    withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(COUNTERPARTS, counterpartText)),
+  );
+  const { pValueText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
+  const table = learningTable(learned, DEFAULTS, { evaluationSetOf, pValueText });
   writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
   const { PRESET_CARDS } = /** @type {typeof import('../src/config/presetCards.ts')} */ (
     await load('config/presetCards.ts')

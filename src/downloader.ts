@@ -1,5 +1,5 @@
-import { download, type Shelf } from './hub/modelDownload.ts';
-import { noteDownload, shelfOf } from './hub/keptModels.ts';
+import { download, type FileStore } from './hub/modelDownload.ts';
+import { recordDownload, openFileStore } from './hub/storedModels.ts';
 import { type HubFile, listModel } from './hub/listing.ts';
 import { ProblemError } from './base/problem.ts';
 import type { DownloaderCommand, DownloaderEvent } from './wire/downloaderMessages.ts';
@@ -15,31 +15,31 @@ const STORAGE_MARGIN = 1 << 24;
 async function fetchAll({ listing, hub }: Extract<DownloaderCommand, { type: 'fetch' }>): Promise<void> {
   const { id, files } = listing;
   const { signal } = pauseController;
-  const shelf = await shelfOf(id);
+  const store = await openFileStore(id);
   try {
-    await checkStorage(shelf, files);
-    await noteDownload(listing, false);
+    await checkStorage(store, files);
+    await recordDownload(listing, false);
     let lastReport = 0;
-    const onProgress = (bytes: number, of: number, name: string) => {
+    const onProgress = (bytes: number, totalBytes: number, name: string) => {
       const now = performance.now();
-      if (now - lastReport < PROGRESS_INTERVAL_MS && bytes < of) return;
+      if (now - lastReport < PROGRESS_INTERVAL_MS && bytes < totalBytes) return;
       lastReport = now;
-      post({ type: 'fetched', id, bytes, of, name });
+      post({ type: 'fetched', id, bytes, totalBytes: totalBytes, name });
     };
-    await download(listing, { hub, fetch: globalThis.fetch.bind(globalThis), shelf, signal, onProgress });
-    await noteDownload(listing, true);
+    await download(listing, { hub, fetch: globalThis.fetch.bind(globalThis), store, signal, onProgress });
+    await recordDownload(listing, true);
     post({ type: 'complete', id });
   } finally {
-    shelf.close();
+    store.close();
   }
 }
 
 /** Throws ProblemError if the browser's storage has too little space for the missing bytes. */
-async function checkStorage(shelf: Shelf, files: readonly HubFile[]): Promise<void> {
+async function checkStorage(store: FileStore, files: readonly HubFile[]): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined) return;
   let missing = STORAGE_MARGIN;
-  for (const { name, bytes } of files) missing += Math.max(0, bytes - (await shelf.size(name)));
+  for (const { name, bytes } of files) missing += Math.max(0, bytes - (await store.size(name)));
   const left = quota - usage;
   if (missing <= left) return;
   const megabytes = (n: number) => `${Math.ceil(n / 2 ** 20)} MB`;

@@ -4,7 +4,7 @@ import { type Examination, examine, problemsOf, readFile } from './written/exami
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
 import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
 import { virtualMachine } from './worker/virtualMachine.ts';
-import { writtenFile } from './worker/writtenFile.ts';
+import { ownEnvironmentOpener } from './worker/ownEnvironmentOpener.ts';
 import { declarationOf, sandboxFor } from './written/languages.ts';
 
 /**
@@ -42,7 +42,7 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
     withKeepalive(async () => {
       const { untrainedReward } = await import('./session/untrainedReward.ts');
       const yieldToEvents = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
-      return untrainedReward(seed, { ...writtenFile(file), now: () => performance.now(), yieldToEvents });
+      return untrainedReward(seed, { ...ownEnvironmentOpener(file), now: () => performance.now(), yieldToEvents });
     });
   const examination = await examine(file, open, { episodes, seed, onProgress, untrained });
   return exports ? exported(file, examination) : { examination, zip: null };
@@ -71,7 +71,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<ExaminerCommand>)
     return;
   }
   const checked = data.type === 'check' ? check(data) : exported(data.file, data.examination);
-  const report = checked.then((found) => post({ type: 'checked', ...found }));
+  const report = checked.then((result) => post({ type: 'checked', ...result }));
   report.catch((error: unknown) =>
     post({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
   );

@@ -1,16 +1,16 @@
 import library from 'pyodide/python_stdlib.zip?url';
-import machine from 'pyodide/pyodide.asm.wasm?url';
+import pythonWasm from 'pyodide/pyodide.asm.wasm?url';
 import { bareRealm } from './written/python/bareRealm.ts';
 import playground from './written/python/episodes.py?raw';
 import { addPyodideGlobals, serveForever, startPython } from './written/python/interpreter.ts';
-import { receiveText, Place, sendText, talkOf, waitForever } from './written/python/sharedTalk.ts';
+import { receiveText, Place, sendText, talkOf, waitForever } from './written/python/sharedChannel.ts';
 
 /** The worker that runs Python. It fetches Python's files, then removes its own access to the outside. */
 async function start(shared: SharedArrayBuffer): Promise<void> {
   const post = globalThis.postMessage.bind(globalThis);
   const now = performance.now.bind(performance);
   try {
-    const files = { machine: await bytesOf(machine), library: await bytesOf(library), playground };
+    const files = { pythonWasm: await bytesOf(pythonWasm), library: await bytesOf(library), playground };
     bareRealm();
     addPyodideGlobals(files, now);
     // it inspects its environment while it loads

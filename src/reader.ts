@@ -16,10 +16,10 @@ let searchingId = 0;
 const post = (event: ReaderEvent, transfer: readonly ArrayBuffer[] = []) =>
   globalThis.postMessage(event, { transfer: [...transfer] });
 
-async function open({ id, files, pattern: by }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
+async function open({ id, files, pattern: newPattern }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
   [openingId, searchingId] = [id, 0];
-  [library, pattern] = [new Library(), by];
-  for await (const opened of library.open(files, by)) {
+  [library, pattern] = [new Library(), newPattern];
+  for await (const opened of library.open(files, newPattern)) {
     // post what was opened even if opening was stopped, because both sides count the rows
     post({ type: 'opened', id, opened });
     if (openingId !== id) break;
@@ -46,16 +46,16 @@ async function read(row: number): Promise<ReadRollout> {
 
 async function readRun(id: number, file: RunFile): Promise<void> {
   try {
-    const { run, moved } = sentRun(await readRunFile(file));
-    post({ type: 'run', id, read: { run } }, moved);
+    const { run, transferred } = sentRun(await readRunFile(file));
+    post({ type: 'run', id, read: { run } }, transferred);
   } catch (error) {
     post({ type: 'run', id, read: { problem: messageOf(error) } });
   }
 }
 
 /** Posts an error if a task fails, so that the page doesn't wait forever. */
-function reportFailure(of: 'open' | 'search', id: number, task: Promise<void>): void {
-  task.catch((error: unknown) => post({ type: 'failed', of, id, message: messageOf(error) }));
+function reportFailure(command: 'open' | 'search', id: number, task: Promise<void>): void {
+  task.catch((error: unknown) => post({ type: 'failed', command, id, message: messageOf(error) }));
 }
 
 function messageOf(error: unknown): string {

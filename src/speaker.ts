@@ -13,7 +13,7 @@ import { type OnWrote, Writer } from './speaking/writer.ts';
 import { factsFor } from './session/shippedFacts.ts';
 import { shippedFile } from './worker/shippedFile.ts';
 import { pageThreads } from './worker/pageThreads.ts';
-import type { OpeningWish, Pause, SpeakerCommand, SpeakerEvent } from './wire/speakerMessages.ts';
+import type { OpeningOptions, PauseReason, SpeakerCommand, SpeakerEvent } from './wire/speakerMessages.ts';
 
 /** The worker that reads checkpoints and runs their language models. It is separate from the training worker. */
 let checkpoint: TextCheckpoint | null = null;
@@ -31,18 +31,18 @@ function reasonsOf(error: unknown): readonly string[] {
 
 async function readHeaders({ name, files, wish }: Extract<SpeakerCommand, { type: 'look' }>): Promise<void> {
   try {
-    const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
-    const found = await openTextCheckpoint(placed);
-    const context = found.context ?? wish.length;
-    plan = await memoryPlan(found, { ...wish, length: Math.min(wish.length, context) }, navigator.gpu);
-    checkpoint = found;
-    post({ type: 'looked', card: modelCard(found, name, placed), plan });
+    const sources = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
+    const opened = await openTextCheckpoint(sources);
+    const context = opened.context ?? wish.length;
+    plan = await memoryPlan(opened, { ...wish, length: Math.min(wish.length, context) }, navigator.gpu);
+    checkpoint = opened;
+    post({ type: 'looked', card: modelCard(opened, name, sources), plan });
   } catch (error) {
     post({ type: 'refused', name, reasons: reasonsOf(error) });
   }
 }
 
-async function measure(wish: OpeningWish): Promise<void> {
+async function measure(wish: OpeningOptions): Promise<void> {
   if (!checkpoint) return;
   plan = await memoryPlan(checkpoint, wish, navigator.gpu);
   post({ type: 'measured', plan });
@@ -69,7 +69,7 @@ async function planTraining(config: RunConfig): Promise<void> {
 
 async function open(): Promise<void> {
   if (!checkpoint || !plan) return;
-  const begun = performance.now();
+  const startTime = performance.now();
   chat?.writer.model.destroy();
   taskPlay = null;
   chat = null; // two models would not fit in memory
@@ -79,8 +79,8 @@ async function open(): Promise<void> {
     plan,
     { gpu: navigator.gpu, threads: pageThreads() },
     {
-      onRead: (bytes, of) => post({ type: 'loading', bytes, of }),
-      onMoved: (newPlan) => {
+      onRead: (bytes, totalBytes) => post({ type: 'loading', bytes, totalBytes }),
+      onCpuFallback: (newPlan) => {
         plan = newPlan;
         post({ type: 'measured', plan });
       },
@@ -95,12 +95,12 @@ async function open(): Promise<void> {
   );
   const writer = new Writer(model, codec);
   chat = { writer, conversation: new Conversation(writer, chatOf(codec, template)) };
-  const seconds = (performance.now() - begun) / 1000;
+  const seconds = (performance.now() - startTime) / 1000;
   post({ type: 'opened', backend: model.backend, parts: model.memory, seconds });
 }
 
 /** Lets the model write, and posts its tokens one by one until it is done or the page stops it. */
-async function write(by: (onWrote: OnWrote) => Promise<Pause>): Promise<void> {
+async function write(by: (onWrote: OnWrote) => Promise<PauseReason>): Promise<void> {
   stopping = false;
   let [drawnTokens, seconds, last] = [0, 0, performance.now()];
   const why = await by(async (from, tokens) => {
@@ -129,7 +129,7 @@ async function envOf(name: EnvName): Promise<TaskEnv> {
   const { codec, template, opened } = checkpoint;
   const config = parseConfig({ env: name });
   const facts = await factsFor(config, null, shippedFile);
-  return taskEnv(name, facts, { codec, template, size: opened.model.vocab_size });
+  return taskEnv(name, facts, { codec, template, embeddingRows: opened.model.vocab_size });
 }
 
 async function beginTask({
@@ -140,8 +140,8 @@ async function beginTask({
 }: Extract<SpeakerCommand, { type: 'task' }>): Promise<void> {
   if (!chat) return;
   const { writer } = chat;
-  const startedPlay = new TaskPlay(writer, await envOf(env), { asked, environmentSeed, steps });
-  writer.keep(0);
+  const startedPlay = new TaskPlay(writer, await envOf(env), { asked, environmentSeed, maxTurnTokens: steps });
+  writer.truncate(0);
   taskPlay = startedPlay;
   await write(async (onWrote) => {
     await startedPlay.begin(onWrote);
@@ -169,7 +169,7 @@ function runCommand(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise
       return open();
     case 'clear':
       taskPlay = null;
-      return chat?.writer.keep(0);
+      return chat?.writer.truncate(0);
     case 'task-form':
       return envOf(command.env).then((env) => post({ type: 'task-form', env: command.env, form: taskForm(env) }));
     case 'task':
@@ -177,12 +177,12 @@ function runCommand(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise
     case 'play':
       return write(async (onWrote) => (await taskPlay?.play(command.turns, command.writing, onWrote)) ?? 'stopped');
     case 'type':
-      return write(async (onWrote) => (await taskPlay?.type(command.text, onWrote)) ?? 'stopped');
+      return write(async (onWrote) => (await taskPlay?.playTyped(command.text, onWrote)) ?? 'stopped');
     case 'say':
       return write(async (onWrote) => (await chat?.conversation.say(command.system, command.text, command.writing, onWrote)) ?? 'stopped'); // prettier-ignore
     case 'instead': {
       const { at, token, writing } = command;
-      return write(async (onWrote) => (await (taskPlay ?? chat?.conversation)?.instead(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
+      return write(async (onWrote) => (await (taskPlay ?? chat?.conversation)?.replaceToken(at, token, writing, onWrote)) ?? 'stopped'); // prettier-ignore
     }
   }
 }

@@ -18,7 +18,7 @@ import { answerQueue } from './worker/sessionAnswers.ts';
 import { doFolderTask } from './worker/folderTasks.ts';
 import { openHost } from './worker/workerHost.ts';
 import { playSetupFor } from './worker/playSetup.ts';
-import { writtenFile } from './worker/writtenFile.ts';
+import { ownEnvironmentOpener } from './worker/ownEnvironmentOpener.ts';
 import { pausing } from './worker/pausing.ts';
 import { BackgroundTuning } from './session/tuning.ts';
 import { browserStore } from './session/tuningStore.ts';
@@ -31,12 +31,12 @@ import { blobSource } from './formats/byteSource.ts';
  * the step is done.
  */
 let session: Session | null = null;
-// fallback of a run that was started with `guarded`: the run returns to it after a number that is not finite
+// fallback of a run that was started with `withFallback`: the run returns to it after a number that is not finite
 let fallback: FallbackCheckpoint | null = null;
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;
-let learning = false; // the next pull takes an optimizer step
-let learned = false; // an optimizer step was taken since the page asked for a step
+let willLearn = false; // the next pull takes an optimizer step
+let hasLearned = false; // an optimizer step was taken since the page asked for a step
 let pumping = false; // `pump` is running
 let update = 0;
 let endedForNext = false; // the old run was ended to free its memory, and the new run is not open yet
@@ -56,7 +56,7 @@ const host = openHost(tuning, () => meter.fenced);
 const faults = new Faults({
   gpu: host.gpu,
   policy: () => session?.policy ?? null,
-  lose: (reason) => onSessionEvent(deviceLost(reason, true)),
+  reportLoss: (reason) => onSessionEvent(deviceLost(reason, true)),
 });
 
 function post(event: RunEvent): void {
@@ -87,7 +87,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
     case 'inject':
       return faults.inject(command.fault, command.moment);
     case 'profile':
-      return meter.ask(
+      return meter.requestProfile(
         tuning.withResult((answer) => post({ type: 'answer', id: command.id, answer })),
         session?.policy,
         pumping,
@@ -96,7 +96,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
       meter.fenced = command.on;
       return;
     case 'hold':
-      session?.history.hold(command.update);
+      session?.history.setShown(command.update);
       return;
     case 'ask':
       // with a language model an answer takes seconds; a pause must not wait for it
@@ -104,7 +104,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
     case 'step':
       running = false;
       stepping = session && command.scale;
-      learned = false;
+      hasLearned = false;
   }
   if (command.type !== 'step') postRunning();
   void pump();
@@ -112,30 +112,30 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
 
 /** Starts a new run. The old run is replaced once it is known that the new one can run. */
 async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<void> {
-  const { config, facts, environment, run, changes = [], guarded = false } = command;
-  const before = { running, stepping };
+  const { config, facts, environment, run, changes = [], withFallback = false } = command;
+  const previous = { running, stepping };
   [running, stepping] = [false, null];
   try {
     const from = command.from === undefined ? null : readCheckpoint(command.from);
     checkChanges(from?.config ?? config, changes);
-    let opened: Session | null = null;
+    let openedSession: Session | null = null;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.onMoment('start');
       // If the device is lost while the run opens, opening fails and reports it; a second error event is not needed.
-      if (event.type !== 'error' || opened === session) onSessionEvent(event);
+      if (event.type !== 'error' || openedSession === session) onSessionEvent(event);
     };
-    const runHost = environment ? { ...host, ...writtenFile(environment) } : host;
+    const runHost = environment ? { ...host, ...ownEnvironmentOpener(environment) } : host;
     const base = command.base ? await openPickedBase(command.base) : null;
     if (base && session?.base) {
       await checkPossible(config, runHost, facts ?? null, from, base);
       await endForNext();
     }
     const stages = pausing(host, {
-      gone: () => opened !== null && opened !== session,
-      paused: () => opened !== null && !running && !stepping,
+      isReplaced: () => openedSession !== null && openedSession !== session,
+      isPaused: () => openedSession !== null && !running && !stepping,
     });
     const next = await openSession(config, { ...runHost, ...stages }, onEvent, facts ?? null, from, base);
-    opened = next;
+    openedSession = next;
     next.plan(changes);
     if (next.policy.lost && (await isLost(next.policy.lost))) {
       next.dispose();
@@ -143,15 +143,15 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
     }
     session?.dispose();
     [session, endedForNext] = [next, false];
-    fallback = guarded ? openFallback(post, host.now) : null;
+    fallback = withFallback ? openFallback(post, host.now) : null;
     update = from?.progress.update ?? 0;
-    if (from) fallback?.take(from);
-    if (command.kept) next.history.noteBatch(command.kept.batch, command.kept.config);
-    meter.begin();
-    learning = false;
+    if (from) fallback?.replaceWith(from);
+    if (command.kept) next.history.keepBatch(command.kept.batch, command.kept.config);
+    meter.reset();
+    willLearn = false;
     running = run;
   } catch (error) {
-    if (session) ({ running, stepping } = before);
+    if (session) ({ running, stepping } = previous);
     throw error;
   } finally {
     postRunning();
@@ -174,14 +174,14 @@ async function endForNext(): Promise<void> {
 async function pump(): Promise<void> {
   if (pumping) return;
   pumping = true;
-  let pulled: Session | null = null;
+  let pulledSession: Session | null = null;
   try {
     while (session && (running || stepping)) {
-      pulled = session;
-      meter.pulling();
-      const next = await pulled.events.next();
-      meter.pulled();
-      if (pulled !== session) continue; // a new run has replaced it
+      pulledSession = session;
+      meter.beforePull();
+      const next = await pulledSession.events.next();
+      meter.afterPull();
+      if (pulledSession !== session) continue; // a new run has replaced it
       if (next.done === true) throw new Error('The training loop ended by itself.');
       const event: RunEvent = next.value;
       if (event.type === 'phase') faults.onPhase(event.phase);
@@ -191,27 +191,29 @@ async function pump(): Promise<void> {
       }
       const canResume = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
       if (canResume) {
-        const isKept = await keep(pulled, event);
-        if (!isKept || pulled !== session) continue;
+        const isKept = await keepState(pulledSession, event);
+        if (!isKept || pulledSession !== session) continue;
         if (event.type === 'metrics') update = event.update;
       }
       if (event.type === 'running') {
         running = event.running;
         if (!running) stepping = null;
       }
-      const before = event.type === 'phase' && event.phase === 'updating'; // the next pull takes an optimizer step
-      learned ||= learning && event.type !== 'configured';
-      learning = before || (learning && event.type === 'configured');
+      const stepIsNext = event.type === 'phase' && event.phase === 'updating'; // the next pull takes an optimizer step
+      hasLearned ||= willLearn && event.type !== 'configured';
+      willLearn = stepIsNext || (willLearn && event.type === 'configured');
       // the last optimizer step of an update ends with the update's `metrics`
       const ended = event.type === 'metrics' && update > 0;
-      const stepped = ended ? stepping === 'update' || learned : before && learned && stepping === 'optimizer-step';
+      const stepped = ended
+        ? stepping === 'update' || hasLearned
+        : stepIsNext && hasLearned && stepping === 'optimizer-step';
       // a step of imitation counts as a step of either type
       const done = stepping !== null && (stepped || event.type === 'imitated');
       // before anything is awaited: the page may ask for another step meanwhile
       if (done) stepping = null;
       post(event);
       if (canResume) fallback?.postIfCheap(); // after `post`, so the page has the checkpoint's numbers first
-      const times = await meter.hear(event, pulled.policy);
+      const times = await meter.noteEvent(event, pulledSession.policy);
       if (times) post({ type: 'times', times });
       if (event.type === 'metrics') await tuneKernels();
       if (done && !stepping) postRunning();
@@ -219,9 +221,9 @@ async function pump(): Promise<void> {
     }
     fallback?.postNow();
   } catch (failure) {
-    const error = await causeOf(failure, pulled?.policy.lost);
+    const error = await causeOf(failure, pulledSession?.policy.lost);
     // if the run was replaced or its device lost, the error is not reported
-    if (pulled === session) {
+    if (pulledSession === session) {
       if (error instanceof EnvironmentFileError && fallback?.last()) pauseAtFault(error);
       else {
         fallback?.postNow();
@@ -237,17 +239,17 @@ async function pump(): Promise<void> {
 }
 
 /**
- * Keeps the current weights for later questions. A run that was started with `guarded` also keeps them as its fallback.
- * If a number is not finite, rolls back and returns false. Also returns false if the run was replaced.
+ * Keeps the current weights for later questions. A run that was started with `withFallback` also keeps them as its
+ * fallback. If a number is not finite, rolls back and returns false. Also returns false if the run was replaced.
  */
-async function keep(from: Session, event: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
+async function keepState(from: Session, event: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
   const reading = from.checkpoint();
   faults.onMoment('save');
   const checkpoint = await reading;
   if (from !== session) return false;
-  const culprit = fallback?.take(checkpoint) ?? '';
+  const culprit = fallback?.replaceWith(checkpoint) ?? '';
   if (culprit) rollBack(`After ${progressText(checkpoint)} a number is not finite in ${culprit}.`);
-  else if (event.type === 'metrics') from.history.noteState(event.update, checkpoint.networks.policy);
+  else if (event.type === 'metrics') from.history.keepState(event.update, checkpoint.networks.policy);
   return !culprit;
 }
 
@@ -277,7 +279,7 @@ function restoreLast(why: string): Checkpoint {
   if (!session || !last) throw new Error(`${why} There is no earlier update to go back to.`);
   [running, stepping] = [false, null];
   session.restore(last);
-  meter.begin();
+  meter.reset();
   update = last.progress.update;
   return last;
 }
@@ -309,7 +311,7 @@ function onSessionEvent(event: RunEvent): void {
  */
 async function tuneKernels(): Promise<void> {
   try {
-    await tuning.between();
+    await tuning.runSlice();
   } catch {
     tuning.end();
   }

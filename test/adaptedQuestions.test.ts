@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import { type BatchView, recordOf } from '../src/domain/batch.ts';
+import { type BatchView, recordedRow } from '../src/domain/batch.ts';
 import type { Why } from '../src/domain/readings.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
@@ -11,7 +11,7 @@ import type { Weights } from '../src/model/architecture.ts';
 import { openCpuAdaptedPolicy } from '../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
 import { mergedSource } from '../src/model/mergedSource.ts';
-import { widened } from '../src/model/weightSource.ts';
+import { readFloat32 } from '../src/model/weightSource.ts';
 import { learningMath } from '../src/rl/plainLearningMath.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -48,7 +48,7 @@ beforeAll(async () => {
     if (event.type !== 'metrics') continue;
     ({ update } = event);
     const { policy } = await session.policy.readState();
-    session.history.noteState(update, policy);
+    session.history.keepState(update, policy);
     states.push(policy.weights);
   }
 });
@@ -67,14 +67,16 @@ async function whole(adapters: Weights) {
   const oracle = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
   const merged = mergedSource(base.weights, model, adapterConfig(config), adapters);
   oracle.setGrammar(session.env.grammar(config.grammar === 'on'));
-  oracle.writeWeights(new Map(await Promise.all(Array.from(merged, async ([n, x]) => [n, await widened(x)] as const))));
+  oracle.writeWeights(
+    new Map(await Promise.all(Array.from(merged, async ([n, x]) => [n, await readFloat32(x)] as const))),
+  );
   return oracle;
 }
 
 /** log π (T) of a row, by the oracle. */
 async function logprobsOf(adapters: Weights, of: BatchView, row: number): Promise<Float32Array> {
   const oracle = await whole(adapters);
-  oracle.load(recordOf(of, row));
+  oracle.load(recordedRow(of, row));
   oracle.score(config.temperature, { reference: false, values: false });
   return (await oracle.report()).logprobs;
 }
@@ -93,9 +95,9 @@ const ROUNDING = 1e-4;
 describe('questions about a run beside a checkpoint', () => {
   it('what could stand at a token is what the merged network says there, before the update, after it and before training', async () => {
     const position = chosen(batch, 1) + 3;
-    const of = { update: UPDATE, row: 1 };
-    const { before, after, now } = await ask({ kind: 'distribution', of, position });
-    const since = await ask({ kind: 'distribution', of, position, since: 'begun' });
+    const rollout = { update: UPDATE, row: 1 };
+    const { before, after, now } = await ask({ kind: 'distribution', rollout, position });
+    const since = await ask({ kind: 'distribution', rollout, position, since: 'begun' });
     const token = batch.tokens[batch.length + position]!;
     const [was, is] = [await logprobsOf(states[1]!, batch, 1), await logprobsOf(states[2]!, batch, 1)];
     expect(Math.abs(before![token]! - was[position]!)).toBeLessThan(ROUNDING);
@@ -105,7 +107,7 @@ describe('questions about a run beside a checkpoint', () => {
     expect(now.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 4);
     // B is 0 before training: the checkpoint itself
     const plain = await whole(begun);
-    plain.load(recordOf(batch, 1));
+    plain.load(recordedRow(batch, 1));
     const logits = Array.from(plain.nextLogits(0, position), (z) => z / config.temperature);
     const norm = Math.log(logits.reduce((sum, z) => sum + Math.exp(z), 0));
     expect(
@@ -133,26 +135,33 @@ describe('questions about a run beside a checkpoint', () => {
     const drawn = batch.tokens[position]!;
     const token = drawn === 40 ? 41 : 40;
     const of = { update: UPDATE, row: 0 };
-    const question = { kind: 'branch', of, position, token, temperature: 1, take: 5 } as const;
+    const question = { kind: 'branch', rollout: of, position, token, temperature: 1, drawIndex: 5 } as const;
     const { branch, id } = await ask(question);
     expect([...branch.tokens.subarray(0, position)]).toEqual([...batch.tokens.subarray(0, position)]);
     expect(branch.tokens[position]).toBe(token);
     expect(branch.lengths[0]!).toBeGreaterThan(position + 1);
     expect(far(branch.logprobs, await logprobsOf(states[2]!, branch, 0))).toBeLessThan(ROUNDING);
     expect((await ask(question)).branch.tokens).toEqual(branch.tokens);
-    const at = await ask({ kind: 'distribution', of: { branch: id }, position });
+    const at = await ask({ kind: 'distribution', rollout: { branch: id }, position });
     expect(Math.abs(at.now[token]! - branch.logprobs[position]!)).toBeLessThan(ROUNDING);
     expect(await session.parametersHash()).toBe(hash);
   });
 
   it('talks with the weights before training and with those it has, each with log-probabilities of its own network', async () => {
     const sampling = { temperature: 1, topK: 0, topP: 1, greedy: true };
-    const talk = { kind: 'talk', asked: { seed: 3 }, environmentSeed: 1, script: [], sampling, take: 1 } as const;
+    const talk = {
+      kind: 'talk',
+      chosenTask: { seed: 3 },
+      environmentSeed: 1,
+      agentPrefix: [],
+      sampling,
+      drawIndex: 1,
+    } as const;
     for (const [voice, weights] of [
       ['begun', begun],
       ['now', states[2]!],
     ] as const) {
-      const { said } = await ask({ ...talk, voice });
+      const { batch: said } = await ask({ ...talk, voice });
       expect(said.roles.includes(Role.action)).toBe(true);
       expect(far(said.logprobs, await logprobsOf(weights, said, 0))).toBeLessThan(ROUNDING);
     }
@@ -162,7 +171,7 @@ describe('questions about a run beside a checkpoint', () => {
     const position = chosen(batch, 1) + 1;
     const { attention } = await ask({ kind: 'attention', update: UPDATE, row: 1, position });
     const oracle = await whole(states[1]!);
-    oracle.load(recordOf(batch, 1));
+    oracle.load(recordedRow(batch, 1));
     const wanted = oracle.attention(0, position);
     expect(attention).toMatchObject({ layers: 2, heads: 4, count: position });
     expect(far(attention!.weights, wanted.weights)).toBeLessThan(ROUNDING);
@@ -189,13 +198,13 @@ const sumOf = (why: Why) => parts(why).reduce((sum, part) => sum + part, 0);
 describe('why an update moved a token of a run beside a checkpoint', () => {
   it('is split by rollout and term through the adapters: the parts are the derivative along their change, with the residual what was measured', async () => {
     const position = chosen(batch, 1) + 3;
-    const { why, apart } = await ask({ kind: 'why', update: UPDATE, row: 1, position });
-    expect(apart).toBeNull();
+    const { why, splitCost } = await ask({ kind: 'why', update: UPDATE, row: 1, position });
+    expect(splitCost).toBeNull();
     const { model, length } = session.policy;
     const spec = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
     const options = { seed: 1, reason: '', precision: 'f64' } as const;
     const exact = await openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, options);
-    const record = recordOf(batch, 1);
+    const record = recordedRow(batch, 1);
     exact.setGrammar(session.env.grammar(config.grammar === 'on'));
     /** log π at weights + by·(their change), in float64 but for the weights, whose rounding is left out by a wide step. */
     const at = async (by: number) => {
@@ -239,7 +248,7 @@ describe('why an update moved a token of a run beside a checkpoint', () => {
     const dear = await session.answer(question);
     if (dear.kind !== 'dear') throw new Error(`got ${dear.kind}`);
     expect(dear.cost.seconds).toBeGreaterThan(100);
-    const { why, apart } = await ask({ ...question, anyway: true });
+    const { why, splitCost: apart } = await ask({ ...question, anyway: true });
     expect(apart!.seconds).toBeGreaterThan(dear.cost.seconds);
     expect(apart!.bytes).toBeGreaterThan(0);
     const [kept, gone] = [
@@ -251,7 +260,7 @@ describe('why an update moved a token of a run beside a checkpoint', () => {
     expect(far([why!.momentum, why!.decay], [full.momentum, full.decay])).toBeLessThan(1e-6);
     expect(far([why!.residual], [full.residual])).toBeLessThan(1e-5);
     expect(why!.rollouts.every((part) => part === 0)).toBe(true);
-    const split = await ask({ ...question, apart: true });
+    const split = await ask({ ...question, byRollout: true });
     expect(split.why!.together).toBeUndefined();
     expect(far(split.why!.rollouts, full.rollouts)).toBeLessThan(1e-6);
     tick = 0;

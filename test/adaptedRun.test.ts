@@ -8,7 +8,7 @@ import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
 import type { Checkpoint } from '../src/runs/checkpoint.ts';
 import { packedRun } from '../src/runs/packed.ts';
-import { bareRun } from '../src/runs/run.ts';
+import { runWithDefaults } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { progressText } from '../src/runs/progressText.ts';
 import { Role } from '../src/domain/tokens.ts';
@@ -66,7 +66,7 @@ describe('a run beside a checkpoint', () => {
     const names = [...checkpoint.networks.policy.weights.keys()];
     expect(names).toHaveLength(14); // A and B of seven layers
     expect(names.every((name) => /\.lora_[AB]\.weight$/.test(name))).toBe(true);
-    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: config });
+    const bare = runWithDefaults({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: config });
     const files = checkpointFiles(packedRun({ ...bare, checkpoint }));
     const peft = readPeft(whole.policy.model, files);
     expect(peft.weights).toEqual(checkpoint.networks.policy.weights);
@@ -83,25 +83,25 @@ describe('a run beside a checkpoint', () => {
     const sampling = { temperature: 1, topK: 0, topP: 1, greedy: true };
     const talk = {
       kind: 'talk',
-      asked: { seed: 3 },
+      chosenTask: { seed: 3 },
       environmentSeed: 1,
-      script: [],
+      agentPrefix: [],
       sampling,
-      take: 1,
+      drawIndex: 1,
       voice: 'begun',
     } as const;
     const [one, other] = [await whole.answer(talk), await again.answer(talk)];
     if (one.kind !== 'talk' || other.kind !== 'talk') throw new Error(`got ${one.kind} and ${other.kind}`);
-    expect(other.said.logprobs).toEqual(one.said.logprobs);
+    expect(other.batch.logprobs).toEqual(one.batch.logprobs);
     const imitated = await whole.answer({ ...talk, voice: 'now' });
-    expect(imitated).not.toMatchObject({ said: { logprobs: one.said.logprobs } });
+    expect(imitated).not.toMatchObject({ said: { logprobs: one.batch.logprobs } });
   });
 
   it('measures what it can after imitation once: kept before its first update and gone on with, it begins with that update, and its curves rise', async () => {
     const whole = await open();
     expect(await toUpdate(whole, 0)).toContain('imitated');
     const kept = await whole.checkpoint();
-    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config });
+    const bare = runWithDefaults({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config });
     const log = new RunLog(bare);
     log.add({ type: 'metrics', update: 0, values: { 'eval/success': 0.5 } });
     const read = readCheckpointFiles(checkpointFiles(packedRun({ ...log.run, checkpoint: kept })));
@@ -148,7 +148,7 @@ describe('a run beside a checkpoint', () => {
     expect(checkpoint.networks.policy.steps).toBe(1); // with its moments, which the last step alone forgets
     expect(checkpoint).not.toHaveProperty('start'); // the reference is yet to be frozen
     expect(progressText(checkpoint)).toBe('imitation step 1 of 3');
-    const bare = bareRun({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: steps });
+    const bare = runWithDefaults({ id: 0, name: 'tiny', started: '2026-11-23T00:00:00Z', begun: steps });
     const read = readCheckpointFiles(checkpointFiles(packedRun({ ...bare, checkpoint })));
     if (read.kind !== 'ours') throw new Error('want a run of this project');
     expect(read.run.checkpoint).toEqual(checkpoint);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ArmQueue } from '../src/runs/armQueue.ts';
 
 /** Trainers that do what the test says, and an account of all that the queue did. */
-function made(atOnce = 1) {
+function made(maxActive = 1) {
   const account: string[] = [];
   const under = new Map<string, { tell: (news: number) => void; done: (result: string) => void; fail: (why: unknown) => void }>(); // prettier-ignore
   let [trainers, ms] = [0, 0];
@@ -14,17 +14,17 @@ function made(atOnce = 1) {
         account.push(`${own} trains ${arm}`);
         return new Promise<string>((done, fail) => under.set(arm, { tell, done, fail }));
       },
-      hold: (still: boolean) => account.push(`${own} ${still ? 'stands still' : 'goes on'}`),
+      setPaused: (still: boolean) => account.push(`${own} ${still ? 'stands still' : 'goes on'}`),
       end: (reason: string) => account.push(`${own} ends: ${reason}`),
     };
   };
   const listener = {
-    onNews: (arm: string, news: number) => account.push(`${arm} at ${news}`),
+    onProgress: (arm: string, news: number) => account.push(`${arm} at ${news}`),
     onDone: (arm: string, result: string, seconds: number) => account.push(`${arm}: ${result} in ${seconds} s`),
     onFailure: (arm: string, why: unknown) => account.push(`${arm} failed: ${String(why)}`),
     onEnd: () => account.push('end'),
   };
-  const queue = new ArmQueue<string, number, string>(make, listener, { atOnce, now: () => ms });
+  const queue = new ArmQueue<string, number, string>(make, listener, { maxActive, now: () => ms });
   /** What was done since the last look. */
   const since = async () => {
     await Promise.resolve();
@@ -44,20 +44,20 @@ test('arms are trained in order by one trainer, and their progress is told; at t
   const { queue, since, of, pass } = made();
   queue.add(['A', 'B']);
   expect(await since()).toEqual(['trainer 1', '1 trains A']);
-  expect(queue.left).toEqual(['A', 'B']);
+  expect(queue.unfinishedArms).toEqual(['A', 'B']);
   of('A').tell(3);
   pass(1500);
   of('A').done('a');
   expect(await since()).toEqual(['A at 3', 'A: a in 1.5 s', '1 trains B']);
   queue.add(['C']);
-  expect(queue.left).toEqual(['B', 'C']);
+  expect(queue.unfinishedArms).toEqual(['B', 'C']);
   of('B').done('b');
   await since();
   of('C').done('c');
   expect(await since()).toEqual(['C: c in 0 s', '1 ends: No arm is left to train.', 'end']);
   of('C').tell(9); // too late
   expect(await since()).toEqual([]);
-  expect(queue.left).toEqual([]);
+  expect(queue.unfinishedArms).toEqual([]);
 });
 
 test('so many arms as are allowed train at once, and the next begins when one of them has ended', async () => {
@@ -66,7 +66,7 @@ test('so many arms as are allowed train at once, and the next begins when one of
   expect(await since()).toEqual(['trainer 1', '1 trains A', 'trainer 2', '2 trains B']);
   of('B').done('b');
   expect(await since()).toEqual(['B: b in 0 s', '2 trains C']);
-  expect(queue.left).toEqual(['A', 'C']);
+  expect(queue.unfinishedArms).toEqual(['A', 'C']);
   of('A').done('a');
   expect(await since()).toEqual(['A: a in 0 s']);
   of('C').done('c');
@@ -85,7 +85,7 @@ test('a pause holds the arm under way and begins none; its time does not count; 
   expect((await since()).slice(2)).toEqual(['1 stands still', '1 goes on', '1 stands still']);
   of('A').done('a'); // it was at its end when it was held
   expect(await since()).toEqual(['A: a in 1.5 s']);
-  expect([queue.paused, queue.left]).toEqual([true, ['B']]);
+  expect([queue.paused, queue.unfinishedArms]).toEqual([true, ['B']]);
   queue.resume();
   expect(await since()).toEqual(['1 trains B']);
   queue.pause();
@@ -124,7 +124,7 @@ test('what was left when the page was closed goes on in the queue of the next pa
   first.queue.add(['A', 'B', 'C']);
   first.of('A').done('a');
   await first.since();
-  const stored = [...first.queue.left];
+  const stored = [...first.queue.unfinishedArms];
   expect(stored).toEqual(['B', 'C']);
   const next = made();
   next.queue.add(stored);

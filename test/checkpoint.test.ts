@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkpointOf, nonFinite, readCheckpoint, underKnobs, type Checkpoint } from '../src/runs/checkpoint.ts';
+import { checkpointOf, firstNonFinite, readCheckpoint, withKnobs, type Checkpoint } from '../src/runs/checkpoint.ts';
 import { parseConfig } from '../src/config/config.ts';
 import type { Attempt } from '../src/domain/preferences.ts';
 import { openFallback } from '../src/worker/fallbackCheckpoint.ts';
@@ -94,7 +94,7 @@ describe('a checkpoint', () => {
     const { monitor } = kept.progress;
     const stray = { ...kept, progress: { ...kept.progress, monitor: { ...monitor, state: 'fine' } } };
     expect(() => readCheckpoint(stray)).toThrow(/monitor's state is fine/);
-    expect(readCheckpoint(underKnobs(kept, { ...kept.config, seed: 8 })).config.seed).toBe(8);
+    expect(readCheckpoint(withKnobs(kept, { ...kept.config, seed: 8 })).config.seed).toBe(8);
     await expect(open({}, short)).rejects.toThrow(/model\.norm\.weight: there are 15 numbers, and the model needs 16/);
     await expect(open({}, { ...kept, vocabulary: ['other'] })).rejects.toThrow(/Its 1 words are not/);
     const critic = changed(({ policy }) => ({ policy, critic: policy }));
@@ -173,7 +173,7 @@ describe('a checkpoint of a run with a reward model', () => {
       rewardModel: { memory, network: { ...network, weights: new Map([...network.weights, ['model.norm.weight', tensor]]) } }, // prettier-ignore
     });
     const nan = withWeights(new Float32Array(16).fill(NaN));
-    expect(nonFinite(nan)).toBe('reward model weight model.norm.weight');
+    expect(firstNonFinite(nan)).toBe('reward model weight model.norm.weight');
     expect(() => readCheckpoint(nan)).toThrow(/^reward model weight model\.norm\.weight holds a number that is not/);
     const odd = { ...memory.heldOut, lengths: Int32Array.of(3) };
     const torn = { ...memory.fitted, tokens: memory.fitted.tokens.slice(1) };
@@ -206,7 +206,7 @@ describe('a checkpoint of a run with a reward model', () => {
       (event) => event.type === 'checkpoint' && handed.push(event.checkpoint),
       () => 0,
     );
-    fallback.take(await straight.checkpoint());
+    fallback.replaceWith(await straight.checkpoint());
     fallback.postNow();
     straight.prefer(...chosen(seen));
     fallback.addChoice(...chosen(seen));
@@ -235,7 +235,7 @@ describe('a fallback checkpoint', () => {
     for (let update = 1; update <= 4; update++) {
       await to(session, update);
       now += 2000;
-      expect(fallback.take(await session.checkpoint())).toBe('');
+      expect(fallback.replaceWith(await session.checkpoint())).toBe('');
       fallback.postIfCheap();
     }
     expect(handed).toEqual([1, 2, 3, 4]);
@@ -243,7 +243,7 @@ describe('a fallback checkpoint', () => {
     for (let update = 5; update <= 9; update++) {
       await to(session, update);
       now += 2000;
-      fallback.take(await session.checkpoint());
+      fallback.replaceWith(await session.checkpoint());
       fallback.postIfCheap();
     }
     expect(handed).toEqual([1, 2, 3, 4, 5, 7, 9]); // 3 s after 150 ms
@@ -251,14 +251,14 @@ describe('a fallback checkpoint', () => {
     fallback.postNow();
     expect(handed.length).toBe(7); // it was handed out
     const last = await session.checkpoint();
-    fallback.take({ ...last, progress: { ...last.progress, update: 10 } });
+    fallback.replaceWith({ ...last, progress: { ...last.progress, update: 10 } });
     now += 5000;
     fallback.postIfCheap(); // however long it takes, five seconds are the most
     expect(handed.at(-1)).toBe(10);
     const { networks, ...rest } = await session.checkpoint();
     networks.policy.adamV.get('model.norm.weight')?.fill(Infinity, 3, 4);
-    expect(nonFinite({ networks, rewardModel: null })).toBe('moment model.norm.weight');
-    expect(fallback.take(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
+    expect(firstNonFinite({ networks, rewardModel: null })).toBe('moment model.norm.weight');
+    expect(fallback.replaceWith(checkpointOf({ ...rest, networks }))).toBe('moment model.norm.weight');
     expect(fallback.last()?.networks).not.toBe(networks);
     fallback.postNow();
     expect(handed.length).toBe(8);
@@ -275,7 +275,7 @@ describe('a fallback checkpoint', () => {
     );
     const adamM = new Map([['big', new Float32Array(13 * 2 ** 20)]]);
     const policy = { ...checkpoint.networks.policy, adamM };
-    fallback.take({ ...checkpoint, networks: { policy, critic: null } });
+    fallback.replaceWith({ ...checkpoint, networks: { policy, critic: null } });
     fallback.postNow();
     expect(said).toMatchObject([
       {

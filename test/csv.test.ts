@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { baseName } from '../src/base/baseName.ts';
 import { csvText } from '../src/base/csv.ts';
 import { parseFacts } from '../src/facts/parse.ts';
-import { readNames } from '../src/runs/run.ts';
+import { safeNames } from '../src/runs/run.ts';
 import { csvOfCurves } from '../src/ui/export/curvesCsv.ts';
 
 const cellsOf = (csv: string) => Papa.parse<string[]>(csv.trimEnd()).data;
@@ -58,6 +58,6 @@ test('of a path only its last part goes into a file: facts, and runs that were n
   expect(['/data/ada/facts.csv', 'D:\\ada\\facts.csv', './out/run/', 'facts.csv'].map(baseName)).toEqual(['facts.csv', 'facts.csv', 'run', 'facts.csv']); // prettier-ignore
   const { facts } = parseFacts('/data/ada/facts.csv', 'Ada,wrote,Emma\nEmma,is by,Jane\n');
   expect(facts.source).toBe('facts.csv');
-  const nameOf = (name: string) => readNames(name, { kind: 'cpu', adapter: '' }).name;
+  const nameOf = (name: string) => safeNames(name, { kind: 'cpu', adapter: '' }).name;
   expect(['/data/ada/run', '../out/run', 'Number hunt: lr 1/2'].map(nameOf)).toEqual(['run', 'run', 'Number hunt: lr 1/2']); // prettier-ignore
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig, parseField } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/configProblem.ts';
 import { problemText } from '../src/base/problem.ts';
-import { decimal } from '../src/base/decimal.ts';
+import { parseDecimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
 import { readPlan } from '../src/ui/experiments/planAddress.ts';
 import { readHash } from '../src/ui/address/hash.ts';
@@ -28,16 +28,16 @@ describe('numbers are read', () => {
     ['-0', 0],
     ['0e9', 0],
   ])('where they are written in decimal: %s', (text, value) => {
-    expect(Object.is(decimal(text), value)).toBe(true);
+    expect(Object.is(parseDecimal(text), value)).toBe(true);
   });
 
   it.each(NOT_DECIMAL)('and nothing else is one: %j', (text) => {
-    expect(decimal(text)).toBeNull();
+    expect(parseDecimal(text)).toBeNull();
     expect(() => parseField('range', text)).toThrow(/range: .* isn’t a whole number from 2 to 64/);
-    expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).corrections).toEqual([
+    expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).correctedSettings).toEqual([
       expect.stringContaining('isn’t possible. Use a whole number from 2 to 64.'),
     ]);
-    expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
+    expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).correctedSettings).toHaveLength(1);
     expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(
       /--seeds (can’t be|is empty|needs a value)/,
     );
@@ -77,7 +77,7 @@ it('of 10,000 hostile knobs each is in range as written, or refused by its name'
   const judge = fc.property(names, fc.oneof(one, two), (name, text) => {
     try {
       const value = parseConfig({ [name]: text })[name as keyof typeof FIELDS];
-      expect(typeof value === 'number' ? decimal(text) : text).toBe(value);
+      expect(typeof value === 'number' ? parseDecimal(text) : text).toBe(value);
       taken++;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

@@ -13,8 +13,8 @@ describe('what an evaluation plays', () => {
     const config = parseConfig({ env: name });
     const env = createEnv(config, factsFor(name));
     expect(evaluationSetOf({ env: name })).toBe(env.splits.heldOut ? 'held-out' : 'all');
-    expect(env.splits.heldOut === null).toBe(env.allTasks !== undefined);
-    expect(ENVIRONMENTS[name].allTasks?.(config)).toBe(env.allTasks);
+    expect(env.splits.heldOut === null).toBe(env.taskCount !== undefined);
+    expect(ENVIRONMENTS[name].countIfAllPlayed?.(config)).toBe(env.taskCount);
   });
 
   it('is named so by every metric, and by neither name where runs of both kinds stand together', () => {

@@ -1,18 +1,24 @@
 import { describe, expect, it, test } from 'vitest';
 import Papa from 'papaparse';
 import type { Arm, Experiment } from '../src/experiments/experimentDefinition.ts';
-import { csvOf, markdownOf, knobsOf } from '../src/experiments/experimentExports.ts';
-import { plannedRuns, resultFor, shippedFor, type Plan, type PlannedRun } from '../src/experiments/experimentPlan.ts';
+import { tableCsv, tableMarkdown, sharedKnobsText } from '../src/experiments/experimentExports.ts';
+import {
+  plannedRuns,
+  usableResult,
+  usableShippedResult,
+  type Plan,
+  type PlannedRun,
+} from '../src/experiments/experimentPlan.ts';
 import {
   parseResult,
   parseResults,
   RESULT_VERSION,
-  runOfResult,
+  runFromResult,
   type RunResult,
 } from '../src/experiments/runResult.ts';
-import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
-import { type Row, type Table, tableOf } from '../src/experiments/resultTable.ts';
-import { cellText, differenceText, notes, publishedNote } from '../src/experiments/wording.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { type Row, type Table, resultTable } from '../src/experiments/resultTable.ts';
+import { cellText, differenceText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';
 
 const plan = (changes: Partial<Plan> = {}): Plan => ({
@@ -50,12 +56,12 @@ describe('a result', () => {
     const line = JSON.stringify(result());
     expect(parseResults(`\n${line}\n \n{}\n${line}\n{"version":`)).toEqual({
       results: [result(), result()],
-      bad: [4, 6],
+      badLines: [4, 6],
     });
   });
 
   it('shown as a run has the success of every update, held-out tasks at theirs, and its backend', () => {
-    const run = runOfResult(result({ backend: 'gpu: Some GPU: 8 GB, fast' }), '2026-11-25');
+    const run = runFromResult(result({ backend: 'gpu: Some GPU: 8 GB, fast' }), '2026-11-25');
     const points = (name: 'rollout/success' | 'eval/success') => {
       const { x, y } = run.series.get(name)?.points ?? { x: [], y: [] };
       return Array.from(x, (update, i) => [update, y[i]]);
@@ -64,7 +70,7 @@ describe('a result', () => {
     expect(points('eval/success')).toEqual([[0, 0.125], [2, 0.5]]); // prettier-ignore
     expect(run).toMatchObject({ name: 'ppo-both, seed 1', update: 3, started: '2026-11-25', begun: parseConfig() });
     expect(run.backend).toEqual({ kind: 'gpu', adapter: 'Some GPU: 8 GB, fast' });
-    expect(runOfResult(result(), '').backend).toEqual({ kind: 'cpu', adapter: 'x' });
+    expect(runFromResult(result(), '').backend).toEqual({ kind: 'cpu', adapter: 'x' });
   });
 });
 
@@ -74,14 +80,14 @@ describe('a planned run', () => {
 
   it('takes the newest result of its experiment, arm, seed and knobs, and of no other', () => {
     const [own, newer] = [played(run), played(run, { seconds: 2 })];
-    expect(resultFor(run, [own, newer])).toBe(newer);
-    expect(shippedFor(run, [own, newer])).toBe(newer);
+    expect(usableResult(run, [own, newer])).toBe(newer);
+    expect(usableShippedResult(run, [own, newer])).toBe(newer);
     for (const wrong of [{ experiment: 'learning' }, { arm: other.arm }, { seed: 2 }]) {
-      expect(resultFor(run, [own, played(run, wrong)])).toBe(own);
-      expect(shippedFor(run, [own, played(run, wrong)])).toBe(own);
+      expect(usableResult(run, [own, played(run, wrong)])).toBe(own);
+      expect(usableShippedResult(run, [own, played(run, wrong)])).toBe(own);
     }
     const shorter = played(run, { config: { ...run.config, updates: 7, backend: 'gpu' } });
-    expect(shippedFor(run, [shorter])).toBeUndefined();
+    expect(usableShippedResult(run, [shorter])).toBeUndefined();
   });
 
   it('is of a chosen arm alone where that has runs of its own', () => {
@@ -92,8 +98,8 @@ describe('a planned run', () => {
   });
 
   it('has the plan’s updates where it names them, and the settings say so', () => {
-    expect(knobsOf(plan({ updates: 7 })).split(', ')).toContain('updates 7');
-    expect(knobsOf(plan())).not.toContain('updates 7');
+    expect(sharedKnobsText(plan({ updates: 7 })).split(', ')).toContain('updates 7');
+    expect(sharedKnobsText(plan())).not.toContain('updates 7');
     expect(plannedRuns(plan({ updates: 7 }))[0]?.config.updates).toBe(7);
   });
 });
@@ -105,9 +111,9 @@ describe('a table', () => {
     if (!one || !two) throw new Error('want two runs');
     const sized = { prompts: 4, groupSize: 8 };
     const shipped = [played(one, { config: { ...one.config, backend: 'auto' }, backend: 'gpu: y' })];
-    const { rows, experiment, ...counts } = tableOf(trap, [played(two, { curve: [1, 1] })], shipped);
+    const { rows, experiment, ...counts } = resultTable(trap, [played(two, { curve: [1, 1] })], shipped);
     expect(counts).toMatchObject({ done: 2, shipped: 1, planned: 2, backends: ['gpu: y', 'cpu: x'] });
-    const at = experiment.columns.findIndex(({ of }) => of === 'rollouts');
+    const at = experiment.columns.findIndex(({ measure }) => measure === 'rollouts');
     const perUpdate = one.config.prompts * one.config.groupSize;
     expect(perUpdate).toBeGreaterThan(sized.groupSize);
     expect(rows[0]?.cells[at]).toMatchObject({ n: 2, mean: 2.5 * perUpdate });
@@ -118,7 +124,7 @@ describe('a table', () => {
       const last = run.arm === 'ppo-both' ? 0.25 * run.seed : 0.75;
       return played(run, { metrics: { 'eval/success': { first: 0, last, best: 1, mean: 1 } } });
     };
-    const { rows } = tableOf(plan({ arms: ['ppo-both', 'ppo-no-masks'] }), plannedRuns(plan()).map(held));
+    const { rows } = resultTable(plan({ arms: ['ppo-both', 'ppo-no-masks'] }), plannedRuns(plan()).map(held));
     expect(rows.map(({ runs, curves, difference }) => [runs, curves.length, difference?.mean])).toEqual([
       [2, 2, undefined],
       [2, 2, 0.375],
@@ -138,10 +144,10 @@ describe('paired differences', () => {
   it('corrected together leave places without a comparison as they are, and count none without seeds', () => {
     const one = pairedSummary([1, 1, 1, 1, 1, 1]); // p 2/64
     const even = pairedSummary([1, -1]); // p 1
-    const [first, gap, none, last] = correctedTogether([one, null, pairedSummary([]), even]);
+    const [first, gap, none, last] = correctedComparisons([one, null, pairedSummary([]), even]);
     expect(first?.corrected).toBeCloseTo(4 / 64, 12);
     expect([gap, none?.n, last?.corrected]).toEqual([null, 0, 1]);
-    expect([first?.claim, correctedTogether([one])[0]?.claim]).toEqual(['unclear', 'more']);
+    expect([first?.claim, correctedComparisons([one])[0]?.claim]).toEqual(['unclear', 'more']);
   });
 });
 
@@ -149,16 +155,16 @@ describe('paired differences', () => {
 function byHand(changes: Partial<Table> = {}): Table {
   const arms: readonly Arm[] = [
     { key: 'a', label: 'A | a', set: { updates: 5 }, published: [0.5, null] },
-    { key: 'b', label: 'B', group: 'Late', set: { updates: 5 }, against: 'a' },
+    { key: 'b', label: 'B', group: 'Late', set: { updates: 5 }, comparedWith: 'a' },
     { key: 'c', label: 'C', set: {} },
   ];
   const experiment: Experiment = {
     ...{ label: 'L', question: 'Q?', doc: 'D.', shared: { updates: 5 }, arms, headline: 'y' },
-    columns: [{ key: 'x', label: 'X', of: 'rollouts', digits: 0 }, { key: 'y', label: 'Y', of: 'rollouts' }], // prettier-ignore
+    columns: [{ key: 'x', label: 'X', measure: 'rollouts', digits: 0 }, { key: 'y', label: 'Y', measure: 'rollouts' }], // prettier-ignore
     published: { source: 'S', model: 'M', task: 'T', columns: ['P', 'R'] },
     ...{ defaultSeeds: 2, secondsPerUpdate: 1 },
   };
-  const [difference] = correctedTogether([pairedSummary([0.25, 0.5]), pairedSummary([0.5, -0.5])]);
+  const [difference] = correctedComparisons([pairedSummary([0.25, 0.5]), pairedSummary([0.5, -0.5])]);
   const row = (i: number, more: Partial<Row>): Row => ({
     ...{ arm: arms[i] ?? { key: '', label: '', set: {} }, runs: 2, difference: null, curves: [] },
     cells: [summaryOf([-3, -5]), summaryOf([0.5])],
@@ -173,7 +179,7 @@ function byHand(changes: Partial<Table> = {}): Table {
 
 describe('a table that leaves the page', () => {
   it('is CSV with each number under its name, and empty cells where there is none', () => {
-    const { data } = Papa.parse<Record<string, string>>(csvOf(byHand()).trim(), { header: true });
+    const { data } = Papa.parse<Record<string, string>>(tableCsv(byHand()).trim(), { header: true });
     const [a, b, c] = data;
     const claimed = { 'difference: sign test p': '0.5', 'difference: p corrected': '1' };
     expect(a).toEqual({
@@ -200,7 +206,7 @@ describe('a table that leaves the page', () => {
   });
 
   it('is Markdown with a column for each number, numbers to the right', () => {
-    const [title, gap, head, rule, a, b, c, after] = markdownOf(byHand()).split('\n');
+    const [title, gap, head, rule, a, b, c, after] = tableMarkdown(byHand()).split('\n');
     const cells = (line = '') => line.split(/ ?(?<!\\)\| ?/).slice(1, -1);
     expect([title, gap, after]).toEqual(['### L: Q?', '', '']);
     expect(cells(head)).toEqual([
@@ -220,14 +226,14 @@ describe('a table that leaves the page', () => {
     expect(cells(b)[5]).toMatch(/^\+0\.375 .*; compared with A \\\| a$/);
     expect(cells(c)).toEqual(['', 'C', '0', '–', '–', '–', '–', '–']);
     const bare = byHand({ rows: byHand().rows.map((row) => ({ ...row, arm: { key: 'c', label: 'C', set: {} }, difference: null })) }); // prettier-ignore
-    const plain = markdownOf({ ...bare, experiment: without(bare.experiment, 'published') }).split('\n');
+    const plain = tableMarkdown({ ...bare, experiment: without(bare.experiment, 'published') }).split('\n');
     expect(cells(plain[2])).toEqual(['Variant', 'n', 'X', 'Y']);
     expect(cells(plain[3])).toEqual(['---', '---:', '---:', '---:']);
     expect(plain.some((line) => line.startsWith('Published'))).toBe(false);
   });
 
   it('says how many runs there are, how long they are, on what, and whose', () => {
-    const said = (changes: Partial<Table>) => notes(byHand(changes)).join(' ');
+    const said = (changes: Partial<Table>) => tableNotes(byHand(changes)).join(' ');
     expect(said({})).toMatch(/4 of 6 runs, seeds 1 … 2, 5 updates each, cpu: x\./);
     expect(said({ backends: [] })).toMatch(/5 updates each\./);
     expect(said({ plan: plan({ updates: 9 }) })).toMatch(/9 updates each/);
@@ -242,11 +248,11 @@ describe('a table that leaves the page', () => {
   it('says that p is corrected where more than one comparison is made, and only there', () => {
     const [a, b] = byHand().rows;
     if (!a || !b) throw new Error('want two rows');
-    expect(notes(byHand()).join(' ')).not.toMatch(/corrected/);
-    expect(notes(byHand()).join(' ')).toMatch(/\.05/);
+    expect(tableNotes(byHand()).join(' ')).not.toMatch(/corrected/);
+    expect(tableNotes(byHand()).join(' ')).toMatch(/\.05/);
     const none = { ...b, difference: pairedSummary([]) };
-    expect(notes(byHand({ rows: [a, b, none] })).join(' ')).not.toMatch(/corrected/);
-    expect(notes(byHand({ rows: [a, b, b] })).join(' ')).toMatch(/ 2 comparisons .* corrected/);
+    expect(tableNotes(byHand({ rows: [a, b, none] })).join(' ')).not.toMatch(/corrected/);
+    expect(tableNotes(byHand({ rows: [a, b, b] })).join(' ')).toMatch(/ 2 comparisons .* corrected/);
   });
 
   it('names model and task of published numbers, and is silent without any', () => {
@@ -262,13 +268,13 @@ function without<T extends object>(from: T, field: keyof T): T {
 }
 
 describe('a cell', () => {
-  const column = { key: 'x', label: 'X', of: 'rollouts', digits: 1, none: 'never' } as const;
+  const column = { key: 'x', label: 'X', measure: 'rollouts', digits: 1, emptyText: 'never' } as const;
 
   it('has a dash where nothing ran, its own word where no run has the number, and the share that has it', () => {
     const cells = [null, summaryOf([1]), summaryOf([]), summaryOf([1, 2]), summaryOf([-1])] as const;
     expect(cells.map((cell) => cellText(cell, column, 2))).toEqual(['–', '1.0 (1 of 2)', 'never', '1.5 ± 0.7', '−1.0 (1 of 2)']); // prettier-ignore
     expect([cellText(summaryOf([1]), column, 0), cellText(null, column, 0)]).toEqual(['–', '–']);
-    expect(cellText(summaryOf([]), { key: 'x', label: 'X', of: 'trap' }, 1)).toBe('–');
+    expect(cellText(summaryOf([]), { key: 'x', label: 'X', measure: 'trap' }, 1)).toBe('–');
   });
 
   it('of differences has sign, ties, p, corrected p, and what it may claim', () => {
@@ -276,7 +282,7 @@ describe('a cell', () => {
     expect(differenceText(pairedSummary([0.5]))).toMatch(/^\+0\.500, better in 1 of 1 seeds: cannot tell/);
     expect(differenceText(pairedSummary([0, -0.5]))).toMatch(/^−0\.250 .*, better in 0 of 2 seeds, equal in 1, p = 1/);
     expect(differenceText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6 seeds, p = \.031$/);
-    const [both] = correctedTogether([pairedSummary([1, 1, 1, 1, 1, 1]), pairedSummary([1, -1])]);
+    const [both] = correctedComparisons([pairedSummary([1, 1, 1, 1, 1, 1]), pairedSummary([1, -1])]);
     expect(differenceText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell$/);
     expect(differenceText(pairedSummary([0, 0]))).toMatch(/^0\.000 /);
   });

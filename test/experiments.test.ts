@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED } from '../src/experiments/experimentList.ts';
-import { isRun, type Experiment } from '../src/experiments/experimentDefinition.ts';
-import { csvOf, markdownOf } from '../src/experiments/experimentExports.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED_EXPERIMENTS } from '../src/experiments/experimentList.ts';
+import { isRunArm, type Experiment } from '../src/experiments/experimentDefinition.ts';
+import { tableCsv, tableMarkdown } from '../src/experiments/experimentExports.ts';
 import {
   differencesOf,
   plannedRuns,
-  resultFor,
+  usableResult,
   type Plan,
   type PlannedRun,
 } from '../src/experiments/experimentPlan.ts';
-import { parseResult, parseResults, resultOf, type RunResult } from '../src/experiments/runResult.ts';
+import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
-import { shippedTable, tableOf } from '../src/experiments/resultTable.ts';
-import { cellText, differenceText, notes } from '../src/experiments/wording.ts';
+import { shippedTable, resultTable } from '../src/experiments/resultTable.ts';
+import { cellText, differenceText, tableNotes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
 import type { TrainingEvent } from '../src/domain/trainingEvent.ts';
-import { bareRun } from '../src/runs/run.ts';
-import { type Opened, RunLog } from '../src/runs/runLog.ts';
+import { runWithDefaults } from '../src/runs/run.ts';
+import { type RunOpened, RunLog } from '../src/runs/runLog.ts';
 import { parseConfig } from '../src/config/config.ts';
 
 const plan = (changes: Partial<Plan> = {}): Plan => ({
@@ -28,14 +28,14 @@ const plan = (changes: Partial<Plan> = {}): Plan => ({
   backend: 'cpu',
   ...changes,
 });
-const READY: Opened = {
+const READY: RunOpened = {
   type: 'ready',
   backend: { kind: 'cpu', adapter: 'one core', software: false, storage: 'f32', reason: '' },
   ...{ config: parseConfig(), update: 0, vocabulary: [] },
 };
 const FINISHED: TrainingEvent = { type: 'running', running: false, update: 2, finished: true };
 const logOf = ({ arm, config }: PlannedRun) =>
-  new RunLog(bareRun({ id: 0, name: arm, arm, started: '', begun: config }));
+  new RunLog(runWithDefaults({ id: 0, name: arm, arm, started: '', begun: config }));
 
 /** A finished run whose last value of `metric` is `last`. */
 function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
@@ -47,7 +47,7 @@ function finished(run: PlannedRun, metric: MetricName, first: number, last: numb
   expect(log.finished).toBe(false);
   log.add(FINISHED);
   expect(log.finished).toBe(true);
-  return resultOf({ ...log.run, seconds: 12.5 }, run.experiment);
+  return resultFromRun({ ...log.run, seconds: 12.5 }, run.experiment);
 }
 
 describe('the statistics', () => {
@@ -93,13 +93,13 @@ describe('the catalogue', () => {
     (name) => {
       const experiment: Experiment = EXPERIMENTS[name];
       const keys = experiment.arms.map(({ key }) => key);
-      const running = experiment.arms.filter(isRun).map(({ key }) => key);
+      const running = experiment.arms.filter(isRunArm).map(({ key }) => key);
       expect(new Set(keys).size).toBe(keys.length);
       expect(plannedRuns(plan({ experiment: name, seeds: 1 }))).toHaveLength(running.length);
       expect(experiment.columns.map(({ key }) => key)).toContain(experiment.headline);
       for (const arm of experiment.arms) {
-        if (arm.against !== undefined) expect(running).toContain(arm.against);
-        if (!isRun(arm)) expect(running).toContain(arm.readFrom);
+        if (arm.comparedWith !== undefined) expect(running).toContain(arm.comparedWith);
+        if (!isRunArm(arm)) expect(running).toContain(arm.borrowedFrom);
         if (arm.published) expect(arm.published).toHaveLength(experiment.published?.columns.length ?? 0);
       }
     },
@@ -134,8 +134,8 @@ describe('a plan', () => {
     const [longer] = plannedRuns(plan({ updates: 90 }));
     if (!run || !longer) throw new Error('want runs');
     const result = finished(run, 'eval/success', 0.2, 0.4);
-    expect(resultFor(run, [result])).toBe(result);
-    expect(resultFor(longer, [result])).toBeUndefined();
+    expect(usableResult(run, [result])).toBe(result);
+    expect(usableResult(longer, [result])).toBeUndefined();
     expect(differencesOf(result, longer)).toEqual(['updates 60 → 90']);
   });
 
@@ -166,7 +166,7 @@ describe('a run', () => {
     }
     for (const event of [health(1, 'ok'), health(2, 'ok'), health(3, 'trap'), health(4, 'trap')]) log.add(event);
     log.add({ type: 'error', message: 'step left out', hint: '', fatal: false, fields: [] });
-    const result = resultOf(log.run, run.experiment);
+    const result = resultFromRun(log.run, run.experiment);
     expect(result.metrics).toEqual({ 'eval/success': { first: 0.25, last: 0.125, best: 0.5, mean: 0.291667 } });
     expect(result.heldOut).toEqual([
       [0, 0.25],
@@ -231,7 +231,7 @@ describe('the table', () => {
     const last = after[run.arm]?.[run.seed - 1];
     return last === undefined ? [] : [finished(run, 'eval/success', 0.2, last)];
   });
-  const table = tableOf(plan(), results);
+  const table = resultTable(plan(), results);
   const rowOf = (key: string) => {
     const row = table.rows.find(({ arm }) => arm.key === key);
     if (!row) throw new Error(`want a row ${key}`);
@@ -270,7 +270,7 @@ describe('the table', () => {
   it('reads rows without runs from another arm’s first evaluation, and gives them no curve', () => {
     const algorithms = plan({ experiment: 'algorithms', seeds: 1, arms: ['base', 'naive-rag'] });
     const grpo = plannedRuns(algorithms).map((run) => finished(run, 'eval/success', 0.125, 0.875));
-    const [base, rag, trained] = tableOf(algorithms, grpo).rows;
+    const [base, rag, trained] = resultTable(algorithms, grpo).rows;
     expect(base?.cells[0]).toEqual({ n: 1, mean: 0.125, sd: NaN });
     expect(base?.curves).toEqual([]);
     expect(base?.cells.at(-1)).toBeNull();
@@ -285,13 +285,13 @@ describe('the table', () => {
     if (!first) throw new Error('want a run');
     const elsewhere = { ...first, config: { ...first.config, backend: 'cpu' as const } };
     const shipped = [finished(elsewhere, 'eval/success', 0.2, 0.4)];
-    const read = tableOf(asked, [], shipped);
+    const read = resultTable(asked, [], shipped);
     expect([read.done, read.shipped, read.rows[0]?.cells[1]?.mean]).toEqual([1, 1, 0.4]);
-    expect(notes(read)[0]).toMatch(/^All of these runs come with the page/);
-    const own = tableOf(asked, [finished(first, 'eval/success', 0.2, 0.9)], shipped);
+    expect(tableNotes(read)[0]).toMatch(/^All of these runs come with the page/);
+    const own = resultTable(asked, [finished(first, 'eval/success', 0.2, 0.9)], shipped);
     expect([own.done, own.shipped, own.rows[0]?.cells[1]?.mean]).toEqual([1, 0, 0.9]);
     const other = { ...elsewhere, config: { ...elsewhere.config, learningRate: 1 } };
-    expect(tableOf(asked, [], [finished({ ...other }, 'eval/success', 0, 1)]).done).toBe(0);
+    expect(resultTable(asked, [], [finished({ ...other }, 'eval/success', 0, 1)]).done).toBe(0);
   });
 
   it('says in how many runs the monitor spoke', () => {
@@ -300,8 +300,8 @@ describe('the table', () => {
       ...finished(run, 'eval/success', 0.2, 0.1),
       health: i === 0 ? [] : ([[30 + i, 'trap']] as const),
     }));
-    const { rows, experiment } = tableOf(trap, trapped);
-    const index = experiment.columns.findIndex(({ of }) => of === 'trap');
+    const { rows, experiment } = resultTable(trap, trapped);
+    const index = experiment.columns.findIndex(({ measure }) => measure === 'trap');
     const found = experiment.columns[index];
     if (!found) throw new Error('want a column');
     expect(cellText(rows[0]?.cells[index] ?? null, found, 3)).toBe('32 ± 1 (2 of 3)');
@@ -309,7 +309,7 @@ describe('the table', () => {
   });
 
   it('becomes Markdown with the published figures apart and named', () => {
-    const lines = markdownOf(table).split('\n');
+    const lines = tableMarkdown(table).split('\n');
     const cells = (line = '') => line.split('|').map((cell) => cell.trim());
     const head = cells(lines[2]);
     const row = cells(lines.find((line) => line.startsWith('| PPO | PPO, both masks off |')));
@@ -320,13 +320,13 @@ describe('the table', () => {
       '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these); compared with PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
-    expect(markdownOf(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');
-    expect(markdownOf(table)).toContain('Settings: distractors 6,');
-    expect(markdownOf(table)).toContain('backend cpu.');
+    expect(tableMarkdown(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');
+    expect(tableMarkdown(table)).toContain('Settings: distractors 6,');
+    expect(tableMarkdown(table)).toContain('backend cpu.');
   });
 
   it('becomes CSV that a spreadsheet reads: quoted commas, numbers as they are', () => {
-    const lines = csvOf(table).split('\r\n');
+    const lines = tableCsv(table).split('\r\n');
     expect(lines).toHaveLength(8);
     expect(lines.at(-1)).toBe('');
     expect(lines[0]).toMatch(/^group,arm,runs,All tasks before: mean,All tasks before: sd,All tasks before: n,/);
@@ -334,18 +334,18 @@ describe('the table', () => {
     expect(lines[0]).toContain('"published, Qwen2.5-3B-Instruct, HotpotQA, 2WikiMultihopQA and MuSiQue');
     const many = (line = '') => line.replace(/"[^"]*"/g, '').split(',').length;
     expect(new Set(lines.slice(0, -1).map(many)).size).toBe(1);
-    expect(csvOf(table)).not.toContain('NaN');
+    expect(tableCsv(table)).not.toContain('NaN');
   });
 });
 
 describe('the results that are shipped', () => {
   it('every line is a result, and every arm has at least five runs under today’s knobs', () => {
-    for (const name of SHIPPED) expect([name, ...lacking(name)]).toEqual([name]);
+    for (const name of SHIPPED_EXPERIMENTS) expect([name, ...lacking(name)]).toEqual([name]);
   });
 
-  function lacking(name: (typeof SHIPPED)[number]): readonly string[] {
-    const { results, bad } = parseResults(readFileSync(`public/experiments/${name}.jsonl`, 'utf8'));
-    expect(bad).toEqual([]);
+  function lacking(name: (typeof SHIPPED_EXPERIMENTS)[number]): readonly string[] {
+    const { results, badLines } = parseResults(readFileSync(`public/experiments/${name}.jsonl`, 'utf8'));
+    expect(badLines).toEqual([]);
     return shippedTable(name, results)
       .rows.filter(({ runs }) => runs < 5)
       .map(({ arm }) => arm.key);

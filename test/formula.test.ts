@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../src/config/algorithms.ts';
 import { DEFAULTS, type FieldName, FIELDS, type RunConfig } from '../src/config/fields.ts';
 import { usesCritic } from '../src/config/estimators.ts';
-import { formulaOf, type Piece, signsOf, written } from '../src/config/formula.ts';
+import { formulaOf, type Piece, symbolsText, formulaText } from '../src/config/formula.ts';
 import { knobsOf, termsOf } from '../src/config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../src/config/formulaTerms.ts';
-import { idle } from '../src/config/idle.ts';
+import { whyIdle } from '../src/config/idle.ts';
 
 const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatMap((name) => {
   const base: RunConfig = { ...DEFAULTS, ...ALGORITHMS[name].set };
@@ -23,10 +23,10 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
   return shaped.map(([what, set]) => [`${name} ${what}`, { ...base, ...set }] as const);
 });
 const KNOBS = Object.keys(FIELDS) as FieldName[];
-const lines = (c: RunConfig) => formulaOf(c).map(({ pieces }) => written(pieces));
+const lines = (c: RunConfig) => formulaOf(c).map(({ pieces }) => formulaText(pieces));
 const offs = (pieces: readonly Piece[]): TermId[] =>
   pieces.flatMap((piece) =>
-    typeof piece === 'string' ? [] : [...(piece.off ? [piece.term] : []), ...offs(piece.pieces)],
+    typeof piece === 'string' ? [] : [...(piece.isOff ? [piece.term] : []), ...offs(piece.pieces)],
   );
 
 test.each(configs)('%s: a knob of the objective or the masks lights a term exactly where it does something', (_, c) => {
@@ -35,7 +35,7 @@ test.each(configs)('%s: a knob of the objective or the masks lights a term exact
   const rests = (name: FieldName) => !usesCritic(c.estimator) && (name === 'critic' || name === 'criticWarmup');
   expect(judged.length).toBeGreaterThan(30);
   for (const name of judged) {
-    expect(termsOf(name, c).length > 0, name).toBe(idle(name, c) === null && !rests(name));
+    expect(termsOf(name, c).length > 0, name).toBe(whyIdle(name, c) === null && !rests(name));
   }
 });
 
@@ -55,7 +55,7 @@ test('every term stands in the formula of some configuration', () => {
 
 test('a sign without a term of its own is explained where it stands, and nowhere else', () => {
   const signs = (name: keyof typeof ALGORITHMS, set: Partial<RunConfig> = {}) =>
-    signsOf(formulaOf({ ...DEFAULTS, ...ALGORITHMS[name].set, ...set }));
+    symbolsText(formulaOf({ ...DEFAULTS, ...ALGORITHMS[name].set, ...set }));
   expect(
     signs('grpo')
       .split(' · ')

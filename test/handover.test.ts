@@ -6,7 +6,7 @@ import { ENGINES } from '../src/config/mappedKnob.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
 import { ProblemError } from '../src/base/problem.ts';
-import { inWords, MAPPING, mappedKnobs, overridesOf } from '../src/handover/mapping.ts';
+import { counterpartText, COUNTERPARTS, mappedKnobs, overridesOf } from '../src/handover/mapping.ts';
 import { rulesOf, taskRows } from '../src/handover/taskRows.ts';
 import type { Files } from '../src/formats/zip.ts';
 import { answerFolder } from '../src/session/folderAnswers.ts';
@@ -18,18 +18,18 @@ import { servesBytes } from './text/bytesTokenizer.ts';
 const text = (files: Files, name: string) => new TextDecoder().decode(files.get(name));
 
 test('every knob has a row, with a setting of its own or a word on where it is or why it is nowhere', () => {
-  expect(Object.keys(MAPPING).sort()).toEqual(Object.keys(FIELDS).sort());
+  expect(Object.keys(COUNTERPARTS).sort()).toEqual(Object.keys(FIELDS).sort());
   for (const engine of ENGINES) {
-    const keys = Object.values(MAPPING).flatMap(({ [engine]: row }) => ('keys' in row ? row.keys : []));
+    const keys = Object.values(COUNTERPARTS).flatMap(({ [engine]: row }) => ('keys' in row ? row.keys : []));
     expect(new Set(keys).size).toBe(keys.length); // no knob is undone by another
-    for (const row of Object.values(MAPPING)) expect(inWords(row[engine]).length).toBeGreaterThan(3);
+    for (const row of Object.values(COUNTERPARTS)) expect(counterpartText(row[engine]).length).toBeGreaterThan(3);
   }
 });
 
 test('in every preset the settings that a row names are those it sets', () => {
   for (const { set } of Object.values(PRESETS)) {
     const config = parseConfig(set);
-    for (const [knob, row] of Object.entries(MAPPING)) {
+    for (const [knob, row] of Object.entries(COUNTERPARTS)) {
       for (const engine of ENGINES) {
         const { [engine]: counterpart } = row;
         if (!('keys' in counterpart)) continue;

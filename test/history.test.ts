@@ -19,9 +19,9 @@ const statesOf = (history: RunHistory, last: number) =>
 /** Notes updates as a run does: batch, lesson, network. */
 function run(history: RunHistory, from: number, to: number, floats: number): void {
   for (let update = from; update <= to; update++) {
-    if (update > 0) history.noteBatch(batchOf(update), config);
-    if (update > 0) history.noteLesson(lessonOf(update));
-    history.noteState(update, stateOf(floats));
+    if (update > 0) history.keepBatch(batchOf(update), config);
+    if (update > 0) history.keepLesson(lessonOf(update));
+    history.keepState(update, stateOf(floats));
   }
 }
 
@@ -29,7 +29,7 @@ test('of 10,000 batches 64 are kept: the first, the last 24, and between them ev
   const history = new RunHistory();
   const taken = new Set<number>();
   for (let update = 1; update <= 10_000; update++) {
-    history.noteBatch(batchOf(update), config);
+    history.keepBatch(batchOf(update), config);
     if (update > 64) taken.add(history.bytes);
     expect(history.batch(update)?.batch.update).toBe(update);
   }
@@ -46,11 +46,11 @@ test('of 10,000 batches 64 are kept: the first, the last 24, and between them ev
 test('large batches, the oldest of which go first, are kept up to 64 MiB, and one that is larger alone still is', () => {
   const history = new RunHistory();
   const tensor = new Float32Array(5 * 2 ** 20); // 20 MiB
-  for (let update = 1; update <= 9; update++) history.noteBatch(batchOf(update, { returns: tensor }), config);
+  for (let update = 1; update <= 9; update++) history.keepBatch(batchOf(update, { returns: tensor }), config);
   expect(history.updates).toEqual([7, 8, 9]);
   expect(history.bytes).toBeLessThanOrEqual(64 * 2 ** 20);
   expect(history.bytes).toBeGreaterThan(60 * 2 ** 20);
-  history.noteBatch(batchOf(10, { returns: new Float32Array(2 ** 25) }), config);
+  history.keepBatch(batchOf(10, { returns: new Float32Array(2 ** 25) }), config);
   expect(history.updates).toEqual([10]);
 });
 
@@ -82,12 +82,12 @@ test('the update that is looked at stays, with the networks around it, however l
   const history = new RunHistory();
   const floats = 2 ** 20; // 12 MiB with its moments
   run(history, 0, 10, floats);
-  history.hold(10);
+  history.setShown(10);
   run(history, 11, 200, floats);
   expect(history.updates).toContain(10);
   expect(history.updates).toHaveLength(64);
   expect([9, 10].filter((update) => history.state(update))).toEqual([9, 10]);
-  history.hold(null);
+  history.setShown(null);
   run(history, 201, 202, floats);
   expect(history.state(10)).toBeUndefined();
 });
@@ -95,10 +95,10 @@ test('the update that is looked at stays, with the networks around it, however l
 test('a run that was rolled back takes its updates again: what came after is forgotten', () => {
   const history = new RunHistory();
   run(history, 0, 5, 10);
-  history.noteBatch(batchOf(6), config); // was rolled back
+  history.keepBatch(batchOf(6), config); // was rolled back
   const again = stateOf(20);
-  history.noteBatch(batchOf(4), config);
-  history.noteState(4, again);
+  history.keepBatch(batchOf(4), config);
+  history.keepState(4, again);
   expect(history.updates).toEqual([1, 2, 3, 4]);
   expect(statesOf(history, 9)).toEqual([0, 1, 2, 3, 4]);
   expect(history.newestWeights()).toBe(again.weights);
@@ -106,9 +106,9 @@ test('a run that was rolled back takes its updates again: what came after is for
 
 test('a branch can be asked about until forty more were played', () => {
   const history = new RunHistory();
-  const first = history.noteBranch(batchOf(0), config);
-  for (let n = 1; n < 40; n++) history.noteBranch(batchOf(0), config);
+  const first = history.keepBranch(batchOf(0), config);
+  for (let n = 1; n < 40; n++) history.keepBranch(batchOf(0), config);
   expect(history.branch(first)?.batch.tokens).toEqual(example.tokens);
-  history.noteBranch(batchOf(0), config);
+  history.keepBranch(batchOf(0), config);
   expect(history.branch(first)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../src/config/config.ts';
-import { idle } from '../src/config/idle.ts';
+import { whyIdle } from '../src/config/idle.ts';
 
 const CRITIC = { critic: 'separate' } as const;
 // a knob, where it rests, and where it acts
@@ -48,18 +48,18 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
 ];
 
 test.each(RULES)('%s rests with %j and acts with %j', (name, rests, acts) => {
-  expect(idle(name, parseConfig(rests))).toBeTypeOf('string');
-  expect(idle(name, parseConfig(acts))).toBeNull();
+  expect(whyIdle(name, parseConfig(rests))).toBeTypeOf('string');
+  expect(whyIdle(name, parseConfig(acts))).toBeNull();
 });
 
 test('a knob that contradicts the rest stays within reach', () => {
-  expect(idle('preferenceReward', { ...parseConfig(), preferenceReward: 1 })).toBeNull();
-  expect(idle('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
+  expect(whyIdle('preferenceReward', { ...parseConfig(), preferenceReward: 1 })).toBeNull();
+  expect(whyIdle('criticWarmup', { ...parseConfig(), criticWarmup: 5 })).toBeNull();
 });
 
 test('knobs of the run always act', () => {
   const always = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'run');
-  for (const name of always) expect(idle(name, parseConfig())).toBeNull();
+  for (const name of always) expect(whyIdle(name, parseConfig())).toBeNull();
 });
 
 test('sizes act on a model that is made here, adapters beside a checkpoint, and each model knob on one of them', () => {
@@ -67,7 +67,7 @@ test('sizes act on a model that is made here, adapters beside a checkpoint, and 
   const checkpoint = parseConfig({ model: 'checkpoint', language: 'text', critic: 'none' });
   for (const name of (Object.keys(FIELDS) as FieldName[]).filter((each) => FIELDS[each].group === 'model')) {
     const adapter = name.startsWith('adapter');
-    expect([name, idle(name, parseConfig()) === null]).toEqual([name, !adapter]);
-    expect([name, idle(name, checkpoint) === null]).toEqual([name, !sizes.includes(name)]);
+    expect([name, whyIdle(name, parseConfig()) === null]).toEqual([name, !adapter]);
+    expect([name, whyIdle(name, checkpoint) === null]).toEqual([name, !sizes.includes(name)]);
   }
 });

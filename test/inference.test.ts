@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  chanceText,
-  correctedForNumber,
+  pValueText,
+  benjaminiHochberg,
   fisherTest,
   meanInterval,
   shareInterval,
@@ -11,7 +11,7 @@ import {
   tQuantile,
 } from '../src/base/inference.ts';
 import { Purpose, random } from '../src/base/rng.ts';
-import { correctedTogether, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
 import { differenceText } from '../src/experiments/wording.ts';
 
 describe('quantiles and exact tests agree with printed tables', () => {
@@ -160,19 +160,19 @@ describe('a claim about seeds', () => {
   it('of several is corrected for their number, as Benjamini and Hochberg do', () => {
     // scipy.stats.false_discovery_control([.0078125, .4531, .0703125, .125, .0078125, .03])
     const values = [0.0078125, 0.4531, 0.0703125, 0.125, 0.0078125, 0.03];
-    const corrected = correctedForNumber(values);
+    const corrected = benjaminiHochberg(values);
     [0.0234375, 0.4531, 0.10546875, 0.15, 0.0234375, 0.06].forEach((p, i) => expect(corrected[i]).toBeCloseTo(p, 12));
     const alone = of(6, 0, 0);
     expect(alone.claim).toBe('more'); // p .031
-    const [one, none, other] = correctedTogether([alone, null, of(1, 1, 1)]);
+    const [one, none, other] = correctedComparisons([alone, null, of(1, 1, 1)]);
     expect(one?.corrected).toBeCloseTo(0.0625, 12); // the smaller of two
     expect(one?.claim).toBe('unclear');
     expect([none, other?.corrected]).toEqual([null, 1]);
-    expect(correctedForNumber([])).toEqual([]);
+    expect(benjaminiHochberg([])).toEqual([]);
   });
 
   it('is never told beside a p that reads otherwise', () => {
-    expect([0.0004, 0.0078, 0.0312, 0.04996, 0.05, 0.0703, 0.125, 1].map(chanceText)).toEqual(
+    expect([0.0004, 0.0078, 0.0312, 0.04996, 0.05, 0.0703, 0.125, 1].map(pValueText)).toEqual(
       ['< .001', '= .0078', '= .031', '< .05', '= .050', '= .070', '= .13', '= 1'], // prettier-ignore
     );
   });

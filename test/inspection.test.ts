@@ -26,7 +26,7 @@ async function trained(updates: number, between: (session: Session) => Promise<v
     if (value.type === 'batch') batches.push(value.batch);
     if (value.type === 'metrics') {
       const { policy } = await session.policy.readState();
-      session.history.noteState(value.update, policy);
+      session.history.keepState(value.update, policy);
       weights.push(policy.weights);
     }
     await between(session);
@@ -66,7 +66,7 @@ describe('the distribution at a token', () => {
     for (let t = 0; t < batch.lengths[3]!; t++) {
       if (row.roles[t] !== Role.action) continue;
       const state = row.states[t]!;
-      const { before } = await ask(session, { kind: 'distribution', of: { update: 2, row: 3 }, position: t });
+      const { before } = await ask(session, { kind: 'distribution', rollout: { update: 2, row: 3 }, position: t });
       const legal = [...before!].map((_, v) => (grammar.next[state * grammar.vocabulary + v] ?? -1) >= 0);
       expect([...before!].map(Number.isFinite)).toEqual(legal);
       const sum = before!.reduce((total, logprob) => total + Math.exp(logprob), 0);
@@ -85,7 +85,7 @@ describe('the distribution at a token', () => {
       const batch = batches[update - 1]!;
       const from = 2 * batch.length;
       const position = batch.logprobs.subarray(from, from + batch.length).findLastIndex((logprob) => logprob < -0.1);
-      const got = await ask(session, { kind: 'distribution', of: { update, row: 2 }, position });
+      const got = await ask(session, { kind: 'distribution', rollout: { update, row: 2 }, position });
       const by = async (after: number) => {
         fresh.writeWeights(weights[after]!);
         fresh.load(rowOf(batch, 2));
@@ -103,7 +103,7 @@ describe('the distribution at a token', () => {
   });
 
   test('of an update that is not kept is refused in words', async () => {
-    const question = { kind: 'distribution', of: { update: 9, row: 0 }, position: 3 } as const;
+    const question = { kind: 'distribution', rollout: { update: 9, row: 0 }, position: 3 } as const;
     await expect(session.answer(question)).rejects.toThrow('The rollouts of update 9 are no longer kept.');
   });
 
@@ -143,7 +143,7 @@ test('WOW-36: the change of every token is that of a fresh forward pass under bo
 });
 
 describe('a branch', () => {
-  const base = { kind: 'branch', temperature: 1, take: 0 } as const;
+  const base = { kind: 'branch', temperature: 1, drawIndex: 0 } as const;
   /** The agent's positions in a row of the first batch. */
   const actionPositions = (row: number) =>
     [...rowOf(batches[0]!, row).roles.keys()].filter((t) => rowOf(batches[0]!, row).roles[t] === Role.action);
@@ -155,7 +155,7 @@ describe('a branch', () => {
       const position = actionPositions(row).at(-1)!;
       const { branch } = await ask(session, {
         ...base,
-        of: { update: 1, row },
+        rollout: { update: 1, row },
         position,
         token: own.tokens[position]!,
       });
@@ -172,37 +172,44 @@ describe('a branch', () => {
     const actions = actionsOf(own);
     const vocabulary = session.env.vocabulary;
     const token = vocabulary.indexOf(vocabulary[actions[1]!] === '5' ? '6' : '5');
-    const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[1]!, token };
+    const question = { ...base, rollout: { update: 1, row: 0 }, position: actionPositions(0)[1]!, token };
     const { branch } = await ask(session, question);
     const again = await ask(session, question);
     expect(again.branch.tokens).toEqual(branch.tokens);
     expect(actionsOf(rowOf(branch, 0)).slice(0, 2)).toEqual([actions[0]!, token]);
     expect(actionsOf(rowOf(branch, 0)).length).toBeGreaterThan(2);
     const takes = new Set<string>();
-    for (const take of [1, 2, 3, 4]) takes.add((await ask(session, { ...question, take })).branch.tokens.join(' '));
+    for (const drawIndex of [1, 2, 3, 4])
+      takes.add((await ask(session, { ...question, drawIndex })).branch.tokens.join(' '));
     expect(takes.size).toBeGreaterThan(1);
   });
 
   test('can be asked about and branched from like a rollout, until forty more were played', async () => {
     const own = rowOf(batches[0]!, 0);
     const position = actionPositions(0)[0]!;
-    const first = { ...base, of: { update: 1, row: 0 }, position, token: own.tokens[position]! };
-    const { branch, id } = await ask(session, { ...first, take: 7 });
+    const first = { ...base, rollout: { update: 1, row: 0 }, position, token: own.tokens[position]! };
+    const { branch, id } = await ask(session, { ...first, drawIndex: 7 });
     const played = rowOf(branch, 0);
     const last = played.roles.lastIndexOf(Role.action);
-    const of = { branch: id };
-    const { now } = await ask(session, { kind: 'distribution', of, position: last });
+    const rollout = { branch: id };
+    const { now } = await ask(session, { kind: 'distribution', rollout, position: last });
     expect(now[played.tokens[last]!]).toBeCloseTo(branch.logprobs[last]!, 5);
-    const on = await ask(session, { ...base, of, position: last, token: played.tokens[last]! });
+    const on = await ask(session, { ...base, rollout, position: last, token: played.tokens[last]! });
     expect(on.branch.tokens).toEqual(branch.tokens);
     for (let n = 0; n < 39; n++) await ask(session, first);
-    await expect(session.answer({ kind: 'distribution', of, position: last })).rejects.toThrow('no longer kept');
+    await expect(session.answer({ kind: 'distribution', rollout, position: last })).rejects.toThrow('no longer kept');
   });
 
   test('at a temperature near 0 takes the likeliest token wherever it draws', async () => {
     const position = actionPositions(0)[0]!;
     const token = rowOf(batches[0]!, 0).tokens[position]!;
-    const { branch } = await ask(session, { ...base, of: { update: 1, row: 0 }, position, token, temperature: 0.001 });
+    const { branch } = await ask(session, {
+      ...base,
+      rollout: { update: 1, row: 0 },
+      position,
+      token,
+      temperature: 0.001,
+    });
     branch.roles.forEach((role, i) => {
       // no other can be likelier
       if (role === Role.action && i > position) expect(branch.logprobs[i]).toBeGreaterThan(-0.7);
@@ -210,7 +217,7 @@ describe('a branch', () => {
   });
 
   test('with a token that is not legal there is refused in words', async () => {
-    const question = { ...base, of: { update: 1, row: 0 }, position: actionPositions(0)[0]!, token: 0 };
+    const question = { ...base, rollout: { update: 1, row: 0 }, position: actionPositions(0)[0]!, token: 0 };
     await expect(session.answer(question)).rejects.toThrow('does not allow token 0');
   });
 });
@@ -222,9 +229,16 @@ test('questions asked after every event leave the run as it would have been, bit
     if (!kept) return;
     const of = { update: 1, row: 1 };
     const position = rowOf(kept, 1).roles.indexOf(Role.action);
-    await ask(run, { kind: 'distribution', of, position });
+    await ask(run, { kind: 'distribution', rollout: of, position });
     await ask(run, { kind: 'logprobs', update: 1, row: 1 });
-    await ask(run, { kind: 'branch', of, position, token: rowOf(kept, 1).tokens[position]!, temperature: 2, take: 5 });
+    await ask(run, {
+      kind: 'branch',
+      rollout: of,
+      position,
+      token: rowOf(kept, 1).tokens[position]!,
+      temperature: 2,
+      drawIndex: 5,
+    });
   });
   expect(await asked.parametersHash()).toBe(plain);
   expect((await ask(asked, { kind: 'checksum' })).checksum).toBe(plain);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findKernelSet, KERNEL_SET_NAMES, kernelSetNamed } from '../src/config/kernelChoice.ts';
 import * as kernels from '../src/gpu/kernels/index.ts';
-import { defaultSet, partsOf } from '../src/model/gpu/kernelSets.ts';
+import { defaultSet, variantsOf } from '../src/model/gpu/kernelSets.ts';
 
 test('a set is found by its name; a name that is no set is refused with those that are', () => {
   for (const set of KERNEL_SET_NAMES) expect(kernelSetNamed(set)).toBe(set);
@@ -17,11 +17,11 @@ test('sharing means tiles on hardware and where subgroups are small, subgroups o
   const swiftShader = { software: true, lanes: 4 };
   expect([hardware, llvmpipe, swiftShader].map(defaultSet)).toEqual(['shared', 'shared', 'plain']);
   const tiled = { products: 'tiles', attention: 'none', reductions: 'tiles' };
-  expect(partsOf(hardware, 'shared')).toEqual(tiled);
-  expect(partsOf(swiftShader, 'shared')).toEqual(tiled);
-  expect(partsOf(llvmpipe, 'shared')).toEqual({ products: 'subgroups', attention: 'subgroups', reductions: 'none' });
+  expect(variantsOf(hardware, 'shared')).toEqual(tiled);
+  expect(variantsOf(swiftShader, 'shared')).toEqual(tiled);
+  expect(variantsOf(llvmpipe, 'shared')).toEqual({ products: 'subgroups', attention: 'subgroups', reductions: 'none' });
   for (const gpu of [hardware, llvmpipe, swiftShader]) {
-    expect(new Set(Object.values(partsOf(gpu, 'plain')))).toEqual(new Set(['none']));
+    expect(new Set(Object.values(variantsOf(gpu, 'plain')))).toEqual(new Set(['none']));
   }
 });
 
@@ -39,7 +39,7 @@ test('without subgroups, as on wgpu today, no set takes a kernel that enables th
   ]);
   for (const software of [true, false]) {
     for (const set of KERNEL_SET_NAMES) {
-      expect(Object.values(partsOf({ software, lanes: 0 }, set)), set).not.toContain('subgroups');
+      expect(Object.values(variantsOf({ software, lanes: 0 }, set)), set).not.toContain('subgroups');
     }
   }
 });

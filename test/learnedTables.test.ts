@@ -87,7 +87,7 @@ test('the records hold four seeds of the search and three of the calculator; see
   const { series, config } = shippedRecording('smollm2-search');
   expect(config.seed).toBe(7);
   const of = (name: 'eval/success' | 'eval/naive_rag') => series.get(name);
-  expect(search.get(7)).toEqual({ tasks: 32, imitated: of('eval/success')?.first, retrieved: of('eval/naive_rag')?.first, after: of('eval/success')?.latest }); // prettier-ignore
+  expect(search.get(7)).toEqual({ tasks: 32, imitated: of('eval/success')?.firstValue, retrieved: of('eval/naive_rag')?.firstValue, after: of('eval/success')?.lastValue }); // prettier-ignore
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LongStage } from '../src/session/longStage.ts';
+import { StageProgress } from '../src/session/stageProgress.ts';
 import { waitingWords } from '../src/ui/run/sentences.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 
@@ -15,7 +15,7 @@ function stage() {
   return {
     told,
     clock,
-    long: new LongStage(
+    long: new StageProgress(
       (event) => told.push(event),
       () => clock.now,
     ),
@@ -24,42 +24,42 @@ function stage() {
 
 it('tells steps of imitation in tenths with the seconds that are left, of a single step too, and what lies between two steps does not count', () => {
   const { told, clock, long } = stage();
-  long.noted(phase('imitating', 12, 40));
+  long.withTimeLeft(phase('imitating', 12, 40));
   clock.now = 10_000;
-  long.reached(30, 60);
-  expect(told.at(-1)).toEqual({ ...phase('imitating', 12.5, 40), left: 550 }); // 27.5 steps of 20 s
+  long.reportPart(30, 60);
+  expect(told.at(-1)).toEqual({ ...phase('imitating', 12.5, 40), secondsLeft: 550 }); // 27.5 steps of 20 s
   clock.now = 20_000;
-  long.reached(60, 60);
+  long.reportPart(60, 60);
   clock.now = 500_000; // nobody pulled
-  expect(long.noted(phase('imitating', 13, 40))).toMatchObject({ done: 13, left: 540 });
-  long.noted(phase('evaluating', 0, 0));
-  long.noted(phase('imitating', 0, 1));
+  expect(long.withTimeLeft(phase('imitating', 13, 40))).toMatchObject({ done: 13, secondsLeft: 540 });
+  long.withTimeLeft(phase('evaluating', 0, 0));
+  long.withTimeLeft(phase('imitating', 0, 1));
   clock.now = 503_000;
-  long.reached(15, 60);
-  expect(told.at(-1)).toEqual({ ...phase('imitating', 0.2, 1), left: 9 });
+  long.reportPart(15, 60);
+  expect(told.at(-1)).toEqual({ ...phase('imitating', 0.2, 1), secondsLeft: 9 });
 });
 
 it('tells one optimizer step by its layers, and of rollouts how many are over but not what is left', () => {
   const { told, clock, long } = stage();
-  long.noted(phase('updating', 0, 1));
+  long.withTimeLeft(phase('updating', 0, 1));
   clock.now = 3000;
-  long.reached(10, 40);
-  expect(told.at(-1)).toEqual({ ...phase('updating', 10, 40), left: 9 });
-  long.noted(phase('sampling', 0, 0));
+  long.reportPart(10, 40);
+  expect(told.at(-1)).toEqual({ ...phase('updating', 10, 40), secondsLeft: 9 });
+  long.withTimeLeft(phase('sampling', 0, 0));
   clock.now = 9000;
-  long.reached(1, 4);
+  long.reportPart(1, 4);
   expect(told.at(-1)).toEqual(phase('sampling', 1, 4));
 });
 
 it('tells the seconds that are left of a warm start, which nobody pulls from step to step', () => {
   const { clock, long } = stage();
-  expect(long.noted(phase('warm-start', 0, 600))).not.toHaveProperty('left');
+  expect(long.withTimeLeft(phase('warm-start', 0, 600))).not.toHaveProperty('secondsLeft');
   clock.now = 9000; // the first step, which is slow
-  expect(long.noted(phase('warm-start', 1, 600))).not.toHaveProperty('left');
+  expect(long.withTimeLeft(phase('warm-start', 1, 600))).not.toHaveProperty('secondsLeft');
   clock.now = 10_000;
-  expect(long.noted(phase('warm-start', 11, 600))).not.toHaveProperty('left'); // too early to tell
+  expect(long.withTimeLeft(phase('warm-start', 11, 600))).not.toHaveProperty('secondsLeft'); // too early to tell
   clock.now = 12_000;
-  expect(long.noted(phase('warm-start', 31, 600))).toMatchObject({ done: 31, left: 57 });
-  const waits = { ...{ starting: false, still: false, update: 0, rollouts: 8 }, phase: 'warm-start' } as const;
-  expect(waitingWords({ ...waits, done: 30, total: 600, left: 57 })).toMatch(/30\/600 .*About 57 s left/);
+  expect(long.withTimeLeft(phase('warm-start', 31, 600))).toMatchObject({ done: 31, secondsLeft: 57 });
+  const waits = { ...{ starting: false, paused: false, update: 0, rollouts: 8 }, phase: 'warm-start' } as const;
+  expect(waitingWords({ ...waits, done: 30, total: 600, secondsLeft: 57 })).toMatch(/30\/600 .*About 57 s left/);
 });

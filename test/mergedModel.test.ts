@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mergedSource } from '../src/model/mergedSource.ts';
 import { adapterConfig } from '../src/model/adapterKnobs.ts';
-import { widened } from '../src/model/weightSource.ts';
+import { readFloat32 } from '../src/model/weightSource.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
@@ -36,9 +36,9 @@ it('a run and its GGUF file become one GGUF file with the merged weights, in hal
   const merged = await openBase('merged', placed('merged.gguf', await wholeOf(file)));
   const want = mergedSource(base.weights, base.model, adapters, weights);
   const name = 'model.layers.0.mlp.down_proj.weight';
-  const found = await widened(merged.weights.get(name)!);
-  expect(found).toEqual(await widened(want.get(name)!));
-  expect(found).not.toEqual(await widened(base.weights.get(name)!));
+  const found = await readFloat32(merged.weights.get(name)!);
+  expect(found).toEqual(await readFloat32(want.get(name)!));
+  expect(found).not.toEqual(await readFloat32(base.weights.get(name)!));
   const halves = await mergedFile(checkpoint, 'tiny.gguf', files, 'F16');
   expect(halves.bytes).toBeLessThan(0.6 * file.bytes); // its header and norms are no smaller
   const other = placed('tiny.gguf', tinyGguf({ 'general.name': text('Other') }));

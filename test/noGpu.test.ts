@@ -90,7 +90,7 @@ describe.each(UNUSABLE)('where %s', (_, requestAdapter, reason) => {
     const checkpoint = await openTextCheckpoint([tiny]);
     const plan = await soon(memoryPlan(checkpoint, { length: 64, engine: 'gpu' }, gpuThat(requestAdapter)));
     expect(plan).toMatchObject({ engine: 'cpu', engines: ['cpu'], refusal: null });
-    expect(plan.noGpu).toMatch(reason);
+    expect(plan.whyNoGpu).toMatch(reason);
   });
 });
 
@@ -102,10 +102,14 @@ test('a GPU that is gone when the model opens leads to the CPU, with a plan that
     engine: 'gpu',
   } as const;
   const moved: unknown[] = [];
-  const listener = { onRead: () => undefined, onLost: () => undefined, onMoved: (plan: unknown) => moved.push(plan) };
+  const listener = {
+    onRead: () => undefined,
+    onLost: () => undefined,
+    onCpuFallback: (plan: unknown) => moved.push(plan),
+  };
   const model = await soon(openReadingModel(checkpoint, planned, { gpu }, listener));
   expect(model.backend).toBe('WebAssembly SIMD');
-  expect(moved).toMatchObject([{ engine: 'cpu', noGpu: 'WebGPU refused the device: The platform is blocklisted.' }]);
+  expect(moved).toMatchObject([{ engine: 'cpu', whyNoGpu: 'WebGPU refused the device: The platform is blocklisted.' }]);
   model.destroy();
 });
 
@@ -140,7 +144,14 @@ test('an adapter that says nothing of itself is used, unnamed', async () => {
 });
 
 test('shaders are named only where some are compiled', () => {
-  const waits = { starting: true, still: false, update: 0, left: null, rollouts: 8, phase: 'compiling' } as const;
+  const waits = {
+    starting: true,
+    paused: false,
+    update: 0,
+    secondsLeft: null,
+    rollouts: 8,
+    phase: 'compiling',
+  } as const;
   expect(waitingWords({ ...waits, done: 0, total: 0 })).not.toMatch(/shader/i);
   expect(waitingWords({ ...waits, done: 3, total: 9 })).toContain('Compiling shaders 3/9');
 });

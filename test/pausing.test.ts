@@ -35,7 +35,7 @@ async function trained(stages: readonly string[]) {
     return paused;
   };
   const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const between = pausing({ yieldToEvents, now: () => performance.now() }, { paused: isPaused, gone: () => false });
+  const between = pausing({ yieldToEvents, now: () => performance.now() }, { isPaused, isReplaced: () => false });
   const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), yieldToEvents, ...between };
   const session = await openSession(config, host, onEvent, null, null, base);
   const stands = () => {

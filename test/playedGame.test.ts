@@ -73,10 +73,9 @@ describe.each(FIELDS.env.choices.flatMap((env) => MODES.map((mode) => ({ env, ..
         expect(played).toMatchObject({ stop: episode.stop, success: episode.success, question: episode.question });
         expect(played.reward).toBeCloseTo(episode.reward, 6); // sums in another order
         for (const [part, amount] of Object.entries(episode.parts)) {
-          expect(played.paid.reduce((sum, { parts }) => sum + parts[part as keyof typeof parts], 0)).toBeCloseTo(
-            amount,
-            6,
-          );
+          expect(
+            played.finishedTurns.reduce((sum, { parts }) => sum + parts[part as keyof typeof parts], 0),
+          ).toBeCloseTo(amount, 6);
         }
         expect(played.view).toEqual(episode.view);
         expect(played.legal).toEqual([]);
@@ -127,7 +126,8 @@ describe('the table', () => {
     const env = createEnv(config);
     const id = (word: string) => env.vocabulary.indexOf(word);
     const draft = (words: string) =>
-      seated({ config, seed: 5, environmentSeed: 5, tokens: words.split(' ').filter(Boolean).map(id) }).played.draft;
+      seated({ config, seed: 5, environmentSeed: 5, tokens: words.split(' ').filter(Boolean).map(id) }).played
+        .turnLength;
     expect(['', '<call>', '<call> 9', '<call> 9 </call>', '<call> 9 </call> <call>'].map(draft)).toEqual([
       0, 1, 2, 0, 1,
     ]);

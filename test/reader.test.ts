@@ -57,7 +57,7 @@ test('a search of a file that has gone since ends, and says so', async () => {
   ] as const) {
     send({ type: 'search', id, words });
     const failed = await said((event) => event.type === 'failed' && event.id === id);
-    expect(failed).toEqual({ type: 'failed', of: 'search', id, message: 'the file could not be read' });
+    expect(failed).toEqual({ type: 'failed', command: 'search', id, message: 'the file could not be read' });
   }
   send({ type: 'read', id: 9, rows: [2] });
   expect(await said((event) => event.type === 'read')).toMatchObject({ id: 9, rollouts: [{ row: 2, problem: 'the file could not be read' }] }); // prettier-ignore

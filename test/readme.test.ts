@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { handoverTable, knobTable, learningTable, resultsTable, withTable } from '../scripts/readme.mjs';
-import { chanceText } from '../src/base/inference.ts';
+import { pValueText } from '../src/base/inference.ts';
 import { evaluationSetOf } from '../src/domain/evaluationSet.ts';
 import { parseResults } from '../src/experiments/runResult.ts';
 import { shippedTable } from '../src/experiments/resultTable.ts';
-import { inWords, MAPPING } from '../src/handover/mapping.ts';
+import { counterpartText, COUNTERPARTS } from '../src/handover/mapping.ts';
 import { FIELD_DOCS } from '../src/config/fieldDocs.ts';
 import { DEFAULTS, FIELDS } from '../src/config/fields.ts';
 import { PRESET_CARDS } from '../src/config/presetCards.ts';
@@ -25,14 +25,14 @@ test('docs/knobs.md lists every knob as it is; when it does not: npm run readme'
 
 test('docs/hand-over.md says what becomes of every knob; when it does not: npm run readme', () => {
   const page = readFileSync('docs/hand-over.md', 'utf8');
-  expect(page).toBe(withTable(page, 'hand-over', handoverTable(MAPPING, inWords)));
+  expect(page).toBe(withTable(page, 'hand-over', handoverTable(COUNTERPARTS, counterpartText)));
   for (const name of Object.keys(FIELDS)) expect(page).toContain(`| \`${name}\` |`);
 });
 
 const { results: learned } = parseResults(readFileSync('public/experiments/learning.jsonl', 'utf8'));
 const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, {
-  evaluationSetOf: evaluationSetOf,
-  chanceText,
+  evaluationSetOf,
+  pValueText,
 });
 
 test('README and docs/results.md say what was learned as the shipped runs have it; when they do not: npm run readme', () => {

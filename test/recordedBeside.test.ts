@@ -6,7 +6,7 @@ import type { BatchView } from '../src/domain/batch.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
 import { type Recording, readRecording, recordingText } from '../src/runs/recording.ts';
-import { bareRun } from '../src/runs/run.ts';
+import { runWithDefaults } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { withUsedWords } from '../src/runs/usedWords.ts';
 import { openSession } from '../src/session/session.ts';
@@ -19,7 +19,7 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
     ...{ ...PRESETS['smollm2-hunt'].set, estimator: 'reinforce', backend: 'cpu' },
     ...{ prompts: 1, groupSize: 2, maxTurns: 1, adapterRank: 2, adapterAlpha: 4, imitationSteps: 1, evalTasks: 1 },
   });
-  const log = new RunLog(bareRun({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config }));
+  const log = new RunLog(runWithDefaults({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config }));
   const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
   const session = await openSession(
     config,
@@ -33,7 +33,7 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
   for await (const event of session.events) {
     if (event.type === 'batch') batch = event.batch;
     if (event.type !== 'metrics') continue;
-    session.history.noteState(event.update, (await session.policy.readState()).policy);
+    session.history.keepState(event.update, (await session.policy.readState()).policy);
     if (event.update === 1) break;
   }
   const { task, readings } = await recordUpdate(session, batch!);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PlayedBatch } from '../src/domain/batch.ts';
 import type { PresetName } from '../src/config/presets.ts';
-import { type Course, instructivePlays } from '../src/runs/recordedPlays.ts';
+import { type TaskPlays, instructivePlays } from '../src/runs/recordedPlays.ts';
 import { example } from './ui/example.ts';
 import { shippedRecording } from './shippedRecording.ts';
 
@@ -11,7 +11,7 @@ function play(seed: number, success: boolean, turns: number): PlayedBatch {
   const episode = { ...episodes[0]!, seed, success, turns, row: 0 };
   return { rows: 1, length, tokens, roles, turns: of, lengths, episodes: [episode] };
 }
-const course = (seed: number, ...solvedIn: readonly (number | null)[]): Course =>
+const course = (seed: number, ...solvedIn: readonly (number | null)[]): TaskPlays =>
   solvedIn.map((turns, update) => [update, play(seed, turns !== null, turns ?? 4)] as const);
 
 test('a recording follows the tasks that show what was learned: not solved before training, solved after it, and for good', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readRecording, recordingText, taskOf } from '../src/runs/recording.ts';
+import { readRecording, recordingText, taskBatch } from '../src/runs/recording.ts';
 import { fakeUpdate } from './ui/fake-run.ts';
 import { example, exampleVocabulary } from './ui/example.ts';
 import { parseConfig } from '../src/config/config.ts';
@@ -9,8 +9,8 @@ import { recordedConfig, recordingFile } from '../src/config/recordings.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { shippedRecording } from './shippedRecording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
-import { bareRun } from '../src/runs/run.ts';
-import { measure } from '../src/runs/runLog.ts';
+import { runWithDefaults } from '../src/runs/run.ts';
+import { addMetrics } from '../src/runs/runLog.ts';
 import type { Series } from '../src/runs/series.ts';
 
 const FOLDER = 'public/recordings';
@@ -59,7 +59,7 @@ test.each(RECORDED)(
 test('the recording of the first preset improves on all its tasks', () => {
   const { series, batches, vocabulary, begun } = shippedRecording();
   const heldOut = series.get('eval/success');
-  expect(heldOut?.latest).toBeGreaterThan((heldOut?.first ?? NaN) + 0.2);
+  expect(heldOut?.lastValue).toBeGreaterThan((heldOut?.firstValue ?? NaN) + 0.2);
   expect(series.get('rollout/success')?.length).toBe(160);
   expect(begun).toMatchObject({ env: 'number-hunt', seed: 7 });
   expect(batches.map(({ batch }) => batch.update)).toEqual([1, 10, 25, 60, 160]);
@@ -95,7 +95,7 @@ test('a task taken out of a batch keeps every number of its rollouts, cut to the
   const event = fakeUpdate(3, 0, parseConfig()).find((each) => each.type === 'batch');
   if (event?.type !== 'batch') throw new Error('the made-up update has a batch');
   const { batch } = event;
-  const task = taskOf(batch, 5);
+  const task = taskBatch(batch, 5);
   const members = batch.episodes.filter(({ group }) => group === 5);
   expect(task.rows).toBe(members.length);
   expect(task.length).toBe(Math.max(...members.map(({ row }) => batch.lengths[row] ?? 0)));
@@ -113,9 +113,9 @@ test('a recording is a run and survives its text: knobs, curves, typed arrays, n
   const named = { ...example.episodes[0]!, names: new Map([[3, 'Ada']]) };
   const batch = { ...example, episodes: [named, ...example.episodes.slice(1)] };
   const series = new Map<MetricName, Series>();
-  measure(series, 0, { 'eval/success': 0.25 });
-  measure(series, 1, { 'eval/success': 0.5, 'rollout/success': 0.123456789 });
-  const run = bareRun({
+  addMetrics(series, 0, { 'eval/success': 0.25 });
+  addMetrics(series, 1, { 'eval/success': 0.5, 'rollout/success': 0.123456789 });
+  const run = runWithDefaults({
     ...{ id: 3, name: 'p', started: '2026-11-23T00:00:00Z', begun: parseConfig({ seed: 4 }), update: 1 },
     ...{ backend: { kind: 'gpu', adapter: 'x' }, series, vocabulary: exampleVocabulary },
     batches: [{ batch, config: parseConfig({ seed: 4 }) }],

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import type { KnobChange } from '../src/config/knobChange.ts';
-import { MOST_CHANGES, replayable } from '../src/runs/change.ts';
+import { MAX_CHANGES, replayableChanges } from '../src/runs/change.ts';
 import { readCheckpoint, type Checkpoint } from '../src/runs/checkpoint.ts';
-import { bareRun, type Run } from '../src/runs/run.ts';
+import { runWithDefaults, type Run } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { RunEvent } from '../src/wire/events.ts';
-import { hashOf, NOTHING_SELECTED, readHash } from '../src/ui/address/hash.ts';
+import { hashOf, DEFAULT_SELECTION, readHash } from '../src/ui/address/hash.ts';
 import { bareHost } from './bareHost.ts';
 
 const begun = parseConfig({
@@ -16,7 +16,7 @@ const begun = parseConfig({
 });
 /** Opens a run and what is kept of it. */
 async function open(config: RunConfig, from: Checkpoint | null = null, saved?: Run) {
-  const log = new RunLog(saved ?? bareRun({ id: 1, name: 'a run', started: '2026-11-26', begun: config }));
+  const log = new RunLog(saved ?? runWithDefaults({ id: 1, name: 'a run', started: '2026-11-26', begun: config }));
   const hear = (event: RunEvent) => {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
   };
@@ -45,15 +45,15 @@ async function numbers({ session, log }: Pick<Opened, 'session' | 'log'>) {
 
 /** Trains the run of a link to the end. */
 async function trained(hash: string) {
-  const { config, changes = [], corrections } = readHash(hash);
-  expect(corrections).toEqual([]);
+  const { config, changes = [], correctedSettings } = readHash(hash);
+  expect(correctedSettings).toEqual([]);
   const opened = await open(config);
   opened.session.plan(changes);
   await until(opened, ({ type }) => type === 'running');
   return numbers(opened);
 }
 
-const linkOf = (run: Run, changes: readonly KnobChange[]) => hashOf(run.begun, 'lab', NOTHING_SELECTED, '', changes);
+const linkOf = (run: Run, changes: readonly KnobChange[]) => hashOf(run.begun, 'lab', DEFAULT_SELECTION, '', changes);
 
 /** A run whose knobs are changed before its first update, between two, and twice in the middle of one. */
 async function changedRun(): Promise<Opened> {
@@ -76,7 +76,7 @@ test('a link replays a run whose knobs were changed: before it began, between up
   await until(original, ({ type }) => type === 'running');
   const { run } = original.log;
   expect(run.update).toBe(8);
-  const changes = replayable(run) ?? [];
+  const changes = replayableChanges(run) ?? [];
   expect(changes.map(({ update, step, set }) => [update, step, ...Object.keys(set)])).toEqual([
     [1, 0, 'entropyCoef'],
     [2, 0, 'lossMask', 'advantageMask'],
@@ -112,7 +112,7 @@ test('a run that was saved in the middle of changes goes on, and its link replay
   const second = await open(begun, saved, { ...first.log.run });
   second.session.configure({ clipHigh: 0.4 });
   await until(second, ({ type }) => type === 'running');
-  const changes = replayable(second.log.run);
+  const changes = replayableChanges(second.log.run);
   expect(changes).toEqual([
     { update: 3, step: 0, set: { temperature: 0.7 } },
     { update: 3, step: 0, set: { clipHigh: 0.4 } },
@@ -130,7 +130,7 @@ test('an update that was undone begins again with the knobs as they are, and so 
   original.session.restore(last);
   original.hear({ type: 'error', message: 'NaN.', hint: '', fatal: false, fields: [], cause: 'non-finite' });
   await until(original, ({ type }) => type === 'running');
-  const changes = replayable(original.log.run) ?? [];
+  const changes = replayableChanges(original.log.run) ?? [];
   expect(changes).toEqual([{ update: 3, step: 0, set: { learningRate: 0.01 } }]);
   expect((await trained(linkOf(original.log.run, changes))).weights).toBe(await original.session.parametersHash());
 });
@@ -151,10 +151,10 @@ test('a knob that the reader of a link changes leaves the plan; the others keep 
 test('no link is made of a run whose changes are not all known', async () => {
   const { log } = await changedRun();
   const { run } = log;
-  expect(replayable(run)).not.toBeNull();
-  expect(replayable({ ...run, fork: { run: 1, update: 2 } })).toBeNull();
-  expect(replayable({ ...run, changes: run.changes.slice(1) })).toBeNull();
-  expect(replayable({ ...run, changes: [...run.changes, { update: 5, text: 'of an older page' }] })).toBeNull();
-  const many = Array.from({ length: MOST_CHANGES }, () => run.changes.at(-1) ?? { update: 1, text: '' });
-  expect(replayable({ ...run, changes: many })).toBeNull();
+  expect(replayableChanges(run)).not.toBeNull();
+  expect(replayableChanges({ ...run, fork: { run: 1, update: 2 } })).toBeNull();
+  expect(replayableChanges({ ...run, changes: run.changes.slice(1) })).toBeNull();
+  expect(replayableChanges({ ...run, changes: [...run.changes, { update: 5, text: 'of an older page' }] })).toBeNull();
+  const many = Array.from({ length: MAX_CHANGES }, () => run.changes.at(-1) ?? { update: 1, text: '' });
+  expect(replayableChanges({ ...run, changes: many })).toBeNull();
 });

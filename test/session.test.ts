@@ -194,7 +194,7 @@ describe('a session', () => {
     const [[spec, auto], [plain, safe], [, named]] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
     expect(spec).toMatchObject({ critic: 'shared', rows: 8, minibatchRows: 4, model: { value_head: true } });
     expect(plain.model.value_head).toBe(false);
-    expect([auto.tune, auto.kernels, auto.resumed]).toEqual([true, undefined, undefined]);
+    expect([auto.tune, auto.kernels, auto.resumedKernels]).toEqual([true, undefined, undefined]);
     expect([safe.tune, safe.kernels]).toEqual([false, undefined]);
     expect([named.tune, named.kernels]).toEqual([false, 'shared']);
     auto.progress?.(3, 9);
@@ -208,7 +208,7 @@ describe('a session', () => {
     const reasons: unknown[] = [];
     const choice = 'shared';
     const onGpu: OpenGpuPolicy = (_, spec, options) => {
-      resumed.push(options.resumed);
+      resumed.push(options.resumedKernels);
       reasons.push(options.reason);
       const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
       const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;

@@ -9,11 +9,11 @@ test('plans are recorded for eighths of the rows and for less in blocks of sixte
 });
 
 test('rows that work take the first slots, in their order; the others follow, each once', () => {
-  expect(rowOrder(6, (b) => b % 2 === 1)).toEqual({ rows: [1, 3, 5, 0, 2, 4], working: 3 });
+  expect(rowOrder(6, (b) => b % 2 === 1)).toEqual({ rows: [1, 3, 5, 0, 2, 4], drawing: 3 });
 });
 
 const CHUNK = {
-  steps: 3,
+  maxTokens: 3,
   forced: Int32Array.of(5, 6, 7, 8, 0, 0, 0, 0, 0, 9, 4, 0),
   forcedCounts: Int32Array.of(3, 1, 0, 2),
   forcedRoles: Int32Array.of(1, 3, 3, 1),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENV_NAMES, type EnvName } from '../src/config/environments.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
-import type { AskedTask, TalkSampling, Voice } from '../src/domain/taskForm.ts';
+import type { ChosenTask, TalkSampling, Voice } from '../src/domain/taskForm.ts';
 import { batchBytes, type KeptBatch } from '../src/domain/batch.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
-import { expert, playOut } from '../src/envs/players.ts';
+import { expertPlayer, playToEnd } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { ownLines } from '../src/rollouts/writeOwn.ts';
 import { openSession, type Session } from '../src/session/session.ts';
@@ -24,18 +24,18 @@ async function open(config: RunConfig, updates = 0): Promise<Session> {
     const next = await session.events.next();
     if (next.done === true || next.value.type !== 'metrics') continue;
     at = next.value.update;
-    session.history.noteState(at, (await session.policy.readState()).policy);
+    session.history.keepState(at, (await session.policy.readState()).policy);
   }
   return session;
 }
 
 async function talk(
   session: Session,
-  asked: AskedTask,
+  asked: ChosenTask,
   more: { voice?: Voice; take?: number; script?: number[]; sampling?: TalkSampling } = {},
 ) {
-  const { voice = 'now', take = 1, script = [] } = more;
-  const answer = await session.answer({ kind: 'talk', asked, environmentSeed: 3, script, voice, sampling: more.sampling ?? sampling, take }); // prettier-ignore
+  const { voice = 'now', take: drawIndex = 1, script: agentPrefix = [] } = more;
+  const answer = await session.answer({ kind: 'talk', chosenTask: asked, environmentSeed: 3, agentPrefix, voice, sampling: more.sampling ?? sampling, drawIndex }); // prettier-ignore
   if (answer.kind !== 'talk') throw new Error(JSON.stringify(answer));
   return answer;
 }
@@ -52,7 +52,7 @@ async function distributionAt(session: Session, asked: Omit<AskedDistribution, '
 const WORDED = ENV_NAMES.flatMap((env) => {
   const config = parseConfig({ ...small, env });
   const made = createEnv(config, factsFor(env));
-  return made.asking ? [{ env, config, made, asking: made.asking }] : [];
+  return made.taskForm ? [{ env, config, made, asking: made.taskForm }] : [];
 });
 
 describe('a task in a person’s words', () => {
@@ -66,13 +66,13 @@ describe('a task in a person’s words', () => {
     '$env: its example can be asked, fits, and the scripted expert solves it',
     ({ config, made, asking }) => {
       expect(asking.example).toHaveLength(asking.blanks.length);
-      const { begin, judged } = asking.ask(asking.example);
+      const { reset: begin, answerKnown: judged } = asking.makeTask(asking.example);
       for (const seed of [1, 2, 3]) {
         const stepper = openEpisode(
           { env: made, settings: envSettings(config), begin },
           { seed, environmentSeed: seed },
         );
-        expect(playOut(stepper, expert).success).toBe(true);
+        expect(playToEnd(stepper, expertPlayer).success).toBe(true);
       }
       expect(judged).toBe(true);
     },
@@ -80,14 +80,14 @@ describe('a task in a person’s words', () => {
 
   test.each(WORDED)('$env: words that a blank doesn’t accept are refused with the words it accepts', ({ asking }) => {
     const wrong = asking.blanks.map(({ words }) => (words === null ? '' : 'no such word'));
-    expect(() => asking.ask(wrong)).toThrow(/(is empty|can’t be “no such word”)\. Use /);
-    expect(() => asking.ask([...asking.example, 'more'])).toThrow(/takes at most/);
+    expect(() => asking.makeTask(wrong)).toThrow(/(is empty|can’t be “no such word”)\. Use /);
+    expect(() => asking.makeTask([...asking.example, 'more'])).toThrow(/takes at most/);
   });
 
   test('is the task that was asked: the calculator’s chain, the hidden number, the facts’ own names', () => {
     const asked = (env: EnvName, words: readonly string[]) => {
       const found = WORDED.find((each) => each.env === env);
-      return found?.asking.ask(words).begin(1, envSettings(found.config), 1);
+      return found?.asking.makeTask(words).reset(1, envSettings(found.config), 1);
     };
     expect(asked('calculator', ['12', '+', '5', '×', '3'])?.question).toBe('What is 12 + 5 × 3, from left to right?');
     expect(asked('number-hunt', ['11'])?.view()).toMatchObject({ target: 11 });
@@ -97,7 +97,7 @@ describe('a task in a person’s words', () => {
 
   test('what has no answer is refused by what is wrong with it', () => {
     const ask = (env: EnvName, words: readonly string[]) => () =>
-      WORDED.find((each) => each.env === env)?.asking.ask(words);
+      WORDED.find((each) => each.env === env)?.asking.makeTask(words);
     expect(ask('calculator', ['90', '+', '50', '-', '3'])).toThrow(
       /reaches 140 on the way\. Results must stay between 0 and 99/,
     );
@@ -122,22 +122,22 @@ describe('talking to a run', () => {
       await talk(session, { words: ['11'] }, { take: 2 }),
       await talk(session, { words: ['11'] }, { take: 3 }),
     ];
-    expect(one.said.episodes[0]?.view).toMatchObject({ kind: 'number-line', target: 11 });
-    expect(one.said.tokens).toEqual(again.said.tokens);
-    expect(others.some(({ said }) => said.tokens.join() !== one.said.tokens.join())).toBe(true);
-    expect([...one.said.lossMask, ...one.said.gradWeights].every((x) => x === 0)).toBe(true); // never in the loss
+    expect(one.batch.episodes[0]?.view).toMatchObject({ kind: 'number-line', target: 11 });
+    expect(one.batch.tokens).toEqual(again.batch.tokens);
+    expect(others.some(({ batch }) => batch.tokens.join() !== one.batch.tokens.join())).toBe(true);
+    expect([...one.batch.lossMask, ...one.batch.gradWeights].every((x) => x === 0)).toBe(true); // never in the loss
   });
 
   test('a script is what the agent says first, and greedy is the likeliest token each time', async () => {
     const one = await talk(session, { seed: 5 });
-    const actions = [...one.said.tokens].filter((_, t) => one.said.roles[t] === Role.action);
+    const actions = [...one.batch.tokens].filter((_, t) => one.batch.roles[t] === Role.action);
     const script = actions.slice(0, 2);
     const other = await talk(session, { seed: 5 }, { script, take: 9 });
-    expect([...other.said.tokens].filter((_, t) => other.said.roles[t] === Role.action).slice(0, 2)).toEqual(script);
+    expect([...other.batch.tokens].filter((_, t) => other.batch.roles[t] === Role.action).slice(0, 2)).toEqual(script);
     const greedy = await talk(session, { seed: 5 }, { sampling: { ...sampling, greedy: true }, take: 4 });
-    const at = greedy.said.roles.findIndex((role, t) => role === Role.action && greedy.said.singles[t] === 0);
-    const asked = await distributionAt(session, { of: { branch: greedy.id }, position: at });
-    expect(greedy.said.tokens[at]).toBe(asked.now.indexOf(Math.max(...asked.now)));
+    const at = greedy.batch.roles.findIndex((role, t) => role === Role.action && greedy.batch.singles[t] === 0);
+    const asked = await distributionAt(session, { rollout: { branch: greedy.id }, position: at });
+    expect(greedy.batch.tokens[at]).toBe(asked.now.indexOf(Math.max(...asked.now)));
   });
 
   test('before training speaks with the weights the run began with, and both distributions are told', async () => {
@@ -145,15 +145,15 @@ describe('talking to a run', () => {
     const asked = { words: ['6'] };
     const [began, now] = [await talk(session, asked, { voice: 'begun' }), await talk(session, asked)];
     const untrained = await talk(fresh, asked);
-    expect(began.said.sampledLogprobs).toEqual(untrained.said.sampledLogprobs);
-    expect(now.said.sampledLogprobs).not.toEqual(untrained.said.sampledLogprobs);
+    expect(began.batch.sampledLogprobs).toEqual(untrained.batch.sampledLogprobs);
+    expect(now.batch.sampledLogprobs).not.toEqual(untrained.batch.sampledLogprobs);
     // the word after the first, which every agent begins its turn with
-    const position = began.said.roles.indexOf(Role.action) + 1;
-    const told = await distributionAt(session, { of: { branch: began.id }, position, since: 'begun' });
-    const ofUntrained = await distributionAt(fresh, { of: { branch: untrained.id }, position });
+    const position = began.batch.roles.indexOf(Role.action) + 1;
+    const told = await distributionAt(session, { rollout: { branch: began.id }, position, since: 'begun' });
+    const ofUntrained = await distributionAt(fresh, { rollout: { branch: untrained.id }, position });
     expect(told.before).toEqual(ofUntrained.now);
-    const word = now.said.tokens[position]!;
-    expect(told.now[word]).toBeCloseTo(now.said.logprobs[position]!, 5); // float32 sums in another order
+    const word = now.batch.tokens[position]!;
+    expect(told.now[word]).toBeCloseTo(now.batch.logprobs[position]!, 5); // float32 sums in another order
     expect(Math.abs(told.now[word]! - told.before![word]!)).toBeGreaterThan(1e-4);
     expect(told.after).toEqual(told.now);
     fresh.dispose();
@@ -161,7 +161,7 @@ describe('talking to a run', () => {
 
   test('what nobody measured of it is in no file: no reference, critic or group, though the run has them', async () => {
     const scored = await open(parseConfig({ ...small, maxTurns: 3, estimator: 'gae', klCoef: 0.1 }), 1);
-    const { said, config: its, vocabulary } = await talk(scored, { words: ['11'] });
+    const { batch: said, config: its, vocabulary } = await talk(scored, { words: ['11'] });
     const ofTraining = scored.history.batch(1)!;
     const keys = ['ref_logprobs', 'values', 'returns', 'advantages'];
     const inFile = (kept: KeptBatch) => {
@@ -170,7 +170,7 @@ describe('talking to a run', () => {
     };
     expect(inFile({ batch: said, config: its })).toEqual([]);
     expect(inFile(ofTraining)).toEqual(keys);
-    const view = { batch: said, config: its, row: 0, moved: null };
+    const view = { batch: said, config: its, row: 0, logprobsAroundUpdate: null };
     expect(said.roles.some((_, i) => channelValue(view, 'kl', i) !== undefined)).toBe(false);
     expect(said.roles.some((_, i) => channelValue(view, 'value', i) !== undefined)).toBe(false);
     expect(batchBytes(said)).toBeGreaterThan(0); // a number, whatever the batch says of itself

@@ -9,7 +9,7 @@ import { openSession } from '../src/session/session.ts';
 import { openEnvironment, chatTokenizerOf } from '../src/session/environment.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../src/envs/index.ts';
-import { expert } from '../src/envs/players.ts';
+import { expertPlayer } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { codecFromTokenizerJson } from '../src/text/tokenizerFile.ts';
 import { servesBytes } from './text/bytesTokenizer.ts';
@@ -71,12 +71,12 @@ describe('a run in text', () => {
     const sampling = { temperature: 1, topK: 0, topP: 1, greedy: false };
     const asked = {
       kind: 'talk',
-      asked: { words: ['7'] },
+      chosenTask: { words: ['7'] },
       environmentSeed: 1,
-      script: [],
+      agentPrefix: [],
       voice: 'now',
       sampling,
-      take: 1,
+      drawIndex: 1,
     } as const;
     const answer = await session.answer(asked);
     expect(answer).toMatchObject({ kind: 'talk', judged: true });
@@ -117,23 +117,23 @@ describe('the table where people play in text', () => {
     let answer = seated([]);
     expect(answer).toMatchObject({ tools: ['calculate'], played: { stop: null, legal: [] }, expert: null });
     for (let turn = 0; answer.played.stop === null; turn++) {
-      const ids = expert(stepper);
+      const ids = expertPlayer(stepper);
       for (const id of ids) stepper.take(id);
       const typed = codec.decode(ids).replace(/<\|im_end\|>$|<\/?tool_call>/g, '');
       answer = seated(answer.tokens, typed);
-      expect(answer.played.paid).toHaveLength(turn + 1);
+      expect(answer.played.finishedTurns).toHaveLength(turn + 1);
     }
-    expect([...answer.played.tokens]).toEqual(stepper.written.map(({ token }) => token));
+    expect([...answer.played.tokens]).toEqual(stepper.tokens.map(({ token }) => token));
     expect(answer.played).toMatchObject({ success: true, stop: stepper.stop });
     expect(answer.expert).toEqual(answer.played);
-    expect(answer.played.paid.length).toBeGreaterThan(1); // calls, then an answer
+    expect(answer.played.finishedTurns.length).toBeGreaterThan(1); // calls, then an answer
   });
 
   it('answers a mistake in words, and refuses a turn that is too long with what it may have, taking nothing', async () => {
     const { codec, seated } = await laid();
     const begun = seated([]);
     const { played } = seated(begun.tokens, '{"name": "calculate"}');
-    expect(played.paid).toMatchObject([{ valid: false, toolCall: false }]);
+    expect(played.finishedTurns).toMatchObject([{ valid: false, toolCall: false }]);
     expect(codec.decode([...played.tokens].filter((_, t) => played.roles[t] === Role.observation))).toContain('error');
     expect(() => seated(begun.tokens, 'word '.repeat(200))).toThrow(
       `at most ${begun.played.budget} fit. Say it in fewer words.`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Role } from '../src/domain/tokens.ts';
-import { cutAt, extended, type Passage as TextPassage, tokenAt } from '../src/domain/textSpans.ts';
+import { firstTokens, withTokens, type Passage as TextPassage, tokenAt } from '../src/domain/textSpans.ts';
 import { readTokens, textOf } from '../src/ui/rollout/readRollout.ts';
 import type { SpokenToken } from '../src/wire/speakerMessages.ts';
 
@@ -22,7 +22,7 @@ const TOKENS = [
 ];
 
 test('thoughts and calls are told apart by tags that begin a line, whole or in pieces; blocks end with lines', () => {
-  expect(read(extended([], TOKENS))).toEqual([
+  expect(read(withTokens([], TOKENS))).toEqual([
     ['prompt', ['Hello.\n']],
     ['think', ['<think>hm\n', '</think>\n']],
     ['answer', ['So:\n']],
@@ -34,24 +34,24 @@ test('thoughts and calls are told apart by tags that begin a line, whole or in p
 
 test('tokens that come one by one read as all at once; those before stay the same objects', () => {
   let passages: readonly Passage[] = [];
-  for (const each of TOKENS) passages = extended(passages, [each]);
-  const whole = extended([], TOKENS);
+  for (const each of TOKENS) passages = withTokens(passages, [each]);
+  const whole = withTokens([], TOKENS);
   expect(passages).toEqual(whole);
-  const longer = extended(whole, own(2, '!'));
+  const longer = withTokens(whole, own(2, '!'));
   expect(longer.slice(0, -1).every((passage, i) => passage === whole[i])).toBe(true);
 });
 
 test('what is cut off is gone, and a token is found by its place', () => {
-  const passages = extended([], TOKENS);
-  const cut = cutAt(passages, 4);
+  const passages = withTokens([], TOKENS);
+  const cut = firstTokens(passages, 4);
   expect(read(cut)).toEqual([
     ['prompt', ['Hello.\n']],
     ['think', ['<think>']],
   ]);
   expect(tokenAt(passages, 8)).toBe(TOKENS[8]);
   expect(tokenAt(cut, 4)).toBeUndefined();
-  expect(cutAt(passages, TOKENS.length)).toEqual(passages);
-  expect(cutAt(passages, 0)).toEqual([]);
+  expect(firstTokens(passages, TOKENS.length)).toEqual(passages);
+  expect(firstTokens(passages, 0)).toEqual([]);
 });
 
 test('a rollout of text is joined without blanks, its turns calls where one stands in them', () => {

@@ -47,7 +47,7 @@ it('one that does not fit names, for each knob that would do alone, the largest 
   }
   expect(() => checkFits(plan)).toThrow(BackendError);
   expect(() => checkFits(plan)).toThrow(/^The run needs .* GiB\. On the CPU at most .* GiB fit\. /);
-  expect(() => checkFits({ ...plan, most: bytes })).not.toThrow();
+  expect(() => checkFits({ ...plan, maxBytes: bytes })).not.toThrow();
   // what fits with no knob alone names none
   expect((await trainingPlan(config, base, env, envOf, 1000)).fitting).toEqual([]);
 });

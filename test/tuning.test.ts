@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Gpu } from '../src/gpu/device.ts';
 import { KERNEL_SET_NAMES, type KernelSet } from '../src/config/kernelChoice.ts';
-import { settleKernels } from '../src/model/gpu/kernelSets.ts';
+import { chooseKernels } from '../src/model/gpu/kernelSets.ts';
 import type { Trial } from '../src/model/gpu/tuner.ts';
 import { readTuning, tuningKey } from '../src/model/gpu/tuningRecord.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';
@@ -42,10 +42,10 @@ function lab(compileMs = 0, kept = new Map<string, unknown>(), browser = 'browse
   });
   const start = async (spec: PolicySpec = SPEC, tune = true, kernels = undefined as KernelSet | undefined) => {
     const options = { seed: 1, tune, ...(kernels && { kernels }) };
-    return tuning.openPolicy((_, _spec, given) => settleKernels(adapter, given), {} as GPU, spec, options);
+    return tuning.openPolicy((_, _spec, given) => chooseKernels(adapter, given), {} as GPU, spec, options);
   };
   const train = async (updates = UPDATES) => {
-    for (let update = 0; update < updates; update++) await tuning.between();
+    for (let update = 0; update < updates; update++) await tuning.runSlice();
   };
   return { tuning, kept, opened, start, train, open: () => open };
 }
@@ -156,7 +156,7 @@ test('a kept choice that does not open any more is dropped, and the run begins o
   expect(readTuning(kept.get(key))).not.toBeNull();
   const report = await tuning.openPolicy(
     async (_, _spec, options) => {
-      const settled = await settleKernels(ADAPTER, options);
+      const settled = await chooseKernels(ADAPTER, options);
       if (settled.why === 'measured') throw new Error('The driver compiles it no longer.');
       return settled;
     },
@@ -169,8 +169,8 @@ test('a kept choice that does not open any more is dropped, and the run begins o
   // a model too large for the adapter says so, and the choice stays
   await train();
   expect(readTuning(kept.get(key))).not.toBeNull();
-  const large = async (_: GPU, _spec: PolicySpec, options: Parameters<typeof settleKernels>[1]) => {
-    await settleKernels(ADAPTER, options);
+  const large = async (_: GPU, _spec: PolicySpec, options: Parameters<typeof chooseKernels>[1]) => {
+    await chooseKernels(ADAPTER, options);
     throw new BackendError('too large', 'turn it down', []);
   };
   await expect(tuning.openPolicy(large, {} as GPU, SPEC, { seed: 1, tune: true })).rejects.toThrow('too large');
@@ -179,11 +179,14 @@ test('a kept choice that does not open any more is dropped, and the run begins o
 
 test('a run that goes on keeps the kernels it began with, whatever was measured since', async () => {
   const tuned = () => Promise.resolve({ choice: 'shared', why: 'measured', tried: [] } as const);
-  expect(await settleKernels(ADAPTER, { seed: 1, resumed: 'plain', tuned })).toMatchObject({
+  expect(await chooseKernels(ADAPTER, { seed: 1, resumedKernels: 'plain', tunedKernels: tuned })).toMatchObject({
     choice: 'plain',
     why: 'resumed',
   });
-  expect(await settleKernels(ADAPTER, { seed: 1, tuned })).toMatchObject({ choice: 'shared', why: 'measured' });
+  expect(await chooseKernels(ADAPTER, { seed: 1, tunedKernels: tuned })).toMatchObject({
+    choice: 'shared',
+    why: 'measured',
+  });
 });
 
 test('a run that ends takes its tuning with it; a profile is told what was found', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstHidden, visible } from '../src/base/visible.ts';
+import { firstHiddenCode, visible } from '../src/base/visible.ts';
 
 /** Every code point that Unicode says is drawn as nothing or turns the text around, and those that fonts leave blank. */
 function* unseen(): Generator<number> {
@@ -15,7 +15,7 @@ it('no character that cannot be seen passes within a word, at its ends or alone'
     const character = String.fromCodePoint(code);
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
     for (const text of [character, `a${character}b`, `${character}b`, `a${character}`]) {
-      if (firstHidden(text) !== name) throw new Error(`${name} in ${JSON.stringify(text)} was not found`);
+      if (firstHiddenCode(text) !== name) throw new Error(`${name} in ${JSON.stringify(text)} was not found`);
       if (visible(text) !== text.replace(character, `‹${name}›`))
         throw new Error(`${name} is shown as ${visible(text)}`);
     }
@@ -38,7 +38,7 @@ describe('what belongs to its neighbour passes:', () => {
     ['Hindi', 'क्‍ष'],
     ['a variant of a Chinese glyph', '葛󠄀'],
     ['Arabic numbers’ sign', '\u0600١٢'],
-  ])('%s', (_name, text) => expect(firstHidden(text)).toBeNull());
+  ])('%s', (_name, text) => expect(firstHiddenCode(text)).toBeNull());
 });
 
 describe('and nowhere else:', () => {
@@ -53,7 +53,7 @@ describe('and nowhere else:', () => {
     ['a digit that is no keycap', '1\ufe0f', 'U+FE0F'],
     ['tags that make no flag', '🏴\u{e0061}\u{e0062}\u{e007f}', 'U+E0061'],
     ['a rare variant after a letter', 'a\u{e0100}', 'U+E0100'],
-  ])('%s', (_name, text, code) => expect(firstHidden(text)).toBe(code));
+  ])('%s', (_name, text, code) => expect(firstHiddenCode(text)).toBe(code));
 });
 
 it('a name is shown on one line, short, and turns nothing around', () => {

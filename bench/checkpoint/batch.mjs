@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { adapterParameters, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { adapterParameters, initialAdapters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 
 /**
  * @typedef {{ groups: number, group: number, common: number, question: number, own: number }} Sizes
@@ -12,7 +12,7 @@ import { adapterParameters, initialAdapters, LINEARS } from '../../src/model/lor
  * @typedef {import('../../src/checkpoints/baseCheckpoint.ts').BaseCheckpoint} Base
  */
 
-export const ADAPTERS = { rank: 8, alpha: 16, targets: LINEARS };
+export const ADAPTERS = { rank: 8, alpha: 16, targets: LINEAR_NAMES };
 /** As the presets on SmolLM2 have it: GRPO without a reference, mean over tokens; nothing is clipped in the first step after scoring. */
 export const OBJECTIVE = /** @type {const} */ ({
   ...{ surrogate: 'clipped', clipLow: 0.2, clipHigh: 0.2, dualClip: 3, klEstimator: 'k3', klCoef: 0, entropyCoef: 0 },

@@ -12,10 +12,10 @@ const STEP = 128; // tokens by which passes are recorded
 /** What plans dispatch, equal ones together, each of them `times` times. @param {readonly any[]} plans @param {number} [times] @returns {Kernel[]} */
 function dispatched(plans, times = 1) {
   const all = new Map();
-  for (const { list } of plans) {
-    for (const { entry, dims } of list) {
+  for (const { dispatches } of plans) {
+    for (const { entry, dims } of dispatches) {
       const key = JSON.stringify([entry.name, dims]);
-      const kernel = all.get(key) ?? { flops: entry.kernel.flops(dims), bytes: entry.kernel.bytes(dims, entry.halves), dispatches: 0 }; // prettier-ignore
+      const kernel = all.get(key) ?? { flops: entry.kernel.flops(dims), bytes: entry.kernel.bytes(dims, entry.float16Aliases), dispatches: 0 }; // prettier-ignore
       kernel.dispatches += times;
       all.set(key, kernel);
     }
@@ -32,7 +32,7 @@ function updateByPlans(policy, { nodes, scored, learned }) {
   const size = Math.ceil(nodes / STEP) * STEP;
   const plans = network.plans(nodes);
   const named = (/** @type {RegExp} */ label) => plans.filter((/** @type {any} */ plan) => label.test(plan.label));
-  const block = Number(named(/^targets 0 score$/)[0].list[0].dims.N);
+  const block = Number(named(/^targets 0 score$/)[0].dispatches[0].dims.N);
   const blocks = { scored: Math.ceil(scored / block), learned: Math.ceil(learned / block) };
   const forward = named(new RegExp(`^tree ${size} (embed|layer \\d+|final norm)$`));
   const back = named(new RegExp(`^tree ${size} .*backward$`));
@@ -62,15 +62,15 @@ async function drawing(policy, prompt, steps) {
   policy.begin({ key: 1, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 });
   const chunk = (/** @type {readonly number[]} */ forced, /** @type {number} */ count) =>
     policy.decode({
-      ...{ steps: count, forced: Int32Array.from({ length: rows * count }, (_, i) => forced[i % count] ?? 0) },
+      ...{ maxTokens: count, forced: Int32Array.from({ length: rows * count }, (_, i) => forced[i % count] ?? 0) },
       ...{ forcedCounts: new Int32Array(rows).fill(forced.length), forcedRoles: new Int32Array(rows).fill(1) },
       ...{ states: new Int32Array(rows), budgets: new Int32Array(rows).fill(1 + steps) },
     });
   await chunk(prompt, prompt.length + 1);
   const counts = await counted(policy, () => chunk([], steps));
   const pass =
-    policy.passes.find((/** @type {any} */ { seats, finish }) => finish && seats >= rows) ?? policy.passes[0];
-  return { counts, steps, rows, seats: pass.seats, kernels: dispatched([pass.blocks, pass.finish]) };
+    policy.passes.find((/** @type {any} */ { seats, toLogits }) => toLogits && seats >= rows) ?? policy.passes[0];
+  return { counts, steps, rows, seats: pass.seats, kernels: dispatched([pass.blocks, pass.toLogits]) };
 }
 
 /** @param {Options} options */

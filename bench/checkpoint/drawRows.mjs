@@ -10,7 +10,7 @@ import { openBase } from '../../src/speaking/openBase.ts';
 const GREEDY = { key: 1, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
 
 /**
- * The prompt's ids are read by every row, a token of each is drawn, and then `steps` more, which are what is timed.
+ * The prompt's ids are read by every row, a token of each is drawn, and then `maxTokens` more, which are what is timed.
  * @param {import('../../src/formats/byteSource.ts').ByteSource} source the GGUF file
  * @param {Drawing} drawing @param {() => Passed | Promise<Passed>} stopwatch
  * @param {Pick<import('../../src/model/cpu/textMemory.ts').CpuTextModelOptions, 'threads'>} [threads]
@@ -23,10 +23,10 @@ export async function drawRows(source, { prompt, rows, steps }, stopwatch, threa
   const reading = await stopwatch();
   await text.begin(Array.from({ length: rows }, () => ids));
   const all = Array.from({ length: rows }, (_, row) => row);
-  const first = await text.draw(all, { steps: 1, stops: [] }, GREEDY);
+  const first = await text.draw(all, { maxTokens: 1, stops: [] }, GREEDY);
   const read = await reading();
   const drawing = await stopwatch();
-  const drawn = await text.draw(all, { steps, stops: [] }, GREEDY);
+  const drawn = await text.draw(all, { maxTokens: steps, stops: [] }, GREEDY);
   const took = await drawing();
   const count = drawn.reduce((sum, { ids }) => sum + ids.length, 0);
   const bytes = text.memory.find(({ purpose }) => purpose === 'weights')?.bytes ?? NaN;

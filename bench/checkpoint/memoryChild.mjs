@@ -39,13 +39,13 @@ function watchMemories() {
 
 /** The estimate by part, and that of a policy that keeps all that a pass over all rows computes. @param {any} base @param {any} spec @param {Options} options */
 function estimates(base, spec, { sizes, mostBytes }) {
-  const plan = planOf(spec, base.weights, mostBytes ? { mostBytes } : {});
+  const plan = planOf(spec, base.weights, mostBytes ? { maxBytes: mostBytes } : {});
   const { capacity, keptTokens, bytes, parts } = plan;
   const { groups, group, common, question, own } = sizes;
   const rows = groups * group;
   const nodes = { shared: common + groups * question + rows * own, alone: rows * (common + question + own) };
   const pass = (/** @type {number} */ tokens, /** @type {number} */ kept) =>
-    4 * recomputeSize(spec.model, { tokens, pairs: tokens * spec.length, longest: spec.length }, kept);
+    4 * recomputeSize(spec.model, { tokens, pairs: tokens * spec.length, longestRow: spec.length }, kept);
   const now = pass(capacity.tokens, keptTokens);
   const keeping = Object.fromEntries(Object.entries(nodes).map(([name, n]) => [name, bytes - now + pass(n, n)]));
   return { parts, bytes, passTokens: capacity.tokens, keptTokens, nodes, keeping };

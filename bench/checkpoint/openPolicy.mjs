@@ -31,7 +31,7 @@ export const specOf = ({ model }, rows, length) => ({
 export async function openPolicy(base, spec, { engine, share, threads, mostBytes }) {
   const options = { seed: 1, reason: '' };
   if (engine === 'cpu') {
-    const own = { ...options, share, ...threaded(threads), ...(mostBytes && { mostBytes }) };
+    const own = { ...options, share, ...threaded(threads), ...(mostBytes && { maxBytes: mostBytes }) };
     return openCpuAdaptedPolicy(spec, base.weights, ADAPTERS, learningMath, own);
   }
   const gpu = await openDawn();

@@ -40,7 +40,7 @@ export function listen(policy) {
     async (/** @type {any[]} */ ...given) => {
       const passed = stopwatch();
       const found = await run(...given);
-      await policy.settled();
+      await policy.whenIdle();
       add(`${stage}, ${name}`, passed());
       return found;
     };
@@ -66,7 +66,7 @@ export function listen(policy) {
         /** @type {Took[]} */
         const marks = [];
         await run(tree, given, temperature, (/** @type {any} */ within) => (marks.push(passed()), step(within)));
-        await policy.settled();
+        await policy.whenIdle();
         const parts = policy.backend.kind === 'cpu' ? partsOf(marks, layers) : null;
         if (!parts) return add(`${stage}, back`, passed());
         add(`${stage}, head back`, parts.head);

@@ -20,7 +20,7 @@ export function threaded(count) {
 /**
  * Memory by purpose and the sizes of passes, as such a policy is opened.
  * @param {import('../../src/model/policy.ts').PolicySpec} spec @param {import('../../src/model/weightSource.ts').WeightSource} weights
- * @param {{ mostTokens?: number, keptTokens?: number, mostBytes?: number }} [options] mostBytes: for trees that can make do with less
+ * @param {{ maxTokens?: number, keptTokens?: number, maxBytes?: number }} [options] maxBytes: for trees that can make do with less
  */
 export function planOf(spec, weights, options = {}) {
   const { adaptedPolicyPlan, passSizes } = /** @type {any} */ (memory);

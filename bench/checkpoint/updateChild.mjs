@@ -43,13 +43,13 @@ async function update(policy, base, sizes, only) {
   const all = stopwatch();
   const scoring = await took(async () => {
     await policy.score(1, { reference: false, values: false });
-    await policy.settled();
+    await policy.whenIdle();
   });
   heard.enter('learning');
   const rows = Int32Array.from({ length: only ?? policy.rows }, (_, row) => row);
   const learning = await took(async () => {
     await policy.learn(rows, OBJECTIVE, OPTIMIZER, 1);
-    await policy.settled();
+    await policy.whenIdle();
   });
   return { whole: all(), scoring, learning, parts: heard.took, trees: heard.trees };
 }
@@ -72,7 +72,7 @@ async function main(options) {
   const before = policy.counters();
   const now = () => performance.now();
   const begun = load();
-  if (options.engine === 'cpu') policy.tally(now);
+  if (options.engine === 'cpu') policy.startProfile(now);
   const found = await update(policy, base, sizes);
   const memory = resident();
   const after = policy.counters();

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { runLine, updateLine } from '../../src/runs/log.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { launch, visitStill } from '../../test/e2e/lab.ts';
 import { longestTask, noted, report, watch } from './watched.ts';
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 const TASK_MS = 200;
 const TRACED = { categories: ['disabled-by-default-devtools.timeline', '__metadata'] };
 
-const manifest = (name: string) => runLine(bareRun({ id: 0, name, started: '2026-11-25T00:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: 'x' } })); // prettier-ignore
+const manifest = (name: string) => runLine(runWithDefaults({ id: 0, name, started: '2026-11-25T00:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: 'x' } })); // prettier-ignore
 const update = (n: number) =>
   updateLine(n, { 'rollout/success': 0.5, 'critic/score/mean': 0.25, 'actor/entropy': 1.5 });
 const call = '<tool_call>\n{"name": "search", "arguments": {"query": "Ada"}}\n</tool_call>\nuser\n<tool_response>\nNabokov\n</tool_response>\nassistant\n'; // prettier-ignore

@@ -30,9 +30,9 @@ export async function attribute(
   before: NetworkState,
   probe: Weights,
 ): Promise<Contributions> {
-  const direction = flat(policy.parameters, probe);
+  const direction = flattened(policy.parameters, probe);
   policy.writeState({ policy: before, critic: null });
-  loadKept({ policy, math }, batch, credit);
+  loadBatch({ policy, math }, batch, credit);
   const steps = await repeatSteps({ policy, math }, lesson, before);
 
   const sum = { kl: 0, entropy: 0, value: 0, momentum: 0, decay: 0 };
@@ -46,8 +46,8 @@ export async function attribute(
     beta1 = settings.optimizer.beta1;
     const pull = weightR.map((r, i) => -(1 - beta1) * step.scale * r * direction[i]!);
     policy.writeWeights(step.weights);
-    const through = async (term: Term, rows: Int32Array): Promise<number> => {
-      math.show(term, terms);
+    const contribution = async (term: Term, rows: Int32Array): Promise<number> => {
+      math.setTerm(term, terms);
       await policy.accumulate(rows, settings.objective, settings.temperature);
       return dot(pull, policy.gradientPool());
     };
@@ -55,20 +55,20 @@ export async function attribute(
       const hasGradient = terms.policyWeights
         .subarray(row * batch.length, (row + 1) * batch.length)
         .some((w) => w !== 0);
-      if (hasGradient) rollouts[row] = rollouts[row]! + (await through('policy', Int32Array.of(row)));
+      if (hasGradient) rollouts[row] = rollouts[row]! + (await contribution('policy', Int32Array.of(row)));
     }
     const { klCoef, entropyCoef, valueCoef } = settings.objective;
-    if (klCoef !== 0) sum.kl += await through('kl', settings.rows);
-    if (entropyCoef !== 0) sum.entropy += await through('entropy', settings.rows);
-    if (policy.model.value_head && valueCoef !== 0) sum.value += await through('value', settings.rows);
+    if (klCoef !== 0) sum.kl += await contribution('kl', settings.rows);
+    if (entropyCoef !== 0) sum.entropy += await contribution('entropy', settings.rows);
+    if (policy.model.value_head && valueCoef !== 0) sum.value += await contribution('value', settings.rows);
     sum.decay += decayContribution(policy.parameters, direction, step.weights, settings.optimizer);
   }
-  math.show();
+  math.setTerm();
   sum.momentum =
     -beta1 *
     dot(
       weightR.map((r, i) => r * direction[i]!),
-      flat(policy.parameters, before.adamM),
+      flattened(policy.parameters, before.adamM),
     );
   return { ...sum, rollouts, steps: steps.length };
 }
@@ -83,7 +83,7 @@ interface PolicyStep {
 }
 
 /** Loads a kept batch and its credit into a replay, to learn from it again. */
-export function loadKept({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
+export function loadBatch({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
   const { tokens, roles, states, logprobs: oldLogprobs, refLogprobs, values: oldValues } = batch;
   const { advantages, returns, masks } = credit;
   policy.load(
@@ -93,7 +93,7 @@ export function loadKept({ policy, math }: Replay, batch: BatchView, credit: Cre
       ...{ advantages: Float32Array.from(advantages), returns: Float32Array.from(returns) },
     },
   );
-  math.give(credit); // in float64, and with the batch's own regularizer mask, which `load` doesn't take
+  math.setCredit(credit); // in float64, and with the batch's own regularizer mask, which `load` doesn't take
   policy.credit({ rewards: batch.rewards, groups: new Int32Array(batch.rows) }, NO_SETTINGS);
 }
 
@@ -119,7 +119,7 @@ const NO_SETTINGS = {
 async function repeatSteps({ policy, math }: Replay, { steps }: Lesson, before: NetworkState): Promise<PolicyStep[]> {
   const policySteps: PolicyStep[] = [];
   let { weights } = before;
-  math.show();
+  math.setTerm();
   await policy.report(); // empties the list of earlier steps
   for (const settings of steps) {
     const { rows, objective, optimizer, temperature } = settings;
@@ -150,7 +150,7 @@ export function stepSizes(
   const { learningRate, beta1, beta2, eps } = optimizer;
   const rate = learningRate / (1 - beta1 ** steps);
   const correction = 1 / (1 - beta2 ** steps);
-  return flat(parameters, adamV).map((v) => rate / (Math.sqrt(v * correction) + eps));
+  return flattened(parameters, adamV).map((v) => rate / (Math.sqrt(v * correction) + eps));
 }
 
 /** Returns the contribution of one step's weight decay to ⟨direction, Δθ⟩. `weights` are those before the step. */
@@ -173,7 +173,7 @@ export function decayContribution(
  * Returns the trained tensors in one array, in the order of `parameters`. A tensor that isn't in `tensors` becomes
  * zeros.
  */
-export function flat(parameters: readonly Parameter[], tensors: Weights): Float64Array {
+export function flattened(parameters: readonly Parameter[], tensors: Weights): Float64Array {
   const out = new Float64Array(parameters.reduce((sum, { size }) => sum + size, 0));
   let at = 0;
   for (const { name, size } of parameters) {
@@ -204,7 +204,7 @@ export async function logprobGradient(
   const mask = zeros.slice().fill(1, position, position + 1);
   reader.load(row, {
     ...{ oldLogprobs: zeros, refLogprobs: zeros, oldValues: zeros, returns: zeros, valueMask: zeros },
-    ...{ advantages: mask.map((one) => -one), lossMask: mask },
+    ...{ advantages: mask.map((weight) => -weight), lossMask: mask },
   });
   // the loss of a token is −A·log π; with one token and A = −1 it's the log-probability
   await reader.accumulate(Int32Array.of(0), PLAIN_OBJECTIVE, temperature);

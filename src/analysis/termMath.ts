@@ -1,5 +1,5 @@
 import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
-import type { StepLogprobs } from '../rl/previewBatch.ts';
+import type { StepOutputs } from '../rl/previewBatch.ts';
 import { objective } from '../rl/objective.ts';
 
 /** A term of the objective whose gradient can be computed alone. */
@@ -10,20 +10,20 @@ export type Term = 'policy' | 'kl' | 'entropy' | 'value';
  * limit the objective to one term.
  */
 export interface TermMath extends LearningMath {
-  /** Sets the credit that `credit` returns from now on, whatever its arguments. */
-  give(credit: Credit): void;
+  /** Sets the result that `credit` returns from now on, whatever the arguments of `credit`. */
+  setCredit(credit: Credit): void;
   /** Returns a copy of the per-token gradients of the last computation of the whole objective. */
   terms(): TokenGradients;
   /**
    * Returns a copy of each token's log-probability, entropy and value in the last computation of the whole objective.
    */
-  seen(): StepLogprobs;
+  stepOutputs(): StepOutputs;
   /**
    * Limits the objective from now on to one term of recorded gradients. These were computed over a whole minibatch, so
    * the gradient of some of its rows is their contribution to the minibatch's gradient. Without arguments, the
    * objective is the whole objective again.
    */
-  show(term?: Term, recorded?: TokenGradients): void;
+  setTerm(term?: Term, recorded?: TokenGradients): void;
 }
 
 /** Measurements that aren't used. `tokens` isn't 0, because that would mean that there is nothing to learn. */
@@ -36,29 +36,29 @@ const UNUSED_MEASUREMENTS: ObjectiveParts = {
 export function createTermMath(): TermMath {
   let givenCredit: Credit | null = null;
   let lastGradients: TokenGradients | null = null;
-  let lastLogprobs: StepLogprobs | null = null;
-  let shown: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
+  let lastLogprobs: StepOutputs | null = null;
+  let limitedTo: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
   return {
-    give(credit) {
+    setCredit(credit) {
       givenCredit = credit;
     },
     terms() {
       if (!lastGradients) throw new Error('terms: nothing was learned yet. Compute the whole objective first.');
       return lastGradients;
     },
-    seen() {
+    stepOutputs() {
       if (!lastLogprobs) throw new Error('seen: nothing was learned yet. Compute the whole objective first.');
       return lastLogprobs;
     },
-    show(term, recorded) {
-      shown = term && recorded ? { term, recorded } : null;
+    setTerm(term, recorded) {
+      limitedTo = term && recorded ? { term, recorded } : null;
     },
     credit() {
       if (!givenCredit) throw new Error('credit: none was given; call give first.');
       return givenCredit;
     },
     objective(batch, rows, settings, out) {
-      if (!shown) {
+      if (!limitedTo) {
         const parts = objective(batch, rows, settings, out);
         const { logprobs, entropies, values } = batch;
         lastLogprobs = {
@@ -74,7 +74,8 @@ export function createTermMath(): TermMath {
         };
         return parts;
       }
-      for (const row of rows) writeTerm(shown.term, shown.recorded, out, row * batch.length, (row + 1) * batch.length);
+      for (const row of rows)
+        writeTerm(limitedTo.term, limitedTo.recorded, out, row * batch.length, (row + 1) * batch.length);
       return UNUSED_MEASUREMENTS;
     },
   };

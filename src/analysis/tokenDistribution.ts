@@ -1,13 +1,13 @@
 import { logSoftmaxRow } from '../model/cpu/head.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
-import { type RecordedRow, recordOf } from '../domain/batch.ts';
+import { type RecordedRow, recordedRow } from '../domain/batch.ts';
 import type { Grammar } from '../domain/tokens.ts';
 
 /**
  * Returns the log-probabilities (V) of the token after the first `count` tokens of the reader's row 0. Tokens that
  * aren't legal in `state` get −Infinity.
  */
-export async function distribution(
+export async function tokenLogprobs(
   reader: ReadingPolicy,
   { next }: Grammar,
   state: number,
@@ -24,11 +24,15 @@ export async function distribution(
  * Returns the log-probabilities of all tokens of one or several rows, row after row. The policy may have fewer rows
  * than the record; it then reads them in groups.
  */
-export async function logprobs(reader: ReadingPolicy, record: RecordedRow, temperature: number): Promise<Float32Array> {
+export async function recordedLogprobs(
+  reader: ReadingPolicy,
+  record: RecordedRow,
+  temperature: number,
+): Promise<Float32Array> {
   const out = new Float32Array(record.tokens.length);
   const size = reader.rows * reader.length;
   for (let from = 0; from < out.length; from += size) {
-    reader.load(recordOf({ ...record, length: size }, from / size));
+    reader.load(recordedRow({ ...record, length: size }, from / size));
     await reader.score(temperature, { reference: false, values: false });
     out.set((await reader.report()).logprobs, from);
   }

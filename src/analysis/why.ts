@@ -1,11 +1,11 @@
 import type { Weights, Parameter } from '../model/architecture.ts';
 import type { NetworkState } from '../model/policy.ts';
-import { type KeptBatch, recordOf } from '../domain/batch.ts';
+import { type KeptBatch, recordedRow } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
-import { attribute, logprobGradient, decayContribution, dot, flat, stepSizes } from './attribution.ts';
+import { attribute, logprobGradient, decayContribution, dot, flattened, stepSizes } from './attribution.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
-import { logprobs } from './tokenDistribution.ts';
+import { recordedLogprobs } from './tokenDistribution.ts';
 import type { Replay } from './replay.ts';
 
 /** A kept update: its batch, the network before and after it, and the steps between. */
@@ -15,32 +15,32 @@ export interface KeptUpdate extends KeptBatch {
   readonly lesson: Lesson;
 }
 
-/** The policies that `whyMoved` computes with. */
+/** The policies that `explainChange` computes with. */
 interface WhyReaders {
   /** Returns a policy of one row with these weights and the run's grammar. */
-  readonly reading: (weights: Weights) => Promise<ReadingPolicy>;
+  readonly rowPolicy: (weights: Weights) => Promise<ReadingPolicy>;
   /**
    * Returns a replay in which the update is repeated rollout by rollout. null: the contributions of rollouts aren't
    * separated.
    */
-  readonly replaying: (() => Promise<Replay>) | null;
+  readonly batchReplay: (() => Promise<Replay>) | null;
 }
 
 /** Explains why an update changed the log-probability of a token; see `Why`. */
-export async function whyMoved(
-  { reading, replaying }: WhyReaders,
+export async function explainChange(
+  { rowPolicy, batchReplay }: WhyReaders,
   { batch, config, before, after, lesson }: KeptUpdate,
   { row, position }: { readonly row: number; readonly position: number },
 ): Promise<Why> {
-  const record = recordOf(batch, row);
-  const probe = await logprobGradient(await reading(before.weights), record, position, config.temperature);
-  const logprobsBefore = await logprobs(await reading(before.weights), record, config.temperature);
-  const reader = await reading(after.weights);
-  const logprobsAfter = await logprobs(reader, record, config.temperature);
-  const parts = replaying
+  const record = recordedRow(batch, row);
+  const probe = await logprobGradient(await rowPolicy(before.weights), record, position, config.temperature);
+  const logprobsBefore = await recordedLogprobs(await rowPolicy(before.weights), record, config.temperature);
+  const reader = await rowPolicy(after.weights);
+  const logprobsAfter = await recordedLogprobs(reader, record, config.temperature);
+  const parts = batchReplay
     ? {
         ...(await attribute(
-          await replaying(),
+          await batchReplay(),
           batch,
           { lesson, credit: creditOf(batch, lesson.credit) },
           before,
@@ -56,10 +56,10 @@ export async function whyMoved(
     before: logprobsBefore[position] ?? 0,
     after: logprobsAfter[position] ?? 0,
   };
-  return { ...whole, residual: whole.after - whole.before - explained(whole) };
+  return { ...whole, residual: whole.after - whole.before - sumOfParts(whole) };
 }
 
-function explained({ kl, entropy, value, momentum, decay, together = 0, rollouts }: Omit<Why, 'residual'>): number {
+function sumOfParts({ kl, entropy, value, momentum, decay, together = 0, rollouts }: Omit<Why, 'residual'>): number {
   return [kl, entropy, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
 }
 
@@ -77,18 +77,18 @@ function firstOrder(
   { lesson, before, after }: { readonly lesson: Lesson; readonly before: NetworkState; readonly after: NetworkState },
   probe: Weights,
 ): PartialContributions {
-  const direction = flat(parameters, probe);
-  const [from, to] = [flat(parameters, before.weights), flat(parameters, after.weights)];
+  const direction = flattened(parameters, probe);
+  const [weightsBefore, weightsAfter] = [flattened(parameters, before.weights), flattened(parameters, after.weights)];
   const whole = dot(
     direction,
-    to.map((each, i) => each - from[i]!),
+    weightsAfter.map((each, i) => each - weightsBefore[i]!),
   );
   const steps = after.steps - before.steps;
   const optimizer = lesson.steps.findLast((step) => !step.optimizer.criticOnly)?.optimizer;
   if (steps !== 1 || !optimizer) return { momentum: 0, decay: 0, steps, together: whole };
   const sizes = stepSizes(parameters, after, optimizer);
   const scaledDirection = sizes.map((size, i) => size * direction[i]!);
-  const momentum = -optimizer.beta1 * dot(scaledDirection, flat(parameters, before.adamM));
+  const momentum = -optimizer.beta1 * dot(scaledDirection, flattened(parameters, before.adamM));
   const decay = decayContribution(parameters, direction, before.weights, optimizer);
   return { momentum, decay, steps, together: whole - momentum - decay };
 }

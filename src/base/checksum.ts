@@ -9,20 +9,20 @@
  */
 export function checksumOf(value: unknown): string {
   const lanes = new Lanes();
-  walk(lanes, value);
-  return lanes.digits();
+  addValue(lanes, value);
+  return lanes.hexDigits();
 }
 
 class Lanes {
   private a = 0x811c9dc5 | 0;
   private b = 0x9747b28c | 0;
 
-  word(w: number): void {
+  addWord(w: number): void {
     this.a = Math.imul(this.a ^ w, 0x01000193);
     const mixed = Math.imul(this.b ^ w, 0x85ebca6b);
     this.b = mixed ^ (mixed >>> 15);
   }
-  words(list: Uint32Array): void {
+  addWords(list: Uint32Array): void {
     // local variables are faster: a save has a million words
     let { a, b } = this;
     // oxlint-disable-next-line typescript/prefer-for-of -- iterating takes 2.6 times as long
@@ -35,17 +35,17 @@ class Lanes {
     this.a = a;
     this.b = b;
   }
-  text(text: string): void {
-    this.word(text.length);
-    for (let i = 0; i < text.length; i++) this.word(text.charCodeAt(i));
+  addText(text: string): void {
+    this.addWord(text.length);
+    for (let i = 0; i < text.length; i++) this.addWord(text.charCodeAt(i));
   }
-  digits(): string {
+  hexDigits(): string {
     return [this.a, this.b].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 }
 
-const number = new Float64Array(1);
-const bits = new Uint32Array(number.buffer);
+const numberBuffer = new Float64Array(1);
+const numberWords = new Uint32Array(numberBuffer.buffer);
 
 /** A type tag before each value, so that similar values differ: 1 and '1', an empty list and an empty map. */
 const TYPE_TAG = {
@@ -61,54 +61,54 @@ const TYPE_TAG = {
   array: 10,
 };
 
-function walk(lanes: Lanes, value: unknown): void {
-  if (value === undefined) lanes.word(TYPE_TAG.undefined);
-  else if (value === null) lanes.word(TYPE_TAG.null);
+function addValue(lanes: Lanes, value: unknown): void {
+  if (value === undefined) lanes.addWord(TYPE_TAG.undefined);
+  else if (value === null) lanes.addWord(TYPE_TAG.null);
   else if (typeof value === 'boolean') {
-    lanes.word(TYPE_TAG.boolean);
-    lanes.word(Number(value));
+    lanes.addWord(TYPE_TAG.boolean);
+    lanes.addWord(Number(value));
   } else if (typeof value === 'number') {
-    number[0] = value;
-    lanes.word(TYPE_TAG.number);
-    lanes.words(bits);
+    numberBuffer[0] = value;
+    lanes.addWord(TYPE_TAG.number);
+    lanes.addWords(numberWords);
   } else if (typeof value === 'string') {
-    lanes.word(TYPE_TAG.string);
-    lanes.text(value);
-  } else if (typeof value === 'object') walkObject(lanes, value);
+    lanes.addWord(TYPE_TAG.string);
+    lanes.addText(value);
+  } else if (typeof value === 'object') addObject(lanes, value);
   else throw new RangeError(`checksumOf: a ${typeof value} is not plain data.`);
 }
 
-function walkObject(lanes: Lanes, value: object): void {
+function addObject(lanes: Lanes, value: object): void {
   if (ArrayBuffer.isView(value)) {
-    lanes.word(TYPE_TAG.array);
-    lanes.text(value.constructor.name);
-    walkBytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+    lanes.addWord(TYPE_TAG.array);
+    lanes.addText(value.constructor.name);
+    addBytes(lanes, new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   } else if (Array.isArray(value)) {
-    lanes.word(TYPE_TAG.list);
-    lanes.word(value.length);
-    for (const item of value) walk(lanes, item);
+    lanes.addWord(TYPE_TAG.list);
+    lanes.addWord(value.length);
+    for (const item of value) addValue(lanes, item);
   } else if (value instanceof Map) {
-    lanes.word(TYPE_TAG.map);
-    lanes.word(value.size);
+    lanes.addWord(TYPE_TAG.map);
+    lanes.addWord(value.size);
     for (const [key, item] of value) {
-      walk(lanes, key);
-      walk(lanes, item);
+      addValue(lanes, key);
+      addValue(lanes, item);
     }
   } else {
     const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    lanes.word(TYPE_TAG.fields);
-    lanes.word(fields.length);
+    lanes.addWord(TYPE_TAG.fields);
+    lanes.addWord(fields.length);
     for (const [key, item] of fields) {
-      lanes.text(key);
-      walk(lanes, item);
+      lanes.addText(key);
+      addValue(lanes, item);
     }
   }
 }
 
-function walkBytes(lanes: Lanes, all: Uint8Array): void {
-  lanes.word(all.byteLength);
-  const wholeBytes = all.byteLength - (all.byteLength % 4);
-  const aligned = all.byteOffset % 4 === 0 ? all.subarray(0, wholeBytes) : all.slice(0, wholeBytes);
-  lanes.words(new Uint32Array(aligned.buffer, aligned.byteOffset, wholeBytes / 4));
-  for (const byte of all.subarray(wholeBytes)) lanes.word(byte);
+function addBytes(lanes: Lanes, bytes: Uint8Array): void {
+  lanes.addWord(bytes.byteLength);
+  const wholeBytes = bytes.byteLength - (bytes.byteLength % 4);
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes.subarray(0, wholeBytes) : bytes.slice(0, wholeBytes);
+  lanes.addWords(new Uint32Array(aligned.buffer, aligned.byteOffset, wholeBytes / 4));
+  for (const byte of bytes.subarray(wholeBytes)) lanes.addWord(byte);
 }

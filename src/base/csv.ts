@@ -1,4 +1,4 @@
-import { decimal } from './decimal.ts';
+import { parseDecimal } from './decimal.ts';
 
 /** A cell of a table. Numbers are written with all digits, NaN as an empty cell. */
 type Cell = string | number;
@@ -14,8 +14,8 @@ export function csvText(rows: readonly (readonly Cell[])[]): string {
 
 function cellText(cell: Cell): string {
   if (typeof cell === 'number') return Number.isNaN(cell) ? '' : String(cell);
-  const shown = safeText(cell);
-  return /[",;\t\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
+  const safe = safeText(cell);
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Characters that a spreadsheet may take for the end of a cell: semicolons in some regions, tabs when pasting. */
@@ -33,5 +33,5 @@ function safeText(text: string): string {
 /** Whether a spreadsheet would compute a text. Full-width signs count as the plain signs that NFKC turns them into. */
 function isFormula(text: string): boolean {
   const first = text.replace(IGNORED_PREFIX, '').slice(0, 2).normalize('NFKC');
-  return FORMULA_START.test(first) && decimal(text) === null;
+  return FORMULA_START.test(first) && parseDecimal(text) === null;
 }

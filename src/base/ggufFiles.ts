@@ -1,5 +1,5 @@
 /** Largest number of parts of a model in the GGUF format. No published model has as many. */
-export const MOST_PARTS = 1000;
+export const MAX_PARTS = 1000;
 const PART_NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 
 /**
@@ -9,7 +9,7 @@ const PART_NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 export function partNames(name: string): readonly string[] {
   const [, stem = '', , digits = '', extension = ''] = PART_NAME.exec(name) ?? [];
   const count = Number(digits);
-  if (digits === '' || count < 1 || count > MOST_PARTS) return [name];
+  if (digits === '' || count < 1 || count > MAX_PARTS) return [name];
   return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}${extension}`);
 }
 

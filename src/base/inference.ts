@@ -1,8 +1,8 @@
-/** Confidence level of all intervals here. `TAIL` is the probability that is left out on each side. */
+/** Confidence level of all intervals in this file. `TAIL` is the probability that is left out on each side. */
 const CONFIDENCE = 0.95;
 const TAIL = (1 - CONFIDENCE) / 2;
 /** Significance level: a result counts as more than chance if its p value is below this. */
-export const CHANCE = 0.05;
+export const SIGNIFICANCE_LEVEL = 0.05;
 const MAX_SEEDS = 1000;
 const MIN_POINTS = 6; // a line through fewer points gets no interval
 // largest correlation of neighbouring residuals that is used: near 1 the interval would grow without bound
@@ -72,26 +72,30 @@ export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope
 export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
   const n = Math.min(x.length, y.length);
   const end = x[n - 1] ?? 0;
-  let level = 0;
-  for (let i = 0; i < n; i++) level += (y[i] ?? 0) / n;
+  let meanY = 0;
+  for (let i = 0; i < n; i++) meanY += (y[i] ?? 0) / n;
   // x is measured from its last value and y from its mean: sums of products of large numbers would lose digits
   const u = (i: number) => (x[i] ?? 0) - end;
-  const v = (i: number) => (y[i] ?? 0) - level;
-  const toEnd = (of: (i: number) => number, first = 0) => {
+  const v = (i: number) => (y[i] ?? 0) - meanY;
+  const sumsToEnd = (term: (i: number) => number, first = 0) => {
     const sums = new Float64Array(n + 1);
-    for (let i = n - 1; i >= first; i--) sums[i] = sums[i + 1]! + of(i);
+    for (let i = n - 1; i >= first; i--) sums[i] = sums[i + 1]! + term(i);
     return (from: number) => sums[Math.max(from, first)] ?? 0;
   };
-  const [sumU, sumV] = [toEnd(u), toEnd(v)];
-  const [sumUU, sumUV, sumVV] = [toEnd((i) => u(i) ** 2), toEnd((i) => u(i) * v(i)), toEnd((i) => v(i) ** 2)];
-  // sums over pairs of neighbours: a point and the one before it
-  const pairs = (of: (i: number) => number) => {
-    const sums = toEnd(of, 1);
+  const [sumU, sumV] = [sumsToEnd(u), sumsToEnd(v)];
+  const [sumUU, sumUV, sumVV] = [
+    sumsToEnd((i) => u(i) ** 2),
+    sumsToEnd((i) => u(i) * v(i)),
+    sumsToEnd((i) => v(i) ** 2),
+  ];
+  // sums over pairs of neighbouring points: point i and point i − 1
+  const pairSumsToEnd = (term: (i: number) => number) => {
+    const sums = sumsToEnd(term, 1);
     return (from: number) => sums(from + 1);
   };
-  const [pairU, pairV] = [pairs((i) => u(i) + u(i - 1)), pairs((i) => v(i) + v(i - 1))];
-  const [pairUU, pairVV] = [pairs((i) => u(i) * u(i - 1)), pairs((i) => v(i) * v(i - 1))];
-  const pairUV = pairs((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
+  const [pairU, pairV] = [pairSumsToEnd((i) => u(i) + u(i - 1)), pairSumsToEnd((i) => v(i) + v(i - 1))];
+  const [pairUU, pairVV] = [pairSumsToEnd((i) => u(i) * u(i - 1)), pairSumsToEnd((i) => v(i) * v(i - 1))];
+  const pairUV = pairSumsToEnd((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
   return (from) => {
     const m = n - from;
     if (m < MIN_POINTS) return null;
@@ -137,14 +141,14 @@ export function signTest(better: number, worse: number): number {
 }
 
 /** Counts of paired differences by sign: above 0, equal to 0, below 0. */
-export interface Signs {
+export interface SignCounts {
   readonly better: number;
   readonly tied: number;
   readonly worse: number;
 }
 
 /** Counts the signs of paired differences. Differences as small as rounding errors are ties. */
-export function signsOf(differences: readonly number[]): Signs {
+export function countSigns(differences: readonly number[]): SignCounts {
   const better = differences.filter((x) => x > ROUNDING).length;
   const worse = differences.filter((x) => x < -ROUNDING).length;
   return { better, tied: differences.length - better - worse, worse };
@@ -152,23 +156,23 @@ export function signsOf(differences: readonly number[]): Signs {
 
 /**
  * The claim that paired differences support, given the p value of their exact test: 'unclear' if p is at least
- * `CHANCE`.
+ * `SIGNIFICANCE_LEVEL`.
  */
-export function claimOf({ better, worse }: Signs, p: number): Claim {
-  if (p >= CHANCE) return 'unclear';
+export function claimOf({ better, worse }: SignCounts, p: number): Claim {
+  if (p >= SIGNIFICANCE_LEVEL) return 'unclear';
   return better > worse ? 'more' : 'less';
 }
 
 /**
- * Returns about how many pairs the sign test needs for a p below `CHANCE`, if further pairs split in the same
- * proportion. Null if it is more than a thousand.
+ * Returns about how many pairs the sign test needs for a p below `SIGNIFICANCE_LEVEL`, if further pairs split in the
+ * same proportion. Null if it is more than a thousand.
  */
-export function seedsNeeded({ better, tied, worse }: Signs): number | null {
+export function seedsNeeded({ better, tied, worse }: SignCounts): number | null {
   const n = better + tied + worse;
   if (better === worse) return null;
   for (let pairs = 1; pairs <= MAX_SEEDS; pairs++) {
     const [b, w] = [better, worse].map((count) => Math.round((count * pairs) / n)) as [number, number];
-    if (signTest(b, w) < CHANCE) return pairs;
+    if (signTest(b, w) < SIGNIFICANCE_LEVEL) return pairs;
   }
   return null;
 }
@@ -178,25 +182,25 @@ export function seedsNeeded({ better, tied, worse }: Signs): number | null {
  * Returns them in the same order. If the comparisons with a corrected value below .05 are taken as real, at most one in
  * twenty of these is expected to be chance.
  */
-export function correctedForNumber(values: readonly number[]): number[] {
-  const order = values.map((p, at) => ({ p, at })).toSorted((a, b) => b.p - a.p);
+export function benjaminiHochberg(values: readonly number[]): number[] {
+  const order = values.map((p, index) => ({ p, at: index })).toSorted((a, b) => b.p - a.p);
   const corrected = [...values];
-  let least = 1;
+  let smallest = 1;
   order.forEach(({ p, at }, i) => {
-    least = Math.min(least, (p * values.length) / (values.length - i));
-    corrected[at] = least;
+    smallest = Math.min(smallest, (p * values.length) / (values.length - i));
+    corrected[at] = smallest;
   });
   return corrected;
 }
 
 /** A p value with two digits: “= .031”, “< .001”. It never rounds to the other side of .05. */
-export function chanceText(p: number): string {
+export function pValueText(p: number): string {
   if (p < 0.001) return '< .001';
   const text = p
     .toPrecision(2)
     .replace(/^0\./, '.')
     .replace(/^1\.0$/, '1');
-  return p < CHANCE && Number(text) >= CHANCE ? '< .05' : `= ${text}`;
+  return p < SIGNIFICANCE_LEVEL && Number(text) >= SIGNIFICANCE_LEVEL ? '< .05' : `= ${text}`;
 }
 
 /**

@@ -12,12 +12,12 @@ export function isCount(value: unknown): value is number {
 }
 
 /** Whether a value is an object whose values are all texts. */
-export function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+export function isTextRecord(value: unknown): value is Readonly<Record<string, string>> {
   return isRecord(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
 /** Returns a short text for a JSON value, for messages. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return value === '' ? "''" : value;
   if (Array.isArray(value)) return 'a list';

@@ -16,8 +16,8 @@ export interface Problem {
 const MAX_SHOWN = 12;
 
 /**
- * An error that a person can fix. The message has a line for each problem, up to `most`. If all have the same remedy,
- * it is given once at the end. `after` follows on lines of its own. A subclass is only made where code has to
+ * An error that a person can fix. The message has a line for each problem, up to `maxShown`. If all have the same
+ * remedy, it is given once at the end. `footer` follows on lines of its own. A subclass is only made where code has to
  * distinguish its errors.
  */
 export class ProblemError extends Error {
@@ -27,32 +27,36 @@ export class ProblemError extends Error {
   constructor(
     given: string | Problem | readonly (string | Problem)[],
     {
-      most = MAX_SHOWN,
-      after = '',
+      most: maxShown = MAX_SHOWN,
+      after: footer = '',
       ...options
     }: ErrorOptions & { readonly most?: number; readonly after?: string } = {},
   ) {
-    const problems = (isList(given) ? given : [given]).map(completed);
-    const [first, ...others] = problems;
+    const problems = (isList(given) ? given : [given]).map(withDefaults);
+    const [first, ...otherProblems] = problems;
     const sharedRemedy =
-      first && others.length > 0 && others.every(({ remedy }) => remedy === first.remedy) ? first.remedy : '';
-    const more = problems.length - most;
+      first && otherProblems.length > 0 && otherProblems.every(({ remedy }) => remedy === first.remedy)
+        ? first.remedy
+        : '';
+    const hiddenCount = problems.length - maxShown;
     const lines = problems
-      .slice(0, most)
+      .slice(0, maxShown)
       .map((problem) => problemText(sharedRemedy ? { ...problem, remedy: '' } : problem));
-    const rest = [more > 0 ? `… and ${more} more.` : '', sharedRemedy, after].filter((text) => text !== '');
-    super([...lines, ...rest].join('\n'), options);
+    const footerLines = [hiddenCount > 0 ? `… and ${hiddenCount} more.` : '', sharedRemedy, footer].filter(
+      (text) => text !== '',
+    );
+    super([...lines, ...footerLines].join('\n'), options);
     this.problems = problems;
   }
 }
 
 const isList = <T>(given: T | readonly T[]): given is readonly T[] => Array.isArray(given);
 
-function completed(given: string | Problem): Required<Problem> {
-  const parts = { file: '', line: null, place: '', got: '', want: '', remedy: '' };
-  if (typeof given === 'string') return { ...parts, what: given };
+function withDefaults(given: string | Problem): Required<Problem> {
+  const defaults = { file: '', line: null, place: '', got: '', want: '', remedy: '' };
+  if (typeof given === 'string') return { ...defaults, what: given };
   const { got = '', want = '' } = given;
-  return { ...parts, what: `${whereOf(given) === '' ? 'Found' : 'found'} ${visible(got, 160)}, expected ${want}.`, ...given }; // prettier-ignore
+  return { ...defaults, what: `${placeText(given) === '' ? 'Found' : 'found'} ${visible(got, 160)}, expected ${want}.`, ...given }; // prettier-ignore
 }
 
 /**
@@ -60,12 +64,12 @@ function completed(given: string | Problem): Required<Problem> {
  * characters in them are made visible.
  */
 export function problemText(problem: Problem): string {
-  const { what, remedy } = completed(problem);
-  const where = whereOf(problem);
+  const { what, remedy } = withDefaults(problem);
+  const where = placeText(problem);
   return `${where === '' ? '' : `${where}: `}${what} ${remedy}`.trimEnd();
 }
 
-function whereOf({ file = '', line = null, place = '' }: Problem): string {
+function placeText({ file = '', line = null, place = '' }: Problem): string {
   const lineText = line === null ? '' : `${file === '' ? 'Line' : ', line'} ${line}`;
   return [`${visible(file)}${lineText}`, visible(place, 120)].filter((part) => part !== '').join(': ');
 }

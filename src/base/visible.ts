@@ -2,8 +2,8 @@
 // drawn all the same: the Arabic, Syriac and Kaithi signs around numbers. Listed one by one: blank characters in
 // neither class (the empty braille pattern, the null notehead, the Khitan filler), and the object replacement
 // character.
-const DRAWN_FORMATS = String.raw`\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}`;
-const HIDDEN = String.raw`(?![${DRAWN_FORMATS}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufffc\u{1d159}]|\u{16fe4}`;
+const VISIBLE_FORMATS = String.raw`\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}`;
+const HIDDEN = String.raw`(?![${VISIBLE_FORMATS}])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufffc\u{1d159}]|\u{16fe4}`;
 const FIRST_HIDDEN = new RegExp(HIDDEN, 'u');
 const ALL_HIDDEN = new RegExp(HIDDEN, 'gu');
 
@@ -30,12 +30,12 @@ const JOINING_SCRIPTS = [
 ]
   .map((script) => String.raw`\p{scx=${script}}`)
   .join('');
-const PICTURE = String.raw`\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?`;
+const EMOJI = String.raw`\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?`;
 /** Sequences in which a hidden character is needed: it shapes the visible characters beside it. */
 const SHAPING_SEQUENCES = new RegExp(
   [
     String.raw`\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`, // flags of England, Scotland, Wales
-    String.raw`${PICTURE}(?:\u200d${PICTURE})*`,
+    String.raw`${EMOJI}(?:\u200d${EMOJI})*`,
     String.raw`[0-9#*]\ufe0f\u20e3`, // keycaps
     String.raw`(?<=(?=[\p{L}\p{M}])[${JOINING_SCRIPTS}])[\u200c\u200d](?=[\p{L}\p{M}])(?=[${JOINING_SCRIPTS}])`,
     String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`, // variants of a glyph
@@ -43,7 +43,7 @@ const SHAPING_SEQUENCES = new RegExp(
   ].join('|'),
   'gu',
 );
-const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 const RIGHT_TO_LEFT = /[\p{scx=Arab}\p{scx=Hebr}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Nkoo}\p{scx=Adlm}]/u;
 const MAX_CHARACTERS = 80;
 
@@ -52,27 +52,30 @@ const MAX_CHARACTERS = 80;
  * `U+200B`. Null if there is none. Joiners and variation selectors that shape a letter or an emoji beside them are
  * allowed.
  */
-export function firstHidden(text: string): string | null {
-  if (PLAIN.test(text)) return null;
-  const found = FIRST_HIDDEN.exec(text) && FIRST_HIDDEN.exec(text.replace(SHAPING_SEQUENCES, 'x'))?.[0];
-  return found ? codeOf(found) : null;
+export function firstHiddenCode(text: string): string | null {
+  if (PLAIN_ASCII.test(text)) return null;
+  const hidden = FIRST_HIDDEN.exec(text) && FIRST_HIDDEN.exec(text.replace(SHAPING_SEQUENCES, 'x'))?.[0];
+  return hidden ? codePointText(hidden) : null;
 }
 
 /**
  * Makes any text, such as a file's name, one line that can be shown safely beside other text. Characters that cannot be
  * seen or that change the direction are written as ‹U+202E›. A text with right-to-left letters is wrapped in isolating
- * marks (U+2068, U+2069), so that it doesn't reorder the text around it. A text of more than `most` code points is cut
- * to `most` of them, the last one “…”.
+ * marks (U+2068, U+2069), so that it doesn't reorder the text around it. A text of more than `maxLength` code points is
+ * cut to `maxLength` of them, the last one “…”.
  */
-export function visible(text: string, most = MAX_CHARACTERS): string {
-  if (text.length <= most && PLAIN.test(text)) return text;
+export function visible(text: string, maxLength = MAX_CHARACTERS): string {
+  if (text.length <= maxLength && PLAIN_ASCII.test(text)) return text;
   // a code point takes at most two code units; don't split a text of millions
-  const codePoints = Array.from(text.slice(0, 2 * most + 2));
-  const short = codePoints.length > most ? `${codePoints.slice(0, most - 1).join('')}…` : text;
-  const kept = firstHidden(short) === null ? short : short.replace(ALL_HIDDEN, (hidden) => `‹${codeOf(hidden)}›`);
-  return RIGHT_TO_LEFT.test(kept) ? `\u2068${kept}\u2069` : kept;
+  const codePoints = Array.from(text.slice(0, 2 * maxLength + 2));
+  const shortened = codePoints.length > maxLength ? `${codePoints.slice(0, maxLength - 1).join('')}…` : text;
+  const escaped =
+    firstHiddenCode(shortened) === null
+      ? shortened
+      : shortened.replace(ALL_HIDDEN, (hidden) => `‹${codePointText(hidden)}›`);
+  return RIGHT_TO_LEFT.test(escaped) ? `\u2068${escaped}\u2069` : escaped;
 }
 
-function codeOf(character: string): string {
+function codePointText(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

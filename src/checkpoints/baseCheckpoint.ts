@@ -7,7 +7,7 @@ import { ggufFiles } from '../base/ggufFiles.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import type { WeightSource } from '../model/weightSource.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { FILES } from './checkpointFolder.ts';
+import { FILE_NAMES } from './checkpointFolder.ts';
 
 /** An opened checkpoint that a run trains adapters for. Its headers have been read, its weights have not. */
 export interface BaseCheckpoint {
@@ -25,17 +25,17 @@ export class BaseNeededError extends ProblemError {
   override readonly name = 'BaseNeededError';
   readonly wanted: BaseMark | null; // the checkpoint that a continued run needs; null for a new run
   constructor(wanted: BaseMark | null, got: BaseMark | null) {
-    const found = got ? ` ${got.name} (${described(got)}) is another model.` : '';
+    const found = got ? ` ${got.name} (${fingerprintText(got)}) is another model.` : '';
     super(
       wanted
-        ? `This run trains an adapter beside ${wanted.name} (${described(wanted)}).${found} Open that GGUF file or folder.`
+        ? `This run trains an adapter beside ${wanted.name} (${fingerprintText(wanted)}).${found} Open that GGUF file or folder.`
         : 'This task trains an adapter beside a language model. Open a GGUF file or a model folder under Models first.',
     );
     this.wanted = wanted;
   }
 }
 
-const described = ({ sha256, whole, bytes }: BaseMark) =>
+const fingerprintText = ({ sha256, whole, bytes }: BaseMark) =>
   `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${(whole ?? sha256).slice(0, 12)}…`;
 
 /**
@@ -48,8 +48,8 @@ export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
 }
 
 // Only files with weights and files that a run reads count for the fingerprint.
-const READ_FILES: readonly string[] = [FILES.config, FILES.generation, FILES.index, FILES.tokenizer, FILES.tokenizerConfig, FILES.template, FILES.specialTokens, FILES.addedTokens]; // prettier-ignore
-const OTHER_READ_FILES = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
+const FINGERPRINTED_NAMES: readonly string[] = [FILE_NAMES.config, FILE_NAMES.generation, FILE_NAMES.index, FILE_NAMES.tokenizer, FILE_NAMES.tokenizerConfig, FILE_NAMES.template, FILE_NAMES.specialTokens, FILE_NAMES.addedTokens]; // prettier-ignore
+const FINGERPRINTED_PATHS = /\.safetensors$|(^|\/)additional_chat_templates\/[^/]+\.jinja$/i;
 
 /** The files of a checkpoint that a run reads, named without their folders. */
 function filesReadByRun(
@@ -57,44 +57,46 @@ function filesReadByRun(
 ): readonly ByteSource[] {
   const gguf = ggufFiles(files);
   const nameOf = (path: string) => path.split('/').at(-1) ?? path;
-  const parts = files.filter(({ path }) => READ_FILES.includes(nameOf(path)) || OTHER_READ_FILES.test(path));
-  return (gguf.length > 0 ? gguf : parts).map(({ path, source }) => ({ ...source, name: nameOf(path) }));
+  const folderFiles = files.filter(
+    ({ path }) => FINGERPRINTED_NAMES.includes(nameOf(path)) || FINGERPRINTED_PATHS.test(path),
+  );
+  return (gguf.length > 0 ? gguf : folderFiles).map(({ path, source }) => ({ ...source, name: nameOf(path) }));
 }
 
 /**
- * The quick fingerprint of a GGUF file, or of the files of a folder that a run reads; `name` is for people. It reads
- * only headers and samples, which takes milliseconds. That is enough to find a checkpoint, but not to train adapters
- * for it: see `markOf`.
+ * The quick fingerprint (mark) of a GGUF file, or of the files of a folder that a run reads; `name` is for people.
+ * Small files are read whole, large ones in samples, which takes milliseconds. That is enough to find a checkpoint, but
+ * not to train adapters for it: see `fullMark`.
  */
-export function sampledMark(
+export function quickMark(
   name: string,
   files: readonly { readonly path: string; readonly source: ByteSource }[],
 ): Promise<BaseMark> {
-  return baseMark(name, filesReadByRun(files));
+  return markFromSamples(name, filesReadByRun(files));
 }
 
-/** The fingerprint of `sampledMark`, with the hash of every byte too. Takes some seconds per gigabyte. */
-export async function markOf(
+/** The fingerprint of `quickMark`, with the hash of every byte too. Takes some seconds per gigabyte. */
+export async function fullMark(
   name: string,
   files: readonly { readonly path: string; readonly source: ByteSource }[],
 ): Promise<BaseMark> {
-  return { ...(await sampledMark(name, files)), whole: await wholeMark(filesReadByRun(files)) };
+  return { ...(await quickMark(name, files)), whole: await hashOfEveryByte(filesReadByRun(files)) };
 }
 
 /** Number of bytes that are hashed at a time. */
-const PIECE_BYTES = 1 << 24;
+const HASHED_PIECE_BYTES = 1 << 24;
 
 /**
  * One SHA-256 over all files, sorted by name: for each file its name and size, then the SHA-256 of each 16 MiB of its
  * contents. The pieces are hashed by the browser's own function, which is many times faster but can't continue a hash.
  * The name of a single file is left out.
  */
-async function wholeMark(files: readonly ByteSource[]): Promise<string> {
+async function hashOfEveryByte(files: readonly ByteSource[]): Promise<string> {
   const hash = sha256.create();
   for (const file of sortedByName(files)) {
     hash.update(nameAndSize(file, files));
-    for (let begin = 0; begin < file.size; begin += PIECE_BYTES) {
-      hash.update(await digestOf(await file.read(begin, Math.min(file.size, begin + PIECE_BYTES))));
+    for (let begin = 0; begin < file.size; begin += HASHED_PIECE_BYTES) {
+      hash.update(await digestOf(await file.read(begin, Math.min(file.size, begin + HASHED_PIECE_BYTES))));
     }
   }
   return bytesToHex(hash.digest());
@@ -121,7 +123,7 @@ const SAMPLES = 32;
  * The SHA-256 of all files' names, sizes and contents, sorted by name. Of a large file, only the samples count, so two
  * checkpoints may have the same fingerprint.
  */
-async function baseMark(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
+async function markFromSamples(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
   const hash = sha256.create();
   for (const file of sortedByName(files)) {
     hash.update(nameAndSize(file, files));

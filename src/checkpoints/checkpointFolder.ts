@@ -2,7 +2,7 @@ import { type EnvironmentFile, languageOf } from '../domain/environmentFile.ts';
 export type { Files } from '../formats/zip.ts';
 
 /** The files of a checkpoint's folder. */
-export const FILES = {
+export const FILE_NAMES = {
   config: 'config.json',
   generation: 'generation_config.json',
   weights: 'model.safetensors',
@@ -24,19 +24,19 @@ export const FILES = {
 
 /** The name of the file with a run's environment. */
 export function environmentFileName(file: Pick<EnvironmentFile, 'name'>): string {
-  return languageOf(file) === 'python' ? FILES.pythonEnvironment : FILES.environment;
+  return languageOf(file) === 'python' ? FILE_NAMES.pythonEnvironment : FILE_NAMES.environment;
 }
 
 /** The names of the files that this project writes into a checkpoint's folder. */
-export const WRITTEN: ReadonlySet<string> = new Set(
-  Object.values(FILES).filter(
-    (name) => ![FILES.index, FILES.specialTokens, FILES.addedTokens].some((other) => other === name),
+export const WRITTEN_FILES: ReadonlySet<string> = new Set(
+  Object.values(FILE_NAMES).filter(
+    (name) => ![FILE_NAMES.index, FILE_NAMES.specialTokens, FILE_NAMES.addedTokens].some((other) => other === name),
   ),
 );
 
 const encoder = new TextEncoder();
 
 /** Encodes text as UTF-8. */
-export function bytesOf(text: string): Uint8Array {
+export function utf8Bytes(text: string): Uint8Array {
   return encoder.encode(text);
 }

@@ -1,10 +1,10 @@
 import { METRICS, type MetricName } from '../domain/metrics.ts';
-import { atMost } from '../runs/buckets.ts';
+import { mergeToCount } from '../runs/buckets.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { Series } from '../runs/series.ts';
 
-/** The curves that are drawn, with their colours. Their values are from 0 to 1. */
-const LINES: readonly (readonly [MetricName, string])[] = [
+/** The curves in the picture, with their colours. Their values are from 0 to 1. */
+const CURVES: readonly (readonly [MetricName, string])[] = [
   ['rollout/success', '#2f6fde'],
   ['eval/success', '#d9480f'],
 ];
@@ -24,10 +24,10 @@ export function curvesFile({ points, update }: PackedRun): string {
       `<line x1="${left}" x2="${width - right}" y1="${y(value)}" y2="${y(value)}" stroke="#8888" stroke-width="0.5"/>` +
       `<text x="${left - 6}" y="${Number(y(value)) + 4}" text-anchor="end">${value * 100} %</text>`,
   );
-  const lines = LINES.map(([name, colour], i) => {
+  const lines = CURVES.map(([name, colour], i) => {
     const curve = points.get(name);
-    const drawn = curve ? atMost(Series.of(curve).buckets, 300) : [];
-    const path = drawn.map(({ last, sum, count }) => `${x(last)},${y(sum / count)}`).join(' ');
+    const buckets = curve ? mergeToCount(Series.of(curve).buckets, 300) : [];
+    const path = buckets.map(({ last, sum, count }) => `${x(last)},${y(sum / count)}`).join(' ');
     const legendX = left + i * 260;
     return (
       `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>` +

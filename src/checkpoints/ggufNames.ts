@@ -25,8 +25,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Translates a tensor's Hugging Face name to GGUF's. Unknown names stay. */
 export function ggufName(name: string): string {
   const [, layer, part, kind] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name) ?? [];
-  const known = part === undefined ? undefined : LAYER_NAMES[part];
-  return known === undefined ? (OTHER_NAMES[name] ?? name) : `blk.${layer}.${known}.${kind}`;
+  const layerName = part === undefined ? undefined : LAYER_NAMES[part];
+  return layerName === undefined ? (OTHER_NAMES[name] ?? name) : `blk.${layer}.${layerName}.${kind}`;
 }
 
 /**
@@ -34,10 +34,10 @@ export function ggufName(name: string): string {
  * two rows that are rotated together next to each other: row 2j + r of a head (r = 0 or 1) becomes row j + r·D/2, where
  * D is the head's dimension. Undefined for tensors whose rows keep their order.
  */
-export function sourceRow({ head_dim }: ModelConfig, name: string): ((row: number) => number) | undefined {
+export function huggingFaceRow({ head_dim }: ModelConfig, name: string): ((row: number) => number) | undefined {
   if (!/\.self_attn\.[qk]_proj\.weight$/.test(name)) return undefined;
   return (row) => {
-    const at = row % head_dim;
-    return row - at + (at >> 1) + (at & 1) * (head_dim / 2);
+    const rowInHead = row % head_dim;
+    return row - rowInHead + (rowInHead >> 1) + (rowInHead & 1) * (head_dim / 2);
   };
 }

@@ -5,14 +5,14 @@ import { ProblemError } from '../base/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { Points } from '../runs/series.ts';
-import { manifestOf, sealed } from '../runs/storedRun.ts';
-import { bytesOf, environmentFileName, FILES } from './checkpointFolder.ts';
+import { manifestOf, withChecksum } from '../runs/storedRun.ts';
+import { utf8Bytes, environmentFileName, FILE_NAMES } from './checkpointFolder.ts';
 
 /** playground.json: the manifest of a run, with a checksum of it and of metrics.jsonl, whose text is `metrics`. */
 export function manifestFile(run: PackedRun, metrics: string): string {
   // compute the checksum of the values that a reader will get
   const manifest = JSON.parse(jsonText(manifestOf(run))) as object;
-  return jsonText(sealed(manifest, bytesOf(metrics)));
+  return jsonText(withChecksum(manifest, utf8Bytes(metrics)));
 }
 
 /** The file of the environment that a run trains on; empty unless a person wrote the environment. */
@@ -36,7 +36,7 @@ export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   let line = 0;
   for (const part of linesOf(bytes)) {
     line++;
-    const values = readJson(FILES.metrics, part, `line ${line}`);
+    const values = readJson(FILE_NAMES.metrics, part, `line ${line}`);
     const update = isRecord(values) ? field(values, 'update') : undefined;
     if (!isRecord(values) || !isCount(update) || update <= last) {
       throw unreadable(`line ${line}`, update, 'rising updates');
@@ -55,10 +55,10 @@ export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   return new Map(Array.from(curves, ([name, { x, y }]) => [name, { x: Uint32Array.from(x), y: Float64Array.from(y) }]));
 }
 
-const NEWLINE = 10;
+const LINE_FEED = 10;
 function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length;) {
-    const found = bytes.indexOf(NEWLINE, at);
+    const found = bytes.indexOf(LINE_FEED, at);
     const end = found < 0 ? bytes.length : found;
     yield bytes.subarray(at, end);
     at = end + 1;
@@ -66,9 +66,9 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 const unreadable = (place: string, got: unknown, want: string) =>
-  new ProblemError([{ file: FILES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN }]);
+  new ProblemError([{ file: FILE_NAMES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN_REMEDY }]);
 
 /** The advice for a stored run that cannot be read. */
-export const EXPORT_AGAIN = 'It is damaged or of another version: export the run again.';
+export const EXPORT_AGAIN_REMEDY = 'It is damaged or of another version: export the run again.';
 
 const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name);

@@ -9,7 +9,7 @@ import { parameterCount } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { backendText } from '../runs/run.ts';
 import type { Form } from './modelConfigFile.ts';
-import { FILES } from './checkpointFolder.ts';
+import { FILE_NAMES } from './checkpointFolder.ts';
 import { modelOf } from './model.ts';
 
 /**
@@ -20,12 +20,12 @@ export function cardFile(run: PackedRun, form: Form): string {
   const { checkpoint } = run;
   const model = modelOf(checkpoint);
   const { config } = checkpoint;
-  const kind = form === 'qwen2' ? 'Qwen2' : 'Llama';
+  const className = form === 'qwen2' ? 'Qwen2' : 'Llama';
   return `${[
     FRONT_MATTER,
     `# ${escapedMarkdown(run.name)}`,
-    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${kind}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
-    `![Share of tasks solved, update by update](${FILES.curves})`,
+    `A ${checkpoint.chatTokenizer ? 'text' : 'word-level'} agent of ${parameterCount({ ...model, value_head: false }).toLocaleString('en')} parameters (${className}, ${model.num_hidden_layers} layers, width ${model.hidden_size}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILE_NAMES.curves})`,
     '## Measured',
     evaluationTable(run),
     '## Load it',
@@ -38,7 +38,7 @@ export function cardFile(run: PackedRun, form: Form): string {
       : wordTurns(config, checkpoint.vocabulary.length)),
     ...(model.head_dim === 64 || model.head_dim === 128 ? [] : [headDimension(model.head_dim)]),
     '## Continue training',
-    CONTINUE,
+    CONTINUE_TEXT,
     '## Settings',
     'Knobs that are not at their defaults:',
     settings(run),
@@ -54,12 +54,12 @@ export function cardFile(run: PackedRun, form: Form): string {
 export function adapterCard(run: PackedRun, base: BaseMark): string {
   const { checkpoint } = run;
   const { config, begun, networks } = checkpoint;
-  const count = Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
+  const adapterSize = Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
   return `${[
     FRONT_MATTER,
     `# ${escapedMarkdown(run.name)}`,
-    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${count.toLocaleString('en')} parameters beside ${escapedMarkdown(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
-    `![Share of tasks solved, update by update](${FILES.curves})`,
+    `Adapters (LoRA, rank ${begun.adapterRank}, alpha ${begun.adapterAlpha}) of ${adapterSize.toLocaleString('en')} parameters beside ${escapedMarkdown(base.name)} (${base.bytes.toLocaleString('en')} bytes, fingerprint \`${base.whole ?? base.sha256}\` of ${base.whole === undefined ? 'headers and samples' : 'every byte'}), trained by reinforcement learning in Rollout Playground: environment \`${config.env}\`, algorithm \`${config.estimator}\`, ${checkpoint.progress.update} updates, seed ${config.seed}, on ${escapedMarkdown(backendText(run.backend))}.`,
+    `![Share of tasks solved, update by update](${FILE_NAMES.curves})`,
     '## Measured',
     evaluationTable(run),
     '## Continue training',
@@ -81,7 +81,7 @@ tags: [rollout-playground, reinforcement-learning, agent]
 const loadWordModel = (env: EnvName, tokenizer: string) => `\`\`\`python
 from transformers import AutoModelForCausalLM, ${tokenizer}
 model, tokenizer = AutoModelForCausalLM.from_pretrained("."), ${tokenizer}.from_pretrained(".")
-print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].prompt}", return_tensors="pt"))[0]))
+print(tokenizer.decode(model.generate(**tokenizer("<bos> ${ENVIRONMENTS[env].examplePrompt}", return_tensors="pt"))[0]))
 \`\`\`
 
 \`.\` is this folder. You can write any task in the agent’s words. A rollout on the page shows examples.`;
@@ -113,7 +113,7 @@ const GRAMMAR_NOTE =
 const QWEN_NOTE =
   'For a Qwen2, `AutoTokenizer` of Transformers 5 loads Qwen2’s byte-pair tokenizer and ignores `tokenizer.json`. That is why the code above names the class.';
 
-const CONTINUE = `Drop this folder’s zip on the page, or:
+const CONTINUE_TEXT = `Drop this folder’s zip on the page, or:
 
 \`\`\`sh
 npm run train -- --from FOLDER
@@ -127,25 +127,25 @@ const headDimension = (size: number) =>
 /** A table of the last evaluation’s success. If it did not play all tasks of the set, a 95 % interval is added. */
 function evaluationTable({ points, checkpoint }: PackedRun): string {
   const { config } = checkpoint;
-  const last = (name: MetricName) => {
+  const lastPoint = (name: MetricName) => {
     const curve = points.get(name);
     const i = (curve?.x.length ?? 0) - 1;
     return curve && i >= 0 ? { update: curve.x[i] ?? 0, value: curve.y[i] ?? 0 } : null;
   };
-  const [success, tasks] = [last('eval/success'), last('eval/tasks')];
+  const [success, tasks] = [lastPoint('eval/success'), lastPoint('eval/tasks')];
   if (!success || !tasks) return 'The run has no evaluation.';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const isWhole = isWholeSet(tasks.value, config);
   const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
-  const between = isWhole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
-  const played = `${isWhole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
-  const sampled = last('eval/success_sampled');
+  const interval = isWhole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
+  const tasksText = `${isWhole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
+  const sampled = lastPoint('eval/success_sampled');
   const words = EVALUATION_WORDS[evaluationSetOf(config)];
   return [
     `| ${words.success} | | of | at update |`,
     '| --- | --- | --- | --- |',
-    `| greedy | ${percent(success.value)}${between} | ${played} | ${success.update} |`,
-    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${played} | ${sampled.update} |`] : []), // prettier-ignore
+    `| greedy | ${percent(success.value)}${interval} | ${tasksText} | ${success.update} |`,
+    ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${tasksText} | ${sampled.update} |`] : []), // prettier-ignore
   ].join('\n');
 }
 
@@ -155,8 +155,8 @@ function settings({ checkpoint: { config, begun } }: PackedRun): string {
     .filter((name) => config[name] !== DEFAULTS[name] || begun[name] !== DEFAULTS[name])
     .map((name) => {
       const { label }: Field = FIELDS[name];
-      const from = begun[name] === config[name] ? '' : ` (began with ${begun[name]})`;
-      return `| \`${name}\` | ${label} | ${config[name]}${from} | ${DEFAULTS[name]} |`;
+      const startNote = begun[name] === config[name] ? '' : ` (began with ${begun[name]})`;
+      return `| \`${name}\` | ${label} | ${config[name]}${startNote} | ${DEFAULTS[name]} |`;
     });
   return ['| knob | | value | default |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }

@@ -1,15 +1,15 @@
 import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
-import { FILES } from './checkpointFolder.ts';
-import { MOST_HEAD_DIM, number, ropeOf, type ReportProblem } from './rope.ts';
+import { FILE_NAMES } from './checkpointFolder.ts';
+import { MAX_HEAD_DIM, positiveNumber, readRope, type ReportProblem } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
 /**
  * The most positions that a reader of the file may use. Rotary positions need no table, and every episode is much
  * shorter.
  */
-export const MOST_POSITIONS = 4096;
+export const MAX_POSITIONS = 4096;
 
 /** The class of Transformers that loads a model. */
 export const FORMS = ['llama', 'qwen2'] as const;
@@ -24,7 +24,7 @@ export type Form = (typeof FORMS)[number];
  */
 export function configFile(
   model: ModelConfig,
-  { pad, bos, ends }: SpecialIds,
+  { pad, bos, turnEnds }: SpecialIds,
   form: Form,
   dtype: 'float32' | 'float16' = 'float32',
 ): string {
@@ -40,13 +40,13 @@ export function configFile(
     num_key_value_heads: model.num_key_value_heads,
     head_dim: model.head_dim,
     hidden_act: 'silu',
-    max_position_embeddings: MOST_POSITIONS,
+    max_position_embeddings: MAX_POSITIONS,
     initializer_range: 0.02,
     rms_norm_eps: model.rms_norm_eps,
     use_cache: true,
     pad_token_id: pad,
     bos_token_id: bos,
-    eos_token_id: ends,
+    eos_token_id: turnEnds,
     tie_word_embeddings: model.tie_word_embeddings,
     ...(qwen
       ? { use_sliding_window: false }
@@ -62,9 +62,9 @@ export function configFile(
   return text.replaceAll(/("(?:rope_theta|attention_dropout)": \d+)(?=,?\n)/g, '$1.0');
 }
 
-type Kind = Form | 'qwen3';
+type ModelType = Form | 'qwen3';
 /** Architectures that this project can compute. */
-const KIND_BY_ARCHITECTURE: Readonly<Record<string, Kind>> = {
+const TYPE_BY_ARCHITECTURE: Readonly<Record<string, ModelType>> = {
   LlamaForCausalLM: 'llama',
   Qwen2ForCausalLM: 'qwen2',
   Qwen3ForCausalLM: 'qwen3',
@@ -77,7 +77,7 @@ const COUNT_FIELDS = [
 const REMEDY = 'Choose a LlamaForCausalLM, Qwen2ForCausalLM or Qwen3ForCausalLM of this shape, or train one here.';
 
 /** Fields of config.json that this project can't compute, with the values that switch them off. */
-const OFF_VALUES: Readonly<Record<string, readonly unknown[]>> = {
+const ALLOWED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   mlp_bias: [undefined, false],
   quantization_config: [undefined, null],
   use_sliding_window: [undefined, null, false],
@@ -85,7 +85,7 @@ const OFF_VALUES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** The architecture and the model in a config.json. */
-export interface Described {
+export interface ModelDescription {
   readonly architecture: string; // the class of Transformers that it names
   readonly model: ModelConfig;
 }
@@ -95,14 +95,14 @@ export interface Described {
  * project can't compute: an unknown architecture, activation, bias or position encoding, and dimensions that are
  * missing or aren't whole numbers.
  */
-export function readConfig(bytes: Uint8Array): Described {
-  const read = readJson(FILES.config, bytes);
-  const config: JsonRecord = isRecord(read) ? read : {};
+export function readModelConfig(bytes: Uint8Array): ModelDescription {
+  const parsed = readJson(FILE_NAMES.config, bytes);
+  const config: JsonRecord = isRecord(parsed) ? parsed : {};
   const problems: Problem[] = [];
   const report = (place: string, got: unknown, want: string) => {
-    problems.push({ file: FILES.config, place, got: shown(got), want, remedy: REMEDY });
+    problems.push({ file: FILE_NAMES.config, place, got: shown(got), want, remedy: REMEDY });
   };
-  const { architecture, kind } = kindOf(config, report);
+  const { architecture, kind } = modelTypeOf(config, report);
   const count = (name: string, fallback?: number): number => {
     const value = field(config, name) ?? fallback;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
@@ -110,37 +110,37 @@ export function readConfig(bytes: Uint8Array): Described {
     return 1;
   };
   const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNT_FIELDS.map((name) => count(name));
-  for (const [name, allowed] of Object.entries(OFF_VALUES)) {
+  for (const [name, allowed] of Object.entries(ALLOWED_VALUES)) {
     const value = field(config, name);
     if (!allowed.includes(value)) report(name, value, allowed.map(shown).join(' or '));
   }
   const bias = flag(config, 'attention_bias', report);
   if (kind === 'qwen3' && bias) report('attention_bias', bias, 'false: it would put one on o_proj, too');
-  const types = field(config, 'layer_types');
-  if (Array.isArray(types) && types.some((type) => type !== 'full_attention')) {
+  const layerTypes = field(config, 'layer_types');
+  if (Array.isArray(layerTypes) && layerTypes.some((type) => type !== 'full_attention')) {
     report(
       'layer_types',
-      types.find((type) => type !== 'full_attention'),
+      layerTypes.find((type) => type !== 'full_attention'),
       'full_attention in every layer',
     );
   }
   const head_dim = count('head_dim', kind === 'qwen3' ? QWEN3_HEAD_DIM : (hidden_size ?? 1) / (heads ?? 1));
-  const kv = count('num_key_value_heads', heads);
-  if (head_dim % 2 !== 0 || head_dim > MOST_HEAD_DIM) {
-    report('head_dim', head_dim, `an even number up to ${MOST_HEAD_DIM}: halves of a head are rotated`);
+  const kvHeads = count('num_key_value_heads', heads);
+  if (head_dim % 2 !== 0 || head_dim > MAX_HEAD_DIM) {
+    report('head_dim', head_dim, `an even number up to ${MAX_HEAD_DIM}: halves of a head are rotated`);
     throw new ProblemError(problems); // before anything of such a size is allocated
   }
-  if ((heads ?? 1) % kv !== 0) report('num_key_value_heads', kv, `a divisor of ${heads}, the heads of q`);
-  const rope = ropeOf(config, head_dim, report);
+  if ((heads ?? 1) % kvHeads !== 0) report('num_key_value_heads', kvHeads, `a divisor of ${heads}, the heads of q`);
+  const rope = readRope(config, head_dim, report);
   const model: ModelConfig = {
     vocab_size: vocab_size ?? 1,
     hidden_size: hidden_size ?? 1,
     intermediate_size: intermediate_size ?? 1,
     num_hidden_layers: layers ?? 1,
     num_attention_heads: heads ?? 1,
-    num_key_value_heads: kv,
+    num_key_value_heads: kvHeads,
     head_dim,
-    rms_norm_eps: number(config, 'rms_norm_eps', 1e-6, report),
+    rms_norm_eps: positiveNumber(config, 'rms_norm_eps', 1e-6, report),
     ...rope,
     ...(kind === 'qwen3' && { qk_norm: true }),
     attention_bias: bias || kind === 'qwen2',
@@ -151,16 +151,19 @@ export function readConfig(bytes: Uint8Array): Described {
   return { architecture, model };
 }
 
-function kindOf(config: JsonRecord, report: ReportProblem): { readonly architecture: string; readonly kind: Kind } {
+function modelTypeOf(
+  config: JsonRecord,
+  report: ReportProblem,
+): { readonly architecture: string; readonly kind: ModelType } {
   const architectures = field(config, 'architectures');
   const type = field(config, 'model_type');
   const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
   const kind =
-    typeof first === 'string' && Object.hasOwn(KIND_BY_ARCHITECTURE, first) ? KIND_BY_ARCHITECTURE[first] : undefined;
+    typeof first === 'string' && Object.hasOwn(TYPE_BY_ARCHITECTURE, first) ? TYPE_BY_ARCHITECTURE[first] : undefined;
   const architecture = String(first);
   if (kind && (type === undefined || type === kind)) return { architecture, kind };
   if (kind) report('model_type', type, `${kind}, as its architecture`);
-  else report('architectures', first, Object.keys(KIND_BY_ARCHITECTURE).join(' or '));
+  else report('architectures', first, Object.keys(TYPE_BY_ARCHITECTURE).join(' or '));
   return { architecture, kind: kind ?? 'llama' };
 }
 

@@ -5,12 +5,12 @@ import { equalPacked, type PackedTensor, readPacked } from '../formats/packedTen
 import { type Problem, ProblemError } from '../base/problem.ts';
 import { openSafetensors, openShards } from '../formats/safetensorsSlices.ts';
 import type { ModelConfig } from '../model/architecture.ts';
-import { widened, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
-import { readConfig } from './modelConfigFile.ts';
-import { EMBEDDING, fittingTensors, HEAD, NO_BIAS, OTHER_FILES } from './tensorFit.ts';
-import { FILES } from './checkpointFolder.ts';
+import { readFloat32, type StoredTensor, type WeightSource } from '../model/weightSource.ts';
+import { readModelConfig } from './modelConfigFile.ts';
+import { EMBEDDING_NAME, findModelTensors, HEAD_NAME, NO_BIAS, MISMATCH_REMEDY } from './tensorFit.ts';
+import { FILE_NAMES } from './checkpointFolder.ts';
 import { ggufModelConfig } from './ggufConfig.ts';
-import { ggufName, sourceRow } from './ggufNames.ts';
+import { ggufName, huggingFaceRow } from './ggufNames.ts';
 
 /** A checkpoint with its headers read: its model, and where to read its weights. */
 export interface OpenedCheckpoint {
@@ -31,12 +31,12 @@ export async function openGgufCheckpoint(
   parts: readonly ByteSource[] = [],
 ): Promise<OpenedCheckpoint> {
   const gguf = await openGguf(source, parts);
-  const factors = gguf.tensors.get(ROPE_FACTORS);
-  const model = ggufModelConfig(gguf, factors ? [...(await widened(storedTensorOf(factors)))] : null);
-  const others = new Map([...gguf.tensors].filter(([name]) => name !== ROPE_FACTORS));
-  const kind = gguf.header.metadata.get('general.architecture');
-  const rows = (name: string) => (kind === 'llama' ? sourceRow(model, name) : undefined);
-  return { ...(await openFitting(source.name, model, others, ggufName, rows)), gguf };
+  const ropeFactors = gguf.tensors.get(ROPE_FACTORS);
+  const model = ggufModelConfig(gguf, ropeFactors ? [...(await readFloat32(storedTensorOf(ropeFactors)))] : null);
+  const modelTensors = new Map([...gguf.tensors].filter(([name]) => name !== ROPE_FACTORS));
+  const architecture = gguf.header.metadata.get('general.architecture');
+  const rowMapOf = (name: string) => (architecture === 'llama' ? huggingFaceRow(model, name) : undefined);
+  return { ...(await openWeights(source.name, model, modelTensors, ggufName, rowMapOf)), gguf };
 }
 const ROPE_FACTORS = 'rope_freqs.weight';
 
@@ -46,14 +46,18 @@ const ROPE_FACTORS = 'rope_freqs.weight';
  * `openGgufCheckpoint` does.
  */
 export async function openFolderCheckpoint(sourceOf: (name: string) => ByteSource | null): Promise<OpenedCheckpoint> {
-  const [config, singleFile, index] = [sourceOf(FILES.config), sourceOf(FILES.weights), sourceOf(FILES.index)];
-  if (!config) throw missingFile(FILES.config);
-  const model = readConfig(await readText(config)).model;
+  const [config, singleFile, index] = [
+    sourceOf(FILE_NAMES.config),
+    sourceOf(FILE_NAMES.weights),
+    sourceOf(FILE_NAMES.index),
+  ];
+  if (!config) throw missingFile(FILE_NAMES.config);
+  const model = readModelConfig(await readText(config)).model;
   if (singleFile)
-    return { ...(await openFitting(FILES.weights, model, await openSafetensors(singleFile))), gguf: null };
-  if (!index) throw missingFile(FILES.weights);
-  const tensors = await openShards(FILES.index, await readText(index), sourceOf);
-  return { ...(await openFitting(FILES.index, model, tensors)), gguf: null };
+    return { ...(await openWeights(FILE_NAMES.weights, model, await openSafetensors(singleFile))), gguf: null };
+  if (!index) throw missingFile(FILE_NAMES.weights);
+  const tensors = await openShards(FILE_NAMES.index, await readText(index), sourceOf);
+  return { ...(await openWeights(FILE_NAMES.index, model, tensors)), gguf: null };
 }
 
 /** Text files of a checkpoint may not be larger. */
@@ -67,7 +71,7 @@ async function readText(source: ByteSource): Promise<Uint8Array> {
       place: '',
       got: `${source.size} bytes`,
       want: `at most ${MAX_TEXT_BYTES}`,
-      remedy: OTHER_FILES,
+      remedy: MISMATCH_REMEDY,
     },
   ]);
 }
@@ -82,54 +86,61 @@ function missingFile(file: string): ProblemError {
  * whatever config.json says, as in Transformers. Throws ProblemError that lists tensors that are missing, have another
  * shape, or don't belong to the model.
  */
-async function openFitting(
+async function openWeights(
   file: string,
   model: ModelConfig,
   tensors: ReadonlyMap<string, PackedTensor>,
   fileName?: (name: string) => string,
-  rowsOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
+  rowMapOf: (name: string) => ((row: number) => number) | undefined = () => undefined,
 ): Promise<Omit<OpenedCheckpoint, 'gguf'>> {
   const problems: Problem[] = [];
   const report = (place: string, got: string, want: string, tensor?: PackedTensor) => {
-    problems.push({ file: tensor?.source.name ?? file, place, got, want, remedy: OTHER_FILES });
+    problems.push({ file: tensor?.source.name ?? file, place, got, want, remedy: MISMATCH_REMEDY });
   };
-  const { weights, zeros, head, unused } = fittingTensors(model, tensors, report, fileName);
-  for (const [name, tensor] of zeros) {
-    if ((await widened(storedTensorOf(tensor))).some((x) => x !== 0)) report(name, ...NO_BIAS, tensor);
+  const { weights, zeroBiases, separateHead, unused } = findModelTensors(model, tensors, report, fileName);
+  for (const [name, tensor] of zeroBiases) {
+    if ((await readFloat32(storedTensorOf(tensor))).some((x) => x !== 0)) report(name, ...NO_BIAS, tensor);
   }
   if (problems.length > 0) throw new ProblemError(problems);
-  const embedding = weights.get(EMBEDDING);
-  const ownHead = head && embedding && !(await equalPacked(head, embedding)) ? head : null;
-  const source = new Map(
-    Array.from(weights, ([name, tensor]) => [name, storedTensorOf(tensor, rowsOf(name))] as const),
+  const embedding = weights.get(EMBEDDING_NAME);
+  const untiedHead = separateHead && embedding && !(await equalPacked(separateHead, embedding)) ? separateHead : null;
+  const storedTensors = new Map(
+    Array.from(weights, ([name, tensor]) => [name, storedTensorOf(tensor, rowMapOf(name))] as const),
   );
-  if (ownHead) source.set(HEAD, storedTensorOf(ownHead));
-  const tied = model.tie_word_embeddings && !ownHead;
-  return { model: { ...model, tie_word_embeddings: tied }, weights: source, remarks: remarksOn(head, ownHead, unused) };
+  if (untiedHead) storedTensors.set(HEAD_NAME, storedTensorOf(untiedHead));
+  const tied = model.tie_word_embeddings && !untiedHead;
+  return {
+    model: { ...model, tie_word_embeddings: tied },
+    weights: storedTensors,
+    remarks: remarksOnTensors(separateHead, untiedHead, unused),
+  };
 }
 
 /** Sentences about a head beside a tied embedding, and about unused tensors. */
-function remarksOn(
-  head: PackedTensor | null,
-  ownHead: PackedTensor | null,
+function remarksOnTensors(
+  separateHead: PackedTensor | null,
+  untiedHead: PackedTensor | null,
   unused: readonly string[],
 ): readonly string[] {
-  const [first] = unused;
+  const [firstUnused] = unused;
   const remarks: string[] = [];
-  if (ownHead) {
-    remarks.push(`${HEAD} differs from the embedding, so they are not tied, although config.json says so (tie_word_embeddings).`); // prettier-ignore
-  } else if (head) remarks.push(`${HEAD} equals the embedding and is tied to it.`);
-  if (first !== undefined) {
-    const others = unused.length > 1 ? ` and ${unused.length - 1} more` : '';
-    remarks.push(`${visible(first, 120)}${others}: not used. Frequencies of rotary positions follow from config.json.`);
+  if (untiedHead) {
+    remarks.push(`${HEAD_NAME} differs from the embedding, so they are not tied, although config.json says so (tie_word_embeddings).`); // prettier-ignore
+  } else if (separateHead) remarks.push(`${HEAD_NAME} equals the embedding and is tied to it.`);
+  if (firstUnused !== undefined) {
+    const moreText = unused.length > 1 ? ` and ${unused.length - 1} more` : '';
+    remarks.push(
+      `${visible(firstUnused, 120)}${moreText}: not used. Frequencies of rotary positions follow from config.json.`,
+    );
   }
   return remarks;
 }
 
 /**
- * Makes a file's tensor readable as a model's tensor. `rowOf` maps each row to its new row, if rows change their order.
+ * Makes a file's tensor readable as a model's tensor. `outputRow` maps each row of the file to its row in the model, if
+ * rows change their order.
  */
-export function storedTensorOf(tensor: PackedTensor, rowOf?: (row: number) => number): StoredTensor {
+export function storedTensorOf(tensor: PackedTensor, outputRow?: (row: number) => number): StoredTensor {
   const { shape, format, bytes } = tensor;
-  return { shape, format, bytes, read: (out) => readPacked(tensor, out, rowOf) };
+  return { shape, format, bytes, read: (out) => readPacked(tensor, out, outputRow) };
 }

@@ -8,13 +8,13 @@ import type { ModelConfig } from '../model/architecture.ts';
 export type ReportProblem = (place: string, got: unknown, want: string) => void;
 
 /** The largest head dimension that is accepted. It is far above what published models have. */
-export const MOST_HEAD_DIM = 1024;
+export const MAX_HEAD_DIM = 1024;
 
 /**
  * The setting `name` as a number above 0, or `fallback` if it is missing. Any other value is reported; then
  * the result is `fallback`, or 1 without one.
  */
-export function number(
+export function positiveNumber(
   config: JsonRecord,
   name: string,
   fallback: number | undefined,
@@ -28,7 +28,7 @@ export function number(
 }
 
 /** Settings of rotary positions: `rope_parameters` of Transformers 5, or `rope_theta` and `rope_scaling` of 4. */
-export function ropeOf(
+export function readRope(
   config: JsonRecord,
   headDim: number,
   report: ReportProblem,
@@ -36,47 +36,48 @@ export function ropeOf(
   const parameters = field(config, 'rope_parameters');
   const scaling = field(config, 'rope_scaling') ?? undefined;
   if (isRecord(parameters)) {
-    const theta = number(parameters, 'rope_theta', 10000, report);
-    const old = field(config, 'rope_theta') ?? theta;
-    if (old !== theta) report('rope_theta', old, `${theta}, as in rope_parameters`);
-    const kind = typeOf(parameters);
-    if (scaling !== undefined && (!isRecord(scaling) || typeOf(scaling) !== kind)) {
-      report('rope_scaling', scaling, `${shownType(kind)}, as in rope_parameters`);
+    const theta = positiveNumber(parameters, 'rope_theta', 10000, report);
+    const legacyTheta = field(config, 'rope_theta') ?? theta;
+    if (legacyTheta !== theta) report('rope_theta', legacyTheta, `${theta}, as in rope_parameters`);
+    const ropeType = ropeTypeOf(parameters);
+    if (scaling !== undefined && (!isRecord(scaling) || ropeTypeOf(scaling) !== ropeType)) {
+      report('rope_scaling', scaling, `${shownType(ropeType)}, as in rope_parameters`);
     }
-    return withFactors(theta, parameters, 'rope_parameters', headDim, report);
+    return scaledRope(theta, parameters, 'rope_parameters', headDim, report);
   }
-  const theta = number(config, 'rope_theta', 10000, report);
+  const theta = positiveNumber(config, 'rope_theta', 10000, report);
   if (scaling !== undefined && !isRecord(scaling)) report('rope_scaling', scaling, 'null or an object');
-  return isRecord(scaling) ? withFactors(theta, scaling, 'rope_scaling', headDim, report) : { rope_theta: theta };
+  return isRecord(scaling) ? scaledRope(theta, scaling, 'rope_scaling', headDim, report) : { rope_theta: theta };
 }
 
 /** Older files call `rope_type` just `type`. */
-const typeOf = (settings: JsonRecord): unknown => field(settings, 'rope_type') ?? field(settings, 'type') ?? 'default';
+const ropeTypeOf = (settings: JsonRecord): unknown =>
+  field(settings, 'rope_type') ?? field(settings, 'type') ?? 'default';
 const shownType = (type: unknown) => (typeof type === 'string' ? type : 'its type');
 
-function withFactors(
+function scaledRope(
   theta: number,
   settings: JsonRecord,
   place: string,
   headDim: number,
   report: ReportProblem,
 ): Pick<ModelConfig, 'rope_theta' | 'rope_factors'> {
-  const type = typeOf(settings);
-  const setting = (name: string) => number(settings, name, undefined, report, `${place}.${name}`);
+  const type = ropeTypeOf(settings);
+  const factorAt = (name: string) => positiveNumber(settings, name, undefined, report, `${place}.${name}`);
   const partial = field(settings, 'partial_rotary_factor') ?? 1;
   if (partial !== 1) report(`${place}.partial_rotary_factor`, partial, '1: whole heads are rotated');
   switch (type) {
     case 'default':
       return { rope_theta: theta };
     case 'linear': {
-      const factor = setting('factor');
+      const factor = factorAt('factor');
       return { rope_theta: theta, rope_factors: Array.from({ length: headDim / 2 }, () => factor) };
     }
     case 'llama3': {
-      const factor = setting('factor');
-      const low = setting('low_freq_factor');
-      const high = setting('high_freq_factor');
-      const positions = setting('original_max_position_embeddings');
+      const factor = factorAt('factor');
+      const low = factorAt('low_freq_factor');
+      const high = factorAt('high_freq_factor');
+      const positions = factorAt('original_max_position_embeddings');
       if (!(high > low)) report(`${place}.high_freq_factor`, high, `more than low_freq_factor, ${low}`);
       return { rope_theta: theta, rope_factors: llama3Factors(theta, headDim, factor, low, high, positions) };
     }

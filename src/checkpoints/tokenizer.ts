@@ -1,24 +1,24 @@
 import { isRecord, jsonText, readJson } from '../formats/jsonFile.ts';
 import { readWordLevel } from '../text/wordLevel.ts';
 import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplateFile.ts';
-import { FILES } from './checkpointFolder.ts';
+import { FILE_NAMES } from './checkpointFolder.ts';
 
 /** The words that end a turn of the agent. There is no separate end-of-turn token. */
-const END_OF_TURN = ['</call>', '</answer>'] as const;
+const TURN_END_WORDS = ['</call>', '</answer>'] as const;
 /** Words that neither the agent nor its environment writes. Text without special tokens leaves them out. */
-const SPECIAL = ['<pad>', '<bos>'] as const;
+const SPECIAL_WORDS = ['<pad>', '<bos>'] as const;
 
 /** The special token ids in a model's files. */
 export interface SpecialIds {
   readonly pad: number;
   readonly bos: number | null; // null: a text begins with whatever its chat template writes
-  readonly ends: readonly number[]; // the tokens that end a turn
+  readonly turnEnds: readonly number[]; // the tokens that end a turn
 }
 
 /** The special token ids of a word-level vocabulary. */
-export function wordIds(words: readonly string[]): SpecialIds {
-  const [pad = 0, bos = 1] = idsOf(words, SPECIAL);
-  return { pad, bos, ends: idsOf(words, END_OF_TURN) };
+export function wordSpecialIds(words: readonly string[]): SpecialIds {
+  const [pad = 0, bos = 1] = idsOf(words, SPECIAL_WORDS);
+  return { pad, bos, turnEnds: idsOf(words, TURN_END_WORDS) };
 }
 
 /** The ids of the wanted words that the vocabulary has. */
@@ -33,7 +33,7 @@ function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
  * and a tokenizer without an unknown token would reject such text, also in other programs' checks.
  */
 export function tokenizerFile(words: readonly string[]): string {
-  const added = SPECIAL.map((content) => ({
+  const addedTokens = SPECIAL_WORDS.map((content) => ({
     ...{ id: words.indexOf(content), content, single_word: false },
     ...{ lstrip: false, rstrip: false, normalized: false, special: true },
   }));
@@ -41,7 +41,7 @@ export function tokenizerFile(words: readonly string[]): string {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: added,
+    added_tokens: addedTokens,
     normalizer: null,
     pre_tokenizer: { type: 'WhitespaceSplit' },
     post_processor: null, // prompts have <bos> already, and the chat template writes it
@@ -55,7 +55,7 @@ export function tokenizerFile(words: readonly string[]): string {
  * the tag would vanish from decoded text. The tokens that end a turn are in generation_config.json. `response_template`
  * parses a turn into a message (Transformers 5.13).
  */
-export function tokenizerConfigFile(longest: number): string {
+export function tokenizerConfigFile(maxLength: number): string {
   return jsonText({
     tokenizer_class: 'PreTrainedTokenizerFast',
     bos_token: '<bos>',
@@ -63,7 +63,7 @@ export function tokenizerConfigFile(longest: number): string {
     pad_token: '<pad>',
     unk_token: '<pad>',
     padding_side: 'left',
-    model_max_length: longest,
+    model_max_length: maxLength,
     clean_up_tokenization_spaces: false,
     chat_template: CHAT_TEMPLATE,
     response_template: {
@@ -88,6 +88,6 @@ export function tokenizerConfigFile(longest: number): string {
  * repeated ids.
  */
 export function readWords(bytes: Uint8Array): readonly string[] {
-  const read = readJson(FILES.tokenizer, bytes);
-  return readWordLevel(isRecord(read) ? read : {}, FILES.tokenizer).words;
+  const parsed = readJson(FILE_NAMES.tokenizer, bytes);
+  return readWordLevel(isRecord(parsed) ? parsed : {}, FILE_NAMES.tokenizer).words;
 }

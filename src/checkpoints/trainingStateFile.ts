@@ -1,5 +1,5 @@
 import { encodeSafetensors } from '../formats/safetensors.ts';
-import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS } from '../runs/checkpoint.ts';
+import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS_PREFIX } from '../runs/checkpoint.ts';
 
 /**
  * training_state.safetensors: the arrays of a checkpoint, named as in `checkpointTensors`. The policy's weights are
@@ -8,9 +8,9 @@ import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS } from '../runs/chec
  */
 export function trainingStateFile(checkpoint: Checkpoint, shapes: ReadonlyMap<string, readonly number[]>): ArrayBuffer {
   const tensors = [...checkpointTensors(checkpoint)]
-    .filter(([name]) => checkpoint.base !== undefined || !name.startsWith(POLICY_WEIGHTS))
+    .filter(([name]) => checkpoint.base !== undefined || !name.startsWith(POLICY_WEIGHTS_PREFIX))
     .map(([name, values]) => {
-      const shape = shapes.get(name.replace(/^\w+\.\w+\./, '')); // without owner and pool
+      const shape = shapes.get(name.replace(/^\w+\.\w+\./, '')); // without the prefix, such as `policy.adamM.`
       return [name, { shape: shape?.reduce((a, b) => a * b, 1) === values.length ? shape : [values.length], values }] as const; // prettier-ignore
     });
   return encodeSafetensors(new Map(tensors), { format: 'pt' });

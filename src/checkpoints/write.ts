@@ -4,18 +4,18 @@ import { type ModelConfig, parameters, type Weights } from '../model/architectur
 import type { PackedRun } from '../runs/packed.ts';
 import { cardFile, adapterCard } from './modelCardFile.ts';
 import { CHAT_TEMPLATE } from './chatTemplateFile.ts';
-import { configFile, type Form, MOST_POSITIONS } from './modelConfigFile.ts';
+import { configFile, type Form, MAX_POSITIONS } from './modelConfigFile.ts';
 import { curvesFile } from './curvesFile.ts';
-import { bytesOf, FILES, type Files } from './checkpointFolder.ts';
+import { utf8Bytes, FILE_NAMES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
 import { modelOf, outputBiases } from './model.ts';
-import { textTokenizerConfig, specialIds } from './textModelFiles.ts';
-import { tokenizerConfigFile, tokenizerFile, wordIds } from './tokenizer.ts';
+import { textTokenizerConfig, textSpecialIds } from './textModelFiles.ts';
+import { tokenizerConfigFile, tokenizerFile, wordSpecialIds } from './tokenizer.ts';
 import { trainingStateFile } from './trainingStateFile.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
-import { peftFolder } from './adapter/peft.ts';
+import { peftFilesFromTensors } from './adapter/peft.ts';
 
 /**
  * Writes a run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` can open. The
@@ -28,7 +28,7 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
   const { checkpoint } = run;
   if (checkpoint.base) return adapterFiles(run, checkpoint.base);
   const { vocabulary, networks, chatTokenizer } = checkpoint;
-  const ids = chatTokenizer ? specialIds(chatTokenizer) : wordIds(vocabulary);
+  const ids = chatTokenizer ? textSpecialIds(chatTokenizer) : wordSpecialIds(vocabulary);
   const model = modelOf(checkpoint);
   const { weights } = networks.policy;
   if (form === 'qwen2' && !model.attention_bias) {
@@ -37,30 +37,33 @@ export function checkpointFiles(run: PackedRun, form: Form = 'llama'): Files {
     );
   }
   const shapes = new Map([...parameters(criticConfig(model)), ...parameters(model)].map((p) => [p.name, p.shape]));
-  const head = parameters(model).filter(({ name }) => name.startsWith('value_head.'));
+  const valueHead = parameters(model).filter(({ name }) => name.startsWith('value_head.'));
   const metrics = metricsFile(run.points);
   const files: [string, string | ArrayBuffer][] = [
-    [FILES.card, cardFile(run, form)],
-    [FILES.curves, curvesFile(run)],
-    [FILES.config, configFile(model, ids, form)],
-    [FILES.generation, generationFile(ids)],
-    [FILES.weights, modelFile(model, weights, form)],
-    [FILES.tokenizer, chatTokenizer?.tokenizer ?? tokenizerFile(vocabulary)],
-    [FILES.tokenizerConfig, chatTokenizer ? textTokenizerConfig(chatTokenizer) : tokenizerConfigFile(MOST_POSITIONS)],
-    [FILES.template, chatTokenizer?.template ?? CHAT_TEMPLATE],
-    [FILES.manifest, manifestFile(run, metrics)],
-    [FILES.metrics, metrics],
+    [FILE_NAMES.card, cardFile(run, form)],
+    [FILE_NAMES.curves, curvesFile(run)],
+    [FILE_NAMES.config, configFile(model, ids, form)],
+    [FILE_NAMES.generation, generationFile(ids)],
+    [FILE_NAMES.weights, modelFile(model, weights, form)],
+    [FILE_NAMES.tokenizer, chatTokenizer?.tokenizer ?? tokenizerFile(vocabulary)],
+    [
+      FILE_NAMES.tokenizerConfig,
+      chatTokenizer ? textTokenizerConfig(chatTokenizer) : tokenizerConfigFile(MAX_POSITIONS),
+    ],
+    [FILE_NAMES.template, chatTokenizer?.template ?? CHAT_TEMPLATE],
+    [FILE_NAMES.manifest, manifestFile(run, metrics)],
+    [FILE_NAMES.metrics, metrics],
     ...environmentFiles(run).map(([name, text]): [string, string] => [name, text]),
-    [FILES.training, trainingStateFile(checkpoint, shapes)],
+    [FILE_NAMES.training, trainingStateFile(checkpoint, shapes)],
   ];
-  if (head.length > 0) {
-    const tensors = head.map(({ name, shape }) => {
+  if (valueHead.length > 0) {
+    const tensors = valueHead.map(({ name, shape }) => {
       return [name, { shape, values: weights.get(name) ?? new Float32Array() }] as const;
     });
-    files.push([FILES.valueHead, encodeSafetensors(new Map(tensors), { format: 'pt' })]);
+    files.push([FILE_NAMES.valueHead, encodeSafetensors(new Map(tensors), { format: 'pt' })]);
   }
   return new Map(
-    files.map(([name, content]) => [name, typeof content === 'string' ? bytesOf(content) : new Uint8Array(content)]),
+    files.map(([name, content]) => [name, typeof content === 'string' ? utf8Bytes(content) : new Uint8Array(content)]),
   );
 }
 
@@ -85,21 +88,21 @@ function adapterFiles(run: PackedRun, base: BaseMark): Files {
   const { checkpoint } = run;
   const { networks } = checkpoint;
   const adapters = adapterConfig(checkpoint.begun);
-  const learned = new Map(
+  const trainedTensors = new Map(
     Array.from(networks.policy.weights, ([name, values]) => {
       return [name, { shape: shapeOf(name, values.length, adapters.rank), values }];
     }),
   );
-  const shapes = new Map(Array.from(learned, ([name, { shape }]) => [name, shape]));
+  const shapes = new Map(Array.from(trainedTensors, ([name, { shape }]) => [name, shape]));
   const metrics = metricsFile(run.points);
   return new Map<string, Uint8Array>([
-    ...peftFolder(learned, adapters, base.name),
-    [FILES.card, bytesOf(adapterCard(run, base))],
-    [FILES.curves, bytesOf(curvesFile(run))],
-    [FILES.manifest, bytesOf(manifestFile(run, metrics))],
-    [FILES.metrics, bytesOf(metrics)],
-    ...environmentFiles(run).map(([name, text]) => [name, bytesOf(text)] as const),
-    [FILES.training, new Uint8Array(trainingStateFile(checkpoint, shapes))],
+    ...peftFilesFromTensors(trainedTensors, adapters, base.name),
+    [FILE_NAMES.card, utf8Bytes(adapterCard(run, base))],
+    [FILE_NAMES.curves, utf8Bytes(curvesFile(run))],
+    [FILE_NAMES.manifest, utf8Bytes(manifestFile(run, metrics))],
+    [FILE_NAMES.metrics, utf8Bytes(metrics)],
+    ...environmentFiles(run).map(([name, text]) => [name, utf8Bytes(text)] as const),
+    [FILE_NAMES.training, new Uint8Array(trainingStateFile(checkpoint, shapes))],
   ]);
 }
 

@@ -7,7 +7,7 @@ import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
 import { MERGED_TYPES, type MergedType } from '../domain/mergedTypes.ts';
 import { PEFT_WEIGHTS, readPeft } from '../checkpoints/adapter/peft.ts';
 import { PEFT_CONFIG } from '../checkpoints/adapter/peftConfig.ts';
-import { FILES, type Files } from '../checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, type Files } from '../checkpoints/checkpointFolder.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { partNames } from '../base/ggufFiles.ts';
@@ -35,17 +35,17 @@ const isGguf = (place: string) => place.toLowerCase().endsWith('.gguf');
 
 /** `npm run adapter`: merges an adapter into its model, one tensor at a time, so the model need not fit in memory. */
 async function main(args: readonly string[]): Promise<number> {
-  const asked = readArguments(args);
-  const to = callerPath(asked.to);
-  await mustBeFree(asked.to);
-  const { files, remarks } = await mergedFiles(asked);
-  if (!isGguf(asked.to)) await writableFolder(to);
+  const options = readArguments(args);
+  const to = callerPath(options.to);
+  await refuseExisting(options.to);
+  const { files, remarks } = await mergedFiles(options);
+  if (!isGguf(options.to)) await writableFolder(to);
   for (const { name, pieces } of files) {
     if (name.includes('/')) await writableFolder(path.join(to, path.dirname(name)));
-    await writeWhole(isGguf(asked.to) ? to : path.join(to, name), pieces());
+    await writeWhole(isGguf(options.to) ? to : path.join(to, name), pieces());
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  console.log(JSON.stringify({ kind: 'merge', to: asked.to, files: files.map(({ name }) => name), bytes, remarks }));
+  console.log(JSON.stringify({ kind: 'merge', to: options.to, files: files.map(({ name }) => name), bytes, remarks }));
   return 0;
 }
 
@@ -83,11 +83,11 @@ function readArguments(args: readonly string[]): MergeArguments {
 }
 
 /** Throws ProblemError if `to` exists already, unless it is an empty folder and a folder is to be written. */
-async function mustBeFree(to: string): Promise<void> {
-  const place = callerPath(to);
-  const found = await stat(place).catch(() => null);
-  const empty = found?.isDirectory() === true && (await readdir(place)).length === 0;
-  if (found && !(empty && !isGguf(to))) throw new ProblemError(`--to can’t be ${to}, because it exists already. Use a new name.`); // prettier-ignore
+async function refuseExisting(to: string): Promise<void> {
+  const resolved = callerPath(to);
+  const existing = await stat(resolved).catch(() => null);
+  const empty = existing?.isDirectory() === true && (await readdir(resolved)).length === 0;
+  if (existing && !(empty && !isGguf(to))) throw new ProblemError(`--to can’t be ${to}, because it exists already. Use a new name.`); // prettier-ignore
 }
 
 /** The files to write, and notes about tensors that were read differently from what the config says. */
@@ -110,10 +110,10 @@ async function mergedFiles({ base, adapter, to, type }: MergeArguments): Promise
   const parts = partNames(path.basename(place)).flatMap(
     (name) => diskSource(path.join(path.dirname(place), name)) ?? [],
   );
-  const opened = await openGgufCheckpoint(source, parts.filter(({ name }) => name !== source.name)); // prettier-ignore
-  const read = readPeft(opened.model, await adapterFolder(adapter));
-  const merged = mergedSource(opened.weights, opened.model, read.adapters, read.weights);
-  return { files: [await mergedGguf(opened, merged, type, path.basename(to))], remarks: opened.remarks };
+  const baseModel = await openGgufCheckpoint(source, parts.filter(({ name }) => name !== source.name)); // prettier-ignore
+  const read = readPeft(baseModel.model, await adapterFolder(adapter));
+  const merged = mergedSource(baseModel.weights, baseModel.model, read.adapters, read.weights);
+  return { files: [await mergedGguf(baseModel, merged, type, path.basename(to))], remarks: baseModel.remarks };
 }
 
 /** Paths of additional chat templates in the folder. */
@@ -125,17 +125,17 @@ function templatesIn(place: string): readonly string[] {
 }
 
 /** Maximum size of an adapter's file. An adapter of rank 64 for the largest supported model is smaller. */
-const MOST_BYTES = 2 ** 30;
+const MAX_BYTES = 2 ** 30;
 
 /** The files of an adapter's folder. Files that are not needed are listed without content. Throws ProblemError. */
 async function adapterFolder(folder: string): Promise<Files> {
   const place = callerPath(folder);
   const files = new Map<string, Uint8Array>();
   for (const name of namesIn(place)) {
-    files.set(name, LOOKED_AT.has(name) ? await readWhole(path.join(place, name), MOST_BYTES) : new Uint8Array());
+    files.set(name, FILES_TO_READ.has(name) ? await readWhole(path.join(place, name), MAX_BYTES) : new Uint8Array());
   }
   return files;
 }
-const LOOKED_AT: ReadonlySet<string> = new Set([PEFT_CONFIG, PEFT_WEIGHTS, FILES.valueHead]);
+const FILES_TO_READ: ReadonlySet<string> = new Set([PEFT_CONFIG, PEFT_WEIGHTS, FILE_NAMES.valueHead]);
 
 await program('adapter', USAGE, main);

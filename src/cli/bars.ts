@@ -1,9 +1,9 @@
 import { bar } from './progressBar.ts';
 
-/** The number of runs that have ended, and the number of all runs. */
-interface Ended {
+/** How many of all runs have ended. */
+interface RunCounts {
   readonly done: number;
-  readonly of: number;
+  readonly total: number;
 }
 
 /** Shows the progress of several runs at once. */
@@ -11,7 +11,7 @@ export interface Bars {
   /** Shows how many updates of a run are done. Does nothing if `quiet`, or unless the output is a terminal. */
   readonly update: (run: string, done: number, total: number) => void;
   /** Reports, with `words`, that a run has ended. `seconds` is the estimated time until all have ended. */
-  readonly ended: (run: string, words: string, all: Ended & { readonly seconds: number }) => void;
+  readonly runEnded: (run: string, words: string, all: RunCounts & { readonly seconds: number }) => void;
   readonly end: () => void;
 }
 
@@ -19,39 +19,39 @@ export interface Bars {
  * Writes a line for each run that ends. On a terminal, also shows a bar for all runs and one for each run in progress,
  * as far as the screen has lines. Shows nothing if `quiet`.
  */
-export function bars(out: NodeJS.WriteStream, quiet: boolean, begun: Ended): Bars {
+export function bars(out: NodeJS.WriteStream, quiet: boolean, initial: RunCounts): Bars {
   const live = out.isTTY && !quiet;
   const runLines = new Map<string, string>(); // by run in progress: its line
-  let all = `${bar(begun.done, begun.of)} ${begun.done} of ${begun.of} runs`;
-  let drawn = 0; // lines on the screen
-  const clear = () => {
-    if (drawn > 0) out.write(`\u001b[${drawn}A\r\u001b[J`);
-    drawn = 0;
+  let totalLine = `${bar(initial.done, initial.total)} ${initial.done} of ${initial.total} runs`;
+  let shownLines = 0; // lines on the screen
+  const clearLines = () => {
+    if (shownLines > 0) out.write(`\u001b[${shownLines}A\r\u001b[J`);
+    shownLines = 0;
   };
-  const draw = () => {
+  const show = () => {
     if (!live) return;
-    clear();
+    clearLines();
     // lines that scroll off the screen could not be erased
-    const lines = [all, ...runLines.values()].slice(0, out.rows - 1);
+    const lines = [totalLine, ...runLines.values()].slice(0, out.rows - 1);
     out.write(lines.map((text) => `${text.slice(0, out.columns - 1)}\n`).join(''));
-    drawn = lines.length;
+    shownLines = lines.length;
   };
   return {
     update: (run, done, total) => {
       runLines.set(run, `${bar(done, total)} ${done}/${total}  ${run}`);
-      draw();
+      show();
     },
-    ended: (run, words, { done, of, seconds }) => {
+    runEnded: (run, words, { done, total, seconds }) => {
       runLines.delete(run);
       if (quiet) return;
-      const left = done < of ? `about ${duration(seconds)} left` : '';
-      clear();
-      out.write(`[${done}/${of}] ${run}: ${words}${live || left === '' ? '' : `; ${left}`}\n`);
-      all = `${bar(done, of)} ${done} of ${of} runs  ${left}`;
-      draw();
+      const timeLeft = done < total ? `about ${duration(seconds)} left` : '';
+      clearLines();
+      out.write(`[${done}/${total}] ${run}: ${words}${live || timeLeft === '' ? '' : `; ${timeLeft}`}\n`);
+      totalLine = `${bar(done, total)} ${done} of ${total} runs  ${timeLeft}`;
+      show();
     },
     end: () => {
-      if (live) clear();
+      if (live) clearLines();
     },
   };
 }

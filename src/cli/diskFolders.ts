@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FILES, type Files, WRITTEN } from '../checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, type Files, WRITTEN_FILES } from '../checkpoints/checkpointFolder.ts';
 import { filesOfZip, zipOf } from '../formats/zip.ts';
 import { fileError, makeFolder, readWhole, writableFolder, writeWhole } from './files.ts';
 
 /** Maximum size of a file. No checkpoint of this project's networks is larger. */
 const MAX_BYTES = 2 ** 30;
 /** Name of the temporary folder with files that are completely written but not yet moved to their places. */
-export const WHOLE = '.whole';
+export const COMPLETED_FOLDER = '.whole';
 
 /**
  * Writes files into a folder, which is made if needed, or as one zip if the name ends in `.zip`. A zip is written
@@ -30,9 +30,9 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
     }
     for (const [name, bytes] of files) await writeWhole(path.join(temporary, name), bytes);
     await finishMove(place); // completes the move of a program that was killed
-    await rename(temporary, path.join(place, WHOLE));
+    await rename(temporary, path.join(place, COMPLETED_FOLDER));
     await finishMove(place);
-    const stale = files.has(FILES.manifest) ? [...WRITTEN].filter((name) => !files.has(name)) : [];
+    const stale = files.has(FILE_NAMES.manifest) ? [...WRITTEN_FILES].filter((name) => !files.has(name)) : [];
     for (const name of stale) await rm(path.join(place, name), { force: true });
   } catch (error) {
     throw fileError(place, 'written to', error);
@@ -42,27 +42,27 @@ export async function writeFolder(place: string, files: Files): Promise<void> {
 }
 
 /** Checks, before anything long begins, that a folder or zip can be written. Makes the folder. Throws ProblemError. */
-export function tryFolder(place: string): Promise<void> {
+export function checkWritable(place: string): Promise<void> {
   return writableFolder(isZipName(place) ? path.dirname(place) : place);
 }
 
 /** Moves completely written files to their places, if a program was killed before it had moved them all. */
 async function finishMove(place: string): Promise<void> {
-  const from = path.join(place, WHOLE);
-  if (!existsSync(from)) return;
-  await moveFiles(from, place);
-  await rm(from, { recursive: true, force: true });
+  const completed = path.join(place, COMPLETED_FOLDER);
+  if (!existsSync(completed)) return;
+  await moveFiles(completed, place);
+  await rm(completed, { recursive: true, force: true });
 }
 
 /**
- * Moves each file below `from` to the same path below `to`. It moves single files because an existing folder can't be
- * replaced by renaming.
+ * Moves each file below `completed` to the same path below `to`. It moves single files because an existing folder can't
+ * be replaced by renaming.
  */
 async function moveFiles(from: string, to: string): Promise<void> {
-  for (const entry of await readdir(from, { withFileTypes: true }).catch(movedAlready)) {
+  for (const entry of await readdir(from, { withFileTypes: true }).catch(ignoreMissing)) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
     if (!entry.isDirectory()) {
-      await rename(source, target).catch(movedAlready);
+      await rename(source, target).catch(ignoreMissing);
       continue;
     }
     await makeFolder(target);
@@ -74,7 +74,7 @@ async function moveFiles(from: string, to: string): Promise<void> {
  * Ignores the error that a file is gone, because another program that opens the folder may have moved it. Throws other
  * errors.
  */
-function movedAlready(error: unknown): [] {
+function ignoreMissing(error: unknown): [] {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
   throw error;
 }
@@ -85,10 +85,10 @@ function movedAlready(error: unknown): [] {
  * large or isn't a zip.
  */
 export async function readFolder(place: string): Promise<Files> {
-  const found = await stat(place).catch((error: unknown) => {
+  const info = await stat(place).catch((error: unknown) => {
     throw fileError(place, 'read', error);
   });
-  if (!found.isDirectory()) return filesOfZip(path.basename(place), await readWhole(place, MAX_BYTES));
+  if (!info.isDirectory()) return filesOfZip(path.basename(place), await readWhole(place, MAX_BYTES));
   await finishMove(place).catch((error: unknown) => {
     throw fileError(place, 'read', error);
   });
@@ -97,7 +97,7 @@ export async function readFolder(place: string): Promise<Files> {
     .map(({ name }) => name);
   const files = new Map<string, Uint8Array>();
   for (const name of names.sort()) {
-    files.set(name, WRITTEN.has(name) ? await readWhole(path.join(place, name), MAX_BYTES) : new Uint8Array());
+    files.set(name, WRITTEN_FILES.has(name) ? await readWhole(path.join(place, name), MAX_BYTES) : new Uint8Array());
   }
   return files;
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import type { QuestionSplit } from '../envs/documentCollection.ts';
 import { lexicalIndex, type LexicalIndex } from '../envs/lexicalIndex.ts';
 import { visible } from '../base/visible.ts';
-import { questionsAbout, type DocumentQuestion } from './documentQuestions.ts';
+import { allQuestions, type DocumentQuestion } from './documentQuestions.ts';
 import { callerPath, readWhole, writeWhole } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
@@ -19,7 +19,7 @@ const SHARES: Readonly<Record<string, number>> = {
   'place-of': 0.4,
   'capital-of': 0.55,
 };
-const UNREAD_SHARE = 0.15;
+const UNREAD_PASSAGE_SHARE = 0.15;
 const HELD_OUT_SHARE = 0.2;
 
 // The notice at the beginning of both files. The licence requires it in all copies.
@@ -60,25 +60,32 @@ async function main([dictionary]: readonly string[]): Promise<number> {
   if (glosses.size === 0) {
     throw new ProblemError(`${visible(dictionary)}: it has no place and no person. Name WordNet’s data.noun.`);
   }
-  const questions = questionsAbout(glosses).filter(
+  const questions = allQuestions(glosses).filter(
     ({ kind, passages: [first = ''] }) => hashOf(first) < (SHARES[kind] ?? 1),
   );
   const corpus = lexicalIndex(corpusOf(glosses, questions));
-  const asked = questions.filter((question) => findable(question, corpus));
+  const findableQuestions = questions.filter((question) => findable(question, corpus));
   await writeTable('passages.tsv', [['title', 'text'], ...corpus.passages.map(({ title, text }) => [title, text])]);
   await writeTable('questions.tsv', [
     ['split', 'kind', 'question', 'answer', 'passages', 'queries'],
-    ...asked.map((q) => [splitOf(q), q.kind, q.question, q.answer, q.passages.join(' | '), q.queries.join(' | ')]),
+    ...findableQuestions.map((q) => [
+      splitOf(q),
+      q.kind,
+      q.question,
+      q.answer,
+      q.passages.join(' | '),
+      q.queries.join(' | '),
+    ]),
   ]);
   console.log(
-    `${corpus.passages.length} passages, ${asked.length} questions of ${questions.length} whose passages are found`,
+    `${corpus.passages.length} passages, ${findableQuestions.length} questions of ${questions.length} whose passages are found`,
   );
   return 0;
 }
 
 /** The passages that questions need, and EXTRA_PASSAGES others, sorted by title. */
-function corpusOf(glosses: ReadonlyMap<string, Gloss>, asked: readonly DocumentQuestion[]): readonly Gloss[] {
-  const needed = new Set(asked.flatMap(({ passages }) => passages));
+function corpusOf(glosses: ReadonlyMap<string, Gloss>, questions: readonly DocumentQuestion[]): readonly Gloss[] {
+  const needed = new Set(questions.flatMap(({ passages }) => passages));
   const others = [...glosses.keys()].filter((title) => !needed.has(title)).sort((a, b) => hashOf(a) - hashOf(b));
   const titles = new Set([...needed, ...others.slice(0, EXTRA_PASSAGES)]);
   return [...glosses.values()].filter(({ title }) => titles.has(title)).sort((a, b) => (a.title < b.title ? -1 : 1));
@@ -90,7 +97,7 @@ function findable({ passages, queries }: DocumentQuestion, { search }: LexicalIn
 }
 
 function splitOf({ question, passages }: DocumentQuestion): QuestionSplit {
-  if (passages.some((title) => hashOf(`passage ${title}`) < UNREAD_SHARE)) return 'unread';
+  if (passages.some((title) => hashOf(`passage ${title}`) < UNREAD_PASSAGE_SHARE)) return 'unread';
   return hashOf(question) < HELD_OUT_SHARE ? 'held-out' : 'train';
 }
 

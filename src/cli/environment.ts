@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readFlags } from '../../tools/flags.mjs';
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkEnvironment, type CheckReport } from '../written/checker.ts';
 import { faultsOf } from '../domain/checkFindings.ts';
@@ -9,12 +9,12 @@ import { withUntrained } from '../written/examination.ts';
 import { placeIn } from '../domain/environmentFile.ts';
 import { refusePython, checkedExport } from '../written/exports/exportFolder.ts';
 import type { Declaration } from '../written/declaration.ts';
-import { faultText, openEnvironmentFile, sandboxMachine } from './openEnvironmentFile.ts';
+import { faultText, openEnvironmentFile, quickJsWasm } from './openEnvironmentFile.ts';
 import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import type { OpenedFile } from '../written/openWritten.ts';
-import { isZipName, tryFolder, writeFolder } from './diskFolders.ts';
+import { isZipName, checkWritable, writeFolder } from './diskFolders.ts';
 import { callerPath } from './files.ts';
 
 /** A file that every export has. A folder with this file is taken for an earlier export. */
@@ -24,16 +24,16 @@ const EXPORT_MARK = 'machine/environment.json';
  * Checks that an export can be written to a folder or zip. A zip must be new; a folder must be new, empty or an earlier
  * export. Throws ConfigError and ProblemError.
  */
-async function tryExport(out: string): Promise<void> {
+async function checkExportPlace(out: string): Promise<void> {
   const place = callerPath(out);
-  const taken = isZipName(place)
+  const isTaken = isZipName(place)
     ? existsSync(place)
     : existsSync(place) && readdirSync(place).length > 0 && !existsSync(path.join(place, EXPORT_MARK));
-  if (taken)
+  if (isTaken)
     throw new ConfigError([
       { place: '--export', what: `${out} already exists and isn’t an earlier export.`, remedy: 'Name a new folder.' },
     ]);
-  await tryFolder(place);
+  await checkWritable(place);
 }
 
 /**
@@ -41,13 +41,13 @@ async function tryExport(out: string): Promise<void> {
  * or null if the check found a fault; then nothing is written. Throws EnvironmentFileError.
  */
 async function writeExport(out: string, opened: OpenedFile, report: CheckReport): Promise<readonly string[] | null> {
-  const files = checkedExport(opened, report, await sandboxMachine());
+  const files = checkedExport(opened, report, await quickJsWasm());
   if (!files) return null;
   await writeFolder(callerPath(out), files);
   return [...files.keys()];
 }
 
-const MOST_EPISODES = 100_000;
+const MAX_EPISODES = 100_000;
 const USAGE =
   'npm run environment -- FILE.ts|FILE.py [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
 
@@ -55,19 +55,19 @@ const USAGE =
  * `npm run environment`: checks an environment's file and exports it on request. Returns exit code 1 if it has a fault.
  */
 async function main(args: readonly string[]): Promise<number> {
-  const given = read(args);
+  const options = readArguments(args);
   try {
-    return await check(given);
+    return await check(options);
   } catch (error) {
-    const fault = faultText(error, path.basename(given.file));
+    const fault = faultText(error, path.basename(options.file));
     if (fault === null) throw error;
     console.error(fault);
     return 1;
   }
 }
 
-async function check({ file, episodes, seed, out }: Asked): Promise<number> {
-  if (out !== null) await tryExport(out);
+async function check({ file, episodes, seed, out }: EnvironmentArguments): Promise<number> {
+  if (out !== null) await checkExportPlace(out);
   const opened = await openEnvironmentFile(file);
   const { declaration, sandbox } = opened;
   if (out !== null) refusePython(declaration);
@@ -85,14 +85,14 @@ async function check({ file, episodes, seed, out }: Asked): Promise<number> {
   return faultsOf(report).length > 0 ? 1 : 0;
 }
 
-interface Asked {
+interface EnvironmentArguments {
   readonly file: string;
   readonly episodes: number;
   readonly seed: number;
   readonly out: string | null; // where the export goes
 }
 
-function read(args: readonly string[]): Asked {
+function readArguments(args: readonly string[]): EnvironmentArguments {
   const flags = { episodes: 'value', seed: 'value', export: 'value' } as const;
   const { given, positionals, problems } = readFlags(args, flags);
   const [file = ''] = positionals;
@@ -102,13 +102,13 @@ function read(args: readonly string[]): Asked {
         ? { what: 'Which file?' }
         : { what: `${positionals.join(' ')} is more than one file.`, remedy: 'Name one.' },
     );
-  const count = (name: 'episodes' | 'seed', otherwise: number, most: number) => {
-    const value = given[name] === undefined ? otherwise : (decimal(given[name]) ?? NaN);
-    if (!Number.isInteger(value) || value < 1 || value > most)
-      problems.push({ what: `--${name} is ${given[name] ?? ''}.`, remedy: `Write a whole number from 1 to ${most}.` });
+  const count = (name: 'episodes' | 'seed', fallback: number, max: number) => {
+    const value = given[name] === undefined ? fallback : (parseDecimal(given[name]) ?? NaN);
+    if (!Number.isInteger(value) || value < 1 || value > max)
+      problems.push({ what: `--${name} is ${given[name] ?? ''}.`, remedy: `Write a whole number from 1 to ${max}.` });
     return value;
   };
-  const [episodes, seed] = [count('episodes', 1000, MOST_EPISODES), count('seed', 1, 2 ** 32 - 1)];
+  const [episodes, seed] = [count('episodes', 1000, MAX_EPISODES), count('seed', 1, 2 ** 32 - 1)];
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return { file, episodes, seed, out: given.export ?? null };
 }
@@ -119,19 +119,21 @@ function reportText(
   ms: number,
   file: string,
 ): string {
-  const { tasks, maxTurns } = report.settled;
-  const list = tools.map(
+  const { tasks, maxTurns } = report.settings;
+  const toolTexts = tools.map(
     ({ name: tool, parameters }) =>
       `${tool}(${parameters.map((one) => (typeof one === 'string' ? one : one.name)).join(', ')})`,
   );
   const lines = [
-    `${name}: ${list.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
+    `${name}: ${toolTexts.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
     `${report.episodes} episodes, ${report.turns} turns in ${(ms / 1000).toFixed(1)} s. The longest prompt has ${report.longestPrompt} characters, the longest answer of a tool ${report.longestReply}.`,
     `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? 'none'}${report.untrained === null ? '' : `, model before training ${report.untrained.toFixed(2)}`}.`,
   ];
   for (const { kind, text, line, episodes } of report.findings) {
-    const at = line === null ? '' : placeIn(file, line);
-    lines.push(`${kind === 'fault' ? 'FAULT  ' : 'warning'} ${at}${text}${episodes > 1 ? ` (${episodes} times)` : ''}`);
+    const place = line === null ? '' : placeIn(file, line);
+    lines.push(
+      `${kind === 'fault' ? 'FAULT  ' : 'warning'} ${place}${text}${episodes > 1 ? ` (${episodes} times)` : ''}`,
+    );
   }
   const faults = faultsOf(report).length;
   lines.push(

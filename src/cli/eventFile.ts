@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { visible } from '../base/visible.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import { bytesUpTo, fileVersion, goesOn, scalars } from '../formats/tfevents.ts';
+import { intactBytesUpTo, versionRecord, sessionStart, scalarRecord } from '../formats/tfevents.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { Run } from '../runs/run.ts';
 import { fileError, namesIn, writableFolder, writeWhole } from './files.ts';
@@ -27,36 +27,36 @@ export interface EventFile {
  */
 export async function eventFile(folder: string, run: Run, now: () => number, job: string | null): Promise<EventFile> {
   await writableFolder(folder);
-  const [there, ...more] = namesIn(folder).filter((name) => name.includes('tfevents') && name.endsWith(ENDING));
-  const goingOn = run.update > 0;
-  const own = job === null ? ENDING : `.${job}${ENDING}`;
-  const ours = goingOn || (job !== null && there?.endsWith(own) === true);
-  if (there !== undefined && (!ours || more.length > 0)) {
+  const [existing, ...others] = namesIn(folder).filter((name) => name.includes('tfevents') && name.endsWith(ENDING));
+  const continues = run.update > 0;
+  const ending = job === null ? ENDING : `.${job}${ENDING}`;
+  const isOwnFile = continues || (job !== null && existing?.endsWith(ending) === true);
+  if (existing !== undefined && (!isOwnFile || others.length > 0)) {
     throw new ProblemError(
-      `${visible(folder, 4096)} has events of another run (${visible(there)}). Choose another folder.`,
+      `${visible(folder, 4096)} has events of another run (${visible(existing)}). Choose another folder.`,
     );
   }
-  const name = there ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${own}`;
+  const name = existing ?? `events.out.tfevents.${Math.floor(now())}.${hostname()}.${process.pid}.0${ending}`;
   const file = path.join(folder, name);
-  const appended = (...records: readonly Uint8Array[]) => {
+  const append = (...records: readonly Uint8Array[]) => {
     try {
       appendFileSync(file, Buffer.concat(records));
     } catch (error) {
       throw fileError(file, 'written', error);
     }
   };
-  const whole = [fileVersion(now()), ...past(run, now())];
-  if (there === undefined) await writeWhole(file, Buffer.concat(whole));
+  const fromStart = [versionRecord(now()), ...pastRecords(run, now())];
+  if (existing === undefined) await writeWhole(file, Buffer.concat(fromStart));
   else {
-    const earlierBytes = goingOn ? bytesUpTo(readFileSync(file), run.update) : 0;
+    const earlierBytes = continues ? intactBytesUpTo(readFileSync(file), run.update) : 0;
     truncateSync(file, earlierBytes);
-    appended(...(earlierBytes > 0 ? [] : whole), goesOn(now(), goingOn ? run.update + 1 : 0));
+    append(...(earlierBytes > 0 ? [] : fromStart), sessionStart(now(), continues ? run.update + 1 : 0));
   }
-  return { add: (update, values) => appended(scalars(now(), update, Object.entries(values))) };
+  return { add: (update, values) => append(scalarRecord(now(), update, Object.entries(values))) };
 }
 
 /** The records for the updates that a run's curves already have, one per update. */
-function past({ series }: Run, now: number): readonly Uint8Array[] {
+function pastRecords({ series }: Run, now: number): readonly Uint8Array[] {
   const curves = Array.from(series, ([name, { points }]) => [name, points] as const);
-  return byUpdate(curves).map(([update, values]) => scalars(now, update, values));
+  return byUpdate(curves).map(([update, values]) => scalarRecord(now, update, values));
 }

@@ -1,8 +1,8 @@
 import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
 import { EXPERIMENTS } from '../experiments/experimentList.ts';
-import { differencesOf, isOf, plannedRuns, resultFor, type PlannedRun } from '../experiments/experimentPlan.ts';
+import { differencesOf, isSameRun, plannedRuns, usableResult, type PlannedRun } from '../experiments/experimentPlan.ts';
 import type { RunResult } from '../experiments/runResult.ts';
-import { tableOf } from '../experiments/resultTable.ts';
+import { resultTable } from '../experiments/resultTable.ts';
 import { parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { experimentFiles } from './experimentFiles.ts';
 import { callerPath } from './files.ts';
@@ -18,7 +18,7 @@ async function main(args: readonly string[]): Promise<number> {
   const files = await experimentFiles(callerPath(out), plan.experiment, say);
   const results = [...(await files.read()).values()];
   const planned = plannedRuns(plan);
-  const waiting = planned.filter((run) => !resultFor(run, results));
+  const waiting = planned.filter((run) => !usableResult(run, results));
   say(
     `${EXPERIMENTS[plan.experiment].label}: ${planned.length} runs, ${planned.length - waiting.length} of them done.`,
   );
@@ -26,47 +26,48 @@ async function main(args: readonly string[]): Promise<number> {
 
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
-  const left = waiting.length;
+  const waitingCount = waiting.length;
   const began = performance.now();
-  const tell = (run: PlannedRun, words: string) =>
+  const sayOfRun = (run: PlannedRun, words: string) =>
     say(
-      `[${planned.length - left + waiting.indexOf(run) + 1}/${planned.length}] ${run.arm} seed ${run.seed}: ${words}`,
+      `[${planned.length - waitingCount + waiting.indexOf(run) + 1}/${planned.length}] ${run.arm} seed ${run.seed}: ${words}`,
     );
   let ended = 0;
   let failed = 0;
-  const tellEnd = (run: PlannedRun, words: string) => {
-    tell(run, words);
+  const sayRunEnded = (run: PlannedRun, words: string) => {
+    sayOfRun(run, words);
     ended++;
-    const minutes = (((performance.now() - began) / ended) * (left - ended)) / 60_000;
-    if (ended < left) say(`  ${left - ended} of them left, about ${minutes.toFixed(1)} minutes`);
+    const minutes = (((performance.now() - began) / ended) * (waitingCount - ended)) / 60_000;
+    if (ended < waitingCount) say(`  ${waitingCount - ended} of them left, about ${minutes.toFixed(1)} minutes`);
   };
   await runInProcesses(waiting, {
     ...{ jobs, signal: stop.signal },
-    onUpdate: (run, { update, success }) => tell(run, `${update}/${run.config.updates}${heldOut(run, success)}`),
-    keep: files.add,
+    onUpdate: (run, { update, success }) =>
+      sayOfRun(run, `${update}/${run.config.updates}${successText(run, success)}`),
+    storeLog: files.add,
     onDone: (run, result) => {
       results.push(result);
-      tellEnd(run, `done in ${result.seconds.toFixed(0)} s${heldOut(run, result.heldOut.at(-1)?.[1])}`);
+      sayRunEnded(run, `done in ${result.seconds.toFixed(0)} s${successText(run, result.heldOut.at(-1)?.[1])}`);
     },
     onFailure: (run, why) => {
       failed++;
-      tellEnd(run, `failed: ${why}`);
+      sayRunEnded(run, `failed: ${why}`);
     },
   });
-  console.log(await files.write(tableOf(plan, results), results));
+  console.log(await files.write(resultTable(plan, results), results));
   if (stop.signal.aborted) say('Stopped. Run the same command again to train the missing runs.');
-  else if (failed > 0) say(`${failed} of ${left} runs failed. The same command tries them again.`);
+  else if (failed > 0) say(`${failed} of ${waitingCount} runs failed. The same command tries them again.`);
   return failed > 0 || stop.signal.aborted ? 1 : 0;
 }
 
 function sayWhyNotReused(run: PlannedRun, results: readonly RunResult[]): void {
-  const old = results.findLast((result) => isOf(result, run));
-  if (old)
-    say(`${run.arm} seed ${run.seed}: has a result with other settings (${differencesOf(old, run).join(', ')}).`);
+  const oldResult = results.findLast((result) => isSameRun(result, run));
+  if (oldResult)
+    say(`${run.arm} seed ${run.seed}: has a result with other settings (${differencesOf(oldResult, run).join(', ')}).`);
 }
 
 /** The success of an evaluation, in words that continue a line. */
-function heldOut({ config }: PlannedRun, success: number | undefined): string {
+function successText({ config }: PlannedRun, success: number | undefined): string {
   return success === undefined
     ? ''
     : `, ${EVALUATION_WORDS[evaluationSetOf(config)].success.toLowerCase()} ${success.toFixed(3)}`;

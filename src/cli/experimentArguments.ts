@@ -3,7 +3,7 @@ import { FIELDS, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { Problem } from '../base/problem.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../experiments/experimentList.ts';
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import type { Experiment } from '../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan } from '../experiments/experimentPlan.ts';
 import { visible } from '../base/visible.ts';
@@ -26,8 +26,8 @@ const FLAGS = {
   arms: 'value',
   jobs: 'value',
 } as const;
-const MOST_SEEDS = 1000;
-const MOST_JOBS = 64;
+const MAX_SEEDS = 1000;
+const MAX_JOBS = 64;
 
 /** Reads the arguments. Throws ConfigError with every problem: what was found, and what exists. */
 export function parseExperimentArguments(args: readonly string[]): ExperimentArguments {
@@ -39,23 +39,23 @@ export function parseExperimentArguments(args: readonly string[]): ExperimentArg
     throw new ConfigError(problems, { usage: USAGE });
   }
   const experiment: Experiment = EXPERIMENTS[name];
-  const count = (flag: keyof typeof FLAGS, most: number, otherwise: number) => {
+  const count = (flag: keyof typeof FLAGS, max: number, fallback: number) => {
     const text = given[flag];
-    if (text === undefined) return otherwise;
-    const value = decimal(text) ?? NaN;
-    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    if (text === undefined) return fallback;
+    const value = parseDecimal(text) ?? NaN;
+    if (Number.isInteger(value) && value >= 1 && value <= max) return value;
     const what = `--${flag} ${text.trim() === '' ? 'is empty' : `can’t be ${visible(text)}`}.`;
-    problems.push({ what, remedy: `Use a whole number from 1 to ${most}.` });
-    return otherwise;
+    problems.push({ what, remedy: `Use a whole number from 1 to ${max}.` });
+    return fallback;
   };
   const plan: Plan = {
     experiment: name,
-    seeds: count('seeds', MOST_SEEDS, experiment.defaultSeeds),
+    seeds: count('seeds', MAX_SEEDS, experiment.defaultSeeds),
     arms: armsFrom(given.arms, experiment, problems),
     updates: given.updates === undefined ? null : count('updates', FIELDS.updates.max, 1),
     backend: backendFrom(given.backend, problems),
   };
-  const jobs = count('jobs', MOST_JOBS, 1);
+  const jobs = count('jobs', MAX_JOBS, 1);
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   plannedRuns(plan); // throws now, not after an hour, if a setting is impossible
   return { plan, out: given.out ?? 'experiments', jobs };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ExperimentName } from '../experiments/experimentList.ts';
-import { csvOf, markdownOf } from '../experiments/experimentExports.ts';
+import { tableCsv, tableMarkdown } from '../experiments/experimentExports.ts';
 import type { Table } from '../experiments/resultTable.ts';
 import { runKey } from '../experiments/runIdentity.ts';
 import { parseResults, resultsText, type RunResult } from '../experiments/runResult.ts';
@@ -28,22 +28,22 @@ export async function experimentFiles(
 ): Promise<ExperimentFiles> {
   const logs = await runLogs(path.join(folder, name), name, say);
   const file = (ending: string) => path.join(folder, `${name}.${ending}`);
-  const lines = file('jsonl');
-  const inLines = async () => {
-    if (!existsSync(lines)) return [];
-    const { results, bad } = parseResults(new TextDecoder().decode(await readWhole(lines)));
-    for (const line of bad) say(`${lines}:${line}: not a result of this version; left out.`);
+  const linesFile = file('jsonl');
+  const readLines = async () => {
+    if (!existsSync(linesFile)) return [];
+    const { results, badLines } = parseResults(new TextDecoder().decode(await readWhole(linesFile)));
+    for (const line of badLines) say(`${linesFile}:${line}: not a result of this version; left out.`);
     return results;
   };
   return {
     add: logs.add,
     read: async () =>
-      new Map([...(await inLines()).map((each) => [runKey(each), each] as const), ...(await logs.read())]),
+      new Map([...(await readLines()).map((each) => [runKey(each), each] as const), ...(await logs.read())]),
     write: async (table, results) => {
-      const markdown = markdownOf(table);
-      await writeWhole(lines, resultsText(results));
+      const markdown = tableMarkdown(table);
+      await writeWhole(linesFile, resultsText(results));
       await writeWhole(file('md'), markdown);
-      await writeWhole(file('csv'), csvOf(table));
+      await writeWhole(file('csv'), tableCsv(table));
       return markdown;
     },
   };

@@ -9,19 +9,19 @@ import { program } from './program.ts';
 import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
 import { openTraining, trainToEnd } from './openTraining.ts';
-import { writeOut, writerArguments } from './folderWriter.ts';
+import { writeAndReport, writerArguments } from './folderWriter.ts';
 
 const USAGE =
   'npm run export -- --out FOLDER|FILE.zip [--form llama|qwen2] (--run FOLDER|ZIP | --preset NAME --seed N --updates N [--from FOLDER|ZIP] [knobs of npm run train])';
-const WRITER = { name: 'export', usage: USAGE, own: ['form'], runsIn: [] } as const;
+const WRITER = { name: 'export', usage: USAGE, ownFlags: ['form'], runFolders: [] } as const;
 
 /** `npm run export`: trains a run, or reads a saved one, and writes it as the folder of a Hugging Face model. */
 async function main(args: readonly string[]): Promise<number> {
-  const { out, run: source, own, train } = await writerArguments(args, WRITER);
-  const form = formOf(own.form);
-  const run = source === null ? await trained(train) : await savedRun(source);
+  const { out, run: source, ownFlags, train } = await writerArguments(args, WRITER);
+  const form = formOf(ownFlags.form);
+  const run = source === null ? await trainedRun(train) : await savedRun(source);
   if (!run) return 1;
-  await writeOut(out, checkpointFiles(run, form), { kind: 'export', update: run.update });
+  await writeAndReport(out, checkpointFiles(run, form), { kind: 'export', update: run.update });
   return 0;
 }
 
@@ -34,15 +34,15 @@ function formOf(named = 'llama'): Form {
 }
 
 /** Trains the run and returns it after its last update. If it has to stop earlier, reports that and returns null. */
-async function trained(asked: TrainArguments): Promise<PackedRun | null> {
-  const host = await nodeHost(asked.config.backend !== 'cpu');
-  const show = progress(process.stderr, asked.json);
-  const training = await openTraining(await freshRun(asked, host), host, show);
+async function trainedRun(options: TrainArguments): Promise<PackedRun | null> {
+  const host = await nodeHost(options.config.backend !== 'cpu');
+  const show = progress(process.stderr, options.json);
+  const training = await openTraining(await freshRun(options, host), host, show);
   const { session, log } = training;
   try {
-    const how = await trainToEnd(training, () => Promise.resolve('on'));
+    const ending = await trainToEnd(training, () => Promise.resolve('on'));
     show.end();
-    if (how === 'finished') return packedRun({ ...log.run, checkpoint: await session.checkpoint() });
+    if (ending === 'finished') return packedRun({ ...log.run, checkpoint: await session.checkpoint() });
     show.problem('Nothing was written.', 'npm run train -- --save DIR keeps what was learned before such an end.');
     return null;
   } finally {

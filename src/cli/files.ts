@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 
-const WHY: Readonly<Record<string, string>> = {
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full. Free some space, or choose a folder on another disk.',
   EDQUOT: 'the space this user may take is used up. Free some, or choose a folder on another disk.',
   EROFS: 'it lies on a disk that is read-only. Choose a folder that can be written to.',
@@ -22,30 +22,30 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_INVALID_ARG_VALUE: 'the system does not take this name. Choose another.',
 };
 
-/** Converts an error to a ProblemError about `file`. `doing` says what was tried, such as "read". */
-export function fileError(file: string, doing: string, error: unknown): ProblemError {
+/** Converts an error to a ProblemError about `file`. `action` says what was tried, such as "read". */
+export function fileError(file: string, action: string, error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const why = WHY[code] ?? `${error instanceof Error ? error.message.split('\n', 1)[0] : String(error)}.`;
-  return new ProblemError(`${shown(file)} cannot be ${doing}: ${why}`, { cause: error });
+  const why = ERROR_TEXTS[code] ?? `${error instanceof Error ? error.message.split('\n', 1)[0] : String(error)}.`;
+  return new ProblemError(`${fullPath(file)} cannot be ${action}: ${why}`, { cause: error });
 }
 
 /** A path for a message. It isn't shortened, because its end matters. */
-const shown = (file: string) => visible(file, 4096);
+const fullPath = (file: string) => visible(file, 4096);
 
 /** Resolves a path relative to the folder of the caller, because the programs run in the project's folder. */
 export function callerPath(file: string): string {
   return path.resolve(process.env['CALLER_FOLDER'] ?? process.cwd(), file);
 }
 
-/** Reads a file. Throws ProblemError if it can't be read, isn't a file or has more than `most` bytes. */
-export async function readWhole(file: string, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads a file. Throws ProblemError if it can't be read, isn't a file or has more than `maxBytes` bytes. */
+export async function readWhole(file: string, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const found = await stat(file);
-    if (!found.isFile()) throw new ProblemError(`${shown(file)} cannot be read: it isn’t a file. Name a file.`);
-    if (found.size > most) {
+    const info = await stat(file);
+    if (!info.isFile()) throw new ProblemError(`${fullPath(file)} cannot be read: it isn’t a file. Name a file.`);
+    if (info.size > maxBytes) {
       throw new ProblemError(
-        `${shown(file)} cannot be read: it has ${(found.size / 1e6).toFixed(1)} MB, and the limit is ${most / 1e6} MB.`,
+        `${fullPath(file)} cannot be read: it has ${(info.size / 1e6).toFixed(1)} MB, and the limit is ${maxBytes / 1e6} MB.`,
       );
     }
     return new Uint8Array(await readFile(file));
@@ -90,15 +90,15 @@ export async function writableFolder(folder: string): Promise<void> {
  * /proc.
  */
 export async function makeFolder(folder: string): Promise<void> {
-  const there = await nearestExisting(folder);
-  const missing = path.relative(there, folder).split(path.sep).filter(Boolean);
+  const existing = await nearestExisting(folder);
+  const missing = path.relative(existing, folder).split(path.sep).filter(Boolean);
   for (const [i] of missing.entries()) {
-    const each = path.join(there, ...missing.slice(0, i + 1));
+    const each = path.join(existing, ...missing.slice(0, i + 1));
     await mkdir(each).catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? error.code : '';
       if (code === 'ENOENT') {
         throw new ProblemError(
-          `${shown(each)} cannot be written to: the system makes no folder there. Choose another place.`,
+          `${fullPath(each)} cannot be written to: the system makes no folder there. Choose another place.`,
         );
       }
       if (code !== 'EEXIST') throw error; // another program was faster
@@ -107,12 +107,12 @@ export async function makeFolder(folder: string): Promise<void> {
   if (!(await stat(folder)).isDirectory()) await mkdir(folder); // fails with the error that a file is in the way
 }
 
-/** The folder itself, or its nearest parent that exists. */
+/** The folder itself if it exists; otherwise its nearest parent that does. */
 async function nearestExisting(folder: string): Promise<string> {
-  const above = path.dirname(folder);
-  if (above === folder) return folder;
-  const there = await stat(folder).catch(() => null);
-  return there ? folder : nearestExisting(above);
+  const parent = path.dirname(folder);
+  if (parent === folder) return folder;
+  const info = await stat(folder).catch(() => null);
+  return info ? folder : nearestExisting(parent);
 }
 
 /**
@@ -123,21 +123,21 @@ export async function writeWhole(
   file: string,
   content: string | Uint8Array | AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const there = await stat(file).catch(() => null);
-  if (there && !there.isFile())
-    throw new ProblemError(`${shown(file)} cannot be written: it isn’t a file. Name a file.`);
-  const beside = `${file}.${process.pid}.tmp`;
+  const existing = await stat(file).catch(() => null);
+  if (existing && !existing.isFile())
+    throw new ProblemError(`${fullPath(file)} cannot be written: it isn’t a file. Name a file.`);
+  const temporary = `${file}.${process.pid}.tmp`;
   try {
-    const handle = await open(beside, 'w');
+    const handle = await open(temporary, 'w');
     try {
       await writeFile(handle, content);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(beside, file);
+    await rename(temporary, file);
   } catch (error) {
-    await rm(beside, { force: true }).catch(() => undefined);
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw fileError(file, 'written', error);
   }
 }

@@ -2,24 +2,24 @@ import { readFlags } from '../../tools/flags.mjs';
 import type { Problem } from '../base/problem.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import { ConfigError } from '../config/configProblem.ts';
-import { TRAIN_FLAGS, TRAIN_WORDS, type TrainArguments, trainArguments, type TrainFlags } from './arguments.ts';
+import { TRAIN_FLAGS, TRAIN_FLAG_OPTIONS, type TrainArguments, trainArguments, type TrainFlags } from './arguments.ts';
 import { callerPath } from './files.ts';
-import { tryFolder, writeFolder } from './diskFolders.ts';
-import { keepSaved } from './savedRun.ts';
+import { checkWritable, writeFolder } from './diskFolders.ts';
+import { refuseSavedRun } from './savedRun.ts';
 
 /** The command line of a program that writes a run as one folder or zip: `npm run export` and `npm run handover`. */
-export interface Writer<Own extends string> {
+export interface WriterCommand<Own extends string> {
   readonly name: string; // of the program
   readonly usage: string;
-  readonly own: readonly Own[]; // its flags in addition to --out and --run, each with a value
-  readonly runsIn: readonly string[]; // subfolders of the written folder that contain a run
+  readonly ownFlags: readonly Own[]; // its flags in addition to --out and --run, each with a value
+  readonly runFolders: readonly string[]; // subfolders of the written folder that contain a run
 }
 
 /** The arguments of such a program: a saved run, or a run described by the flags of `npm run train`. */
 export interface ExportRequest<Own extends string> {
   readonly out: string;
   readonly run: string | null; // folder or zip of a saved run; null: `train` describes the run
-  readonly own: Readonly<Partial<Record<Own, string>>>;
+  readonly ownFlags: Readonly<Partial<Record<Own, string>>>;
   readonly train: TrainArguments;
 }
 
@@ -32,44 +32,48 @@ const SAVING_FLAGS = ['resume', 'save', 'save-every', 'tensorboard'] as const;
  */
 export async function writerArguments<Own extends string>(
   args: readonly string[],
-  writer: Writer<Own>,
+  writer: WriterCommand<Own>,
 ): Promise<ExportRequest<Own>> {
-  const { name, usage, runsIn } = writer;
-  const own = Object.fromEntries(writer.own.map((flag) => [flag, 'value'])) as Record<Own, 'value'>;
-  const have = `--out, --run, ${writer.own.map((flag) => `--${flag}, `).join('')}${TRAIN_WORDS.have}`;
-  const read = readFlags(args, { ...TRAIN_FLAGS, ...own, out: 'value', run: 'value' }, { ...TRAIN_WORDS, have });
-  const given = read.given as TrainFlags['given'] &
-    ExportRequest<Own>['own'] & { readonly out?: string; readonly run?: string };
-  const { out = '', run = null } = given;
+  const { name, usage, runFolders } = writer;
+  const ownFlagKinds = Object.fromEntries(writer.ownFlags.map((flag) => [flag, 'value'])) as Record<Own, 'value'>;
+  const flagList = `--out, --run, ${writer.ownFlags.map((flag) => `--${flag}, `).join('')}${TRAIN_FLAG_OPTIONS.have}`;
+  const read = readFlags(
+    args,
+    { ...TRAIN_FLAGS, ...ownFlagKinds, out: 'value', run: 'value' },
+    { ...TRAIN_FLAG_OPTIONS, have: flagList },
+  );
+  const flags = read.given as TrainFlags['given'] &
+    ExportRequest<Own>['ownFlags'] & { readonly out?: string; readonly run?: string };
+  const { out = '', run = null } = flags;
   const problems: Problem[] = [...read.problems];
   if (out === '' && problems.length === 0)
     problems.push({ what: '--out is missing.', remedy: 'Name a folder, or a file that ends in .zip.' });
-  const onTheWay = SAVING_FLAGS.filter((flag) => given[flag] !== undefined);
+  const savingFlags = SAVING_FLAGS.filter((flag) => flags[flag] !== undefined);
   problems.push(
-    ...onTheWay.map((flag) => ({
+    ...savingFlags.map((flag) => ({
       ...{ place: `--${flag}`, what: `${name} writes once, into --out, and takes none.` },
       remedy: `Train with npm run train -- --save DIR, then npm run ${name} -- --run DIR.`,
     })),
   );
-  const training = Object.keys(given).filter((flag) => Object.hasOwn(TRAIN_FLAGS, flag));
-  if (run !== null && training.length > 0 && problems.length === 0) {
-    const flags = training.map((flag) => `--${flag}`).join(' ');
-    problems.push({ what: `--run and ${flags} can’t be combined: a saved run is written as it is.` });
+  const trainingFlags = Object.keys(flags).filter((flag) => Object.hasOwn(TRAIN_FLAGS, flag));
+  if (run !== null && trainingFlags.length > 0 && problems.length === 0) {
+    const flagNames = trainingFlags.map((flag) => `--${flag}`).join(' ');
+    problems.push({ what: `--run and ${flagNames} can’t be combined: a saved run is written as it is.` });
   }
   if (problems.length > 0) throw new ConfigError(problems, { usage });
-  const train = trainArguments({ given, problems: [] });
-  keepSaved('--out', out, ...runsIn);
-  await tryFolder(callerPath(out));
-  return { out, run, own: given, train };
+  const train = trainArguments({ given: flags, problems: [] });
+  refuseSavedRun('--out', out, ...runFolders);
+  await checkWritable(callerPath(out));
+  return { out, run, ownFlags: flags, train };
 }
 
 /** Writes the files and prints a line of JSON about them, with the other given fields. Throws ProblemError. */
-export async function writeOut(
+export async function writeAndReport(
   out: string,
   files: Files,
-  said: Readonly<Record<string, string | number>>,
+  summary: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   await writeFolder(callerPath(out), files);
   const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
-  console.log(JSON.stringify({ ...said, out, files: [...files.keys()], bytes }));
+  console.log(JSON.stringify({ ...summary, out, files: [...files.keys()], bytes }));
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
-import { bareRun, type Run } from '../runs/run.ts';
+import { runWithDefaults, type Run } from '../runs/run.ts';
 import { unpackedRun, type PackedRun } from '../runs/packed.ts';
 import type { Host } from '../session/host.ts';
 import type { TrainArguments } from './arguments.ts';
@@ -10,7 +10,7 @@ import { callerPath, readWhole } from './files.ts';
 import path from 'node:path';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { visible } from '../base/visible.ts';
-import { parseConfig, reconfigured } from '../config/config.ts';
+import { parseConfig, configAfterChanges } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { checkpointOf } from '../runs/checkpoint.ts';
@@ -23,14 +23,14 @@ import { withOwnEnvironment } from './ownEnvironment.ts';
  * ProblemError, and the errors of `continuedRun`.
  */
 export async function freshRun(
-  asked: TrainArguments,
+  options: TrainArguments,
   host: Host,
   environment: EnvironmentFile | null = null,
 ): Promise<Run> {
-  const { name, config, from } = asked;
-  const facts = asked.facts === null ? null : await readFacts(asked.facts);
-  if (from !== null) return unpackedRun(await continuedRun(from, { ...asked, facts, environment }, host));
-  return bareRun({ id: 0, name, started: new Date().toISOString(), begun: config, facts, environment });
+  const { name, config, from } = options;
+  const facts = options.facts === null ? null : await readFacts(options.facts);
+  if (from !== null) return unpackedRun(await continuedRun(from, { ...options, facts, environment }, host));
+  return runWithDefaults({ id: 0, name, started: new Date().toISOString(), begun: config, facts, environment });
 }
 
 /** Reads the facts of a file. Throws ProblemError if the file can't be read or used. */
@@ -41,9 +41,9 @@ async function readFacts(file: string): Promise<Facts> {
 }
 
 /** The arguments in addition to the folder. */
-interface Asked {
+interface ContinueOptions {
   readonly config: RunConfig; // the knobs of a new run
-  readonly asked: Partial<RunConfig>; // knobs set by flags or by a preset
+  readonly requestedKnobs: Partial<RunConfig>; // knobs set by flags or by a preset
   readonly facts: Facts | null;
   readonly environment: EnvironmentFile | null;
 }
@@ -55,25 +55,25 @@ interface Asked {
  */
 async function continuedRun(
   place: string,
-  { config, asked, facts, environment }: Asked,
+  { config, requestedKnobs, facts, environment }: ContinueOptions,
   host: Host,
 ): Promise<PackedRun> {
-  const read = readCheckpointFiles(await readFolder(callerPath(place)));
-  if (read.kind === 'ours') {
+  const opened = readCheckpointFiles(await readFolder(callerPath(place)));
+  if (opened.kind === 'ours') {
     if (facts !== null) {
       throw new ConfigError([
         { what: `--facts ${visible(facts.source)} can’t be combined with --from. A saved run has its own.` },
       ]);
     }
-    const { backend = read.run.begun.backend, ...knobs } = asked;
-    const { begun, config: then, ...rest } = read.run.checkpoint;
+    const { backend = opened.run.begun.backend, ...knobs } = requestedKnobs;
+    const { begun, config: savedConfig, ...rest } = opened.run.checkpoint;
     // the run may continue on another backend
-    const elsewhere = (knobs: RunConfig) => parseConfig({ ...knobs, backend });
-    const now = reconfigured(elsewhere(then), knobs);
-    const checkpoint = checkpointOf({ ...rest, begun: elsewhere(begun), config: now });
-    const own = withOwnEnvironment(read.run, environment, place);
-    return { ...own, begun: checkpoint.begun, config: now, checkpoint };
+    const withBackend = (knobs: RunConfig) => parseConfig({ ...knobs, backend });
+    const newConfig = configAfterChanges(withBackend(savedConfig), knobs);
+    const checkpoint = checkpointOf({ ...rest, begun: withBackend(begun), config: newConfig });
+    const run = withOwnEnvironment(opened.run, environment, place);
+    return { ...run, begun: checkpoint.begun, config: newConfig, checkpoint };
   }
   const name = path.basename(callerPath(place));
-  return foreignRun(read.model, { name, config, facts, environment }, host);
+  return foreignRun(opened.model, { name, config, facts, environment }, host);
 }

@@ -11,16 +11,19 @@ import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
 import { program } from './program.ts';
 
-/** Bytes a fixture may have. */
-const MOST_BYTES = 500e6;
+/** Maximum size of a fixture, in bytes. */
+const MAX_BYTES = 500e6;
 const USAGE = 'npm run golden -- DIR…   (folders of fixtures, as test/golden/README.md describes them)';
 
-/** `npm run golden`: every fixture of the folders on the GPU engine; 1 when a number is out of bounds. */
+/**
+ * `npm run golden`: computes every fixture of the folders on the GPU engine and compares. Returns exit code 1 if a
+ * number is out of bounds.
+ */
 async function main(args: readonly string[]): Promise<number> {
   const { positionals: folders, problems } = readFlags(args, {});
   if (folders.length === 0 && problems.length === 0) problems.push({ what: 'golden needs at least one folder.' });
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
-  const found = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
+  const fixtures = folders.map((folder) => ({ folder, files: namesIn(callerPath(folder)) }));
   const gpu = await openDawn();
   let checked = 0;
   let failed = 0;
@@ -35,16 +38,16 @@ async function main(args: readonly string[]): Promise<number> {
     }
   };
   const check = async (folder: string, file: string) => {
-    const bytes = await readWhole(path.join(callerPath(folder), file), MOST_BYTES);
+    const bytes = await readWhole(path.join(callerPath(folder), file), MAX_BYTES);
     if (file.endsWith('.safetensors')) return checkGolden(gpu, parseGolden(file, bytes.buffer));
     return checkAdvantages(gpu, new TextDecoder().decode(bytes), file);
   };
-  for (const { folder, files } of found) {
+  for (const { folder, files } of fixtures) {
     for (const file of files.filter((name) => /\.(?:safetensors|json)$/.test(name))) {
       try {
         print(file, await check(folder, file));
       } catch (error) {
-        if (error instanceof BackendError) throw error; // no file can mend that
+        if (error instanceof BackendError) throw error; // there is no GPU: the other fixtures would fail too
         checked++;
         failed++;
         const why = error instanceof Error ? error.message : String(error);

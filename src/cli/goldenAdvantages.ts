@@ -4,35 +4,38 @@ import type { CreditInput } from '../model/policy.ts';
 import type { CreditSettings, MaskSwitches } from '../model/learningSettings.ts';
 import { credit } from '../rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
-import { checkedCases, jsonObject } from './goldenShape.ts';
+import { checkCases, jsonObject } from './goldenShape.ts';
 import { relativeError } from './goldenFixture.ts';
 import { Purpose, random } from '../base/rng.ts';
 
-type Table = readonly (readonly number[])[];
+type NumberRows = readonly (readonly number[])[];
 
 interface Expected {
-  readonly advantages: Table;
-  readonly returns?: Table;
-  readonly rewards?: Table; // the estimator's own instead of the case's
+  readonly advantages: NumberRows;
+  readonly returns?: NumberRows;
+  readonly rewards?: NumberRows; // rewards for this estimator, in place of the case's
   readonly turn_gamma?: number;
 }
 
-/** A random batch and what estimators made of it. */
-export interface Case {
+/** A random batch, and what published implementations of the estimators computed from it. */
+export interface AdvantageCase {
   readonly name: string;
   readonly gamma: number;
   readonly lambda: number;
   readonly group_size?: number;
-  readonly roles: Table;
-  readonly rewards: Table;
-  readonly values: Table;
+  readonly roles: NumberRows;
+  readonly rewards: NumberRows;
+  readonly values: NumberRows;
   readonly groups?: readonly number[];
   readonly expect: Readonly<Record<string, Expected>>;
 }
 
-/** f32 against float64 (test/golden/README.md). */
+/** Largest relative error of the GPU, which computes in float32, against float64 (test/golden/README.md). */
 const GPU_BOUND = 1e-4;
-/** Float64 in another order of summation, before what the file's own rounding adds. */
+/**
+ * Largest relative error of the float64 oracle, which sums in another order than the file's writer. The error from the
+ * rounding of the file's numbers is added to it.
+ */
 const ORACLE_BOUND = 1e-9;
 
 const masks = (on: boolean): MaskSwitches => ({
@@ -53,7 +56,7 @@ const BASE: Omit<CreditSettings, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'>
   masks: masks(true),
   choicesOnly: false,
 };
-/** The estimators files may ask for, as settings. */
+/** The settings of the estimators that a file may name. */
 const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda' | 'turnGamma'>>> = {
   gae: { ...BASE, estimator: 'gae' },
   gae_no_advantage_mask: { ...BASE, estimator: 'gae', masks: masks(false) },
@@ -66,7 +69,7 @@ const ESTIMATORS: Readonly<Record<string, Omit<CreditSettings, 'gamma' | 'lambda
   bi_level_gae_inside_turns: { ...BASE, estimator: 'bi-level-gae' },
 };
 
-/** A model of the least size: credit needs a policy to live in, not what it says. */
+/** The smallest possible model. Credit is computed by a policy on the GPU, but does not depend on its outputs. */
 const MODEL: ModelConfig = {
   vocab_size: 4,
   hidden_size: 4,
@@ -83,43 +86,45 @@ const MODEL: ModelConfig = {
 };
 
 /**
- * Runs the cases of an `advantages` file on the GPU and in the float64 oracle; returns two lines per estimator and table,
- * each with the worst case. An unknown estimator gives a line that fails. A file of another kind gives no line, a malformed one throws.
+ * Runs the cases of an `advantages` file on the GPU and in the oracle, an independent computation in float64. Returns
+ * two lines for each estimator and table, each with the worst case. An unknown estimator gives a line that fails. A
+ * file of another kind gives no line. A malformed file throws.
  */
 export async function checkAdvantages(gpu: GPU | undefined, text: string, file = 'advantages'): Promise<GoldenLine[]> {
   const cases = readAdvantages(file, text);
-  const rounding = { places: mostDecimals(cases.map((one) => one.expect)) };
+  const rounding = { places: maxDecimalPlaces(cases.map((one) => one.expect)) };
   const numbers = (name: string) =>
     cases.flatMap((one) => [one.expect[name]?.advantages, one.expect[name]?.returns].flatMap((t) => t?.flat() ?? []));
-  const single = Object.keys(ESTIMATORS).filter((name) => isFloat32(numbers(name), rounding));
+  const float32Estimators = Object.keys(ESTIMATORS).filter((name) => isFloat32(numbers(name), rounding));
   const worst = new Map<string, GoldenLine>();
   for (const one of cases) {
-    for (const line of await caseLines(gpu, one, rounding, single)) {
-      const before = worst.get(line.group);
-      if (!before || !(line.error / line.bound < before.error / before.bound)) worst.set(line.group, line);
+    for (const line of await caseLines(gpu, one, rounding, float32Estimators)) {
+      const worstSoFar = worst.get(line.group);
+      if (!worstSoFar || !(line.error / line.bound < worstSoFar.error / worstSoFar.bound)) worst.set(line.group, line);
     }
   }
   return [...worst.values()];
 }
 
-/** The cases of an `advantages` file, checked; none of a file of another kind. */
-export function readAdvantages(file: string, text: string): readonly Case[] {
+/** Reads and checks the cases of an `advantages` file. Empty for a file of another kind. */
+export function readAdvantages(file: string, text: string): readonly AdvantageCase[] {
   const { kind, cases } = jsonObject(file, text);
   if (kind !== 'advantages') return [];
-  checkedCases(file, cases);
-  return cases as readonly Case[];
+  checkCases(file, cases);
+  return cases as readonly AdvantageCase[];
 }
 
-/** `float32` names the estimators whose numbers the file's writer made in float32. */
+/** The lines of one case. `float32Estimators` are those whose numbers the file's writer computed in float32. */
 async function caseLines(
   gpu: GPU | undefined,
-  one: Case,
+  one: AdvantageCase,
   rounding: Rounding,
-  float32: readonly string[],
+  float32Estimators: readonly string[],
 ): Promise<GoldenLine[]> {
   const rows = one.roles.length;
   const length = Math.max(1, ...one.roles.map((row) => row.length));
-  const flat = (table: Table) => table.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(0)]);
+  const flat = (table: NumberRows) =>
+    table.flatMap((row) => [...row, ...new Array<number>(length - row.length).fill(0)]);
   const roles = Uint8Array.from(flat(one.roles));
   const zero = new Float64Array(rows * length);
   const batch = { rows, length, roles, values: flat(one.values), oldLogprobs: zero, refLogprobs: zero };
@@ -130,39 +135,52 @@ async function caseLines(
   const lines: GoldenLine[] = [];
   try {
     loadValues(policy, roles, batch.values);
-    for (const [name, want] of Object.entries(one.expect)) {
-      const known = ESTIMATORS[name];
-      if (!known) {
+    for (const [name, expectation] of Object.entries(one.expect)) {
+      const estimatorSettings = ESTIMATORS[name];
+      if (!estimatorSettings) {
         lines.push({ group: name, worst: `${one.name}: unknown estimator`, error: Infinity, bound: GPU_BOUND });
         continue;
       }
-      const settings = { ...known, gamma: one.gamma, lambda: one.lambda, turnGamma: want.turn_gamma ?? 1 };
-      const rewards = flat(want.rewards ?? one.rewards);
+      const settings = {
+        ...estimatorSettings,
+        gamma: one.gamma,
+        lambda: one.lambda,
+        turnGamma: expectation.turn_gamma ?? 1,
+      };
+      const rewards = flat(expectation.rewards ?? one.rewards);
       policy.credit({ rewards: Float32Array.from(rewards), groups }, settings);
       const device = await policy.report();
-      // float64 rewards, which the seam's type would round to float32: the oracle only reads numbers
-      const exactly = (paid: readonly number[], values: readonly number[]) =>
-        credit({ ...batch, values }, { rewards: Float64Array.from(paid), groups } as unknown as CreditInput, settings);
-      const oracle = exactly(rewards, batch.values);
-      // the file's inputs are rounded too: what that does is seen by moving them
-      const moved = [0, 1, 2, 3].map((draw) =>
-        exactly(jittered(rewards, rounding, draw), jittered(batch.values, rounding, draw)),
+      // `CreditInput` wants float32 rewards; the oracle reads any numbers, and float64 spares it a rounding
+      const oracleCredit = (tokenRewards: readonly number[], values: readonly number[]) =>
+        credit(
+          { ...batch, values },
+          { rewards: Float64Array.from(tokenRewards), groups } as unknown as CreditInput,
+          settings,
+        );
+      const oracle = oracleCredit(rewards, batch.values);
+      // the file's inputs are rounded too; moving them by as much as rounding may have shows the effect
+      const jitteredCredits = [0, 1, 2, 3].map((draw) =>
+        oracleCredit(jittered(rewards, rounding, draw), jittered(batch.values, rounding, draw)),
       );
       for (const table of ['advantages', 'returns'] as const) {
-        const expected = want[table];
-        if (!expected) continue;
-        // The agent's tokens are what files agree on; some also hold what observations got.
-        const agent = (numbers: ArrayLike<number>) => Array.from(numbers).filter((_, at) => roles[at] === 2);
-        const goal = agent(flat(expected));
+        const expectedTable = expectation[table];
+        if (!expectedTable) continue;
+        // Only the agent's tokens are compared: files differ in what they hold for observation tokens.
+        const agentTokens = (numbers: ArrayLike<number>) => Array.from(numbers).filter((_, at) => roles[at] === 2);
+        const expectedNumbers = agentTokens(flat(expectedTable));
         const group = table === 'returns' ? `${name} returns` : name;
-        const error = (got: ArrayLike<number>) => relativeError(agent(got), goal);
-        const own = agent(oracle[table]);
-        const inputs = Math.max(...moved.map((other) => relativeError(agent(other[table]), own)));
-        const made = float32.includes(name) ? 'float32 file' : 'float64';
-        lines.push({ group, worst: one.name, error: error(device[table]), bound: GPU_BOUND });
+        const errorOf = (got: ArrayLike<number>) => relativeError(agentTokens(got), expectedNumbers);
+        const oracleNumbers = agentTokens(oracle[table]);
+        const inputError = Math.max(
+          ...jitteredCredits.map((jitteredCredit) => relativeError(agentTokens(jitteredCredit[table]), oracleNumbers)),
+        );
+        const precision = float32Estimators.includes(name) ? 'float32 file' : 'float64';
+        lines.push({ group, worst: one.name, error: errorOf(device[table]), bound: GPU_BOUND });
         const bound =
-          made === 'float64' ? ORACLE_BOUND + roundingError(goal, rounding) + inputs : ORACLE_BOUND + FLOAT32_ERROR;
-        lines.push({ group: `${group} (oracle, ${made})`, worst: one.name, error: error(oracle[table]), bound });
+          precision === 'float64'
+            ? ORACLE_BOUND + roundingError(expectedNumbers, rounding) + inputError
+            : ORACLE_BOUND + FLOAT32_ERROR;
+        lines.push({ group: `${group} (oracle, ${precision})`, worst: one.name, error: errorOf(oracle[table]), bound });
       }
     }
   } finally {
@@ -182,20 +200,20 @@ function loadValues(policy: GpuPolicy, roles: Uint8Array, values: readonly numbe
   );
 }
 
-/** Steps of float32 arithmetic that a table made in it may be off: 16 times its unit roundoff of 6e-8. */
+/** Largest relative error of a table that was computed in float32: 16 times its unit roundoff of 6e-8. */
 const FLOAT32_ERROR = 1e-6;
 
 /** Digits after the point in a number as JSON writes it. */
-function decimals(x: number): number {
+function decimalPlaces(x: number): number {
   const [digits = '', exponent = '0'] = String(x).split('e');
   return Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent));
 }
 
-/** Most digits after the point among all numbers in a JSON value: what its writer rounded to. */
-function mostDecimals(value: unknown): number {
-  if (typeof value === 'number') return decimals(value);
+/** The most digits after the point of any number in a JSON value: its writer rounded to that many. */
+function maxDecimalPlaces(value: unknown): number {
+  if (typeof value === 'number') return decimalPlaces(value);
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((most, inner) => Math.max(most, mostDecimals(inner)), 0);
+  return Object.values(value).reduce<number>((most, inner) => Math.max(most, maxDecimalPlaces(inner)), 0);
 }
 
 /** How a file's numbers were rounded when it was written. */
@@ -203,37 +221,42 @@ interface Rounding {
   readonly places: number; // digits after the point
 }
 
-/** Half a unit of the last place where a number has all of them; one with fewer digits is taken to be exact. */
+/**
+ * The largest rounding error of a number: half a unit of the last place if it has all digits (or all but one). A number
+ * with fewer digits counts as exact.
+ */
 function halfUnit(x: number, { places }: Rounding): number {
-  return decimals(x) >= places - 1 ? 0.5 * 10 ** -places : 0;
+  return decimalPlaces(x) >= places - 1 ? 0.5 * 10 ** -places : 0;
 }
 
-/** The most that the rounding of `goal` can move ‖got − goal‖ / ‖goal‖. */
-function roundingError(goal: readonly number[], rounding: Rounding): number {
-  const size = Math.hypot(...goal);
-  return Math.hypot(...goal.map((x) => halfUnit(x, rounding))) / (size > 0 ? size : 1);
+/** The largest effect that the rounding of the expected numbers can have on the relative error. */
+function roundingError(expectedNumbers: readonly number[], rounding: Rounding): number {
+  const size = Math.hypot(...expectedNumbers);
+  return Math.hypot(...expectedNumbers.map((x) => halfUnit(x, rounding))) / (size > 0 ? size : 1);
 }
 
-/** The numbers, each moved up or down by what rounding may have taken from it; `draw` picks another set of signs. */
+/** The numbers, each moved up or down by its largest rounding error. `draw` selects the random signs. */
 function jittered(numbers: readonly number[], rounding: Rounding, draw: number): number[] {
   const sign = random(41 + draw, Purpose.shuffle);
   return numbers.map((x) => x + (sign.next() < 0.5 ? -1 : 1) * halfUnit(x, rounding));
 }
 
 /**
- * Whether a table was made in float32: every number with all its digits is a float32, up to the rounding. Chance does that
- * to one float64 in fifty, so a few numbers tell; fewer than three do not.
+ * Whether a table was computed in float32: every number with enough digits is a float32, up to the rounding. One
+ * float64 in fifty is one by chance, so three such numbers are enough to tell, and fewer are not.
  */
 function isFloat32(table: readonly number[], rounding: Rounding): boolean {
   const unit = 10 ** -rounding.places;
-  // a short number is the same in both, and where float32 is finer than the digits printed a number says nothing
-  const telling = table.filter((x) => significant(x) > 6 && Math.abs(x) * 2 ** -24 > 10 * unit);
+  // A number with few digits is the same in both formats. A number says nothing either where float32 is finer than the
+  // printed digits.
+  const conclusive = table.filter((x) => significantDigits(x) > 6 && Math.abs(x) * 2 ** -24 > 10 * unit);
   return (
-    telling.length >= 3 && telling.every((x) => Math.abs(x - Math.fround(x)) <= 0.51 * unit + Math.abs(x) * 2 ** -52)
+    conclusive.length >= 3 &&
+    conclusive.every((x) => Math.abs(x - Math.fround(x)) <= 0.51 * unit + Math.abs(x) * 2 ** -52)
   );
 }
 
 /** Significant digits of a number as JSON writes it. */
-function significant(x: number): number {
+function significantDigits(x: number): number {
   return (String(x).split('e')[0] ?? '').replace(/[-.]/g, '').replace(/^0+/, '').length;
 }

@@ -1,9 +1,9 @@
-import type { Scalar } from '../gpu/tensor.ts';
+import type { ScalarType } from '../gpu/tensor.ts';
 import type { GpuPolicyOptions } from '../model/gpu/options.ts';
 import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
-import { relativeError, supervised, type Golden } from './goldenFixture.ts';
+import { relativeError, supervisedLoss, type Golden } from './goldenFixture.ts';
 
-/** The worst tensor of a group against its bound. */
+/** The tensor with the largest error of a group, and the bound of the group. */
 export interface GoldenLine {
   readonly group: string;
   readonly worst: string; // name of the tensor
@@ -11,19 +11,22 @@ export interface GoldenLine {
   readonly bound: number;
 }
 
-/** Against float64, by what is stored, with reasons in test/golden/README.md; groups without one of their own have `any`. */
+/**
+ * Largest relative errors against float64, by number format of the weights and by group; `any` is for all groups that
+ * aren't listed. The reasons are in test/golden/README.md.
+ */
 const BOUNDS = {
   f32: { any: 1e-4, 'adamw.param': 5e-4 },
   f16: { any: 2 ** -8, 'sft.grad': 2 ** -7, 'policy.grad': 2 ** -7, policy: 2 ** -6, 'adamw.param': 0.1 },
-} as const satisfies Record<Scalar, Readonly<Record<string, number>>>;
+} as const satisfies Record<ScalarType, Readonly<Record<string, number>>>;
 const PARTS = ['policyLoss', 'entropy', 'kl', 'clipFraction', 'approxKl', 'valueLoss'] as const;
 const PART_NAMES = ['policy_loss', 'entropy', 'kl', 'clip_fraction', 'approx_kl', 'value_loss'] as const;
 
-/** Runs a fixture on the GPU engine, from logits to AdamW; one line a group of tensors. */
+/** Runs a fixture on the GPU engine, from logits to AdamW. Returns one line for each group of tensors. */
 export async function checkGolden(
   gpu: GPU | undefined,
   golden: Golden,
-  { storage = 'f32', ...options }: Pick<GpuPolicyOptions, 'kernels' | 'slabs' | 'storage'> = {},
+  { storage = 'f32', ...options }: Pick<GpuPolicyOptions, 'kernels' | 'partials' | 'storage'> = {},
 ): Promise<GoldenLine[]> {
   const spec = {
     model: golden.model,
@@ -34,11 +37,11 @@ export async function checkGolden(
   } as const;
   const policy = await openGpuPolicy(gpu, spec, { seed: 1, storage, ...options });
   try {
-    policy.writeWeights(golden.named('param.'));
+    policy.writeWeights(golden.tensorsUnder('param.'));
     const lines = [
-      ...(await scores(policy, golden)),
-      ...(await losses(policy, golden)),
-      ...(await adamw(policy, golden)),
+      ...(await scoreLines(policy, golden)),
+      ...(await lossLines(policy, golden)),
+      ...(await adamwLines(policy, golden)),
     ];
     const bounds: Readonly<Record<string, number>> = BOUNDS[storage];
     return lines.map((line) => ({ ...line, bound: bounds[line.group] ?? BOUNDS[storage].any }));
@@ -47,9 +50,12 @@ export async function checkGolden(
   }
 }
 
-type Unbounded = Omit<GoldenLine, 'bound'>;
+type LineWithoutBound = Omit<GoldenLine, 'bound'>;
 
-function line(group: string, pairs: readonly (readonly [string, ArrayLike<number>, ArrayLike<number>])[]): Unbounded {
+function worstLine(
+  group: string,
+  pairs: readonly (readonly [string, ArrayLike<number>, ArrayLike<number>])[],
+): LineWithoutBound {
   let worst = { group, worst: '', error: 0 };
   for (const [name, got, want] of pairs) {
     const error = relativeError(got, want);
@@ -58,72 +64,75 @@ function line(group: string, pairs: readonly (readonly [string, ArrayLike<number
   return worst;
 }
 
-const everyRow = (golden: Golden) => Int32Array.from({ length: golden.rows }, (_, b) => b);
+const allRows = (golden: Golden) => Int32Array.from({ length: golden.rows }, (_, b) => b);
 
-async function scores(policy: GpuPolicy, golden: Golden): Promise<Unbounded[]> {
-  policy.load(golden.record, golden.given);
+async function scoreLines(policy: GpuPolicy, golden: Golden): Promise<LineWithoutBound[]> {
+  policy.load(golden.record, golden.givenCredit);
   const logits = await policy.logits();
   const V = golden.model.vocab_size;
-  // Fixtures hold zero at pads.
+  // Fixtures hold zero at padding.
   const masked = logits.map((z, i) => (golden.record.roles[Math.floor(i / V)] === 0 ? 0 : z));
   policy.score(1, { reference: false, values: true });
   const report = await policy.report();
   const lines = [
-    line('logits', [['logits', masked, golden.tensor('expect.logits')]]),
-    line('logprobs', [['logprobs', report.logprobs, golden.tensor('expect.logprobs')]]),
-    line('entropies', [['entropies', report.entropies, golden.tensor('expect.entropies')]]),
+    worstLine('logits', [['logits', masked, golden.tensor('expect.logits')]]),
+    worstLine('logprobs', [['logprobs', report.logprobs, golden.tensor('expect.logprobs')]]),
+    worstLine('entropies', [['entropies', report.entropies, golden.tensor('expect.entropies')]]),
   ];
   if (golden.has('expect.values'))
-    lines.push(line('values', [['values', report.values, golden.tensor('expect.values')]]));
+    lines.push(worstLine('values', [['values', report.values, golden.tensor('expect.values')]]));
   return lines;
 }
 
-async function losses(policy: GpuPolicy, golden: Golden): Promise<Unbounded[]> {
-  const sft = supervised(golden);
-  policy.load(golden.record, sft.given);
-  const first = await policy.gradients(everyRow(golden), sft.objective, golden.optimizer, 1);
-  policy.load(golden.record, golden.given);
-  const second = await policy.gradients(everyRow(golden), golden.objective, golden.optimizer, 1);
+async function lossLines(policy: GpuPolicy, golden: Golden): Promise<LineWithoutBound[]> {
+  const sft = supervisedLoss(golden);
+  policy.load(golden.record, sft.givenCredit);
+  const supervisedStep = await policy.gradients(allRows(golden), sft.objective, golden.optimizer, 1);
+  policy.load(golden.record, golden.givenCredit);
+  const policyStep = await policy.gradients(allRows(golden), golden.objective, golden.optimizer, 1);
   const { objective: o } = golden;
-  const at = (i: number) => second.stats[i]!;
+  const stat = (i: number) => policyStep.stats[i]!;
   const values = {
-    policyLoss: at(0),
-    entropy: at(1),
-    kl: at(2),
-    clipFraction: at(3),
-    approxKl: at(5),
-    valueLoss: at(6),
+    policyLoss: stat(0),
+    entropy: stat(1),
+    kl: stat(2),
+    clipFraction: stat(3),
+    approxKl: stat(5),
+    valueLoss: stat(6),
   };
-  // Fixtures leave KL out of `total` where klCoef is 0 and then the engine does not compute it.
-  const total = at(0) - o.entropyCoef * at(1) + o.klCoef * at(2) + (golden.model.value_head ? o.valueCoef * at(6) : 0);
+  // If klCoef is 0, the engine does not compute KL, and fixtures leave it out of `total`.
+  const total =
+    stat(0) - o.entropyCoef * stat(1) + o.klCoef * stat(2) + (golden.model.value_head ? o.valueCoef * stat(6) : 0);
   const named = (gradients: ReadonlyMap<string, Float32Array>, prefix: string) =>
-    [...golden.named(prefix)].map(([name, want]) => [name, gradients.get(name) ?? [], want] as const);
+    [...golden.tensorsUnder(prefix)].map(([name, want]) => [name, gradients.get(name) ?? [], want] as const);
   const parts = PARTS.map((part, i) => [PART_NAMES[i] as string, [values[part]]] as const)
     .filter(([name]) => golden.has(`expect.policy.${name}`) && !(name === 'kl' && o.klCoef === 0))
     .map(([name, got]) => [name, got, golden.tensor(`expect.policy.${name}`)] as const);
   return [
-    line('sft.loss', [['loss', [first.stats[0]!], golden.tensor('expect.sft.loss')]]),
-    line('sft.grad', named(first.gradients, 'expect.sft.grad.')),
-    line('policy', [...parts, ['total', [total], golden.tensor('expect.policy.total')]]),
-    line('policy.grad', named(second.gradients, 'expect.policy.grad.')),
+    worstLine('sft.loss', [['loss', [supervisedStep.stats[0]!], golden.tensor('expect.sft.loss')]]),
+    worstLine('sft.grad', named(supervisedStep.gradients, 'expect.sft.grad.')),
+    worstLine('policy', [...parts, ['total', [total], golden.tensor('expect.policy.total')]]),
+    worstLine('policy.grad', named(policyStep.gradients, 'expect.policy.grad.')),
   ];
 }
 
-async function adamw(policy: GpuPolicy, golden: Golden): Promise<Unbounded[]> {
-  const before = golden.named('param.');
+async function adamwLines(policy: GpuPolicy, golden: Golden): Promise<LineWithoutBound[]> {
+  const before = golden.tensorsUnder('param.');
   policy.writeWeights(before);
-  policy.load(golden.record, golden.given);
+  policy.load(golden.record, golden.givenCredit);
   for (let step = 0; step < golden.adamwSteps; step++)
-    policy.learn(everyRow(golden), golden.objective, golden.optimizer, 1);
+    policy.learn(allRows(golden), golden.objective, golden.optimizer, 1);
   const { steps } = await policy.report();
   const after = (await policy.readState()).policy.weights;
   const change = (to: ArrayLike<number>, from: Float32Array) => from.map((w, i) => to[i]! - w);
-  const changes = [...golden.named('expect.adamw.param.')].map(([name, want]) => {
+  const changes = [...golden.tensorsUnder('expect.adamw.param.')].map(([name, want]) => {
     const from = before.get(name)!;
     return [name, change(after.get(name) ?? [], from), change(want, from)] as const;
   });
   return [
-    line('adamw.grad_norms', [['grad_norms', steps.map((s) => s.gradNorm), golden.tensor('expect.adamw.grad_norms')]]),
-    line('adamw.param', changes),
+    worstLine('adamw.grad_norms', [
+      ['grad_norms', steps.map((s) => s.gradNorm), golden.tensor('expect.adamw.grad_norms')],
+    ]),
+    worstLine('adamw.param', changes),
   ];
 }

@@ -1,30 +1,30 @@
 import type { ModelConfig } from '../model/architecture.ts';
 import { decodeSafetensors, type Safetensors } from '../model/weightsFile.ts';
-import type { GivenCredit } from '../model/policy.ts';
+import type { SuppliedCredit } from '../model/policy.ts';
 import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import type { TokenRecord } from '../domain/tokens.ts';
 import { jsonObject, shapeProblem } from './goldenShape.ts';
 
-/** A policy fixture (test/golden/README.md), its knobs under this project's names. */
+/** A policy fixture (test/golden/README.md), with its knobs under this project's names. */
 export interface Golden {
   readonly name: string;
   readonly model: ModelConfig;
   readonly rows: number;
   readonly length: number;
   readonly record: TokenRecord;
-  readonly given: GivenCredit;
+  readonly givenCredit: SuppliedCredit;
   readonly objective: ObjectiveSettings;
   readonly optimizer: OptimizerSettings;
   readonly adamwSteps: number;
-  /** A float tensor; throws when the file has none of that name. */
+  /** Returns the float tensor of this name. Throws if the file has none. */
   readonly tensor: (name: string) => Float32Array;
   readonly has: (name: string) => boolean;
-  /** Tensors whose names begin with `prefix`, without it. */
-  readonly named: (prefix: string) => Map<string, Float32Array>;
+  /** The tensors whose names begin with `prefix`, by the rest of their names. */
+  readonly tensorsUnder: (prefix: string) => Map<string, Float32Array>;
 }
 
-/** Knobs as fixtures spell them. */
-interface Hyper {
+/** Knobs under the names that fixtures use. */
+interface FixtureKnobs {
   readonly clip_low: number;
   readonly clip_high: number;
   readonly dual_clip: number;
@@ -44,7 +44,7 @@ interface Hyper {
   readonly max_grad_norm: number;
 }
 
-/** Reads a fixture. Throws with the file's name when it is not of the form. */
+/** Reads a fixture. Throws an Error with the file's name if it is malformed. */
 export function parseGolden(name: string, file: ArrayBuffer): Golden {
   const { tensors, metadata } = decoded(name, file);
   const tokens = tensors.get('tokens');
@@ -60,7 +60,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
   const problem = shapeProblem({ tensors }, model, hyper, Number(steps));
   if (problem !== null) throw new Error(`${name}: ${problem}. Make the fixture again, as test/golden/README.md says.`);
   const [rows = 0, length = 0] = tokens.shape;
-  const h = hyper as unknown as Hyper;
+  const h = hyper as unknown as FixtureKnobs;
   const tensor = (key: string) => {
     const found = tensors.get(key)?.values;
     if (!(found instanceof Float32Array)) throw new Error(`${name}: has no float tensor ${key}.`);
@@ -77,7 +77,7 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
       roles: Uint8Array.from(roles.values),
       states: new Uint8Array(rows * length),
     },
-    given: {
+    givenCredit: {
       oldLogprobs: optional('batch.old_logprobs'),
       refLogprobs: optional('batch.ref_logprobs'),
       advantages: optional('batch.advantages'),
@@ -91,12 +91,12 @@ export function parseGolden(name: string, file: ArrayBuffer): Golden {
     adamwSteps: Number(steps),
     tensor,
     has: (key) => tensors.has(key),
-    named: (prefix) =>
+    tensorsUnder: (prefix) =>
       new Map([...tensors.keys()].filter((n) => n.startsWith(prefix)).map((n) => [n.slice(prefix.length), tensor(n)])),
   };
 }
 
-function objectiveOf(h: Hyper): Golden['objective'] {
+function objectiveOf(h: FixtureKnobs): Golden['objective'] {
   return {
     surrogate: 'clipped',
     clipLow: h.clip_low,
@@ -108,13 +108,13 @@ function objectiveOf(h: Hyper): Golden['objective'] {
     valueCoef: h.value_coef,
     valueClip: h.value_clip,
     aggregation: h.loss_aggregation,
-    // files that do not say have the means over tokens that were made first
+    // older fixtures don't name these: they were made with means over tokens
     entropyAggregation: h.entropy_aggregation ?? 'token-mean',
     valueAggregation: h.value_aggregation ?? 'token-mean',
   };
 }
 
-function optimizerOf(h: Hyper): Golden['optimizer'] {
+function optimizerOf(h: FixtureKnobs): Golden['optimizer'] {
   return {
     learningRate: h.learning_rate,
     criticLearningRate: h.learning_rate,
@@ -135,21 +135,27 @@ function decoded(name: string, file: ArrayBuffer): Safetensors {
   }
 }
 
-/** The fixture's first loss: mean negative log-likelihood of the action tokens, as credit and objective. */
-export function supervised(golden: Golden): { readonly given: GivenCredit; readonly objective: ObjectiveSettings } {
-  const all = golden.record.roles.length;
+/** The supervised loss of a fixture as credit and objective: the mean negative log-likelihood of the action tokens. */
+export function supervisedLoss(golden: Golden): {
+  readonly givenCredit: SuppliedCredit;
+  readonly objective: ObjectiveSettings;
+} {
+  const tokenCount = golden.record.roles.length;
   return {
-    given: {
-      ...golden.given,
-      advantages: new Float32Array(all).fill(1),
+    givenCredit: {
+      ...golden.givenCredit,
+      advantages: new Float32Array(tokenCount).fill(1),
       lossMask: Float32Array.from(golden.record.roles, (role) => (role === 2 ? 1 : 0)),
-      valueMask: new Float32Array(all),
+      valueMask: new Float32Array(tokenCount),
     },
     objective: { ...golden.objective, surrogate: 'plain', klCoef: 0, entropyCoef: 0, aggregation: 'token-mean' },
   };
 }
 
-/** ‖got − want‖ / ‖want‖; the plain norm of `got` where `want` is all zero; Infinity where lengths differ or a number is not finite. */
+/**
+ * ‖got − want‖ / ‖want‖. If `want` is all zero, the norm of `got`. Infinity if the lengths differ or a number is not
+ * finite.
+ */
 export function relativeError(got: ArrayLike<number>, want: ArrayLike<number>): number {
   if (got.length !== want.length) return Infinity;
   let difference = 0;

@@ -3,52 +3,52 @@ import { FIELDS } from '../config/config.ts';
 import { parameters, type ModelConfig } from '../model/architecture.ts';
 import type { Safetensors } from '../formats/safetensors.ts';
 
-/** More than any fixture has; what a damaged one asks for must not be allocated. */
-const MOST = { size: 65_536, layers: 64, steps: 1000 };
+/** Limits above any real fixture, so that the sizes in a damaged one are never allocated. */
+const LIMITS = { size: 65_536, layers: 64, steps: 1000 };
 
-const SIZES = [
+const SIZE_KEYS = [
   ...['vocab_size', 'hidden_size', 'intermediate_size', 'num_hidden_layers', 'num_attention_heads'],
   ...['num_key_value_heads', 'head_dim'],
 ];
-const SWITCHES = ['attention_bias', 'tie_word_embeddings', 'value_head'];
-const HYPER = [
+const SWITCH_KEYS = ['attention_bias', 'tie_word_embeddings', 'value_head'];
+const KNOB_KEYS = [
   ...['clip_low', 'clip_high', 'dual_clip', 'kl_coef', 'entropy_coef', 'value_coef', 'value_clip', 'learning_rate'],
   ...['beta1', 'beta2', 'adam_eps', 'weight_decay', 'max_grad_norm'],
 ];
 
-/** The object a text of JSON holds. Throws with `what` where it holds anything else. */
+/** Parses a JSON object. Throws an Error that begins with `what` if the text is anything else. */
 export function jsonObject(what: string, text: string): JsonRecord {
   try {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // told below
+    // no JSON: the error is thrown below
   }
   throw new Error(`${what} isn’t a JSON object. Make the fixture again.`);
 }
 
-/** The first thing in a policy fixture that is not as test/golden/README.md says; null where all is. */
+/** The first deviation of a policy fixture from test/golden/README.md, in words; null if there is none. */
 export function shapeProblem(
   { tensors }: Pick<Safetensors, 'tensors'>,
   config: JsonRecord,
   hyper: JsonRecord,
   steps: number,
 ): string | null {
-  for (const name of SIZES) {
-    if (!isCount(config[name], MOST.size))
+  for (const name of SIZE_KEYS) {
+    if (!isCount(config[name], LIMITS.size))
       return `config.${name} is ${String(config[name])} and must be a whole number`;
   }
-  const m = config as unknown as ModelConfig;
-  if (m.num_hidden_layers > MOST.layers)
-    return `config.num_hidden_layers is ${m.num_hidden_layers}, and the limit is ${MOST.layers}`;
-  for (const name of SWITCHES) if (typeof config[name] !== 'boolean') return `config.${name} isn’t true or false`;
+  const model = config as unknown as ModelConfig;
+  if (model.num_hidden_layers > LIMITS.layers)
+    return `config.num_hidden_layers is ${model.num_hidden_layers}, and the limit is ${LIMITS.layers}`;
+  for (const name of SWITCH_KEYS) if (typeof config[name] !== 'boolean') return `config.${name} isn’t true or false`;
   for (const name of ['rms_norm_eps', 'rope_theta']) {
     if (!isNumber(config[name]) || !(config[name] > 0)) return `config.${name} isn’t a number above 0`;
   }
-  if (m.num_attention_heads % m.num_key_value_heads !== 0 || m.head_dim % 2 !== 0 || m.head_dim > 64) {
+  if (model.num_attention_heads % model.num_key_value_heads !== 0 || model.head_dim % 2 !== 0 || model.head_dim > 64) {
     return 'config asks for heads that do not fit together';
   }
-  for (const name of HYPER) if (!isNumber(hyper[name])) return `hyper.${name} isn’t a number`;
+  for (const name of KNOB_KEYS) if (!isNumber(hyper[name])) return `hyper.${name} isn’t a number`;
   for (const [name, field] of [
     ['kl_estimator', FIELDS.klEstimator],
     ['loss_aggregation', FIELDS.aggregation],
@@ -56,8 +56,8 @@ export function shapeProblem(
     if (!field.choices.some((choice) => choice === hyper[name]))
       return `hyper.${name} isn’t one of ${field.choices.join(', ')}`;
   }
-  if (!isCount(steps, MOST.steps)) return `adamw_steps isn’t a whole number from 1 to ${MOST.steps}`;
-  return tensorProblem(tensors, m);
+  if (!isCount(steps, LIMITS.steps)) return `adamw_steps isn’t a whole number from 1 to ${LIMITS.steps}`;
+  return tensorProblem(tensors, model);
 }
 
 function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string | null {
@@ -69,15 +69,14 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
   }
   const [rows = 0, length = 0] = tensors.get('tokens')?.shape ?? [];
   if (rows < 1 || length < 1) return 'tokens is no table';
-  for (const [name, most] of [
+  for (const [name, max] of [
     ['tokens', m.vocab_size - 1],
     ['roles', 3],
   ] as const) {
     const found = tensors.get(name);
     if (found?.shape.join() !== `${rows},${length}`) return `${name} is not [${rows},${length}]`;
     for (const id of found.values)
-      if (!(Number.isInteger(id) && id >= 0 && id <= most))
-        return `${name} holds ${id}, which is not from 0 to ${most}`;
+      if (!(Number.isInteger(id) && id >= 0 && id <= max)) return `${name} holds ${id}, which is not from 0 to ${max}`;
   }
   for (const [name, { shape, values }] of tensors) {
     if (!name.startsWith('batch.') && !name.startsWith('param.')) continue;
@@ -89,13 +88,16 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
 }
 
 const isNumber = (x: unknown): x is number => typeof x === 'number' && Number.isFinite(x);
-const isCount = (x: unknown, most: number): x is number => Number.isInteger(x) && Number(x) >= 1 && Number(x) <= most;
+const isCount = (x: unknown, max: number): x is number => Number.isInteger(x) && Number(x) >= 1 && Number(x) <= max;
 
-/** Rows of numbers, not all of one length. */
+/** Rows of numbers, which may have different lengths. */
 export type NumberTable = readonly (readonly number[])[];
 
-/** Cases of an `advantages` file. Throws, naming the file and the case, where one is not as test/golden/README.md says. */
-export function checkedCases(file: string, cases: unknown): void {
+/**
+ * Checks the cases of an `advantages` file. Throws an Error with the file and the case if one is not as
+ * test/golden/README.md says.
+ */
+export function checkCases(file: string, cases: unknown): void {
   if (!Array.isArray(cases)) throw new Error(`${file}: cases isn’t a list. Make the fixture again.`);
   for (const [i, one] of (cases as unknown[]).entries()) {
     const problem = caseProblem(one);
@@ -109,10 +111,10 @@ function caseProblem(one: unknown): string | null {
   if (typeof name !== 'string' || !isNumber(gamma) || !isNumber(lambda)) return 'want a name, gamma and lambda';
   if (!isTable(roles) || roles.length < 1) return 'roles is no table';
   if (!roles.flat().every((role) => [0, 1, 2, 3].includes(role))) return 'roles has a value other than 0, 1, 2, 3';
-  const alike = (table: unknown) =>
+  const hasShapeOfRoles = (table: unknown) =>
     isTable(table) && table.map((r) => r.length).join() === roles.map((r) => r.length).join();
-  if (!alike(rewards) || !alike(values)) return 'rewards or values are not of the shape of roles';
-  if (size !== undefined && !isCount(size, MOST.size)) return 'group_size isn’t a whole number';
+  if (!hasShapeOfRoles(rewards) || !hasShapeOfRoles(values)) return 'rewards or values are not of the shape of roles';
+  if (size !== undefined && !isCount(size, LIMITS.size)) return 'group_size isn’t a whole number';
   if (
     groups !== undefined &&
     !(Array.isArray(groups) && groups.length === roles.length && groups.every(Number.isInteger))
@@ -121,10 +123,10 @@ function caseProblem(one: unknown): string | null {
   }
   if (!isRecord(expect)) return 'expect is no object';
   for (const [estimator, want] of Object.entries(expect)) {
-    if (!isRecord(want) || !alike(want['advantages']))
+    if (!isRecord(want) || !hasShapeOfRoles(want['advantages']))
       return `expect.${estimator}.advantages is not of the shape of roles`;
     for (const table of ['returns', 'rewards']) {
-      if (want[table] !== undefined && !alike(want[table]))
+      if (want[table] !== undefined && !hasShapeOfRoles(want[table]))
         return `expect.${estimator}.${table} is not of the shape of roles`;
     }
     if (want['turn_gamma'] !== undefined && !isNumber(want['turn_gamma']))
@@ -135,5 +137,5 @@ function caseProblem(one: unknown): string | null {
 
 const isTable = (x: unknown): x is NumberTable =>
   Array.isArray(x) &&
-  x.length <= MOST.size &&
-  x.every((row: unknown) => Array.isArray(row) && row.length <= MOST.size && row.every(isNumber));
+  x.length <= LIMITS.size &&
+  x.every((row: unknown) => Array.isArray(row) && row.length <= LIMITS.size && row.every(isNumber));

@@ -9,19 +9,22 @@ import { program } from './program.ts';
 import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
 import { openTraining } from './openTraining.ts';
-import { writeOut, writerArguments } from './folderWriter.ts';
+import { writeAndReport, writerArguments } from './folderWriter.ts';
 
 const USAGE =
   'npm run handover -- --for verl|trl --out FOLDER|FILE.zip (--run FOLDER|ZIP | --preset NAME [--from FOLDER|ZIP] [knobs of npm run train])';
-const WRITER = { name: 'handover', usage: USAGE, own: ['for'], runsIn: ['model'] } as const;
+const WRITER = { name: 'handover', usage: USAGE, ownFlags: ['for'], runFolders: ['model'] } as const;
 
-/** `npm run handover`: a saved run, or one as it would begin, as a folder that trains the same task on an engine. */
+/**
+ * `npm run handover`: writes a saved run, or a run as it would begin, as a folder with which another engine (verl or
+ * TRL) trains on the same task.
+ */
 async function main(args: readonly string[]): Promise<number> {
-  const { out, run: source, own, train } = await writerArguments(args, WRITER);
-  const engine = engineOf(own.for);
-  const run = source === null ? await begun(train) : await savedRun(source);
+  const { out, run: source, ownFlags, train } = await writerArguments(args, WRITER);
+  const engine = engineOf(ownFlags.for);
+  const run = source === null ? await startedRun(train) : await savedRun(source);
   const files = handOver(engine, run, await handoverEnvironment(run, await nodeHost(false)));
-  await writeOut(out, files, { kind: 'handover', for: engine });
+  await writeAndReport(out, files, { kind: 'handover', for: engine });
   return 0;
 }
 
@@ -33,10 +36,10 @@ function engineOf(name: string | undefined): Engine {
 }
 
 /** A run before its next update: a new run after its warm start, or the run of `--from`. */
-async function begun(asked: TrainArguments): Promise<PackedRun> {
-  const host = await nodeHost(asked.config.backend !== 'cpu');
-  const show = progress(process.stderr, asked.json);
-  const { session, log } = await openTraining(await freshRun(asked, host), host, show);
+async function startedRun(options: TrainArguments): Promise<PackedRun> {
+  const host = await nodeHost(options.config.backend !== 'cpu');
+  const show = progress(process.stderr, options.json);
+  const { session, log } = await openTraining(await freshRun(options, host), host, show);
   show.end();
   try {
     return packedRun({ ...log.run, checkpoint: await session.checkpoint() });

@@ -12,37 +12,39 @@ import {
 import { ConfigError } from '../config/configProblem.ts';
 import { callerPath, writableFolder, writeWhole } from './files.ts';
 import type { AdapterFacts, PartResult } from './kitResults.ts';
-import { kitParts, type KitPart, NAMED, runPart } from './kitParts.ts';
+import { kitParts, type KitPart, SELECTABLE_PARTS, runPart } from './kitParts.ts';
 import { program } from './program.ts';
 
 const USAGE = `node run.mjs [--quick] [--only NAME,…] [--out DIR]
 Tries this machine's GPU for some minutes: kernels against PyTorch's numbers, speed beside the adapter's ceilings, the tuner, three runs, a
 lost device. Needs no network. Writes adapter-report.json and adapter-report.txt to DIR, the folder you called from without it.
   --quick   seconds instead of minutes each: smaller sizes, fewer repetitions
-  --only    parts by the beginning of their names: ${NAMED.join(', ')}
+  --only    parts by the beginning of their names: ${SELECTABLE_PARTS.join(', ')}
 The exit code is 0 where all golden numbers are within bounds, 1 where not, 2 where the call was wrong.`;
 const ONE_PART = '--one-part';
-const MOST_SAID = 400; // letters of what a part that crashed said last
+const MAX_OUTPUT = 400; // characters kept of the last error output of a part that crashed
 
-/** The kit: every part in a process of its own, so that one that crashes or never ends takes no other along. */
+/**
+ * The kit: runs every part in a process of its own, so that a part that crashes or never ends doesn't stop the others.
+ */
 async function main(args: readonly string[]): Promise<number> {
-  const { quick, only, out } = read(args);
+  const { quick, only, out } = readArguments(args);
   await writableFolder(out);
   const parts: ReportPart[] = [];
   const run = async (part: KitPart) => {
     process.stderr.write(`${part.name} … `);
-    const { facts, ...done } = await apart(part, quick);
-    parts.push(done);
-    console.error(`${done.outcome}${done.why && `: ${done.why}`}`);
+    const { facts, ...reportPart } = await runInOwnProcess(part, quick);
+    parts.push(reportPart);
+    console.error(`${reportPart.outcome}${reportPart.why && `: ${reportPart.why}`}`);
     return facts;
   };
-  const wanted = (name: string) => only.length === 0 || only.some((each) => name.startsWith(each));
+  const isWanted = (name: string) => only.length === 0 || only.some((each) => name.startsWith(each));
   const facts = await run({ name: 'adapter', seconds: 60 });
   for (const part of kitParts(facts ?? null, quick)) {
-    if (!wanted(part.name)) continue;
-    if (facts && part.refused === undefined) await run(part);
+    if (!isWanted(part.name)) continue;
+    if (facts && part.skipReason === undefined) await run(part);
     else {
-      const why = part.refused ?? 'No adapter was found.';
+      const why = part.skipReason ?? 'No adapter was found.';
       parts.push({ name: part.name, outcome: 'not run', seconds: null, why, numbers: null });
     }
   }
@@ -59,61 +61,63 @@ async function main(args: readonly string[]): Promise<number> {
   return goldensPassed(report) ? 0 : 1;
 }
 
-function read(args: readonly string[]) {
+function readArguments(args: readonly string[]) {
   const flags = { quick: 'switch', only: 'value', out: 'value' } as const;
   const { given, problems } = readFlags(args, flags, { words: 0 });
   const only = given.only?.split(',') ?? [];
-  const stray = only.find((name) => !NAMED.some((known) => known.startsWith(name) || name.startsWith(known)));
-  if (stray !== undefined) {
-    const what = `--only ${stray === '' ? 'has an empty name' : `can’t be ${stray}`}.`;
-    problems.push({ what, remedy: `Use some of ${NAMED.join(', ')}.` });
+  const unknownName = only.find(
+    (name) => !SELECTABLE_PARTS.some((known) => known.startsWith(name) || name.startsWith(known)),
+  );
+  if (unknownName !== undefined) {
+    const what = `--only ${unknownName === '' ? 'has an empty name' : `can’t be ${unknownName}`}.`;
+    problems.push({ what, remedy: `Use some of ${SELECTABLE_PARTS.join(', ')}.` });
   }
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
   return { quick: given.quick ?? false, only, out: callerPath(given.out ?? '.') };
 }
 
-/** A part in a process of its own. */
-function apart(part: KitPart, quick: boolean): Promise<ReportPart & { readonly facts?: AdapterFacts }> {
+/** Runs a part in a process of its own, and ends it after the part's time limit. */
+function runInOwnProcess(part: KitPart, quick: boolean): Promise<ReportPart & { readonly facts?: AdapterFacts }> {
   const began = performance.now();
   const [, file = ''] = process.argv;
   return new Promise((resolve) => {
     const child = fork(file, [ONE_PART], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    let found: PartResult | null = null;
+    let result: PartResult | null = null;
     let output = '';
-    let late = false;
+    let timedOut = false;
     const timer = setTimeout(() => {
-      late = true;
+      timedOut = true;
       child.kill('SIGKILL');
     }, 1000 * part.seconds);
-    child.stderr?.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-MOST_SAID)));
+    child.stderr?.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-MAX_OUTPUT)));
     child.on('message', (message: PartResult) => {
-      found = message;
+      result = message;
       child.kill('SIGKILL'); // Dawn keeps a process alive
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       const seconds = (performance.now() - began) / 1000;
-      const own = { name: part.name, seconds };
-      if (found) resolve({ ...own, ...found });
-      else if (late)
-        resolve({ ...own, outcome: 'timed out', why: `It took longer than ${part.seconds} s.`, numbers: null });
+      const partFields = { name: part.name, seconds };
+      if (result) resolve({ ...partFields, ...result });
+      else if (timedOut)
+        resolve({ ...partFields, outcome: 'timed out', why: `It took longer than ${part.seconds} s.`, numbers: null });
       else {
-        const last = output.trim().split('\n').slice(-3).join(' | ');
-        const why = `Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${last}`.trim();
-        resolve({ ...own, outcome: 'crashed', why, numbers: null });
+        const lastLines = output.trim().split('\n').slice(-3).join(' | ');
+        const why = `Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${lastLines}`.trim();
+        resolve({ ...partFields, outcome: 'crashed', why, numbers: null });
       }
     });
     child.send({ part, quick });
   });
 }
 
-/** Takes one part from the parent, and tells how it ended. */
+/** Runs the part that the parent process sends, and sends back its result. */
 function serveOnePart(): void {
   process.on('disconnect', () => process.exit(1));
   process.once('message', ({ part, quick }: { readonly part: KitPart; readonly quick: boolean }) => {
-    const tell = (found: PartResult) => process.send?.(found);
-    runPart(part.name, quick).then(tell, (error: unknown) => {
-      tell({ outcome: 'crashed', why: error instanceof Error ? error.message : String(error), numbers: null });
+    const send = (found: PartResult) => process.send?.(found);
+    runPart(part.name, quick).then(send, (error: unknown) => {
+      send({ outcome: 'crashed', why: error instanceof Error ? error.message : String(error), numbers: null });
     });
   });
 }

@@ -7,7 +7,7 @@ import { openDawn } from '../../tools/dawn.ts';
 import { openGpu } from '../gpu/device.ts';
 import { KERNEL_SET_NAMES, kernelSetNamed } from '../config/kernelChoice.ts';
 import { defaultSet } from '../model/gpu/kernelSets.ts';
-import { tune, type Tuned } from '../model/gpu/tuner.ts';
+import { tune, type TuningResult } from '../model/gpu/tuner.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
@@ -19,19 +19,21 @@ import { deviceLoss, presetRun } from './kitRuns.ts';
 
 /** Where the fixtures lie in the kit. */
 const GOLDEN_FOLDER = 'golden';
-/** The presets that are run: numbers, a graph, and sums. */
+/** The presets that the kit trains: number hunt, a search in a graph, and sums. */
 const KIT_PRESETS = ['number-hunt', 'multi-hop', 'calculator'] as const;
-/** What --only can name. */
-export const NAMED: readonly string[] = ['goldens', 'bench', 'tuner', 'preset', 'device loss'];
+/** The names that --only takes. */
+export const SELECTABLE_PARTS: readonly string[] = ['goldens', 'bench', 'tuner', 'preset', 'device loss'];
 
-/** A part of the kit and the most seconds it may take. */
+/** A part of the kit, and its time limit. */
 export interface KitPart {
   readonly name: string;
   readonly seconds: number;
-  readonly refused?: string; // why it is not run here
+  readonly skipReason?: string; // why the part is not run on this adapter
 }
 
-/** The parts on an adapter, or those there would be at least where none was found. */
+/**
+ * The parts to run on an adapter. If none was found, the parts that any adapter would have, to list them as not run.
+ */
 export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly KitPart[] {
   const minutes = (n: number) => 60 * n * (quick ? 1 : 2);
   return [
@@ -39,7 +41,7 @@ export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly K
     {
       name: 'goldens: f16',
       seconds: minutes(5),
-      ...(facts && !facts.halves && { refused: 'The adapter has no shader-f16.' }),
+      ...(facts && !facts.computesFloat16 && { skipReason: 'The adapter has no shader-f16.' }),
     },
     { name: 'goldens: advantages', seconds: minutes(3) },
     { name: 'bench', seconds: minutes(quick ? 6 : 10) },
@@ -77,88 +79,90 @@ export async function runPart(name: string, quick: boolean): Promise<PartResult>
 
 const crashed = (why: string): PartResult => ({ outcome: 'crashed', why, numbers: null });
 
-async function adapter(offered: GPU): Promise<PartResult> {
-  const gpu = await openGpu(offered);
+async function adapter(nodeGpu: GPU): Promise<PartResult> {
+  const gpu = await openGpu(nodeGpu);
   const features = [...gpu.device.features].sort();
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
   const limits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup };
-  const { adapter: called, identity, lanes, software } = gpu;
-  const summary = `${called}, subgroups of ${lanes}, ${features.includes('shader-f16') ? 'f16' : 'no f16'}`;
+  const { adapter: adapterName, identity, lanes, software } = gpu;
+  const summary = `${adapterName}, subgroups of ${lanes}, ${features.includes('shader-f16') ? 'f16' : 'no f16'}`;
   return {
     ...{ outcome: 'passed', why: '' },
     numbers: { summary, identity, lanes, features, limits },
-    facts: { adapter: called, software, halves: features.includes('shader-f16') },
+    facts: { adapter: adapterName, software, computesFloat16: features.includes('shader-f16') },
   };
 }
 
 async function goldens(gpu: GPU, what: string): Promise<PartResult> {
   const lines: (GoldenLine & { readonly file: string })[] = [];
   const text = what === 'advantages';
-  const apart: string[] = []; // the one fixture whose loss may jump
+  const setApart: string[] = []; // at most one fixture, whose loss may jump; see below
   const files = namesIn(GOLDEN_FOLDER).filter((file) => file.endsWith(text ? '.json' : '.safetensors'));
   for (const file of files) {
     const bytes = new Uint8Array(readFileSync(`${GOLDEN_FOLDER}/${file}`));
     const options = what === 'f16' ? { storage: 'f16' as const } : { kernels: kernelSetNamed(text ? 'plain' : what) };
-    const found = text
+    const checked = text
       ? await checkAdvantages(gpu, new TextDecoder().decode(bytes), file)
       : await checkGolden(gpu, parseGolden(file, bytes.buffer), options);
-    // in halves a token whose ratio lies within rounding of a clip edge is clipped or not, and the loss jumps there
-    const jumps = what === 'f16' && apart.length === 0 && found.some(jumped);
-    if (jumps) apart.push(file);
-    const kept = jumps ? found.filter(({ group }) => !/^(?:policy|adamw)/.test(group)) : found;
-    lines.push(...kept.map((line) => ({ ...line, file })));
+    // In float16 a token whose ratio lies within rounding of a clip bound may be clipped or not, and the loss jumps
+    // there.
+    const hasJump = what === 'f16' && setApart.length === 0 && checked.some(isClipJump);
+    if (hasJump) setApart.push(file);
+    const compared = hasJump ? checked.filter(({ group }) => !/^(?:policy|adamw)/.test(group)) : checked;
+    lines.push(...compared.map((line) => ({ ...line, file })));
   }
   if (lines.length === 0) return crashed('There is no fixture in the kit.');
   const share = ({ error, bound }: GoldenLine) => (Number.isNaN(error) ? Infinity : error / bound);
   const worst = lines.reduce((a, b) => (share(b) > share(a) ? b : a));
-  const out = lines.filter((line) => !(line.error <= line.bound));
-  const named = ({ file, group, error, bound }: (typeof lines)[number]) =>
+  const failures = lines.filter((line) => !(line.error <= line.bound));
+  const lineText = ({ file, group, error, bound }: (typeof lines)[number]) =>
     `${file} ${group}: ${error.toExponential(1)} of ${bound.toExponential(1)} allowed`;
   return {
-    outcome: out.length === 0 ? 'passed' : 'failed',
-    why: out.length === 0 ? '' : `${out.length} of ${lines.length} out of bounds, worst ${named(worst)}.`,
+    outcome: failures.length === 0 ? 'passed' : 'failed',
+    why: failures.length === 0 ? '' : `${failures.length} of ${lines.length} out of bounds, worst ${lineText(worst)}.`,
     numbers: {
-      summary: `${lines.length - out.length} of ${lines.length} within bounds, closest ${named(worst)}${apart.map((file) => `; ${file}: a token at a clip edge flipped, so its loss is not compared`).join('')}`,
-      setApart: apart,
+      summary: `${lines.length - failures.length} of ${lines.length} within bounds, closest ${lineText(worst)}${setApart.map((file) => `; ${file}: a token at a clip edge flipped, so its loss is not compared`).join('')}`,
+      setApart,
       checked: lines.length,
-      outOfBounds: out,
+      outOfBounds: failures,
       worst,
     },
   };
 }
 
-/** Whether what is worst of a group is how many tokens are clipped, and it is out of bounds. */
-const jumped = ({ worst, error, bound }: GoldenLine) => worst === 'clip_fraction' && error > bound;
+/** Whether the clip fraction has the largest error of its group, and the error is out of bounds. */
+const isClipJump = ({ worst, error, bound }: GoldenLine) => worst === 'clip_fraction' && error > bound;
 
 async function bench(gpu: GPU, quick: boolean): Promise<PartResult> {
   const only = quick ? ['W1', 'G1', 'U1'] : ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];
   const result = await measure(gpu, { seconds: quick ? 2 : 10, storage: 'f32', only });
   const { W1, G1 } = result.workloads;
-  const speed = (of: typeof W1) => (of ? `${of.tokensPerSecond.toFixed(0)} tokens/s` : 'not measured');
+  const speed = (workload: typeof W1) =>
+    workload ? `${workload.tokensPerSecond.toFixed(0)} tokens/s` : 'not measured';
   const summary = `${result.ceilings.bestMatmulGflops.toFixed(1)} GFLOP/s at best, ${result.ceilings.copyGBps.toFixed(1)} GB/s; W1 ${speed(W1)}, G1 ${speed(G1)}`;
   return { outcome: 'passed', why: '', numbers: { summary, ...result, text: table('kit', result) } };
 }
 
-async function tuner(offered: GPU, quick: boolean): Promise<PartResult> {
-  const gpu = await openGpu(offered);
-  const whole = { model: modelOf(WORKLOADS.W1), critic: 'none', rows: 64, length: 65, minibatchRows: 64 } as const;
-  const spec = trialSpec(whole, gpu.software);
+async function tuner(nodeGpu: GPU, quick: boolean): Promise<PartResult> {
+  const gpu = await openGpu(nodeGpu);
+  const fullSpec = { model: modelOf(WORKLOADS.W1), critic: 'none', rows: 64, length: 65, minibatchRows: 64 } as const;
+  const spec = trialSpec(fullSpec, gpu.software);
   let reference: ReturnType<typeof referenceNumbers> | null = null;
-  const open = trialsOn(offered, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
+  const open = trialsOn(nodeGpu, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
   const began = defaultSet(gpu);
-  const limits = { boxMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
+  const limits = { timeLimitMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
   const run = tune(began, open, limits, () => performance.now());
-  let found: Tuned | null = null;
-  while (!found) {
+  let tuned: TuningResult | null = null;
+  while (!tuned) {
     const { done, value } = await run.next();
-    if (done && value) found = value;
+    if (done && value) tuned = value;
   }
-  const wrong = found.tried.filter(({ refused, error }) => refused !== '' && error !== null);
-  const left = found.tried.filter(({ ms }) => ms === null).length;
-  const summary = `began with ${began}, took ${found.choice}; ${left} not timed`;
+  const wrong = tuned.tried.filter(({ refused, error }) => refused !== '' && error !== null);
+  const untimedCount = tuned.tried.filter(({ ms }) => ms === null).length;
+  const summary = `began with ${began}, took ${tuned.choice}; ${untimedCount} not timed`;
   return {
     outcome: wrong.length === 0 ? 'passed' : 'failed',
     why: wrong.map(({ set, refused }) => `${set}: ${refused}`).join(' '),
-    numbers: { summary, began, choice: found.choice, tried: found.tried },
+    numbers: { summary, began, choice: tuned.choice, tried: tuned.tried },
   };
 }

@@ -1,10 +1,10 @@
 import type { Outcome } from '../domain/adapterReport.ts';
 
-/** What the first part finds out about the adapter; later parts depend on it. */
+/** The facts about the adapter that the first part finds; later parts depend on them. */
 export interface AdapterFacts {
   readonly adapter: string;
   readonly software: boolean;
-  readonly halves: boolean; // it computes in f16
+  readonly computesFloat16: boolean; // whether it has shader-f16, to compute in float16
 }
 
 /** The result of one part of the kit. */

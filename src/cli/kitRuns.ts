@@ -8,9 +8,9 @@ import { nodeHost } from './nodeHost.ts';
 import type { PartResult } from './kitResults.ts';
 
 const SEED = 7;
-const LOSSES = 3;
-const LEAST_UPDATES = 2;
-const TOLD_MS = 30_000; // a loss must be told by then
+const LOSS_COUNT = 3;
+const UPDATES_BEFORE_LOSS = 2;
+const MAX_REPORT_MS = 30_000; // time within which the loss of a device must be reported
 
 const isPreset = (name: string): name is PresetName => Object.hasOwn(PRESETS, name);
 
@@ -19,11 +19,13 @@ function configOf(preset: string, updates: number, evalTasks: number): RunConfig
   return parseConfig({ ...PRESETS[preset].set, backend: 'gpu', kernels: 'safe', seed: SEED, updates, evalTasks });
 }
 
-/** Pulls events until `update` is done; its metrics. Throws what the run reports as its error. */
-async function until(
+/**
+ * Pulls events until `update` is done. `onMetrics` gets the metrics of each update. Throws if the run reports an error.
+ */
+async function trainUntil(
   session: Session,
   update: number,
-  hear: (values: Metrics) => void = () => undefined,
+  onMetrics: (values: Metrics) => void = () => undefined,
 ): Promise<void> {
   for (;;) {
     const next = await session.events.next();
@@ -31,12 +33,12 @@ async function until(
     const event = next.value;
     if (event.type === 'error') throw new Error(event.message);
     if (event.type !== 'metrics') continue;
-    hear(event.values);
+    onMetrics(event.values);
     if (event.update >= update) return;
   }
 }
 
-/** A preset from its shipped weights on the GPU: each update must end with finite numbers. */
+/** Trains a preset from its shipped weights on the GPU. It passes if the metrics of all updates are finite. */
 export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promise<PartResult> {
   const updates = quick ? 3 : 20;
   const config = configOf(preset, updates, quick ? 32 : 128);
@@ -44,35 +46,41 @@ export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promi
   const began = performance.now();
   const session = await openSession(config, host, () => undefined);
   const readyMs = performance.now() - began;
-  const seen: Metrics[] = [];
-  await until(session, updates, (values) => seen.push(values));
-  const odd = seen.flatMap((values) => Object.entries(values)).filter(([, value]) => !Number.isFinite(value));
-  const times = seen.flatMap((values) => values['time/update'] ?? []).sort((a, b) => a - b);
+  const metricsByUpdate: Metrics[] = [];
+  await trainUntil(session, updates, (values) => metricsByUpdate.push(values));
+  const nonFinite = metricsByUpdate
+    .flatMap((values) => Object.entries(values))
+    .filter(([, value]) => !Number.isFinite(value));
+  const times = metricsByUpdate.flatMap((values) => values['time/update'] ?? []).sort((a, b) => a - b);
   const medianMs = 1000 * (times[Math.floor(times.length / 2)] ?? NaN);
   const last = <K extends keyof Metrics>(name: K) =>
-    seen.findLast((values) => values[name] !== undefined)?.[name] ?? null;
+    metricsByUpdate.findLast((values) => values[name] !== undefined)?.[name] ?? null;
   const heldOut = last('eval/success');
   const hash = await session.parametersHash();
   const { adapter, kind } = session.policy.backend;
   session.dispose();
   const summary = `${updates} updates, ${medianMs.toFixed(0)} ms each, ready after ${readyMs.toFixed(0)} ms; success on evaluated tasks ${heldOut?.toFixed(3) ?? 'not measured'}`;
-  const names = [...new Set(odd.map(([name]) => name))].join(', ');
+  const names = [...new Set(nonFinite.map(([name]) => name))].join(', ');
   return {
-    outcome: odd.length === 0 && kind === 'gpu' ? 'passed' : 'failed',
-    why: kind !== 'gpu' ? `It ran on ${adapter}, not on the GPU.` : odd.length === 0 ? '' : `Not finite: ${names}.`,
+    outcome: nonFinite.length === 0 && kind === 'gpu' ? 'passed' : 'failed',
+    why:
+      kind !== 'gpu' ? `It ran on ${adapter}, not on the GPU.` : nonFinite.length === 0 ? '' : `Not finite: ${names}.`,
     numbers: { summary, updates, medianMs, readyMs, heldOut, parametersHash: hash },
   };
 }
 
-/** Loses the device in the middle of an update: it must be told, and the run go on from its last checkpoint with the same weights. */
+/**
+ * Loses the device in the middle of an update. It passes if the loss is reported in time, the run stops, and a new
+ * session continues from the last checkpoint with the same weights.
+ */
 export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> {
   const toldMs: number[] = [];
   const recoveredMs: number[] = [];
   const problems: string[] = [];
-  for (let loss = 0; loss < (quick ? 1 : LOSSES); loss++) {
+  for (let loss = 0; loss < (quick ? 1 : LOSS_COUNT); loss++) {
     let lose: () => void = () => undefined;
-    let tell: (message: string) => void = () => undefined;
-    const lossMessage = new Promise<string>((resolve) => (tell = resolve));
+    let reportLoss: (message: string) => void = () => undefined;
+    const lossMessage = new Promise<string>((resolve) => (reportLoss = resolve));
     const host: Host = {
       ...(await nodeHost(false)),
       gpu,
@@ -80,7 +88,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
         if (tune) throw new Error('Kernels that are named are not tuned.');
         const policy: GpuPolicy = await openGpuPolicy(offered, spec, {
           ...options,
-          onLost: (message) => tell(message),
+          onLost: (message) => reportLoss(message),
         });
         lose = policy.loseDevice;
         return policy;
@@ -88,28 +96,28 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
     };
     const config = configOf('number-hunt', 50, 16);
     const session = await openSession(config, host, () => undefined);
-    await until(session, LEAST_UPDATES);
+    await trainUntil(session, UPDATES_BEFORE_LOSS);
     const checkpoint = await session.checkpoint();
     const hash = await session.parametersHash();
-    const next = until(session, config.updates).then(
+    const continued = trainUntil(session, config.updates).then(
       () => 'finished',
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     await new Promise((resolve) => setTimeout(resolve, 40 + 130 * loss));
     const began = performance.now();
     lose();
-    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), TOLD_MS));
-    const message = await Promise.race([lossMessage, late]);
-    if (message === null) problems.push(`Loss ${loss + 1} was not told within ${TOLD_MS / 1000} s.`);
+    const timeout = new Promise<null>((resolve) => setTimeout(() => resolve(null), MAX_REPORT_MS));
+    const message = await Promise.race([lossMessage, timeout]);
+    if (message === null) problems.push(`Loss ${loss + 1} was not told within ${MAX_REPORT_MS / 1000} s.`);
     toldMs.push(performance.now() - began);
-    if ((await Promise.race([next, late])) === 'finished')
+    if ((await Promise.race([continued, timeout])) === 'finished')
       problems.push(`Loss ${loss + 1}: the run went on as if nothing was.`);
     session.dispose();
-    const again = await openSession(checkpoint.config, host, () => undefined, null, checkpoint);
-    if ((await again.parametersHash()) !== hash) problems.push(`Loss ${loss + 1}: the weights are others after it.`);
-    await until(again, LEAST_UPDATES + 1);
+    const resumed = await openSession(checkpoint.config, host, () => undefined, null, checkpoint);
+    if ((await resumed.parametersHash()) !== hash) problems.push(`Loss ${loss + 1}: the weights are others after it.`);
+    await trainUntil(resumed, UPDATES_BEFORE_LOSS + 1);
     recoveredMs.push(performance.now() - began);
-    again.dispose();
+    resumed.dispose();
   }
   const most = (ms: readonly number[]) => Math.max(...ms).toFixed(0);
   const summary = `${toldMs.length} losses, each told within ${most(toldMs)} ms and an update further after ${most(recoveredMs)} ms at most`;

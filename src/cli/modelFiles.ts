@@ -5,7 +5,7 @@ import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { partNames } from '../base/ggufFiles.ts';
 import { openBase } from '../speaking/openBase.ts';
-import type { PlacedSource } from '../speaking/textCheckpoint.ts';
+import type { FileInFolder } from '../speaking/textCheckpoint.ts';
 import { callerPath, fileError } from './files.ts';
 
 /**
@@ -13,36 +13,40 @@ import { callerPath, fileError } from './files.ts';
  * weights are read when a run needs them. Throws ProblemError if a file can't be read or used; it names the file and
  * the place of what is wrong.
  */
-export async function openModelFiles(given: string): Promise<BaseCheckpoint> {
-  const place = callerPath(given);
+export async function openModelFiles(modelPath: string): Promise<BaseCheckpoint> {
+  const place = callerPath(modelPath);
   return openBase(path.basename(place), await placedSources(place));
 }
 
-async function placedSources(place: string): Promise<readonly PlacedSource[]> {
+async function placedSources(place: string): Promise<readonly FileInFolder[]> {
   try {
     const folder = (await stat(place)).isDirectory();
     const root = folder ? place : path.dirname(place);
     const paths = folder ? await filesIn(place) : partNames(path.basename(place)).filter((name) => existsSync(path.join(root, name))); // prettier-ignore
-    return await Promise.all(paths.map(async (name) => ({ path: name, source: await onDisk(path.join(root, name)) })));
+    return await Promise.all(
+      paths.map(async (name) => ({ path: name, source: await diskByteSource(path.join(root, name)) })),
+    );
   } catch (error) {
     throw fileError(place, 'read', error);
   }
 }
 
-/** A folder of its own within a checkpoint's. */
-const TEMPLATES = 'additional_chat_templates';
+/** The subfolder of a checkpoint's folder with additional chat templates. */
+const TEMPLATES_FOLDER = 'additional_chat_templates';
 
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  const inside = entries.some((entry) => entry.isDirectory() && entry.name === TEMPLATES);
+  const inside = entries.some((entry) => entry.isDirectory() && entry.name === TEMPLATES_FOLDER);
   return [
     ...entries.filter((entry) => entry.isFile()).map(({ name }) => name),
-    ...(inside ? (await readdir(path.join(folder, TEMPLATES))).map((name) => `${TEMPLATES}/${name}`) : []),
+    ...(inside
+      ? (await readdir(path.join(folder, TEMPLATES_FOLDER))).map((name) => `${TEMPLATES_FOLDER}/${name}`)
+      : []),
   ];
 }
 
-/** A file on the disk, opened for each slice: nobody says when the last one was read. */
-async function onDisk(file: string): Promise<ByteSource> {
+/** A file on the disk. It is opened anew for each slice, because no caller says when it has read the last one. */
+async function diskByteSource(file: string): Promise<ByteSource> {
   const { size } = await stat(file);
   return {
     name: path.basename(file),

@@ -6,12 +6,12 @@ import type { Host } from '../session/host.ts';
 import { fileError } from './files.ts';
 import { nodeThreads } from './nodeThreads.ts';
 
-/** What the page ships beside its code, seen from the project's folder. */
+/** The folder of the files that the page ships beside its code, relative to the project's folder. */
 export const PUBLIC_FOLDER = 'public';
-/** Where warm-start weights lie, seen from the project's folder. */
+/** The folder of the shipped warm-start weights, relative to the project's folder. */
 export const WARM_FOLDER = `${PUBLIC_FOLDER}/warm`;
 
-/** Node as the place of a session; `withGpu` false leaves Dawn alone. */
+/** Node as the host of a session. Without `withGpu`, Dawn (WebGPU for Node) isn't loaded. */
 export async function nodeHost(withGpu: boolean): Promise<Host> {
   const gpu = withGpu ? await openDawn() : undefined;
   return {

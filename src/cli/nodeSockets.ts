@@ -1,11 +1,11 @@
 import { WebSocket } from 'ws';
-import { MOST_MESSAGE } from '../openenv/serverMessages.ts';
-import type { SocketPlace } from '../openenv/serverConnection.ts';
+import { MAX_MESSAGE_LENGTH } from '../openenv/serverMessages.ts';
+import type { SocketHost } from '../openenv/serverConnection.ts';
 
-/** Sockets of Node, for a server that plays the environment. */
-export const NODE_SOCKETS: SocketPlace = {
-  connect: (url) => new WebSocket(url, { maxPayload: 4 * MOST_MESSAGE, followRedirects: false }),
-  after: (ms, ring) => {
+/** WebSockets and timers of Node, to connect to a server that plays the environment. */
+export const NODE_SOCKETS: SocketHost = {
+  connect: (url) => new WebSocket(url, { maxPayload: 4 * MAX_MESSAGE_LENGTH, followRedirects: false }),
+  setTimer: (ms, ring) => {
     const timer = setTimeout(ring, ms);
     return () => clearTimeout(timer);
   },

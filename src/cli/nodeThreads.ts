@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Threads, threadsFor } from '../model/cpu/team/threads.ts';
 
-/** A helper in JavaScript as Node runs it: a bundle has no file of its own for it. */
-const HELPER = `
+/** The program of a helper thread, as JavaScript in a text, because the bundle has no separate file for it. */
+const HELPER_CODE = `
 const { parentPort, workerData: { module, memory, block, thread } } = require('node:worker_threads');
 const { help, breakOff } = new WebAssembly.Instance(module, { host: { memory } }).exports;
 parentPort.postMessage('begun');
@@ -15,22 +15,22 @@ try {
 }
 `;
 
-/** Threads of Node, as many as pay on this machine unless `count` says how many. None of them keeps the process alive. */
+/** Threads of Node; by default as many as make this machine faster. None of them keeps the process alive. */
 export function nodeThreads(count = threadsFor(availableParallelism())): Threads {
   return {
     count,
-    why: count > 1 ? '' : 'one core',
+    reason: count > 1 ? '' : 'one core',
     start: (task) => {
-      const worker = new Worker(HELPER, { eval: true, workerData: task });
-      const begun = new Promise<boolean>((resolve) => {
+      const worker = new Worker(HELPER_CODE, { eval: true, workerData: task });
+      const started = new Promise<boolean>((resolve) => {
         worker.once('message', () => {
-          worker.unref(); // not before: a process that waits for this and nothing else would end
+          worker.unref(); // not earlier: a process that waits only for this message would end
           resolve(true);
         });
         worker.once('error', () => resolve(false));
         worker.once('exit', () => resolve(false));
       });
-      return { begun, end: () => void worker.terminate() };
+      return { started, end: () => void worker.terminate() };
     },
   };
 }

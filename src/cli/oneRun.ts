@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import type { RunIdentity } from '../experiments/runIdentity.ts';
 import { logText } from '../runs/log.ts';
-import { bareRun } from '../runs/run.ts';
+import { runWithDefaults } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { openSession } from '../session/session.ts';
 import { nodeHost } from './nodeHost.ts';
 
-/** How far a run is: its updates so far, and the success of its last evaluation. */
+/** The progress of a run: its updates so far, and the success of its last evaluation. */
 export interface UpdateMessage {
   readonly type: 'update';
   readonly update: number;
@@ -21,31 +21,31 @@ export type RunMessage =
 
 /** The argument that makes the program take one run from its parent instead of queueing. */
 export const ONE_RUN = '--one-run';
-const EVERY = 10; // updates between messages
+const MESSAGE_EVERY = 10; // updates between messages
 
-/** One run in this process, from `ready` to finished. */
-export async function runHere(run: RunIdentity, tell: (message: RunMessage) => void): Promise<void> {
+/** Trains a run in this process, from its `ready` event to its last update, and sends its progress and its log. */
+export async function trainHere(run: RunIdentity, send: (message: RunMessage) => void): Promise<void> {
   const began = performance.now();
   const started = new Date().toISOString();
   const { arm, seed, config: begun } = run;
-  const log = new RunLog(bareRun({ id: 0, name: `${arm}, seed ${seed}`, arm, started, begun }));
+  const log = new RunLog(runWithDefaults({ id: 0, name: `${arm}, seed ${seed}`, arm, started, begun }));
   const host = await nodeHost(begun.backend !== 'cpu');
-  const session = await openSession(begun, host, (event) => hear(log, event));
+  const session = await openSession(begun, host, (event) => addToLog(log, event));
   try {
     for await (const event of session.events) {
-      hear(log, event);
+      addToLog(log, event);
       if (log.failure !== null) {
-        tell({ type: 'failed', message: log.failure });
+        send({ type: 'failed', message: log.failure });
         return;
       }
       if (log.finished) {
         const seconds = Number(((performance.now() - began) / 1000).toFixed(3));
-        tell({ type: 'done', log: logText({ ...log.run, seconds }) });
+        send({ type: 'done', log: logText({ ...log.run, seconds }) });
         return;
       }
       const { update } = log.run;
-      const success = log.series.get('eval/success')?.latest;
-      if (event.type === 'metrics' && update % EVERY === 0) tell({ type: 'update', update, success });
+      const success = log.series.get('eval/success')?.lastValue;
+      if (event.type === 'metrics' && update % MESSAGE_EVERY === 0) send({ type: 'update', update, success });
     }
   } finally {
     session.dispose();
@@ -53,18 +53,18 @@ export async function runHere(run: RunIdentity, tell: (message: RunMessage) => v
 }
 
 /** Adds a session's event to the log. Answers, signs of life and checkpoints are ignored. */
-function hear(log: RunLog, event: RunEvent): void {
+function addToLog(log: RunLog, event: RunEvent): void {
   if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
 }
 
 /** Trains the run that the parent process sends, then ends the process. Ends at once if the parent is gone. */
 export function serveOneRun(): void {
-  const tell = (message: RunMessage) => process.send?.(message);
+  const send = (message: RunMessage) => process.send?.(message);
   process.on('disconnect', () => process.exit(1));
   process.once('message', (run: RunIdentity) => {
-    runHere(run, tell)
+    trainHere(run, send)
       .catch((error: unknown) =>
-        tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
+        send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
       )
       .finally(() => process.disconnect());
   });
@@ -76,7 +76,7 @@ export function serveOneRun(): void {
  */
 export function runInProcess(
   run: RunIdentity,
-  tell: (message: UpdateMessage) => void,
+  onUpdate: (message: UpdateMessage) => void,
   signal: AbortSignal,
 ): Promise<string> {
   const program = process.argv[1];
@@ -88,9 +88,9 @@ export function runInProcess(
       killSignal: 'SIGKILL',
     });
     let log: string | null = null;
-    let failure: string | null = null; // what was told first
+    let failure: string | null = null; // the first failure that was reported
     child.on('message', (message: RunMessage) => {
-      if (message.type === 'update') tell(message);
+      if (message.type === 'update') onUpdate(message);
       else if (message.type === 'done') log ??= message.log;
       else failure ??= message.message;
     });
@@ -98,9 +98,9 @@ export function runInProcess(
       failure ??= error.message;
       if (child.pid === undefined) reject(error); // it could not be started, and never exits
     });
-    child.on('exit', (code, killed) => {
+    child.on('exit', (code, killSignal) => {
       if (log !== null) resolve(log);
-      else reject(new Error(failure ?? `its process ended with ${killed ?? `code ${code ?? 'none'}`}`));
+      else reject(new Error(failure ?? `its process ended with ${killSignal ?? `code ${code ?? 'none'}`}`));
     });
     child.send(run);
   });

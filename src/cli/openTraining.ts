@@ -7,21 +7,21 @@ import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
 import type { Progress } from './progressBar.ts';
 
-/** A run under way, and all that hears of it. */
+/** A run in progress: its session, and the log and the progress bar that get its events. */
 export interface Training {
   readonly session: Session;
   readonly log: RunLog;
-  readonly show: Progress;
+  readonly progress: Progress;
 }
 
-/** A step of imitation that is over. */
-export type Imitated = Extract<TrainingEvent, { type: 'imitated' }>;
+/** The event of a finished imitation step. */
+export type ImitationStep = Extract<TrainingEvent, { type: 'imitated' }>;
 
-/** Opens the session of a run that begins or goes on. Throws what `openSession` throws. */
+/** Opens the session of a run that begins or continues. Throws the errors of `openSession`. */
 export async function openTraining(
   run: Run,
   host: Host,
-  show: Progress,
+  progress: Progress,
   base: BaseCheckpoint | null = null,
 ): Promise<Training> {
   const log = new RunLog(run);
@@ -29,44 +29,44 @@ export async function openTraining(
     run.begun,
     host,
     (event) => {
-      if (event.type === 'phase') show.phase(event);
-      if (event.type === 'error') show.problem(event.message, event.hint);
+      if (event.type === 'phase') progress.phase(event);
+      if (event.type === 'error') progress.problem(event.message, event.hint);
       if (event.type !== 'ready') return;
       log.add(event);
-      show.ready(event.backend);
+      progress.ready(event.backend);
     },
     run.facts,
     run.checkpoint,
     base,
   );
-  return { session, log, show };
+  return { session, log, progress };
 }
 
 /**
- * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `heard` is called after the
- * first evaluation (update 0) and after every update, with the metrics; `imitated` after each imitation step that is a
- * stage of training. An error may occur in the middle of an update.
+ * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `onMetrics` is called
+ * after the first evaluation (update 0) and after every update; `onImitated` after each imitation step that is a stage
+ * of training. An error may occur in the middle of an update.
  */
 export async function trainToEnd(
-  { session, log, show }: Training,
-  heard: (update: number, values: Metrics) => Promise<'on' | 'end'>,
-  imitated: (step: Imitated) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
+  { session, log, progress }: Training,
+  onMetrics: (update: number, values: Metrics) => Promise<'on' | 'end'>,
+  onImitated: (step: ImitationStep) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
 ): Promise<'finished' | 'failed' | 'ended'> {
   for await (const event of session.events) {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
     if (event.type === 'error') {
-      show.problem(event.message, event.hint);
+      progress.problem(event.message, event.hint);
       return 'failed';
     }
     if (event.type === 'running' && event.finished) break;
-    if (event.type === 'phase') show.phase(event);
+    if (event.type === 'phase') progress.phase(event);
     if (event.type === 'imitated') {
-      show.imitated(event);
-      if ((await imitated(event)) === 'end') return 'ended';
+      progress.imitated(event);
+      if ((await onImitated(event)) === 'end') return 'ended';
     }
     if (event.type !== 'metrics') continue;
-    if (event.update > 0) show.update(event.update, log.run.config.updates, event.values);
-    if ((await heard(event.update, event.values)) === 'end') return 'ended';
+    if (event.update > 0) progress.update(event.update, log.run.config.updates, event.values);
+    if ((await onMetrics(event.update, event.values)) === 'end') return 'ended';
   }
   return 'finished';
 }

@@ -8,27 +8,28 @@ import { withEnvironment } from '../runs/withEnvironment.ts';
 import type { Run } from '../runs/run.ts';
 
 /**
- * A saved run with the environment that was given for it. An environment is a program, so a saved one is never run by
- * itself: its file has to be named. Another text than the saved one is taken, and noted as a change of the run. Throws
- * ConfigError where a file is missing, or the run does not train on one. `place` is the run's folder or zip.
+ * A saved run with the environment that a flag names. An environment is a program, so the one that was saved with a run
+ * is never started by itself: the person has to name its file. A file with another text is accepted, and recorded as a
+ * change of the run. Throws ConfigError if no file is named for a run that needs one, or one is named for a run that
+ * has a built-in environment. `place` is the run's folder or zip.
  */
 export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' | 'changes' | 'update'>>(
   run: R,
-  given: EnvironmentFile | null,
+  named: EnvironmentFile | null,
   place: string,
 ): R {
   const { environment, config } = run;
   const where = visible(place, 4096);
   if (config.env !== YOUR_ENVIRONMENT) {
-    if (given === null) return run;
+    if (named === null) return run;
     throw new ConfigError([
       {
-        what: `--env-file and --env-server (${visible(given.name)}) can’t be used here: the run in ${where} trains on ${config.env}.`,
+        what: `--env-file and --env-server (${visible(named.name)}) can’t be used here: the run in ${where} trains on ${config.env}.`,
         remedy: 'Leave them out.',
       },
     ]);
   }
-  if (given === null && environment && isServerAddress(environment.text)) {
+  if (named === null && environment && isServerAddress(environment.text)) {
     throw new ConfigError([
       {
         what: `The run in ${where} talks to a server, and nothing has been sent to it yet.`,
@@ -36,7 +37,7 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
       },
     ]);
   }
-  if (given === null) {
+  if (named === null) {
     const saved = environmentFileName(environment ?? { name: '' });
     throw new ConfigError([
       {
@@ -45,5 +46,5 @@ export function withOwnEnvironment<R extends Pick<Run, 'config' | 'environment' 
       },
     ]);
   }
-  return withEnvironment(run, given);
+  return withEnvironment(run, named);
 }

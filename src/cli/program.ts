@@ -7,8 +7,8 @@ const FAILED = 1;
 const USAGE_ERROR = 2;
 
 /**
- * Runs a command line program: `--help` prints its usage; what goes wrong is told in a line that says what to do,
- * without a stack, and is the exit code: 2 where the call was wrong, 1 for anything else.
+ * Runs a command line program. `--help` prints its usage. An error is printed as a line that says what to do, without a
+ * stack, and sets the exit code: 2 for wrong arguments or a missing backend, 1 for anything else.
  */
 export async function program(
   name: string,
@@ -22,7 +22,7 @@ export async function program(
     return;
   }
   for (const stream of [process.stdout, process.stderr]) {
-    // nobody reads on, or the file they go to is on a full disk
+    // the reader of the output has closed it, or its file is on a full disk
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && stream === process.stdout) {
         console.error(`${name}: its output cannot be written (${error.code ?? error.message}). Send it elsewhere.`);
@@ -30,19 +30,19 @@ export async function program(
       process.exit(FAILED);
     });
   }
-  const fail = (error: unknown) => {
-    console.error(sentence(name, error));
+  const reportFailure = (error: unknown) => {
+    console.error(errorSentence(name, error));
     return error instanceof ConfigError || error instanceof BackendError ? USAGE_ERROR : FAILED;
   };
-  process.on('uncaughtException', (error) => process.exit(fail(error)));
+  process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   try {
     process.exitCode = await main(args);
   } catch (error) {
-    process.exitCode = fail(error);
+    process.exitCode = reportFailure(error);
   }
 }
 
-function sentence(name: string, error: unknown): string {
+function errorSentence(name: string, error: unknown): string {
   if (error instanceof ConfigError || error instanceof BackendError) return error.message;
   return `${name}: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -2,9 +2,9 @@ import type { Metrics } from '../domain/metrics.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Phase } from '../domain/trainingEvent.ts';
 
-const BAR = 24;
+const BAR_WIDTH = 24;
 
-/** What a terminal shows of a run: one moving line, or a line now and then where there is no terminal. */
+/** Shows the progress of a run: on a terminal one line that changes, elsewhere a new line now and then. */
 export interface Progress {
   readonly ready: (backend: BackendInfo) => void;
   readonly phase: (event: { readonly phase: Phase; readonly done: number; readonly total: number }) => void;
@@ -14,7 +14,7 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** Writes progress to a stream; `quiet` says only what went wrong, unless the stream is a terminal. */
+/** Writes progress to a stream. If `quiet` and the stream is not a terminal, writes only problems. */
 export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
   const live = out.isTTY;
   const line = (text: string) => {
@@ -33,16 +33,16 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
       line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}`),
     update: (update, total, values) => {
       if (!live && update % 10 !== 0 && update !== total) return;
-      const number = (name: keyof Metrics, label: string) => {
+      const metricText = (name: keyof Metrics, label: string) => {
         const value = values[name];
         return value === undefined ? [] : [`${label} ${value.toFixed(3)}`];
       };
       const shown = [
-        ...number('critic/score/mean', 'reward'),
-        ...number('rollout/success', 'success'),
-        ...number('actor/entropy', 'entropy'),
-        ...number('eval/success', 'evaluated'),
-        ...number('time/update', 's'),
+        ...metricText('critic/score/mean', 'reward'),
+        ...metricText('rollout/success', 'success'),
+        ...metricText('actor/entropy', 'entropy'),
+        ...metricText('eval/success', 'evaluated'),
+        ...metricText('time/update', 's'),
       ];
       line(`${bar(update, total)} ${update}/${total}  ${shown.join('  ')}`);
     },
@@ -55,6 +55,6 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
 
 /** A text bar for the share `done` of `total`. */
 export function bar(done: number, total: number): string {
-  const filled = Math.min(BAR, Math.round((BAR * done) / Math.max(1, total)));
-  return `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}]`;
+  const filled = Math.min(BAR_WIDTH, Math.round((BAR_WIDTH * done) / Math.max(1, total)));
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;
 }

@@ -6,8 +6,11 @@ import type { PythonFiles } from '../written/python/interpreter.ts';
 import type { StartPython } from '../written/python/pythonSandbox.ts';
 import { threadPrograms, type ThreadPrograms } from '../written/python/threadPrograms.ts';
 
-/** The thread in JavaScript as Node runs it: a bundle has no file of its own for it. All it needs of Node is taken before the realm is bare. */
-const THREAD = `'use strict';
+/**
+ * The program of the Python thread, as JavaScript in a text, because the bundle has no separate file for it. It takes
+ * all that it needs of Node before `bareRealm` removes the rest from the thread's global scope.
+ */
+const THREAD_CODE = `'use strict';
 const { parentPort, workerData: { programs, files, shared } } = require('node:worker_threads');
 const { runInThisContext } = require('node:vm');
 const post = parentPort.postMessage.bind(parentPort);
@@ -26,30 +29,30 @@ const [loader, module_] = ['loader', 'module'].map(prepared);
 })().catch((error) => post({ failed: String(error) }));
 `;
 
-let read: { readonly programs: ThreadPrograms; readonly files: PythonFiles } | null = null;
+let pyodide: { readonly programs: ThreadPrograms; readonly files: PythonFiles } | null = null;
 
 /** Starts Python in a thread of Node. It doesn't keep the process alive. */
 export const startPython: StartPython = (shared) => {
-  read ??= readPyodide();
-  const worker = new Worker(THREAD, { eval: true, env: {}, stdin: false, workerData: { ...read, shared } });
-  const begun = new Promise<void>((resolve, reject) => {
-    worker.once('message', (told: unknown) => {
-      worker.unref(); // not before: a process that waits for this and nothing else would end
-      if (told === 'begun') resolve();
-      else reject(new Error(`Python could not be started: ${JSON.stringify(told)}`));
+  pyodide ??= readPyodide();
+  const worker = new Worker(THREAD_CODE, { eval: true, env: {}, stdin: false, workerData: { ...pyodide, shared } });
+  const started = new Promise<void>((resolve, reject) => {
+    worker.once('message', (message: unknown) => {
+      worker.unref(); // not earlier: a process that waits only for this message would end
+      if (message === 'begun') resolve();
+      else reject(new Error(`Python could not be started: ${JSON.stringify(message)}`));
     });
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('Python ended as it was started.')));
   });
-  return { begun, end: () => void worker.terminate() };
+  return { ready: started, end: () => void worker.terminate() };
 };
 
-function readPyodide(): NonNullable<typeof read> {
+function readPyodide(): NonNullable<typeof pyodide> {
   const { resolve } = createRequire(import.meta.url);
   const bytes = (name: string) => new Uint8Array(readFileSync(resolve(`pyodide/${name}`))).buffer;
   const text = (name: string) => readFileSync(resolve(`pyodide/${name}`), 'utf8');
   return {
     programs: threadPrograms(text('pyodide.mjs'), text('pyodide.asm.mjs')),
-    files: { machine: bytes('pyodide.asm.wasm'), library: bytes('python_stdlib.zip'), playground },
+    files: { pythonWasm: bytes('pyodide.asm.wasm'), library: bytes('python_stdlib.zip'), playground },
   };
 }

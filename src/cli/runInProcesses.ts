@@ -3,44 +3,44 @@ import type { RunResult } from '../experiments/runResult.ts';
 import { ArmQueue } from '../runs/armQueue.ts';
 import { runInProcess, type UpdateMessage } from './oneRun.ts';
 
-interface RunsApart<R extends RunIdentity> {
+interface ProcessOptions<R extends RunIdentity> {
   readonly jobs: number; // runs at a time
   readonly signal: AbortSignal; // stops the runs in progress and starts no more
   readonly onUpdate: (run: R, message: UpdateMessage) => void;
-  readonly keep: (run: R, log: string) => Promise<RunResult>; // stores its log before the next run begins
+  readonly storeLog: (run: R, log: string) => Promise<RunResult>; // stores its log before the next run begins
   readonly onDone: (run: R, result: RunResult) => void;
   readonly onFailure: (run: R, why: string) => void;
 }
 
 /**
- * Trains runs in their order, each in its own process. Resolves when all are done, or when the signal aborts. If a result can't be
- * kept, stops the runs in progress and rejects.
+ * Trains runs in their order, each in its own process. Resolves when all are done, or when the signal aborts. If a
+ * result can't be stored, stops the runs in progress and rejects.
  */
-export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: RunsApart<R>): Promise<void> {
-  const { jobs, signal, onUpdate, keep, onDone, onFailure } = options;
+export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: ProcessOptions<R>): Promise<void> {
+  const { jobs, signal, onUpdate, storeLog, onDone, onFailure } = options;
   return new Promise((resolve, reject) => {
-    const open = () => {
+    const makeTrainer = () => {
       const ending = new AbortController();
-      const train = async (run: R, tell: (message: UpdateMessage) => void) => {
-        const log = await runInProcess(run, tell, ending.signal);
-        return keep(run, log).catch((reason: unknown) => {
-          stop(reason);
+      const train = async (run: R, reportUpdate: (message: UpdateMessage) => void) => {
+        const log = await runInProcess(run, reportUpdate, ending.signal);
+        return storeLog(run, log).catch((reason: unknown) => {
+          stopAll(reason);
           throw reason;
         });
       };
       return { train, end: () => ending.abort() };
     };
     const queue = new ArmQueue<R, UpdateMessage, RunResult>(
-      open,
+      makeTrainer,
       {
-        onNews: onUpdate,
+        onProgress: onUpdate,
         onDone,
         onFailure: (run, reason) => onFailure(run, reason instanceof Error ? reason.message : String(reason)),
         onEnd: resolve,
       },
-      { atOnce: jobs },
+      { maxActive: jobs },
     );
-    const stop = (reason: unknown) => {
+    const stopAll = (reason: unknown) => {
       reject(reason instanceof Error ? reason : new Error(String(reason)));
       queue.cancel('A result could not be kept.');
     };

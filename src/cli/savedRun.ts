@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { visible } from '../base/visible.ts';
-import { FILES } from '../checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
-import { underKnobs, type Checkpoint } from '../runs/checkpoint.ts';
+import { withKnobs, type Checkpoint } from '../runs/checkpoint.ts';
 import { type PackedRun, packedRun, unpackedRun } from '../runs/packed.ts';
 import type { Run } from '../runs/run.ts';
 import { resumedConfig, type TrainArguments } from './arguments.ts';
 import { callerPath, namesIn } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 import { withOwnEnvironment } from './ownEnvironment.ts';
-import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
+import { isZipName, readFolder, COMPLETED_FOLDER, writeFolder } from './diskFolders.ts';
 
 /**
  * The run with which to continue from a saved folder, with the requested number of updates. Null if the run is also
@@ -22,28 +22,28 @@ import { isZipName, readFolder, WHOLE, writeFolder } from './diskFolders.ts';
  * ConfigError if other knobs are requested, or the run's environment isn't named.
  */
 export async function runToResume(
-  { resume, mayBegin, asked }: TrainArguments,
+  { resume, mayStartNew, requestedKnobs }: TrainArguments,
   environment: EnvironmentFile | null,
 ): Promise<Run | null> {
   if (resume === null) return null;
   const place = callerPath(resume);
-  if (mayBegin && isFresh(place)) return null;
-  const read = readCheckpointFiles(await readFolder(place));
-  if (read.kind !== 'ours') {
+  if (mayStartNew && hasNoRun(place)) return null;
+  const opened = readCheckpointFiles(await readFolder(place));
+  if (opened.kind !== 'ours') {
     throw new ProblemError(
-      `--resume can’t open ${visible(resume, 4096)}: it has no ${FILES.manifest}. Name a folder that npm run train -- --save or the page wrote.`,
+      `--resume can’t open ${visible(resume, 4096)}: it has no ${FILE_NAMES.manifest}. Name a folder that npm run train -- --save or the page wrote.`,
     );
   }
-  const run = withOwnEnvironment(unpackedRun(read.run), environment, resume);
-  const { checkpoint } = read.run;
-  const config = resumedConfig(run.config, asked, checkpoint.progress.update);
-  return { ...run, config, checkpoint: underKnobs(checkpoint, config) };
+  const run = withOwnEnvironment(unpackedRun(opened.run), environment, resume);
+  const { checkpoint } = opened.run;
+  const config = resumedConfig(run.config, requestedKnobs, checkpoint.progress.update);
+  return { ...run, config, checkpoint: withKnobs(checkpoint, config) };
 }
 
 /** Reads a saved run from a folder or zip. Throws ProblemError, and ConfigError if another program wrote it. */
 export async function savedRun(place: string): Promise<PackedRun> {
-  const read = readCheckpointFiles(await readFolder(callerPath(place)));
-  if (read.kind === 'ours') return read.run;
+  const opened = readCheckpointFiles(await readFolder(callerPath(place)));
+  if (opened.kind === 'ours') return opened.run;
   throw new ConfigError([
     {
       what: '--run can’t be another program’s model.',
@@ -53,29 +53,31 @@ export async function savedRun(place: string): Promise<PackedRun> {
 }
 
 /**
- * Throws ProblemError if the folder that a flag names, or one of the subfolders `within`, contains a run, or if the zip
+ * Throws ProblemError if the folder that a flag names, or one of its `subfolders`, contains a run, or if the zip
  * exists: nothing is overwritten.
  */
-export function keepSaved(flag: '--save' | '--out', given: string, ...within: readonly string[]): void {
-  const place = callerPath(given);
-  const [holds, want] = isZipName(place) ? ['is there already', 'a zip that is not'] : ['holds a saved run', 'a folder without one']; // prettier-ignore
+export function refuseSavedRun(flag: '--save' | '--out', placeName: string, ...subfolders: readonly string[]): void {
+  const place = callerPath(placeName);
+  const [contentWords, wantedWords] = isZipName(place) ? ['is there already', 'a zip that is not'] : ['holds a saved run', 'a folder without one']; // prettier-ignore
   const hasRun = isZipName(place)
     ? existsSync(place)
-    : ['', ...within].some((name) => !isFresh(path.join(place, name)));
+    : ['', ...subfolders].some((name) => !hasNoRun(path.join(place, name)));
   if (!hasRun) return;
-  const other =
+  const remedy =
     flag === '--save' ? 'Go on with it by --resume, or choose another.' : 'Choose another, or move it away.';
-  throw new ProblemError(`${flag} can’t be ${visible(given, 4096)}, because it ${holds}. Name ${want}. ${other}`);
+  throw new ProblemError(
+    `${flag} can’t be ${visible(placeName, 4096)}, because it ${contentWords}. Name ${wantedWords}. ${remedy}`,
+  );
 }
 
-/** Saves a run as it is at a checkpoint: what *Export* on the page writes. Throws ProblemError. */
+/** Saves a run at a checkpoint, as the same files that *Export* on the page writes. Throws ProblemError. */
 export async function saveRun(save: string, run: Run, checkpoint: Checkpoint): Promise<void> {
   await writeFolder(callerPath(save), checkpointFiles(packedRun({ ...run, checkpoint })));
 }
 
-function isFresh(place: string): boolean {
+function hasNoRun(place: string): boolean {
   try {
-    return !namesIn(place).some((name) => name === FILES.manifest || name === WHOLE);
+    return !namesIn(place).some((name) => name === FILE_NAMES.manifest || name === COMPLETED_FOLDER);
   } catch (error) {
     const cause = error instanceof ProblemError ? error.cause : null;
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return true;

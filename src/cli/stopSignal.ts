@@ -1,25 +1,34 @@
 import { constants } from 'node:os';
 
 /** A request by a person or a scheduler to end the program. */
-export interface Stopping {
+export interface StopRequest {
   readonly signal: AbortSignal;
-  /** The exit code by which shells and schedulers recognise the signal: 128 plus its number, 130 for Ctrl-C; 0 without a signal. */
+  /**
+   * The exit code after a signal, by which shells and schedulers recognise it: 128 plus its number, 130 for Ctrl-C. 0:
+   * no signal.
+   */
   readonly exitCode: () => number;
 }
 
-/** Ctrl-C in a terminal may arrive twice at once: directly and through the parent process. A second signal within this time, ms, is ignored. */
+/**
+ * Time in ms within which a second signal is ignored: Ctrl-C in a terminal may arrive twice at once, directly and
+ * through the parent process.
+ */
 const SAME_MS = 1000;
 
-/** Handles SIGINT and SIGTERM. The first asks the program to end by itself; another one, more than a second later, ends it at once. */
-export function stopping(now: () => number): Stopping {
+/**
+ * Handles SIGINT and SIGTERM. The first signal aborts `signal`, which asks the program to end by itself. Another one
+ * more than a second later ends the program at once.
+ */
+export function listenForStop(now: () => number): StopRequest {
   const abort = new AbortController();
   let code = 0;
-  let first = 0;
+  let firstTime = 0;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
-      if (code !== 0 && now() - first > SAME_MS) process.exit(code);
+      if (code !== 0 && now() - firstTime > SAME_MS) process.exit(code);
       if (code !== 0) return;
-      [code, first] = [128 + constants.signals[name], now()];
+      [code, firstTime] = [128 + constants.signals[name], now()];
       abort.abort();
     });
   }

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { readFlags } from '../../tools/flags.mjs';
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 
-/** What `npm run sweep` was asked to do. */
+/** The arguments of `npm run sweep`. */
 export interface SweepArguments {
   readonly file: string;
   readonly out: string; // folder
@@ -15,7 +15,7 @@ export interface SweepArguments {
   readonly json: boolean;
 }
 
-/** How `npm run sweep` is called. */
+/** The usage text of `npm run sweep`. */
 export const USAGE = [
   'npm run sweep -- FILE [--out DIR] [--jobs N] [--shard i/n] [--merge DIR …] [--table] [--json]',
   '  FILE       which knobs to try: examples/sweep.json, docs/long-jobs.md',
@@ -33,20 +33,20 @@ const FLAGS = {
   table: 'switch',
   json: 'switch',
 } as const;
-const MOST_JOBS = 256;
-const MOST_SHARDS = 100_000;
+const MAX_JOBS = 256;
+const MAX_SHARDS = 100_000;
 
-/** Reads the arguments. Throws ConfigError with every problem: what was got, and what exists. */
+/** Reads the arguments. Throws ConfigError with every problem: what was found, and what exists. */
 export function parseSweepArguments(args: readonly string[]): SweepArguments {
   const { given, positionals: files, problems } = readFlags(args, FLAGS);
   const [file = ''] = files;
   if (files.length !== 1)
     problems.push({ what: `sweep needs one FILE, not ${files.map((f) => visible(f)).join(' ') || 'none'}.` });
-  const jobs = whole(given.jobs ?? String(availableParallelism()), MOST_JOBS);
+  const jobs = wholeNumber(given.jobs ?? String(availableParallelism()), MAX_JOBS);
   if (jobs === null)
     problems.push({
       what: `--jobs can’t be ${visible(given.jobs ?? '')}.`,
-      remedy: `Use a whole number from 1 to ${MOST_JOBS}.`,
+      remedy: `Use a whole number from 1 to ${MAX_JOBS}.`,
     });
   const shard = shardFrom(given.shard ?? '1/1');
   if (shard === null) {
@@ -65,13 +65,13 @@ export function parseSweepArguments(args: readonly string[]): SweepArguments {
 
 function shardFrom(text: string): SweepArguments['shard'] | null {
   const [first = '', last = '', ...more] = text.split('/');
-  const n = whole(last, MOST_SHARDS);
-  const i = n === null ? null : whole(first, n);
+  const n = wholeNumber(last, MAX_SHARDS);
+  const i = n === null ? null : wholeNumber(first, n);
   return i === null || n === null || more.length > 0 ? null : { i, n };
 }
 
-/** A whole number from 1 to `most`; null where the text is none. */
-function whole(text: string, most: number): number | null {
-  const value = decimal(text) ?? NaN;
-  return Number.isInteger(value) && value >= 1 && value <= most ? value : null;
+/** Reads a whole number from 1 to `max`. Null for any other text. */
+function wholeNumber(text: string, max: number): number | null {
+  const value = parseDecimal(text) ?? NaN;
+  return Number.isInteger(value) && value >= 1 && value <= max ? value : null;
 }

@@ -3,10 +3,10 @@ import { sweepCsv, sweepJson, sweepMarkdown } from '../sweeps/sweepExports.ts';
 import type { SweepTable } from '../sweeps/sweepTable.ts';
 import { writeWhole } from './files.ts';
 
-/** Where the runs of a sweep lie in its folder. */
-export const runsIn = (folder: string) => path.join(folder, 'runs');
+/** The subfolder of a sweep's folder that holds the logs of its runs. */
+export const runsFolder = (folder: string) => path.join(folder, 'runs');
 
-/** Writes table.md, .csv and .json into the folder of a sweep; the Markdown. Throws ProblemError. */
+/** Writes table.md, table.csv and table.json into the folder of a sweep. Returns the Markdown. Throws ProblemError. */
 export async function writeSweepTable(folder: string, table: SweepTable): Promise<string> {
   const markdown = sweepMarkdown(table);
   await writeWhole(path.join(folder, 'table.md'), markdown);

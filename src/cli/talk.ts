@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { readFlags } from '../../tools/flags.mjs';
-import { decimal } from '../base/decimal.ts';
-import { type AskedTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/taskForm.ts';
+import { parseDecimal } from '../base/decimal.ts';
+import { type ChosenTask, type AskForm, type TalkSampling, type Voice, wordsOfLine } from '../domain/taskForm.ts';
 import { readCheckpointFiles } from '../checkpoints/read.ts';
 import { type Checkpoint, checkpointOf } from '../runs/checkpoint.ts';
 import { ConfigError } from '../config/configProblem.ts';
@@ -14,21 +14,21 @@ import { program } from './program.ts';
 import { visible } from '../base/visible.ts';
 import { Role } from '../domain/tokens.ts';
 
-type TalkAnswer = Extract<Answer, { kind: 'talk' }>;
+type PlayedAnswer = Extract<Answer, { kind: 'talk' }>;
 
 /**
- * What the agent and its tools said, a line a turn, with the verdict last. Names from outside show as text and nothing
- * else.
+ * The lines to print for a played task: the question, a line for each turn of the agent with its observation, and how
+ * the episode ended. Names may come from a file, so invisible characters in them are made visible.
  */
-function talkLines(said: TalkAnswer): readonly string[] {
-  const { batch, episode, words } = read(said);
+function talkLines(answer: PlayedAnswer): readonly string[] {
+  const { batch, episode, words } = readAnswer(answer);
   const turns = new Map<number, string[]>();
   for (const [t, word] of words.entries()) {
     const turn = batch.turns[t] ?? 0;
-    const dimmed = batch.roles[t] === Role.action ? word : `\u001b[2m${word}\u001b[22m`;
-    turns.set(turn, [...(turns.get(turn) ?? []), process.stdout.isTTY ? dimmed : word]);
+    const shownWord = batch.roles[t] === Role.action ? word : `\u001b[2m${word}\u001b[22m`;
+    turns.set(turn, [...(turns.get(turn) ?? []), process.stdout.isTTY ? shownWord : word]);
   }
-  const verdict = said.judged
+  const verdict = answer.judged
     ? `${episode.success ? 'solved' : 'not solved'}, reward ${Number(episode.reward.toPrecision(4))}`
     : 'nobody has told the environment what is right';
   return [
@@ -39,21 +39,21 @@ function talkLines(said: TalkAnswer): readonly string[] {
   ];
 }
 
-/** An answer as plain data, for JSON. */
-function talkRecord(said: TalkAnswer) {
-  const { batch, episode, words } = read(said);
+/** A played task as plain data, for JSON. */
+function talkRecord(answer: PlayedAnswer) {
+  const { batch, episode, words } = readAnswer(answer);
   const { question, success, reward, stop, toolCalls, invalidTurns } = episode;
   return {
     question,
     tokens: words,
     sampled: words.map((_, t) => batch.roles[t] === Role.action),
     logprobs: words.map((_, t) => (batch.roles[t] === Role.action ? batch.sampledLogprobs[t] : null)),
-    ...{ success: said.judged ? success : null, reward: said.judged ? reward : null },
+    ...{ success: answer.judged ? success : null, reward: answer.judged ? reward : null },
     ...{ stop, toolCalls, invalidTurns },
   };
 }
 
-function read({ said: batch, vocabulary }: TalkAnswer) {
+function readAnswer({ batch, vocabulary }: PlayedAnswer) {
   const [episode] = batch.episodes;
   if (!episode) throw new RangeError('talkLines: the batch has no episode. Pass one row.');
   const tokens = Array.from(batch.tokens.subarray(0, batch.lengths[0]));
@@ -72,19 +72,19 @@ const FLAGS = {
   json: 'switch',
 } as const;
 
-/** How the talk goes on, line after line. */
-interface Talk {
+/** The session to talk to, and the settings with which it plays every line. */
+interface TalkSettings {
   readonly session: Session;
   readonly form: AskForm | null;
   readonly voice: Voice;
   readonly sampling: TalkSampling;
 }
 
-/** `npm run talk`: asks the agent of an exported folder. Nothing is trained. */
+/** `npm run talk`: lets the agent of an exported folder play the tasks that a person types. Nothing is trained. */
 async function main(args: readonly string[]): Promise<number> {
   const { checkpoint: folder, before, json, sampling } = readArguments(args);
-  const read = readCheckpointFiles(await readFolder(callerPath(folder)));
-  if (read.kind === 'foreign') {
+  const opened = readCheckpointFiles(await readFolder(callerPath(folder)));
+  if (opened.kind === 'foreign') {
     throw new ConfigError([
       {
         what: '--checkpoint can’t be another program’s model, because it belongs to no environment yet.',
@@ -92,17 +92,17 @@ async function main(args: readonly string[]): Promise<number> {
       },
     ]);
   }
-  const { run } = read;
+  const { run } = opened;
   const session = await openSession(
     run.begun,
     await nodeHost(false),
     () => undefined,
     run.facts,
-    onCpu(run.checkpoint),
+    withCpuBackend(run.checkpoint),
   );
   try {
-    const asked = await session.answer({ kind: 'ask-form' });
-    const form = asked.kind === 'ask-form' ? asked.form : null;
+    const formAnswer = await session.answer({ kind: 'ask-form' });
+    const form = formAnswer.kind === 'ask-form' ? formAnswer.form : null;
     if (!json)
       console.error(`${run.name}, ${before ? 'before training' : `after update ${run.update}`}.\n${hint(form)}`);
     return await answerLines({ session, form, voice: before ? 'begun' : 'now', sampling }, json);
@@ -116,7 +116,7 @@ function readArguments(args: readonly string[]) {
   const { checkpoint = '', before = false, greedy = false, json = false } = given;
   if (checkpoint === '' && problems.length === 0)
     problems.push({ what: '--checkpoint is missing.', remedy: 'Name a folder or a zip.' });
-  const temperature = decimal(given.temperature ?? '1') ?? NaN;
+  const temperature = parseDecimal(given.temperature ?? '1') ?? NaN;
   if (!(temperature > 0 && temperature <= 5))
     problems.push({
       what: `--temperature can’t be ${given.temperature ?? ''}.`,
@@ -126,8 +126,8 @@ function readArguments(args: readonly string[]) {
   return { checkpoint, before, json, sampling: { temperature, topK: 0, topP: 1, greedy } };
 }
 
-/** A run to talk to needs no GPU: it is read on the CPU whatever it was trained on. */
-function onCpu(checkpoint: Checkpoint): Checkpoint {
+/** The checkpoint with knobs for the CPU. Playing single tasks needs no GPU, whatever the run was trained on. */
+function withCpuBackend(checkpoint: Checkpoint): Checkpoint {
   const cpu = { backend: 'cpu', storage: 'f32' } as const;
   return checkpointOf({
     ...checkpoint,
@@ -143,32 +143,35 @@ function hint(form: AskForm | null): string {
   return `${form.doc}\nType ${blanks}, for example: ${example}. Or #N for the task of number N.`;
 }
 
-/** Plays a task a line until there are no more; 1 where one of them could not be asked. */
-async function answerLines(talk: Talk, json: boolean): Promise<number> {
-  const typed = process.stdin.isTTY;
-  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ', terminal: typed });
+/**
+ * Plays one task for each line of input. Returns exit code 1 if a line could not be played, unless the lines were
+ * typed.
+ */
+async function answerLines(talk: TalkSettings, json: boolean): Promise<number> {
+  const isTyped = process.stdin.isTTY;
+  const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ', terminal: isTyped });
   let refused = 0;
-  let last = null as AskedTask | null;
-  let take = 0;
-  if (typed) lines.prompt();
+  let lastTask = null as ChosenTask | null;
+  let drawNumber = 0;
+  if (isTyped) lines.prompt();
   for await (const line of lines) {
-    const asked = taskOf(line, talk.form) ?? last;
-    if (asked) {
+    const task = taskOf(line, talk.form) ?? lastTask;
+    if (task) {
       try {
-        const said = await speak(talk, asked, ++take);
-        console.log(json ? JSON.stringify(talkRecord(said)) : talkLines(said).join('\n'));
-        last = asked;
+        const answer = await playTask(talk, task, ++drawNumber);
+        console.log(json ? JSON.stringify(talkRecord(answer)) : talkLines(answer).join('\n'));
+        lastTask = task;
       } catch (error) {
         refused++;
         console.error(error instanceof Error ? error.message : String(error));
       }
     }
-    if (typed) lines.prompt();
+    if (isTyped) lines.prompt();
   }
-  return refused > 0 && !typed ? 1 : 0;
+  return refused > 0 && !isTyped ? 1 : 0;
 }
 
-function taskOf(line: string, form: AskForm | null): AskedTask | null {
+function taskOf(line: string, form: AskForm | null): ChosenTask | null {
   const text = line.trim();
   if (text === '') return null;
   const number = /^#\s*(\d+)$/.exec(text)?.[1];
@@ -176,9 +179,21 @@ function taskOf(line: string, form: AskForm | null): AskedTask | null {
   return { words: form ? wordsOfLine(form, text) : [text] };
 }
 
-async function speak({ session, voice, sampling }: Talk, asked: AskedTask, take: number): Promise<TalkAnswer> {
-  const environmentSeed = 'seed' in asked ? asked.seed : take;
-  const answer = await session.answer({ kind: 'talk', asked, environmentSeed, script: [], voice, sampling, take });
+async function playTask(
+  { session, voice, sampling }: TalkSettings,
+  task: ChosenTask,
+  drawNumber: number,
+): Promise<PlayedAnswer> {
+  const environmentSeed = 'seed' in task ? task.seed : drawNumber;
+  const answer = await session.answer({
+    kind: 'talk',
+    chosenTask: task,
+    environmentSeed,
+    agentPrefix: [],
+    voice,
+    sampling,
+    drawIndex: drawNumber,
+  });
   if (answer.kind !== 'talk') throw new Error(`The agent answered ${answer.kind} and not in words. Ask again.`);
   return answer;
 }

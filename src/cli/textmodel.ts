@@ -1,5 +1,5 @@
 import { readFlags } from '../../tools/flags.mjs';
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { textModelFiles } from '../checkpoints/textModelFiles.ts';
 import { textModelCard } from '../checkpoints/textModelCard.ts';
 import { parseConfig } from '../config/config.ts';
@@ -9,7 +9,7 @@ import { TEXT_AGENT, TEXT_AGENT_SIZES, TEXT_QUALITY, TEXT_RECIPE } from '../conf
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
-import { type Demonstrated, demonstrations, warmStart } from '../rl/warmStart.ts';
+import { type DemonstratedEnv, demonstrations, warmStart } from '../rl/warmStart.ts';
 import { modelConfig } from '../model/architecture.ts';
 import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import { factsFor } from '../session/shippedFacts.ts';
@@ -26,35 +26,38 @@ const USAGE =
 const ENVS = Object.keys(TEXT_QUALITY) as (keyof typeof TEXT_QUALITY)[];
 // The seed of the shipped files; changing it changes every run that begins from them.
 const SEED = 20;
-const TOKENS = 1024;
-/** Episodes an environment that the tokenizer is trained on. */
-const EPISODES = 400;
-/** Steps after which the folder is written, so that a long training that ends early leaves something. */
-const WRITTEN_EVERY = 250;
+const VOCABULARY_SIZE = 1024;
+/** Number of episodes of each environment on which the tokenizer is trained. */
+const EPISODES_PER_ENVIRONMENT = 400;
+/** Number of steps between two saves, so that a long training that is stopped early leaves a model. */
+const SAVE_EVERY = 250;
 
-/** `npm run textmodel`: a tokenizer on what the environments write, then a model that imitates their imperfect demonstrators, all at once. */
+/**
+ * `npm run textmodel`: trains a tokenizer on episodes of the environments, then a model that imitates the imperfect
+ * demonstrators of all these environments at once.
+ */
 async function main(args: readonly string[]): Promise<number> {
   const steps = stepsOf(args);
   const folder = `${PUBLIC_FOLDER}/${TEXT_AGENT}`;
   await writableFolder(folder);
-  const bytesAlone = openChatTokenizer({
+  const byteTokenizer = openChatTokenizer({
     tokenizer: agentTokenizer([], 0),
     template: AGENT_TEMPLATE,
     stops: AGENT_STOPS,
   });
-  const texts = (await demonstrated(bytesAlone)).flatMap((shown) => written(shown, bytesAlone));
+  const texts = (await demonstratedEnvs(byteTokenizer)).flatMap((each) => episodeTexts(each, byteTokenizer));
   const files: ChatTokenizerFiles = {
-    tokenizer: agentTokenizer(texts, TOKENS),
+    tokenizer: agentTokenizer(texts, VOCABULARY_SIZE),
     template: AGENT_TEMPLATE,
     stops: AGENT_STOPS,
   };
   const chatTokenizer = openChatTokenizer(files);
-  const shown = await demonstrated(chatTokenizer);
-  for (const { env } of shown)
+  const demonstratedNow = await demonstratedEnvs(chatTokenizer);
+  for (const { env } of demonstratedNow)
     console.error(env.name, `${env.maxTokens} tokens an episode, ${env.maxTurnTokens} a turn at most`);
   const rows = TEXT_RECIPE.rows ?? 0;
   const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), chatTokenizer.codec.size, false);
-  const length = Math.max(...shown.map(({ env }) => env.maxTokens));
+  const length = Math.max(...demonstratedNow.map(({ env }) => env.maxTokens));
   const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
     precision: 'f32',
     seed: SEED,
@@ -74,16 +77,16 @@ async function main(args: readonly string[]): Promise<number> {
   };
   const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
   const began = performance.now();
-  for await (const step of warmStart({ policy, env: shown, seed: SEED, recipe, yieldToEvents })) {
+  for await (const step of warmStart({ policy, env: demonstratedNow, seed: SEED, recipe, yieldToEvents })) {
     if (step % 50 === 0) console.error(step, `${((performance.now() - began) / 1000).toFixed(0)} s`);
-    if (step % WRITTEN_EVERY === 0) await save();
+    if (step % SAVE_EVERY === 0) await save();
   }
   await save();
   return 0;
 }
 
-/** The environments as their presets have them, in this chat tokenizer, each with how well its demonstrator plays. */
-async function demonstrated(chatTokenizer: ChatTokenizer): Promise<readonly Demonstrated[]> {
+/** The environments with their presets' knobs and this chat tokenizer, each with the quality of its demonstrator. */
+async function demonstratedEnvs(chatTokenizer: ChatTokenizer): Promise<readonly DemonstratedEnv[]> {
   const { shippedFile } = await nodeHost(false);
   return Promise.all(
     ENVS.map(async (name) => {
@@ -94,10 +97,15 @@ async function demonstrated(chatTokenizer: ChatTokenizer): Promise<readonly Demo
   );
 }
 
-/** Episodes of an environment as text. */
-function written(shown: Demonstrated, chatTokenizer: ChatTokenizer): readonly string[] {
-  const env: ToolEnv = shown.env;
-  const record = demonstrations([shown], { seed: SEED, step: 0, rows: EPISODES, length: env.maxTokens });
+/** Demonstrated episodes of an environment, as texts. */
+function episodeTexts(demonstrated: DemonstratedEnv, chatTokenizer: ChatTokenizer): readonly string[] {
+  const env: ToolEnv = demonstrated.env;
+  const record = demonstrations([demonstrated], {
+    seed: SEED,
+    step: 0,
+    rows: EPISODES_PER_ENVIRONMENT,
+    length: env.maxTokens,
+  });
   return Array.from(record.lengths, (length, row) =>
     chatTokenizer.codec.decode(Array.from(record.tokens.subarray(row * env.maxTokens, row * env.maxTokens + length))),
   );
@@ -105,7 +113,7 @@ function written(shown: Demonstrated, chatTokenizer: ChatTokenizer): readonly st
 
 function stepsOf(args: readonly string[]): number {
   const { given, problems } = readFlags(args, { steps: 'value' }, { words: 0 });
-  const steps = given.steps === undefined ? TEXT_RECIPE.steps : (decimal(given.steps) ?? NaN);
+  const steps = given.steps === undefined ? TEXT_RECIPE.steps : (parseDecimal(given.steps) ?? NaN);
   if (!Number.isInteger(steps) || steps < 1)
     problems.push({ what: `--steps can’t be ${given.steps ?? ''}.`, remedy: 'Use a whole number from 1.' });
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });

@@ -18,19 +18,20 @@ const SEED = 20;
 async function main(args: readonly string[]): Promise<number> {
   const { positionals, problems } = readFlags(args, {});
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
-  const [only] = positionals;
+  const [chosen] = positionals;
   const presetOf = (env: string): Partial<RunConfig> =>
     Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
-  // facts that a person brings are searched with the weights of world facts; some presets begin from random weights
+  // A person's own facts use the weights of world facts, and some presets begin from random weights: neither has a
+  // file.
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
-  if (positionals.length > 1 || (only !== undefined && !shipped.some((env) => env === only))) {
+  if (positionals.length > 1 || (chosen !== undefined && !shipped.some((env) => env === chosen))) {
     const what = `warmstart can’t make ${positionals.join(' ')}.`;
     throw new ConfigError([{ what, remedy: `Use one of ${shipped.join(', ')}, or nothing.` }], { usage: `  ${USAGE}` });
   }
   await writableFolder(WARM_FOLDER);
   const host = await nodeHost(false);
   const show = progress(process.stderr, false);
-  for (const env of shipped.filter((each) => only === undefined || each === only)) {
+  for (const env of shipped.filter((each) => chosen === undefined || each === chosen)) {
     const preset = presetOf(env); // the tasks of its preset: demonstrations depend on them
     const tasks = Object.entries(preset).filter(([name]) => isFieldName(name) && FIELDS[name].group === 'task');
     const { evaluation } = preset;

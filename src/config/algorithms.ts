@@ -1,7 +1,7 @@
 import type { RunConfig } from './fields.ts';
-import { idle } from './idle.ts';
+import { whyIdle } from './idle.ts';
 
-/** The knobs that define an algorithm. All other knobs depend on the task. */
+/** The knobs that define an algorithm. The values of all other knobs are chosen for the task. */
 export const ALGORITHM_FIELDS = [
   'estimator',
   'divideByStd',
@@ -21,16 +21,16 @@ export const ALGORITHM_FIELDS = [
   'filterScore',
   'filterScaling',
 ] as const satisfies readonly (keyof RunConfig)[];
-type Point = Pick<RunConfig, (typeof ALGORITHM_FIELDS)[number]>;
+type AlgorithmKnobs = Pick<RunConfig, (typeof ALGORITHM_FIELDS)[number]>;
 
 interface Algorithm {
   readonly label: string;
   readonly doc: string;
-  readonly set: Point;
+  readonly set: AlgorithmKnobs;
 }
 
 // verl's defaults: clipped at ±0.2, dual clip at 3, token mean, no KL, no filter
-const BASE: Point = {
+const BASE: AlgorithmKnobs = {
   estimator: 'gae',
   divideByStd: 'on',
   whiten: 'on',
@@ -115,10 +115,12 @@ export const ALGORITHM_NAMES = Object.keys(ALGORITHMS) as readonly AlgorithmName
 export function algorithmOf(config: RunConfig): AlgorithmName | null {
   return (
     ALGORITHM_NAMES.find((name) => {
-      const point: Point = ALGORITHMS[name].set;
-      const there = { ...config, ...point };
+      const algorithmKnobs: AlgorithmKnobs = ALGORITHMS[name].set;
+      const withAlgorithm = { ...config, ...algorithmKnobs };
       // a knob that has no effect may have any value
-      return ALGORITHM_FIELDS.every((field) => config[field] === point[field] || idle(field, there) !== null);
+      return ALGORITHM_FIELDS.every(
+        (field) => config[field] === algorithmKnobs[field] || whyIdle(field, withAlgorithm) !== null,
+      );
     }) ?? null
   );
 }

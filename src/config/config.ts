@@ -1,7 +1,16 @@
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { contradictions } from './contradictions.ts';
 import { FIELD_DOCS } from './fieldDocs.ts';
-import { allowed, choiceOf, currentName, DEFAULTS, type Field, FIELDS, isFieldName, type RunConfig } from './fields.ts';
+import {
+  allowedText,
+  validChoice,
+  currentName,
+  DEFAULTS,
+  type Field,
+  FIELDS,
+  isFieldName,
+  type RunConfig,
+} from './fields.ts';
 import { ConfigError } from './configProblem.ts';
 import type { Problem } from '../base/problem.ts';
 import type { KnobChange } from './knobChange.ts';
@@ -12,25 +21,27 @@ export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type W
 /** Parses the value of a knob, given as text or number. Throws ConfigError that says which values the knob takes. */
 export function parseField(name: string, input: unknown): string | number {
   if (!isFieldName(name)) {
-    const what = `${shown(name)}: there is no such knob.`;
+    const what = `${inputText(name)}: there is no such knob.`;
     throw new ConfigError([{ what, remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.` }]);
   }
   const field: Field = FIELDS[name];
-  const bad = () =>
-    new ConfigError([{ place: name, what: `${shown(input)} isn’t ${allowed(field)}.`, remedy: FIELD_DOCS[name] }]);
+  const badValue = () =>
+    new ConfigError([
+      { place: name, what: `${inputText(input)} isn’t ${allowedText(field)}.`, remedy: FIELD_DOCS[name] },
+    ]);
   if ('choices' in field) {
-    const choice = typeof input === 'string' ? choiceOf(field, input) : undefined;
-    if (choice === undefined) throw bad();
+    const choice = typeof input === 'string' ? validChoice(field, input) : undefined;
+    if (choice === undefined) throw badValue();
     return choice;
   }
-  const value = typeof input === 'string' ? decimal(input) : input;
-  if (typeof value !== 'number' || !(value >= field.min && value <= field.max)) throw bad();
-  if (field.integer && !Number.isInteger(value)) throw bad();
+  const value = typeof input === 'string' ? parseDecimal(input) : input;
+  if (typeof value !== 'number' || !(value >= field.min && value <= field.max)) throw badValue();
+  if (field.integer && !Number.isInteger(value)) throw badValue();
   return value + 0; // no negative zero
 }
 
 /** A short description of any input, for an error message. */
-function shown(input: unknown): string {
+function inputText(input: unknown): string {
   if (typeof input === 'number' || typeof input === 'boolean' || input === null) return String(input);
   if (typeof input !== 'string')
     return input === undefined ? 'an empty value' : Array.isArray(input) ? 'a list' : `a ${typeof input}`;
@@ -45,8 +56,8 @@ function shown(input: unknown): string {
 export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
   const problems: Problem[] = [];
   const values: Record<string, string | number> = { ...DEFAULTS };
-  for (const [named, value] of Object.entries(input)) {
-    const name = currentName(named);
+  for (const [writtenName, value] of Object.entries(input)) {
+    const name = currentName(writtenName);
     try {
       values[name] = parseField(name, value);
     } catch (error) {
@@ -56,8 +67,8 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const config = values as RunConfig;
-  const impossible = contradictions(config);
-  if (impossible.length > 0) throw new ConfigError(impossible);
+  const conflicts = contradictions(config);
+  if (conflicts.length > 0) throw new ConfigError(conflicts);
   return config;
 }
 
@@ -65,18 +76,18 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
  * The configuration of a running run after changes of knobs. Throws ConfigError if only a new run can change one of
  * them.
  */
-export function reconfigured(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
+export function configAfterChanges(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
   const next = parseConfig({ ...config, ...changes });
-  const fixed = Object.keys(changes)
+  const fixedKnobs = Object.keys(changes)
     .filter(isFieldName)
     .filter((name) => FIELDS[name].when === 'restart' && next[name] !== config[name]);
-  if (fixed.length === 0) return next;
+  if (fixedKnobs.length === 0) return next;
   throw new ConfigError(
-    fixed.map((place) => ({ place, what: 'can’t change during a run.', remedy: 'Reset to start a new one.' })),
+    fixedKnobs.map((place) => ({ place, what: 'can’t change during a run.', remedy: 'Reset to start a new one.' })),
   );
 }
 
 /** Throws ConfigError if a run that begins with `config` can't take one of the changes. */
 export function checkChanges(config: RunConfig, changes: readonly KnobChange[]): void {
-  changes.reduce((before, { set }) => reconfigured(before, set), config);
+  changes.reduce((before, { set }) => configAfterChanges(before, set), config);
 }

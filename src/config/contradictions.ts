@@ -14,7 +14,7 @@ interface KnobProblem extends Problem {
 interface Rule {
   readonly field: FieldName | ((c: RunConfig) => FieldName); // the knob to change first
   readonly when: (c: RunConfig) => boolean; // whether the configuration has this combination
-  readonly against: (c: RunConfig) => string; // the reason why the knob's value doesn't fit, without a full stop
+  readonly reason: (c: RunConfig) => string; // the reason why the knob's value doesn't fit, without a full stop
   readonly remedy: (c: RunConfig) => string;
 }
 
@@ -28,124 +28,123 @@ const CONTRADICTIONS: readonly Rule[] = [
   {
     field: 'heads',
     when: (c) => hasSizes(c) && c.width % c.heads !== 0,
-    against: ({ width }) => `width ${width} must be a multiple of it`,
+    reason: ({ width }) => `width ${width} must be a multiple of it`,
     remedy: () => 'Choose a divisor.',
   },
   {
     field: 'heads',
     when: (c) => hasSizes(c) && c.width % c.heads === 0 && ((c.width / c.heads) % 2 !== 0 || c.width / c.heads > 64),
-    against: ({ width, heads }) =>
+    reason: ({ width, heads }) =>
       `the head size, width ${width} / heads ${heads} = ${width / heads}, must be even and at most 64`,
     remedy: () => 'Choose another number of heads, or another width.',
   },
   {
     field: 'kvHeads',
     when: (c) => hasSizes(c) && c.heads % c.kvHeads !== 0,
-    against: ({ heads }) => `heads ${heads} must be a multiple of it`,
+    reason: ({ heads }) => `heads ${heads} must be a multiple of it`,
     remedy: () => 'Choose a divisor.',
   },
   {
     field: 'minibatches',
     when: (c) => rows(c) % c.minibatches !== 0,
-    against: (c) => `the ${rows(c)} rollouts (prompts × groupSize) must be a multiple of it`,
+    reason: (c) => `the ${rows(c)} rollouts (prompts × groupSize) must be a multiple of it`,
     remedy: () => 'Choose a divisor.',
   },
   {
     field: 'critic',
     when: ({ critic, estimator }) => usesCritic(estimator) && critic === 'none',
-    against: ({ estimator }) => `${estimator} needs a critic`,
+    reason: ({ estimator }) => `${estimator} needs a critic`,
     remedy: () => 'Set critic to shared or separate, or estimator to grpo.',
   },
   {
     field: 'groupSize',
     when: ({ groupSize, estimator }) => usesGroups(estimator) && groupSize < 2,
-    against: ({ estimator }) => `${estimator} compares rollouts of the same prompt`,
+    reason: ({ estimator }) => `${estimator} compares rollouts of the same prompt`,
     remedy: () => 'Use 2 or more, or estimator reinforce++.',
   },
   {
     field: 'groupSize',
     when: ({ groupSize, filter }) => filter !== 'none' && groupSize < 2,
-    against: ({ filter }) => `the filter ${filter} compares rollouts within a group`,
+    reason: ({ filter }) => `the filter ${filter} compares rollouts within a group`,
     remedy: () => 'Use 2 or more, or filter none.',
   },
   {
     field: 'filterShare',
     when: ({ filter, filterShare, prompts }) => filter === 'top-fraction' && Math.floor(filterShare * prompts) < 1,
-    against: ({ prompts }) => `that share of ${prompts} prompts keeps none`,
+    reason: ({ prompts }) => `that share of ${prompts} prompts keeps none`,
     remedy: ({ prompts }) => `Use ${(1 / prompts).toPrecision(2)} or more, or more prompts.`,
   },
   {
     field: 'rewardModel',
     when: ({ rewardModel, preferenceReward }) => preferenceReward > 0 && rewardModel === 'off',
-    against: () => 'preferenceReward needs its score',
+    reason: () => 'preferenceReward needs its score',
     remedy: () => 'Set rewardModel to on, or preferenceReward to 0.',
   },
   {
     field: 'criticWarmup',
     when: ({ critic, criticWarmup }) => criticWarmup > 0 && critic !== 'separate',
-    against: () => 'only a separate critic can train alone',
+    reason: () => 'only a separate critic can train alone',
     remedy: () => 'Set critic to separate, or criticWarmup to 0.',
   },
   {
     field: 'maxTurns',
     when: (c) => actsIn('hops', c.env) && c.maxTurns < c.hops + 1,
-    against: ({ hops }) => `${hops} hops need ${hops} calls and an answer`,
+    reason: ({ hops }) => `${hops} hops need ${hops} calls and an answer`,
     remedy: ({ hops }) => `Use ${hops + 1} or more.`,
   },
   {
     field: 'maxTurns',
     when: ({ env, oneHopShare, maxTurns }) => env === 'document-search' && oneHopShare < 1 && maxTurns < 3,
-    against: () => 'a question over two passages needs two calls and an answer',
+    reason: () => 'a question over two passages needs two calls and an answer',
     remedy: () => 'Use 3 or more, or oneHopShare 1.',
   },
   {
     field: 'language',
     when: ({ language, env }) => language === 'text' && !ENVIRONMENTS[env].text,
-    against: ({ env }) => `${env} is played in words alone`,
+    reason: ({ env }) => `${env} is played in words alone`,
     remedy: () => `Set language to words, or env to one of ${TEXT_ENVS.join(', ')}.`,
   },
   {
     field: 'think',
     when: ({ language, think }) => language === 'text' && think === 'on',
-    against: () => 'text has no think span: a language model thinks in its own words',
+    reason: () => 'text has no think span: a language model thinks in its own words',
     remedy: () => 'Set think to off, or language to words.',
   },
   {
     field: 'model',
     when: (c) => trainsAdapters(c) && c.language === 'words',
-    against: () => 'a checkpoint speaks text',
+    reason: () => 'a checkpoint speaks text',
     remedy: () => 'Set language to text, or model to sizes.',
   },
   {
     field: 'critic',
     when: (c) => trainsAdapters(c) && c.critic === 'separate',
-    against: () => 'adapters share one frozen model, and a separate critic would need a second',
+    reason: () => 'adapters share one frozen model, and a separate critic would need a second',
     remedy: () => 'Set critic to shared or none.',
   },
   {
     field: 'rewardModel',
     when: (c) => trainsAdapters(c) && c.rewardModel === 'on',
-    against: () => 'a reward model of the same size doesn’t fit beside the checkpoint',
+    reason: () => 'a reward model of the same size doesn’t fit beside the checkpoint',
     remedy: () => 'Set rewardModel to off, or model to sizes.',
   },
   {
     field: 'storage',
     when: (c) => trainsAdapters(c) && c.storage === 'f16',
-    against: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
+    reason: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
     remedy: () => 'Set storage to f32.',
   },
   // shifted tasks are one hop longer than training tasks, and each entity and relation of a chain needs its own word
   {
     field: 'relations',
     when: (c) => actsIn('names', c.env) && c.relations < c.hops + 1,
-    against: ({ hops }) =>
-      `evaluation also asks chains of ${hops + 1} hops, one more than training, which need as many`,
+    reason: ({ hops }) => `evaluation also asks chains of ${hops + 1} hops, one more than training, which need as many`,
     remedy: ({ hops }) => `Use ${hops + 1} or more.`,
   },
   {
     field: 'entities',
     when: (c) => actsIn('names', c.env) && c.entities < c.hops + 2,
-    against: ({ hops }) => `evaluation also asks chains of ${hops + 1} hops, which visit ${hops + 2}`,
+    reason: ({ hops }) => `evaluation also asks chains of ${hops + 1} hops, which visit ${hops + 2}`,
     remedy: ({ hops }) => `Use ${hops + 2} or more.`,
   },
 ];
@@ -154,32 +153,32 @@ const WARNINGS: readonly Rule[] = [
   {
     field: 'klRewardCoef',
     when: ({ klCoef, klRewardCoef }) => klCoef > 0 && klRewardCoef > 0,
-    against: () => 'KL is penalised twice, in the reward and in the loss',
+    reason: () => 'KL is penalised twice, in the reward and in the loss',
     remedy: () => 'Set one of them to 0.',
   },
   {
     field: 'klRewardCoef',
     when: ({ klRewardCoef, estimator }) => klRewardCoef > 0 && usesGroups(estimator),
-    against: ({ estimator }) => `${estimator} compares whole scores, so a KL in the reward mixes two scales`,
+    reason: ({ estimator }) => `${estimator} compares whole scores, so a KL in the reward mixes two scales`,
     remedy: () => 'Use klCoef instead.',
   },
   {
     field: 'klEstimator',
     when: ({ klCoef, klEstimator }) => klCoef > 0 && klEstimator === 'k1',
-    against: () => 'k1 in the loss has an expected gradient of zero: it adds noise and no pull',
+    reason: () => 'k1 in the loss has an expected gradient of zero: it adds noise and no pull',
     remedy: () => 'Use k2 or k3.',
   },
   {
     field: ({ imitationSteps }) => (imitationSteps > 0 ? 'imitationSteps' : 'demonstrator'),
     when: ({ warmStart, imitationSteps, demonstrator }) =>
       (warmStart === 'shipped' || warmStart === 'none') && (imitationSteps > 0 || demonstrator !== 'imperfect'),
-    against: () => 'has an effect only if the run makes its own warm start',
+    reason: () => 'has an effect only if the run makes its own warm start',
     remedy: () => 'Set warmStart to train or continued.',
   },
   {
     field: truncatingKnob,
     when: ({ topK, topP }) => topK > 0 || topP < 1,
-    against: () =>
+    reason: () =>
       'rollouts are drawn from a truncated distribution, but ratio, KL and entropy use the full policy, so each batch is off-policy from the start. rollout/truncation_kl measures this',
     remedy: (c) =>
       `Set ${truncatingKnob(c)} to ${truncatingKnob(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
@@ -187,30 +186,30 @@ const WARNINGS: readonly Rule[] = [
   {
     field: 'surrogate',
     when: (c) => c.surrogate === 'plain' && steps(c) > 1,
-    against: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,
+    reason: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,
     remedy: () => 'Set epochs to 1, or surrogate to clipped.',
   },
 ];
 
 /** The contradictions between the knobs of a configuration. Empty if it can run. */
 export function contradictions(config: RunConfig): readonly KnobProblem[] {
-  return problems(CONTRADICTIONS, config, (value, against) => `${value}, but ${against}.`);
+  return problemsOf(CONTRADICTIONS, config, (value, against) => `${value}, but ${against}.`);
 }
 
 /** The settings of a configuration that can run, but seldom do what the user wants. */
 export function warnings(config: RunConfig): readonly KnobProblem[] {
-  return problems(WARNINGS, config, (_, against) => `${against}.`);
+  return problemsOf(WARNINGS, config, (_, against) => `${against}.`);
 }
 
-function problems(
+function problemsOf(
   rules: readonly Rule[],
   c: RunConfig,
   sentence: (value: string | number, against: string) => string,
 ): readonly KnobProblem[] {
   return rules
     .filter(({ when }) => when(c))
-    .map(({ field: of, against, remedy }) => {
-      const field = typeof of === 'function' ? of(c) : of;
-      return { place: field, what: sentence(c[field], against(c)), remedy: remedy(c) };
+    .map(({ field: knob, reason, remedy }) => {
+      const field = typeof knob === 'function' ? knob(c) : knob;
+      return { place: field, what: sentence(c[field], reason(c)), remedy: remedy(c) };
     });
 }

@@ -51,45 +51,54 @@ export interface TaskKnobs {
 
 /** The facts about an environment that are known without creating it. */
 export interface Environment {
-  readonly prompt: string; // an example task as the agent reads it after <bos>, with default knobs
+  readonly examplePrompt: string; // an example task as the agent reads it after <bos>, with default knobs
   readonly knobs: readonly (keyof TaskKnobs)[]; // the TaskKnobs that act in it
   readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
   /**
    * The name of weights that imitated demonstrations. Two configurations have the same name if vocabulary and
    * demonstrations are the same.
    */
-  readonly weights: (config: TaskKnobs) => string;
-  readonly payoffDice?: true; // an action's reward is random, whatever the knobs are
-  /** The number of tasks, if there are so few that training plays all of them. */
-  readonly allTasks?: (config: TaskKnobs) => number;
+  readonly weightsName: (config: TaskKnobs) => string;
+  readonly hasRandomPayoffs?: true; // an action's reward is random, whatever the knobs are
+  /** The number of tasks, if there are so few that training plays all of them and none is held out. */
+  readonly countIfAllPlayed?: (config: TaskKnobs) => number;
   readonly text?: true; // it can be played in text
-  readonly facts?: 'own' | `${string}.csv`; // the facts that it asks about: the person's own, or a shipped file
+  readonly facts?: 'own' | `${string}.csv`; // the facts that it asks about: a person's own file, or a shipped file
 }
 
 // knobs of every environment in which the agent calls a tool
-const CALLS = ['failureRate', 'latency', 'maxTurns'] as const;
-const GRAPH = [...CALLS, 'entities', 'relations', 'hops', 'oneHopShare', 'retriever', 'distractors'] as const;
+const CALL_KNOBS = ['failureRate', 'latency', 'maxTurns'] as const;
+const GRAPH_KNOBS = [
+  ...CALL_KNOBS,
+  'entities',
+  'relations',
+  'hops',
+  'oneHopShare',
+  'retriever',
+  'distractors',
+] as const;
 
-// the demonstrator makes the right choice three times in ten; otherwise it makes a plausible one and often answers
-// after half the search
-const SEARCH: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
-// few episodes in each step, because the agent only has to learn the form of a turn and where to look
-const BRIEF = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
-const WALK: WarmStartRecipe = { ...BRIEF, steps: 300, quality: 0.6 };
+// The demonstrator makes the right choice three times in ten. Otherwise it makes a plausible one and often answers
+// after half the search.
+const SEARCH_RECIPE: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
+// An imitation step has few episodes, because the agent only has to learn the form of a turn and where to look.
+const BRIEF_RECIPE = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
+const WALK_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 300, quality: 0.6 };
 // A task has only one turn, whose form is soon learned. The demonstrator is rarely right, so that something is left for
 // RL to learn.
-const GUESS: WarmStartRecipe = { ...BRIEF, steps: 200, quality: 0.1 };
+const GUESS_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 200, quality: 0.1 };
 
-// search tasks over graphs differ only in the size and shape of the graph
-function graphTasks({ entities, relations, hops, distractors, retriever }: TaskKnobs): string {
+// The part of the weights' name for tasks over graphs, which differ in the size and shape of the graph, in noise and in
+// the retriever.
+function graphTasksName({ entities, relations, hops, distractors, retriever }: TaskKnobs): string {
   const noise = distractors > 0 ? `-noise${distractors}` : '';
   return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
 }
 // weights with slot names fit any facts; weights with the entities' own names fit only the facts that they were trained
 // on
-function factTasks(env: EnvName): (config: TaskKnobs) => string {
+function factWeightsName(env: EnvName): (config: TaskKnobs) => string {
   return (config) =>
-    config.names === 'slots' ? `world-facts-${graphTasks(config)}` : `${env}-${graphTasks(config)}-own`;
+    config.names === 'slots' ? `world-facts-${graphTasksName(config)}` : `${env}-${graphTasksName(config)}-own`;
 }
 
 /**
@@ -100,91 +109,91 @@ function factTasks(env: EnvName): (config: TaskKnobs) => string {
 export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   // a demonstrated guess uses the last answer three times in ten and is random otherwise
   'number-hunt': {
-    prompt: 'find',
+    examplePrompt: 'find',
     text: true,
-    knobs: [...CALLS, 'range', 'distractors'],
-    recipe: { ...SEARCH, steps: 200 },
-    weights: ({ range }) => `number-hunt-${range}`,
-    allTasks: ({ range }) => range,
+    knobs: [...CALL_KNOBS, 'range', 'distractors'],
+    recipe: { ...SEARCH_RECIPE, steps: 200 },
+    weightsName: ({ range }) => `number-hunt-${range}`,
+    countIfAllPlayed: ({ range }) => range,
   },
   'multi-hop': {
-    prompt: 'question boss friend ivo ?',
+    examplePrompt: 'question boss friend ivo ?',
     text: true,
-    knobs: GRAPH,
-    recipe: SEARCH,
-    weights: (config) => `multi-hop-${graphTasks(config)}`,
+    knobs: GRAPH_KNOBS,
+    recipe: SEARCH_RECIPE,
+    weightsName: (config) => `multi-hop-${graphTasksName(config)}`,
   },
   'frozen-lake': {
-    prompt: 'holes c2 c3 goal b1 at 1-down 3-left ice ice edge edge',
-    knobs: [...CALLS, 'size', 'slip', 'ends', 'sight'],
-    recipe: WALK,
-    weights: ({ size, slip, ends, sight, maxTurns }) =>
+    examplePrompt: 'holes c2 c3 goal b1 at 1-down 3-left ice ice edge edge',
+    knobs: [...CALL_KNOBS, 'size', 'slip', 'ends', 'sight'],
+    recipe: WALK_RECIPE,
+    weightsName: ({ size, slip, ends, sight, maxTurns }) =>
       `frozen-lake-${size}-slip${slip}-turns${maxTurns}${ends === 'corners' ? '-corners' : ''}${sight === 'name' ? '-name' : ''}`,
   },
   sokoban: {
-    prompt: 'walls a2 c2 d4 target d3 at a3 box 1-down same-column 2-down same-column',
-    knobs: [...CALLS, 'size'],
-    recipe: WALK,
-    weights: ({ size, maxTurns }) => `sokoban-${size}-turns${maxTurns}`,
+    examplePrompt: 'walls a2 c2 d4 target d3 at a3 box 1-down same-column 2-down same-column',
+    knobs: [...CALL_KNOBS, 'size'],
+    recipe: WALK_RECIPE,
+    weightsName: ({ size, maxTurns }) => `sokoban-${size}-turns${maxTurns}`,
   },
   bandit: {
-    prompt: 'choose pilot or gardener',
+    examplePrompt: 'choose pilot or gardener',
     knobs: [],
-    recipe: GUESS,
-    weights: () => 'bandit-arms',
-    payoffDice: true,
-    allTasks: () => 8,
+    recipe: GUESS_RECIPE,
+    weightsName: () => 'bandit-arms',
+    hasRandomPayoffs: true,
+    countIfAllPlayed: () => 8,
   },
   'bandit-reversed': {
-    prompt: 'choose gardener or pilot',
+    examplePrompt: 'choose gardener or pilot',
     knobs: [],
-    recipe: GUESS,
-    weights: () => 'bandit-reversed-arms',
-    payoffDice: true,
-    allTasks: () => 8,
+    recipe: GUESS_RECIPE,
+    weightsName: () => 'bandit-reversed-arms',
+    hasRandomPayoffs: true,
+    countIfAllPlayed: () => 8,
   },
   calculator: {
-    prompt: 'compute 2 9 + 3 8 - 3 9 ?',
+    examplePrompt: 'compute 2 9 + 3 8 - 3 9 ?',
     text: true,
-    knobs: [...CALLS, 'hops'],
-    recipe: { ...BRIEF, steps: 500, quality: 0.35 },
-    weights: ({ hops }) => `calculator-${hops}`,
+    knobs: [...CALL_KNOBS, 'hops'],
+    recipe: { ...BRIEF_RECIPE, steps: 500, quality: 0.35 },
+    weightsName: ({ hops }) => `calculator-${hops}`,
   },
   countdown: {
-    prompt: 'make 3 0 from 1 7 5',
+    examplePrompt: 'make 3 0 from 1 7 5',
     knobs: ['hops'],
-    recipe: GUESS,
-    weights: ({ hops }) => `countdown-${hops + 1}`,
+    recipe: GUESS_RECIPE,
+    weightsName: ({ hops }) => `countdown-${hops + 1}`,
   },
   'document-search': {
-    prompt: 'what is the capital of the country of name6 ?',
+    examplePrompt: 'what is the capital of the country of name6 ?',
     text: true,
-    knobs: [...CALLS, 'oneHopShare', 'topPassages', 'answerReward'],
-    recipe: { ...SEARCH, steps: 400, quality: 0.6 },
-    weights: ({ topPassages, maxTurns }) => `document-search-top${topPassages}-turns${maxTurns}`,
+    knobs: [...CALL_KNOBS, 'oneHopShare', 'topPassages', 'answerReward'],
+    recipe: { ...SEARCH_RECIPE, steps: 400, quality: 0.6 },
+    weightsName: ({ topPassages, maxTurns }) => `document-search-top${topPassages}-turns${maxTurns}`,
   },
   'world-facts': {
-    prompt: 'question r0 r1 e6 ?',
+    examplePrompt: 'question r0 r1 e6 ?',
     text: true,
-    knobs: [...GRAPH, 'names'],
-    recipe: SEARCH,
-    weights: factTasks('world-facts'),
+    knobs: [...GRAPH_KNOBS, 'names'],
+    recipe: SEARCH_RECIPE,
+    weightsName: factWeightsName('world-facts'),
     facts: 'worlds/countries.csv',
   },
   'your-facts': {
-    prompt: 'question r1 r2 e2 ?',
+    examplePrompt: 'question r1 r2 e2 ?',
     text: true,
-    knobs: [...GRAPH, 'names'],
-    recipe: SEARCH,
-    weights: factTasks('your-facts'),
+    knobs: [...GRAPH_KNOBS, 'names'],
+    recipe: SEARCH_RECIPE,
+    weightsName: factWeightsName('your-facts'),
     facts: 'own',
   },
   [YOUR_ENVIRONMENT]: {
-    prompt: '',
+    examplePrompt: '',
     text: true,
     knobs: [], // the environment's class sets the number of turns
-    recipe: { ...SEARCH, steps: 600, quality: 0.6 },
-    weights: () => YOUR_ENVIRONMENT,
+    recipe: { ...SEARCH_RECIPE, steps: 600, quality: 0.6 },
+    weightsName: () => YOUR_ENVIRONMENT,
   },
 };
 
@@ -198,6 +207,6 @@ export const TEXT_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONME
 
 /** Whether a knob has an effect in an environment. */
 export function actsIn(knob: string, env: EnvName): boolean {
-  const owners = envsWith(knob);
-  return owners.length === 0 || owners.includes(env);
+  const environments = envsWith(knob);
+  return environments.length === 0 || environments.includes(env);
 }

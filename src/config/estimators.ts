@@ -1,64 +1,64 @@
 /** The value that is subtracted from a rollout's score, computed from its group. */
 export interface Baseline {
-  readonly words: string;
+  readonly label: string;
   readonly symbol: string; // its symbol in a formula; S is the score of a rollout
   /** The baseline for `score`, one of the `n` scores of a group with this mean. */
-  readonly of: (score: number, mean: number, n: number) => number;
+  readonly compute: (score: number, mean: number, n: number) => number;
 }
 
 /** All baselines. The equations are in `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl`. */
 export const BASELINES = {
-  mean: { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
-  'mean-over-std': { words: 'mean of the group', symbol: 'mean S', of: (_, mean) => mean },
+  mean: { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
+  'mean-over-std': { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
   'leave-one-out': {
-    words: 'mean of the others',
+    label: 'mean of the others',
     symbol: 'mean S of the others',
-    of: (score, mean, n) => (n * mean - score) / (n - 1),
+    compute: (score, mean, n) => (n * mean - score) / (n - 1),
   },
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 
 /** The properties of an advantage estimator. */
-interface Traits {
+interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
   /**
    * `tokens`: a backward recursion over tokens. `turns`: over turns, then over each turn's tokens. `group`: the
    * rollout's score, compared with its group.
    */
-  readonly core: 'tokens' | 'turns' | 'group';
+  readonly advantageKind: 'tokens' | 'turns' | 'group';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
-  readonly whitens: boolean; // whitens advantages if the knob `whiten` is on
+  readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
   readonly baseline?: GroupBaseline; // for `group`: the baseline
-  readonly divides?: boolean; // for `group`: divides by the group's standard deviation if the knob `divideByStd` is on
+  readonly dividesByStd?: boolean; // for `group`: the knob `divideByStd` acts
 }
 
 const TABLE = {
   gae: {
     doc: 'generalised advantage estimation (GAE) with a critic, as in PPO',
-    ...{ core: 'tokens', critic: true, whitens: true },
+    ...{ advantageKind: 'tokens', critic: true, canWhiten: true },
   },
   'bi-level-gae': {
     doc: 'GAE over turns, then over the tokens of each turn (RAGEN)',
-    ...{ core: 'turns', critic: true, whitens: true },
+    ...{ advantageKind: 'turns', critic: true, canWhiten: true },
   },
   grpo: {
     doc: 'score compared with all rollouts of the same prompt',
-    ...{ core: 'group', critic: false, whitens: false, baseline: 'mean', divides: true },
+    ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
   },
   rloo: {
     doc: 'score minus the mean of the group’s other rollouts',
-    ...{ core: 'group', critic: false, whitens: false, baseline: 'leave-one-out' },
+    ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'leave-one-out' },
   },
-  reinforce: { doc: 'reward to go', core: 'tokens', critic: false, whitens: false },
+  reinforce: { doc: 'reward to go', advantageKind: 'tokens', critic: false, canWhiten: false },
   'reinforce++': {
     doc: 'reward to go, whitened over the batch',
-    ...{ core: 'tokens', critic: false, whitens: true },
+    ...{ advantageKind: 'tokens', critic: false, canWhiten: true },
   },
   'reinforce++-baseline': {
     doc: 'score minus the group’s mean, whitened',
-    ...{ core: 'group', critic: false, whitens: true, baseline: 'mean' },
+    ...{ advantageKind: 'group', critic: false, canWhiten: true, baseline: 'mean' },
   },
-} as const satisfies Record<string, Traits>;
+} as const satisfies Record<string, EstimatorTraits>;
 
 /** The name of an advantage estimator. */
 export type Estimator = keyof typeof TABLE;
@@ -67,16 +67,16 @@ export type Estimator = keyof typeof TABLE;
  * The table of all estimators. The knob's choices, the page's texts, the training loop and the kernels' settings are
  * derived from it.
  */
-export const ESTIMATORS: Readonly<Record<Estimator, Traits>> = TABLE;
+export const ESTIMATORS: Readonly<Record<Estimator, EstimatorTraits>> = TABLE;
 export const ESTIMATOR_NAMES = Object.keys(TABLE) as readonly Estimator[];
 
 /** The names of the estimators with a property, joined by “and”. */
-export function estimatorsThat(have: (traits: Traits) => boolean): string {
-  return ESTIMATOR_NAMES.filter((name) => have(ESTIMATORS[name])).join(' and ');
+export function estimatorsWith(hasTrait: (traits: EstimatorTraits) => boolean): string {
+  return ESTIMATOR_NAMES.filter((name) => hasTrait(ESTIMATORS[name])).join(' and ');
 }
 
 /** The knobs that the functions below depend on. */
-interface Knobs {
+interface AdvantageKnobs {
   readonly estimator: Estimator;
   readonly divideByStd: 'on' | 'off';
   readonly whiten: 'on' | 'off';
@@ -91,27 +91,31 @@ export function usesCritic(estimator: Estimator): boolean {
 
 /** Whether an estimator gives a rollout a single score and compares it with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].core === 'group';
+  return ESTIMATORS[estimator].advantageKind === 'group';
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */
 export function canWhiten(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].whitens;
+  return ESTIMATORS[estimator].canWhiten;
 }
 
 /** The baseline of an estimator that compares the rollouts of a group. */
 export function baselineOf(estimator: Estimator, divideByStd: boolean): GroupBaseline {
-  const { baseline = 'mean', divides = false } = ESTIMATORS[estimator];
-  return divides && divideByStd ? 'mean-over-std' : baseline;
+  const { baseline = 'mean', dividesByStd = false } = ESTIMATORS[estimator];
+  return dividesByStd && divideByStd ? 'mean-over-std' : baseline;
 }
 
 /** Whether advantages get mean 0 and variance 1. */
-export function whitens({ whiten, estimator }: Pick<Knobs, 'whiten' | 'estimator'>): boolean {
+export function whitensAdvantages({ whiten, estimator }: Pick<AdvantageKnobs, 'whiten' | 'estimator'>): boolean {
   return whiten === 'on' && canWhiten(estimator);
 }
 
 /** Whether credit shrinks from token to token, because γ·λ is below 1. Without a critic, λ is 1 (reward to go). */
-export function decays({ estimator, gamma, lambda }: Pick<Knobs, 'estimator' | 'gamma' | 'lambda'>): boolean {
-  const { core, critic } = ESTIMATORS[estimator];
-  return core === 'tokens' && gamma * (critic ? lambda : 1) < 1;
+export function creditDecays({
+  estimator,
+  gamma,
+  lambda,
+}: Pick<AdvantageKnobs, 'estimator' | 'gamma' | 'lambda'>): boolean {
+  const { advantageKind, critic } = ESTIMATORS[estimator];
+  return advantageKind === 'tokens' && gamma * (critic ? lambda : 1) < 1;
 }

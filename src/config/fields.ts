@@ -5,18 +5,18 @@ import { KERNEL_SET_NAMES } from './kernelChoice.ts';
 /** When a change of a knob takes effect: at the next optimizer step, at the next rollout batch, or after a restart. */
 export type When = 'live' | 'next' | 'restart';
 
-interface Common {
+interface FieldBase {
   readonly label: string;
   readonly group: 'task' | 'reward' | 'objective' | 'masks' | 'expert' | 'rollout' | 'optimizer' | 'model' | 'run';
   readonly when: When;
 }
-export type Field = Common &
+export type Field = FieldBase &
   (
     | {
         readonly default: string;
         readonly choices: readonly string[];
         /** Allowed values that aren't offered as choices, because they need more than a name. */
-        readonly elsewhere?: readonly string[];
+        readonly unlistedChoices?: readonly string[];
       }
     | {
         readonly default: number;
@@ -28,8 +28,8 @@ export type Field = Common &
   );
 
 const ON_OFF = ['on', 'off'] as const;
-const FOLLOW = ['follow', 'on', 'off'] as const;
-const KL = ['k1', 'k2', 'k3'] as const;
+const MASK_CHOICES = ['follow', 'on', 'off'] as const;
+const KL_ESTIMATORS = ['k1', 'k2', 'k3'] as const;
 
 /**
  * All knobs of a run. The form, the address, validation, the command line and the README's table are derived from this
@@ -38,7 +38,7 @@ const KL = ['k1', 'k2', 'k3'] as const;
 // One line for each knob reads best as a table.
 // prettier-ignore
 export const FIELDS = {
-  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES, elsewhere: [YOUR_ENVIRONMENT] },
+  env: { label: 'Environment', group: 'task', when: 'restart', default: 'number-hunt', choices: ENV_NAMES, unlistedChoices: [YOUR_ENVIRONMENT] },
   range: { label: 'Range of numbers', group: 'task', when: 'restart', default: 16, min: 2, max: 64, integer: true },
   entities: { label: 'Entities', group: 'task', when: 'restart', default: 12, min: 3, max: 48, integer: true },
   relations: { label: 'Relations', group: 'task', when: 'restart', default: 3, min: 1, max: 12, integer: true },
@@ -82,9 +82,9 @@ export const FIELDS = {
   clipHigh: { label: 'Clip high ε₊', group: 'objective', when: 'live', default: 0.2, min: 0, max: 5 },
   dualClip: { label: 'Dual clip', group: 'objective', when: 'live', default: 3, min: 0, max: 20 },
   klCoef: { label: 'KL β', group: 'objective', when: 'live', default: 0, min: 0, max: 10 },
-  klEstimator: { label: 'KL estimator', group: 'objective', when: 'live', default: 'k3', choices: KL },
+  klEstimator: { label: 'KL estimator', group: 'objective', when: 'live', default: 'k3', choices: KL_ESTIMATORS },
   klRewardCoef: { label: 'KL in reward β', group: 'objective', when: 'next', default: 0, min: 0, max: 10 },
-  klRewardEstimator: { label: 'KL in reward, estimator', group: 'objective', when: 'next', default: 'k1', choices: KL },
+  klRewardEstimator: { label: 'KL in reward, estimator', group: 'objective', when: 'next', default: 'k1', choices: KL_ESTIMATORS },
   klTarget: { label: 'KL target', group: 'objective', when: 'next', default: 0, min: 0, max: 100 },
   klHorizon: { label: 'KL horizon', group: 'objective', when: 'next', default: 10000, min: 1, max: 1e7, log: true },
   entropyCoef: { label: 'Entropy bonus', group: 'objective', when: 'live', default: 0.003, min: 0, max: 1 },
@@ -97,12 +97,12 @@ export const FIELDS = {
   lossMask: { label: 'Loss mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
   advantageMask: { label: 'Advantage mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
 
-  advantageTokens: { label: 'Mask: advantages', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  whitenTokens: { label: 'Mask: whitening', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  valueTokens: { label: 'Mask: critic targets', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  klRewardTokens: { label: 'Mask: KL in reward', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  policyTokens: { label: 'Mask: policy loss', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
-  regularizerTokens: { label: 'Mask: entropy and KL', group: 'expert', when: 'next', default: 'follow', choices: FOLLOW },
+  advantageTokens: { label: 'Mask: advantages', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
+  whitenTokens: { label: 'Mask: whitening', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
+  valueTokens: { label: 'Mask: critic targets', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
+  klRewardTokens: { label: 'Mask: KL in reward', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
+  policyTokens: { label: 'Mask: policy loss', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
+  regularizerTokens: { label: 'Mask: entropy and KL', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
   choiceMask: { label: 'Mask forced tokens', group: 'expert', when: 'next', default: 'off', choices: ON_OFF },
   remask: { label: 'Mask after whitening', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
   rewardOnLastAction: { label: 'Reward on last action', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
@@ -160,13 +160,13 @@ export const FIELDS = {
 /** The name of a knob. */
 export type FieldName = keyof typeof FIELDS;
 type ValueOf<F> = F extends { choices: readonly (infer C)[] }
-  ? C | (F extends { elsewhere: readonly (infer E)[] } ? E : never)
+  ? C | (F extends { unlistedChoices: readonly (infer E)[] } ? E : never)
   : number;
 /** A complete, validated set of knobs. */
 export type RunConfig = { readonly [K in FieldName]: ValueOf<(typeof FIELDS)[K]> };
 
 /** The part of a configuration that has only the named knobs. */
-export function picked<K extends FieldName>(config: RunConfig, names: readonly K[]): Pick<RunConfig, K> {
+export function pickKnobs<K extends FieldName>(config: RunConfig, names: readonly K[]): Pick<RunConfig, K> {
   return Object.fromEntries(names.map((name) => [name, config[name]])) as Pick<RunConfig, K>;
 }
 
@@ -194,12 +194,12 @@ export function withCurrentNames<T extends object>(values: T): T {
 }
 
 /** The text itself if it is an allowed value of the field; otherwise undefined. */
-export function choiceOf(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
-  return [...field.choices, ...(field.elsewhere ?? [])].includes(text) ? text : undefined;
+export function validChoice(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
+  return [...field.choices, ...(field.unlistedChoices ?? [])].includes(text) ? text : undefined;
 }
 
 /** The values that a field accepts, in words. */
-export function allowed(field: Field): string {
+export function allowedText(field: Field): string {
   if ('choices' in field) return `one of ${field.choices.join(', ')}`;
   return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
 }

@@ -2,20 +2,20 @@ import { baselineOf, BASELINES, canWhiten, ESTIMATORS, usesCritic } from './esti
 import type { RunConfig } from './fields.ts';
 import type { TermId } from './formulaTerms.ts';
 
-/** An occurrence of a term in a formula. */
+/** A term as it stands in a formula: its id, and what is written for it. */
 export interface Part {
   readonly term: TermId;
   readonly pieces: readonly Piece[];
-  readonly off: boolean; // true: a knob has removed the term; it is shown only to mark its place
+  readonly isOff: boolean; // true: a knob has removed the term; it is shown only to mark its place
 }
 /**
- * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent; both end at a space, sign or
- * bracket, or are in braces.
+ * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent. Each ends at a space, an operator
+ * or a bracket, or is in braces.
  */
 export type Piece = string | Part;
 
 /** The quantity that an equation defines. A formula has at most one equation for each. */
-type LineId =
+type EquationId =
   | 'reward'
   | 'score'
   | 'turns'
@@ -30,15 +30,19 @@ type LineId =
   | 'criticLoss';
 
 /** An equation of an algorithm. */
-export interface Line {
-  readonly id: LineId;
+export interface FormulaEquation {
+  readonly id: EquationId;
   readonly pieces: readonly Piece[];
-  readonly words: string; // its meaning in a few words
+  readonly meaning: string; // its meaning in a few words
 }
 
-const part = (term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, off: false });
-const partIf = (on: boolean, term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, off: !on });
-const line = (id: LineId, words: string, ...pieces: readonly Piece[]): Line => ({ id, words, pieces });
+const part = (term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, isOff: false });
+const partIf = (on: boolean, term: TermId, ...pieces: readonly Piece[]): Part => ({ term, pieces, isOff: !on });
+const equationOf = (id: EquationId, meaning: string, ...pieces: readonly Piece[]): FormulaEquation => ({
+  id,
+  meaning,
+  pieces,
+});
 
 /**
  * The KL estimators for one token, as functions of δ = log π − log π_ref. k3 is bounded as in verl; above the bound its
@@ -53,7 +57,7 @@ export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
 /** The definition of δ in KL_FORMULAS. */
 export const KL_DELTA = 'δ = log π − log π_ref';
 /** The critic's target R at a token. A is the advantage before whitening. */
-const RETURN = 'R = A + V_old';
+const RETURN_FORMULA = 'R = A + V_old';
 
 /**
  * The formula for the push that the policy loss of a token gives that token. `src/ui/rollout/Inspector.tsx` shows it
@@ -77,23 +81,23 @@ const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: 
 /**
  * The equations of a configuration's algorithm, from rewards to the loss, as computed by `src/rl/credit.ts`,
  * `src/rl/advantages.ts` and `src/rl/objective.ts`. A′ and V′ belong to the row's next token inside the advantage mask
- * and are 0 after the last one. A term that is missing because a knob is 0 or off is included with `off`. A term that
+ * and are 0 after the last one. A term that is missing because a knob is 0 or off is included with `isOff`. A term that
  * the estimator or the surrogate doesn't have is left out.
  */
-export function formulaOf(c: RunConfig): readonly Line[] {
-  return [...creditLines(c), ...filterLines(c), ...policyLines(c), ...lossLines(c)];
+export function formulaOf(c: RunConfig): readonly FormulaEquation[] {
+  return [...creditEquations(c), ...filterEquations(c), ...policyEquations(c), ...lossEquations(c)];
 }
 
-function creditLines(c: RunConfig): Line[] {
-  const { core, critic } = ESTIMATORS[c.estimator];
-  const paysKl = partIf(c.klRewardCoef > 0, 'klReward', ` − β_r·${c.klRewardEstimator}(π_old, π_ref)`);
-  const reward = line('reward', 'reward of a token', 'r = ', part('paid', 'r_env'), paysKl);
+function creditEquations(c: RunConfig): FormulaEquation[] {
+  const { advantageKind, critic } = ESTIMATORS[c.estimator];
+  const klPenalty = partIf(c.klRewardCoef > 0, 'klReward', ` − β_r·${c.klRewardEstimator}(π_old, π_ref)`);
+  const reward = equationOf('reward', 'reward of a token', 'r = ', part('paid', 'r_env'), klPenalty);
   const [gamma, lambda] = [part('gamma', 'γ'), part('lambda', 'λ')];
   const A = part('advantage', 'A');
   const values = (now: string, next: string) => [part('critic', next), ' − ', part('critic', now)];
   const whitening = canWhiten(c.estimator)
     ? [
-        line(
+        equationOf(
           'whiten',
           'advantages are whitened',
           ...['A ← ', partIf(c.whiten === 'on', 'whiten', '(A − mean_m A) / √(var_m A + 10⁻⁸)')],
@@ -101,28 +105,34 @@ function creditLines(c: RunConfig): Line[] {
         ),
       ]
     : [];
-  if (core === 'group') {
-    const over = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
-    const bare = ['S − ', part('baseline', BASELINES[baselineOf(c.estimator, false)].symbol)];
-    const divides = ESTIMATORS[c.estimator].divides === true;
+  if (advantageKind === 'group') {
+    const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
+    const minusBaseline = ['S − ', part('baseline', BASELINES[baselineOf(c.estimator, false)].symbol)];
+    const divides = ESTIMATORS[c.estimator].dividesByStd === true;
     return [
       reward,
-      line('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r')),
-      line('advantage', 'advantage of its tokens', A, ' = ', ...(divides ? ['(', ...bare, ')', over] : bare)),
+      equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r')),
+      equationOf(
+        'advantage',
+        'advantage of its tokens',
+        A,
+        ' = ',
+        ...(divides ? ['(', ...minusBaseline, ')', dividedByStd] : minusBaseline),
+      ),
       ...whitening,
     ];
   }
-  if (core === 'turns') {
+  if (advantageKind === 'turns') {
     const turn = part('turnGamma', 'γ_turn');
     return [
       reward,
-      line(
+      equationOf(
         'turns',
         'from turn to turn: r is the reward at turn i’s last token, p the rewards before it in the turn',
         ...['A_i = r_i + ', turn, '·(p_{i+1} + ', part('critic', 'V_{i+1}'), ') − ', part('critic', 'V_i')],
         ...[' + ', turn, '·', lambda, '·A_{i+1}'],
       ),
-      line(
+      equationOf(
         'advantage',
         'inside turn i, where A_i + V_i stands for the reward at its end',
         ...[A, ' = r + ', gamma, '·', ...values('V', 'V′'), ' + ', gamma, '·', lambda, '·A′'],
@@ -133,27 +143,34 @@ function creditLines(c: RunConfig): Line[] {
   const steps = critic
     ? ['r + ', gamma, '·', ...values('V', 'V′'), ' + ', gamma, '·', lambda, '·A′']
     : ['r + ', gamma, '·A′'];
-  return [reward, line('advantage', 'advantage, from token to token', A, ' = ', ...steps), ...whitening];
+  return [reward, equationOf('advantage', 'advantage, from token to token', A, ' = ', ...steps), ...whitening];
 }
 
-function filterLines(c: RunConfig): Line[] {
+function filterEquations(c: RunConfig): FormulaEquation[] {
   if (c.filter === 'none') return [];
-  const by = { none: 'kept share', linear: 'kept share', sqrt: '√kept share' }[c.filterScaling];
-  const kept = part('kept', `in prompts kept by ${c.filter}`);
+  const factor = { none: 'kept share', linear: 'kept share', sqrt: '√kept share' }[c.filterScaling];
+  const keptPrompts = part('kept', `in prompts kept by ${c.filter}`);
   return [
-    line('filter', 'the group filter', 'A ← A', partIf(c.filterScaling !== 'none', 'scale', `·${by}`), ', ', kept),
+    equationOf(
+      'filter',
+      'the group filter',
+      'A ← A',
+      partIf(c.filterScaling !== 'none', 'scale', `·${factor}`),
+      ', ',
+      keptPrompts,
+    ),
   ];
 }
 
-function policyLines(c: RunConfig): Line[] {
+function policyEquations(c: RunConfig): FormulaEquation[] {
   const loss = part('surrogate', 'ℓ');
   if (c.surrogate === 'plain')
-    return [line('policy', 'policy loss of a token', loss, ' = −A·', part('ratio', 'log π'))];
+    return [equationOf('policy', 'policy loss of a token', loss, ' = −A·', part('ratio', 'log π'))];
   const ratio = part('ratio', 'ρ');
   const [low, high] = [part('clipLow', '1 − ε₋'), part('clipHigh', '1 + ε₊')];
   return [
-    line('ratio', 'ratio', ratio, ' = π / π_old'),
-    line(
+    equationOf('ratio', 'ratio', ratio, ' = π / π_old'),
+    equationOf(
       'policy',
       'policy loss of a token',
       ...[loss, ' = max(−A·', ratio, ', −A·clip(', ratio, ', ', low, ', ', high, '))'],
@@ -162,32 +179,47 @@ function policyLines(c: RunConfig): Line[] {
   ];
 }
 
-function lossLines(c: RunConfig): Line[] {
-  const [before, behind] = AGGREGATIONS[c.aggregation];
-  const mean = part('aggregation', before);
-  const over = (loss: Piece) => [mean, loss, ...(behind ? [part('aggregation', behind)] : [])];
-  const entropy = partIf(c.entropyCoef > 0, 'entropy', ' − c_H·', ...over('H'));
-  const kl = partIf(c.klCoef > 0, 'kl', ' + β·', ...over(c.klEstimator));
+function lossEquations(c: RunConfig): FormulaEquation[] {
+  const [prefix, suffix] = AGGREGATIONS[c.aggregation];
+  const prefixPart = part('aggregation', prefix);
+  const averaged = (loss: Piece) => [prefixPart, loss, ...(suffix ? [part('aggregation', suffix)] : [])];
+  const entropy = partIf(c.entropyCoef > 0, 'entropy', ' − c_H·', ...averaged('H'));
+  const kl = partIf(c.klCoef > 0, 'kl', ' + β·', ...averaged(c.klEstimator));
   const estimate = partIf(c.klCoef > 0, 'kl', `${c.klEstimator} = ${KL_FORMULAS[c.klEstimator]}, ${KL_DELTA}`);
-  const critic = usesCritic(c.estimator);
-  const apart = c.critic === 'separate';
-  const weighed = partIf(apart || c.valueCoef > 0, 'value', ...(apart ? [] : [' + c_V·']), ...over('ℓ_V'));
-  const value = line(
+  const hasCritic = usesCritic(c.estimator);
+  const hasSeparateCritic = c.critic === 'separate';
+  const weightedValueLoss = partIf(
+    hasSeparateCritic || c.valueCoef > 0,
+    'value',
+    ...(hasSeparateCritic ? [] : [' + c_V·']),
+    ...averaged('ℓ_V'),
+  );
+  const value = equationOf(
     'value',
     'value loss of a token, R its return',
     ...[part('value', 'ℓ_V'), ' = ½·max((V − R)², (', part('valueClip', 'clip(V, V_old ± ε_V)'), ' − R)²)'],
-    `, ${RETURN}`,
+    `, ${RETURN_FORMULA}`,
   );
   return [
-    line('kl', 'estimate of KL at a token', estimate),
-    ...(critic ? [value] : []),
-    line('loss', 'loss', 'L = ', ...over(part('surrogate', 'ℓ')), entropy, kl, ...(critic && !apart ? [weighed] : [])),
-    ...(critic && apart ? [line('criticLoss', 'loss of the critic, a network of its own', 'L_V = ', weighed)] : []),
+    equationOf('kl', 'estimate of KL at a token', estimate),
+    ...(hasCritic ? [value] : []),
+    equationOf(
+      'loss',
+      'loss',
+      'L = ',
+      ...averaged(part('surrogate', 'ℓ')),
+      entropy,
+      kl,
+      ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
+    ),
+    ...(hasCritic && hasSeparateCritic
+      ? [equationOf('criticLoss', 'loss of the critic, a network of its own', 'L_V = ', weightedValueLoss)]
+      : []),
   ];
 }
 
 /** Symbols in formulas that aren't terms, each with its explanation. */
-const SIGNS: readonly (readonly [RegExp, string])[] = [
+const SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
   [/_i\b/, 'i: turns'],
@@ -198,19 +230,19 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Explanations of the symbols in some equations, in one line. */
-export function signsOf(lines: readonly Line[]): string {
-  const text = lines.map(({ pieces }) => written(pieces)).join(' ');
-  return SIGNS.flatMap(([sign, explanation]) => (sign.test(text) ? [explanation] : [])).join(' · ');
+export function symbolsText(lines: readonly FormulaEquation[]): string {
+  const text = lines.map(({ pieces }) => formulaText(pieces)).join(' ');
+  return SYMBOLS.flatMap(([pattern, explanation]) => (pattern.test(text) ? [explanation] : [])).join(' · ');
 }
 
-/** A formula as one line of text, with the `_` and `^` signs. */
-export function written(pieces: readonly Piece[]): string {
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : written(piece.pieces))).join('');
+/** A formula as one line of text, with `_` for subscripts and `^` for exponents. */
+export function formulaText(pieces: readonly Piece[]): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : formulaText(piece.pieces))).join('');
 }
 
 /** One equation of a configuration as text. Throws if its algorithm doesn't have this equation. */
-export function equation(id: LineId, c: RunConfig): string {
-  const found = formulaOf(c).find((each) => each.id === id);
-  if (!found) throw new Error(`equation: the formula of ${c.estimator} has no line ${id}.`);
-  return written(found.pieces);
+export function equation(id: EquationId, c: RunConfig): string {
+  const match = formulaOf(c).find((each) => each.id === id);
+  if (!match) throw new Error(`equation: the formula of ${c.estimator} has no line ${id}.`);
+  return formulaText(match.pieces);
 }

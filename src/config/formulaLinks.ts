@@ -1,31 +1,37 @@
 import type { FieldName, RunConfig } from './fields.ts';
 import { formulaOf, type Piece } from './formula.ts';
 import { TERM_LIST, type TermId } from './formulaTerms.ts';
-import { idle } from './idle.ts';
-import { PLACES } from './masks.ts';
+import { whyIdle } from './idle.ts';
+import { MASK_SWITCHES } from './masks.ts';
 
 /** The knobs that act on each term, and the terms that each knob acts on. */
-interface Links {
+interface KnobTermLinks {
   readonly knobs: ReadonlyMap<TermId, readonly FieldName[]>;
   readonly terms: ReadonlyMap<FieldName, readonly TermId[]>;
 }
-const links = new WeakMap<RunConfig, Links>(); // a configuration is replaced, never changed
+const linksByConfig = new WeakMap<RunConfig, KnobTermLinks>(); // a configuration is replaced, never changed
 
-function linksOf(c: RunConfig): Links {
-  const known = links.get(c);
-  if (known) return known;
-  const knobs = new Map(termsIn(formulaOf(c).flatMap(({ pieces }) => pieces)).map((term) => [term, acting(term, c)]));
+function linksOf(c: RunConfig): KnobTermLinks {
+  const cachedLinks = linksByConfig.get(c);
+  if (cachedLinks) return cachedLinks;
+  const knobs = new Map(
+    termsIn(formulaOf(c).flatMap(({ pieces }) => pieces)).map((term) => [term, actingKnobs(term, c)]),
+  );
   const terms = new Map<FieldName, TermId[]>();
   for (const [term, names] of knobs) for (const name of names) terms.set(name, [...(terms.get(name) ?? []), term]);
-  const found = { knobs, terms };
-  links.set(c, found);
-  return found;
+  const newLinks = { knobs, terms };
+  linksByConfig.set(c, newLinks);
+  return newLinks;
 }
 
-function acting(term: TermId, c: RunConfig): readonly FieldName[] {
-  const { knobs, places = [] } = TERM_LIST[term];
-  const followed = places.filter((place) => c[place] === 'follow').map((place) => PLACES[place]);
-  return [...new Set<FieldName>([...knobs, ...places, ...followed])].filter((name) => idle(name, c) === null);
+function actingKnobs(term: TermId, c: RunConfig): readonly FieldName[] {
+  const { knobs, maskKnobs = [] } = TERM_LIST[term];
+  const followedSwitches = maskKnobs
+    .filter((maskKnob) => c[maskKnob] === 'follow')
+    .map((maskKnob) => MASK_SWITCHES[maskKnob]);
+  return [...new Set<FieldName>([...knobs, ...maskKnobs, ...followedSwitches])].filter(
+    (name) => whyIdle(name, c) === null,
+  );
 }
 
 /** The knobs that have an effect on a term in this configuration. Empty if its formula doesn't have the term. */

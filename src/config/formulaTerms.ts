@@ -1,9 +1,9 @@
 import type { FieldName } from './fields.ts';
-import type { Place } from './masks.ts';
+import type { MaskKnob } from './masks.ts';
 
 /** The tokens of a batch that a term reads or pushes. `src/ui/formula/touchedTokens.ts` finds them. */
 export type TokenSet =
-  | 'paid' // tokens with a reward
+  | 'paid' // tokens with a reward from the environment
   | 'klReward'
   | 'advantage'
   | 'scored' // tokens that count in the rollout's score: the advantage mask, and forced tokens of the agent
@@ -24,8 +24,10 @@ interface Term {
   readonly name: string;
   readonly doc: string; // what it does, in one or two sentences
   readonly knobs: readonly FieldName[]; // the knobs that it depends on
-  /** The masks that it uses, each set by a knob and by the switch that this knob may follow. */
-  readonly places?: readonly Place[];
+  /**
+   * The knobs of the masks that it uses. A mask knob may follow a switch, which then counts as a knob of the term too.
+   */
+  readonly maskKnobs?: readonly MaskKnob[];
   readonly tokens: TokenSet;
 }
 
@@ -44,14 +46,14 @@ const TERMS = {
     name: 'KL in the reward',
     doc: 'A penalty at each of these tokens: how far the policy that drew it is from the reference.',
     knobs: ['klRewardCoef', 'klRewardEstimator', 'klTarget', 'klHorizon', 'choiceMask'],
-    places: ['klRewardTokens'],
+    maskKnobs: ['klRewardTokens'],
     tokens: 'klReward',
   },
   score: {
     name: 'score of a rollout',
     doc: 'The rewards of a rollout are added up to one number.',
     knobs: [],
-    places: ['advantageTokens'],
+    maskKnobs: ['advantageTokens'],
     tokens: 'scored',
   },
   baseline: {
@@ -70,7 +72,7 @@ const TERMS = {
     name: 'advantage',
     doc: 'How much better than expected things went. The lit tokens carry it.',
     knobs: ['estimator', 'choiceMask'],
-    places: ['advantageTokens'],
+    maskKnobs: ['advantageTokens'],
     tokens: 'advantage',
   },
   critic: {
@@ -101,7 +103,7 @@ const TERMS = {
     name: 'whitening',
     doc: 'Mean 0 and variance 1: both are taken over these tokens of the whole batch.',
     knobs: ['whiten', 'choiceMask'],
-    places: ['whitenTokens'],
+    maskKnobs: ['whitenTokens'],
     tokens: 'whiten',
   },
   remask: {
@@ -132,7 +134,7 @@ const TERMS = {
     name: 'policy loss of a token',
     doc: 'Pushes the token’s probability up where A is above 0, down where it is below.',
     knobs: ['surrogate', 'choiceMask'],
-    places: ['policyTokens'],
+    maskKnobs: ['policyTokens'],
     tokens: 'policy',
   },
   clipLow: {
@@ -157,28 +159,28 @@ const TERMS = {
     name: 'aggregation',
     doc: 'How the losses of all tokens become one number, and how much each token counts.',
     knobs: ['aggregation', 'choiceMask'],
-    places: ['policyTokens'],
+    maskKnobs: ['policyTokens'],
     tokens: 'policy',
   },
   entropy: {
     name: 'entropy bonus',
     doc: 'Rewards high entropy (an undecided policy) at these tokens.',
     knobs: ['entropyCoef', 'choiceMask'],
-    places: ['regularizerTokens'],
+    maskKnobs: ['regularizerTokens'],
     tokens: 'regularizer',
   },
   kl: {
     name: 'KL in the loss',
     doc: 'Pulls the policy back to the reference, the weights the run began with, at these tokens.',
     knobs: ['klCoef', 'klEstimator', 'choiceMask'],
-    places: ['regularizerTokens'],
+    maskKnobs: ['regularizerTokens'],
     tokens: 'regularizer',
   },
   value: {
     name: 'value loss',
     doc: 'Trains the critic on the returns of these tokens.',
     knobs: ['valueCoef', 'criticWarmup', 'choiceMask'],
-    places: ['valueTokens'],
+    maskKnobs: ['valueTokens'],
     tokens: 'value',
   },
   valueClip: {

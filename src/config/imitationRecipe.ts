@@ -2,13 +2,16 @@ import { type EnvName, ENVIRONMENTS, type WarmStartRecipe } from './environments
 import type { RunConfig } from './fields.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 
-// Small steps, because the checkpoint's weights can already write: imitation only shows the form of calls and answers.
-const ADAPTERS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
+// Few and small steps for the adapters of a checkpoint. Its weights can already write, so imitation only shows the form
+// of calls and answers.
+const ADAPTER_STEPS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
 
-type Imitated = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
+type ImitationKnobs = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
 
 /** The number of optimizer steps of a whole run, including its warm start, shipped or trained. */
-export function totalOptimizerSteps(config: Imitated & Pick<RunConfig, 'updates' | 'epochs' | 'minibatches'>): number {
+export function totalOptimizerSteps(
+  config: ImitationKnobs & Pick<RunConfig, 'updates' | 'epochs' | 'minibatches'>,
+): number {
   const { warmStart, updates, epochs, minibatches } = config;
   return (warmStart === 'none' ? 0 : warmStartRecipe(config).steps) + updates * epochs * minibatches;
 }
@@ -18,13 +21,15 @@ export function totalOptimizerSteps(config: Imitated & Pick<RunConfig, 'updates'
  * With `train` the configuration sets the steps and the demonstrator. `continued` goes on with the recipe of the
  * shipped weights, from its last learning rate.
  */
-export function warmStartRecipe(config: Imitated): WarmStartRecipe {
+export function warmStartRecipe(config: ImitationKnobs): WarmStartRecipe {
   const { env, model, imitationSteps, demonstrator, warmStart } = config;
-  const recipe = { ...ENVIRONMENTS[env].recipe, ...(model === 'checkpoint' && ADAPTERS) };
+  const recipe = { ...ENVIRONMENTS[env].recipe, ...(model === 'checkpoint' && ADAPTER_STEPS) };
   if (warmStart !== 'train' && warmStart !== 'continued') return recipe;
-  const ownSteps = { steps: imitationSteps, warmUp: Math.min(recipe.warmUp, imitationSteps) };
+  const chosenSteps = { steps: imitationSteps, warmUp: Math.min(recipe.warmUp, imitationSteps) };
   return {
-    ...(warmStart === 'train' ? { ...recipe, ...(imitationSteps > 0 && ownSteps) } : continuedRecipe(config, recipe)),
+    ...(warmStart === 'train'
+      ? { ...recipe, ...(imitationSteps > 0 && chosenSteps) }
+      : continuedRecipe(config, recipe)),
     ...(demonstrator === 'expert' && { quality: 1 }),
   };
 }
@@ -34,18 +39,25 @@ export function warmStartRecipe(config: Imitated): WarmStartRecipe {
  * has a warm-up because the optimizer's state isn't shipped.
  */
 function continuedRecipe(
-  { env, language, model, imitationSteps: steps }: Imitated,
+  { env, language, model, imitationSteps: steps }: ImitationKnobs,
   recipe: WarmStartRecipe,
 ): WarmStartRecipe {
   const qualities: Readonly<Partial<Record<EnvName, number>>> = TEXT_QUALITY;
   const isTextAgent = model === 'sizes' && language === 'text';
   const shippedRecipe = isTextAgent ? { ...TEXT_RECIPE, quality: qualities[env] ?? recipe.quality } : recipe;
-  const ownSteps = { steps, warmUp: Math.ceil(steps / 10), horizon: steps };
-  return { ...shippedRecipe, learningRate: rateAt(shippedRecipe, shippedRecipe.steps), ...(steps > 0 && ownSteps) };
+  const chosenSteps = { steps, warmUp: Math.ceil(steps / 10), horizon: steps };
+  return {
+    ...shippedRecipe,
+    learningRate: learningRateAt(shippedRecipe, shippedRecipe.steps),
+    ...(steps > 0 && chosenSteps),
+  };
 }
 
 /** The learning rate of a step. Steps are counted from 0. */
-export function rateAt({ learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe, step: number): number {
+export function learningRateAt(
+  { learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe,
+  step: number,
+): number {
   if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
   return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, horizon - warmUp));
 }

@@ -22,13 +22,13 @@ export function findKernelSet(name: string | undefined): KernelSet | undefined {
 
 /** The set with this name. Throws RangeError if there is none. */
 export function kernelSetNamed(name: string): KernelSet {
-  const found = findKernelSet(name);
-  if (found) return found;
+  const match = findKernelSet(name);
+  if (match) return match;
   throw new RangeError(`There are no kernels called ${name}. Use one of ${KERNEL_SET_NAMES.join(', ')}.`);
 }
 
 /** The tuner's measurements of a set. */
-export interface TriedSet {
+export interface MeasuredKernelSet {
   readonly set: string;
   readonly ms: number | null; // shortest time of a training step; null: not timed
   readonly error: number | null; // largest relative error against the reference; null: it computed no numbers
@@ -46,5 +46,5 @@ export type ChoiceReason = 'default' | 'forced' | 'measured' | 'resumed';
 export interface KernelReport {
   readonly choice: KernelSet;
   readonly why: ChoiceReason;
-  readonly tried: readonly TriedSet[];
+  readonly tried: readonly MeasuredKernelSet[];
 }

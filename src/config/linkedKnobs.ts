@@ -1,7 +1,7 @@
 import { DEFAULTS, type RunConfig } from './fields.ts';
 
 /** The default scale of adapters: alpha over the rank. */
-const USUAL_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
+const DEFAULT_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
 
 /**
  * The knobs that change together with `changes`. If alpha is the default multiple of the adapter rank, it follows a new
@@ -9,6 +9,6 @@ const USUAL_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
  */
 export function linkedKnobs(before: RunConfig, changes: Partial<RunConfig>): Partial<RunConfig> {
   const { adapterRank: rank, adapterAlpha: alpha } = changes;
-  const usual = before.adapterAlpha === USUAL_SCALE * before.adapterRank;
-  return rank !== undefined && alpha === undefined && usual ? { adapterAlpha: USUAL_SCALE * rank } : {};
+  const hasDefaultScale = before.adapterAlpha === DEFAULT_SCALE * before.adapterRank;
+  return rank !== undefined && alpha === undefined && hasDefaultScale ? { adapterAlpha: DEFAULT_SCALE * rank } : {};
 }

@@ -1,8 +1,12 @@
-import { canWhiten, decays, usesCritic } from './estimators.ts';
+import { canWhiten, creditDecays, usesCritic } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 
-/** The six places where a mask acts, each a knob, and the switch that it follows by default. */
-export const PLACES = {
+/**
+ * The six masks, each set by a knob, and the switch that the knob follows by default (value `follow`). Each mask acts
+ * at one place of training: the recursion of the advantages, whitening, value loss, KL in the reward, policy loss, and
+ * entropy with KL loss.
+ */
+export const MASK_SWITCHES = {
   advantageTokens: 'advantageMask',
   whitenTokens: 'advantageMask',
   valueTokens: 'advantageMask',
@@ -10,29 +14,31 @@ export const PLACES = {
   policyTokens: 'lossMask',
   regularizerTokens: 'lossMask',
 } as const satisfies Partial<Record<FieldName, FieldName>>;
-export type Place = keyof typeof PLACES;
-const PLACE_NAMES = Object.keys(PLACES) as Place[];
+export type MaskKnob = keyof typeof MASK_SWITCHES;
+const MASK_KNOBS = Object.keys(MASK_SWITCHES) as MaskKnob[];
 
-/** Whether a knob sets the mask of one place. */
-export function isPlace(name: FieldName): name is Place {
-  return Object.hasOwn(PLACES, name);
+/** Whether a knob sets one of the six masks. */
+export function isMaskKnob(name: FieldName): name is MaskKnob {
+  return Object.hasOwn(MASK_SWITCHES, name);
 }
 
-/** Whether the mask of a place covers only the agent's tokens, by its own setting or by the switch that it follows. */
-export function agentOnly(c: RunConfig, place: Place): boolean {
-  return (c[place] === 'follow' ? c[PLACES[place]] : c[place]) === 'on';
+/** Whether a mask covers only the agent's tokens, by its knob's own setting or by the switch that the knob follows. */
+export function agentOnly(c: RunConfig, maskKnob: MaskKnob): boolean {
+  return (c[maskKnob] === 'follow' ? c[MASK_SWITCHES[maskKnob]] : c[maskKnob]) === 'on';
 }
 
-/** The places that have their own setting and don't follow their switch. */
-export function overrides(c: RunConfig): Place[] {
-  return PLACE_NAMES.filter((place) => c[place] !== 'follow');
+/** The mask knobs that have a setting of their own and don't follow their switch. */
+export function ownMasks(c: RunConfig): MaskKnob[] {
+  return MASK_KNOBS.filter((maskKnob) => c[maskKnob] !== 'follow');
 }
 
-/** Why the mask of a place has no effect; null if it has one. */
-export function idlePlace(place: Place, c: RunConfig): string | null {
-  switch (place) {
+/** Why a mask knob has no effect; null if it has one. */
+export function whyMaskIdle(maskKnob: MaskKnob, c: RunConfig): string | null {
+  switch (maskKnob) {
     case 'advantageTokens':
-      return recursionActs(c) ? null : 'no credit passes through observations, and none of them is rewarded or trained';
+      return observationsMatter(c)
+        ? null
+        : 'no credit passes through observations, and none of them is rewarded or trained';
     case 'whitenTokens':
       if (!canWhiten(c.estimator)) return `${c.estimator} does not whiten`;
       return c.whiten === 'on' ? null : 'whitening is off';
@@ -48,20 +54,20 @@ export function idlePlace(place: Place, c: RunConfig): string | null {
   }
 }
 
-function recursionActs(c: RunConfig): boolean {
+function observationsMatter(c: RunConfig): boolean {
   const targets = usesCritic(c.estimator) && !agentOnly(c, 'valueTokens');
   const kl = c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens');
-  return decays(c) || !agentOnly(c, 'policyTokens') || c.rewardOnLastAction === 'off' || targets || kl;
+  return creditDecays(c) || !agentOnly(c, 'policyTokens') || c.rewardOnLastAction === 'off' || targets || kl;
 }
 
-/** Why one of the two switches has no effect; null if it has one in at least one place that follows it. */
-export function idleSwitch(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
-  const followers = PLACE_NAMES.filter((place) => PLACES[place] === name && c[place] === 'follow');
+/** Why one of the two switches has no effect; null if it acts on at least one mask knob that follows it. */
+export function whySwitchIdle(name: 'lossMask' | 'advantageMask', c: RunConfig): string | null {
+  const followers = MASK_KNOBS.filter((maskKnob) => MASK_SWITCHES[maskKnob] === name && c[maskKnob] === 'follow');
   if (followers.length === 0) return 'each place where it acts has a setting of its own under “Advanced”';
-  // Checked with the switch off, which changes all its places at once: while it is on, one place may have no effect
-  // only because of another.
+  // Checked with the switch off, which changes all masks that follow it at once. While the switch is on, a mask may
+  // have no effect only because of another.
   const off = { ...c, [name]: 'off' };
-  if (followers.some((place) => idlePlace(place, off) === null)) return null;
+  if (followers.some((maskKnob) => whyMaskIdle(maskKnob, off) === null)) return null;
   return name === 'lossMask'
     ? 'no part of the loss follows it'
     : 'the tool’s tokens are already left out of the loss, and they don’t change the advantages of the agent’s tokens';

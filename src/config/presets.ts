@@ -11,15 +11,15 @@ interface Preset {
 
 /** How a preset is recorded by `npm run record`, on the CPU and with seed 7. */
 interface RecordingPlan {
-  readonly updates?: number; // number of recorded updates, if fewer than the preset's
+  readonly updates?: number; // number of recorded updates, if fewer than the preset sets
   readonly facts?: string; // a shipped file of facts, in place of a person's own
-  readonly beside?: string; // name of the checkpoint that the run trained adapters for, as shown in sentences
+  readonly checkpointName?: string; // name of the checkpoint that the run trained adapters for, as shown in sentences
 }
 
-// Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike there, the reward
-// doesn't first rise and then fall for good (docs/journal/learning.md). Start and goal are in the corners, so one path
-// that ignores the map often reaches the goal. The algorithm is GRPO: its advantages come only from differences within
-// a group, and alike rollouts have none.
+// Settings under which all rollouts become alike and ignore the map, as in RAGEN's Echo Trap. Unlike in RAGEN, the
+// reward doesn't first rise and then fall for good (docs/journal/learning.md). Start and goal are in the corners, so
+// one path that ignores the map often reaches the goal. The algorithm is GRPO: its advantages come only from
+// differences within a group, and alike rollouts have none.
 const STRESS = {
   env: 'frozen-lake',
   ends: 'corners',
@@ -64,10 +64,10 @@ const PREFERENCES = {
   labellerTaste: 1,
   updates: 60,
 } as const satisfies Partial<RunConfig>;
-// The arms' mean rewards differ by .15, but a single reward varies about three times as much. Many prompts average this
-// noise out. The entropy bonus keeps the agent from settling on the wrong arm after unlucky first rewards
-// (docs/journal/learning.md).
-const ARMS = {
+// The two arms (slot machines) of the bandit differ by .15 in mean reward, but a single reward varies about three times
+// as much. Many prompts average this noise out. The entropy bonus keeps the agent from settling on the wrong arm after
+// unlucky first rewards (docs/journal/learning.md).
+const BANDIT = {
   env: 'bandit',
   prompts: 32,
   groupSize: 4,
@@ -122,7 +122,7 @@ const TEXT = {
 } as const satisfies Partial<RunConfig>;
 
 /** An environment that a person wrote, in words: the agent imitates the environment's own expert first. */
-export const WRITTEN_PRESET = {
+export const YOUR_ENVIRONMENT_PRESET = {
   label: 'Your environment',
   set: {
     env: YOUR_ENVIRONMENT,
@@ -154,7 +154,7 @@ export const SERVER_PRESET = {
  * The knobs to change before a run with the given knobs can train on a server: the environment is the server, and there
  * is no player to imitate.
  */
-export function onServer({ model }: Partial<RunConfig>): Partial<RunConfig> {
+export function serverKnobs({ model }: Partial<RunConfig>): Partial<RunConfig> {
   const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
   return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
 }
@@ -222,11 +222,11 @@ export const PRESETS = {
   },
   bandit: {
     label: 'Bandit · Dr. GRPO',
-    set: ARMS,
+    set: BANDIT,
   },
   'bandit-reversed': {
     label: 'Bandit, reversed · Dr. GRPO',
-    set: { ...ARMS, env: 'bandit-reversed' },
+    set: { ...BANDIT, env: 'bandit-reversed' },
   },
   calculator: {
     label: 'Calculator chain · GRPO',
@@ -284,18 +284,18 @@ export const PRESETS = {
   },
   'smollm2-calculator': {
     label: 'SmolLM2 · calculator',
-    recording: { beside: SMOLLM2, updates: 10 },
+    recording: { checkpointName: SMOLLM2, updates: 10 },
     // no reward for calls: after imitation it calls the tool anyway
     set: { ...ADAPTERS, env: 'calculator', maxTurns: 4, callReward: 0, updates: 20 },
   },
   'smollm2-hunt': {
     label: 'SmolLM2 · number hunt',
-    recording: { beside: SMOLLM2, updates: 4 },
+    recording: { checkpointName: SMOLLM2, updates: 4 },
     set: { ...ADAPTERS, env: 'number-hunt', maxTurns: 4 },
   },
   'smollm2-search': {
     label: 'SmolLM2 · search',
-    recording: { beside: SMOLLM2 },
+    recording: { checkpointName: SMOLLM2 },
     // One hop, because on two hops it learned nothing in eleven updates. If calls are paid, or turns cost nothing, it
     // looks up the same fact again and again (docs/journal/learning.md).
     set: {
@@ -382,5 +382,5 @@ export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
 
 /** The label and the knobs of a preset, and how it was recorded. */
 export function presetNamed(name: RunPreset): Preset {
-  return name === YOUR_ENVIRONMENT ? WRITTEN_PRESET : PRESETS[name];
+  return name === YOUR_ENVIRONMENT ? YOUR_ENVIRONMENT_PRESET : PRESETS[name];
 }

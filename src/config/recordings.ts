@@ -12,13 +12,14 @@ export function recordedPreset(preset: RunPreset): PresetName {
 }
 
 const SEED = 7;
-// held-out tasks. With a checkpoint, evaluation takes minutes, so it plays only as many tasks as the preset sets
-const EVALUATED = 128;
+// Held-out tasks of an evaluation. With a checkpoint an evaluation takes minutes, so it plays only as many tasks as the
+// preset sets.
+const EVALUATED_TASKS = 128;
 
 /** The configuration with which a preset is recorded. */
 export function recordedConfig(preset: PresetName): RunConfig {
-  const { set, recording: { updates, beside } = {} } = presetNamed(preset);
-  const evalTasks = beside === undefined && { evalTasks: EVALUATED };
+  const { set, recording: { updates, checkpointName } = {} } = presetNamed(preset);
+  const evalTasks = checkpointName === undefined && { evalTasks: EVALUATED_TASKS };
   return parseConfig({
     ...{ ...set, ...(updates && { updates }) },
     ...{ backend: 'cpu', seed: SEED, ...evalTasks },

@@ -21,7 +21,7 @@ export const TEXT_QUALITY = {
   calculator: 0.5,
 } as const satisfies Partial<Record<EnvName, number>>;
 
-/** The recipe for imitating the demonstrators of all these environments at once. */
+/** The recipe for imitating the demonstrators of all environments in `TEXT_QUALITY` at once. */
 export const TEXT_RECIPE: Omit<WarmStartRecipe, 'quality'> = {
   ...{ steps: 1500, rows: 30, learningRate: 2e-3, warmUp: 100 },
   horizon: 2400, // more than `steps`, so that the rate hasn't fallen to its end when RL takes over

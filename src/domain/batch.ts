@@ -31,7 +31,7 @@ export interface BatchView {
   readonly advantageMask: Float32Array; // 1 where the token can carry credit
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) in the last epoch, the factor of ∇log π
   readonly policyWeights: Float32Array; // the policy loss's share of `gradWeights`
-  readonly passes?: readonly PassView[]; // the first epochs and the last one; absent if they weren't kept
+  readonly epochViews?: readonly EpochView[]; // the first epochs and the last one; absent if they weren't kept
   readonly kept: Uint8Array; // (B) 1: the update learned from the row; 0: its prompt was filtered out
   readonly unscored?: readonly ScoreName[]; // arrays that weren't computed for this batch; their content is meaningless
   readonly episodes: readonly EpisodeView[];
@@ -54,8 +54,8 @@ export function isMeasured({ batch, config }: KeptBatch, list: ScoreName): boole
 }
 
 /** The gradient weights of one epoch over a batch. Arrays are (B,T) unless a comment says otherwise. */
-export interface PassView {
-  readonly pass: number; // number of the epoch, from 1
+export interface EpochView {
+  readonly epoch: number; // number of the epoch, from 1
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability)
   readonly policyWeights: Float32Array; // the policy loss's share: −A · ρ · share, 0 where the token was clipped
   /** (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. */
@@ -81,17 +81,19 @@ export interface KeptBatch {
 const EPISODE_BYTES = 1000; // rough size of an EpisodeView, which has no byteLength
 
 /** Approximate number of bytes that a batch takes in memory. */
-export function batchBytes({ episodes, parts, passes = [], ...batch }: BatchView): number {
+export function batchBytes({ episodes, parts, epochViews = [], ...batch }: BatchView): number {
   // the last epoch's arrays are the batch's own
-  const earlier = passes.slice(0, -1).flatMap(({ gradWeights, policyWeights }) => [gradWeights, policyWeights]);
-  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlier].filter((part) =>
+  const earlierArrays = epochViews
+    .slice(0, -1)
+    .flatMap(({ gradWeights, policyWeights }) => [gradWeights, policyWeights]);
+  const arrays = [...Object.values(batch), ...Object.values(parts), ...earlierArrays].filter((part) =>
     ArrayBuffer.isView(part),
   );
   return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) + EPISODE_BYTES * episodes.length;
 }
 
 /** One row of a batch. With `position`, only its first `position` tokens; the rest is padding. */
-export function recordOf(
+export function recordedRow(
   batch: RecordedRow & { readonly length: number },
   row: number,
   position = batch.length,

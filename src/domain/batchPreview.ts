@@ -11,10 +11,10 @@ export interface ObjectiveMeans {
   readonly clipFractionLower: number; // share clipped by the dual clip
 }
 
-/** The arrays of a batch that learning computes, and so the ones that a changed knob can change. */
-export type Pushed = Pick<
+/** The arrays of a batch that learning computes. A changed knob can change these arrays and no others. */
+export type LearnedArrays = Pick<
   BatchView,
-  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'passes'
+  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'
 >;
 
 /**
@@ -24,7 +24,7 @@ export type Pushed = Pick<
 export interface BatchPreview {
   readonly batch: BatchView; // with the masks, advantages and weights that the changed knobs give
   /** Computed in the same way and at the same ratios, but with the update's own knobs; compare `batch` with it. */
-  readonly before: Pushed;
-  readonly was: ObjectiveMeans; // over the epochs of `batch`, with the update's own knobs
-  readonly would: ObjectiveMeans; // with the changed knobs
+  readonly before: LearnedArrays;
+  readonly meansBefore: ObjectiveMeans; // over the epochs of `batch`, with the update's own knobs
+  readonly meansAfter: ObjectiveMeans; // with the changed knobs
 }

@@ -68,4 +68,4 @@ export function placeIn(name: string, line: number | null): string {
 }
 
 /** Largest size of an environment's file. An environment is one short class, so a larger file is something else. */
-export const MOST_ENVIRONMENT_BYTES = 1e6;
+export const MAX_ENVIRONMENT_BYTES = 1e6;

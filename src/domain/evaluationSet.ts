@@ -10,7 +10,7 @@ export type EvaluationSet = 'held-out' | 'all' | 'mixed';
 
 /** The kind of tasks that the evaluations of these runs play. */
 export function evaluationSetOf(...runs: readonly Pick<RunConfig, 'env'>[]): EvaluationSet {
-  const all = runs.filter(({ env }) => ENVIRONMENTS[env].allTasks).length;
+  const all = runs.filter(({ env }) => ENVIRONMENTS[env].countIfAllPlayed).length;
   return all === 0 ? 'held-out' : all === runs.length ? 'all' : 'mixed';
 }
 

@@ -39,9 +39,9 @@ export interface MemoryPlan {
   readonly length: number; // largest number of tokens in a text
   readonly engine: SpeakingEngine; // the engine that would run the model
   readonly engines: readonly SpeakingEngine[]; // available on this machine
-  readonly noGpu: string; // why no GPU can be used, in a sentence; '' if one can
+  readonly whyNoGpu: string; // why no GPU can be used, in a sentence; '' if one can
   readonly parts: readonly MemoryShare[]; // empty if the model is refused
-  readonly offered: string; // how much memory there is, in a sentence
+  readonly availableText: string; // how much memory there is, in a sentence
   /** Why it can't be opened in this way; null if it can. */
   readonly refusal: { readonly reason: string; readonly remedy: string } | null;
 }

@@ -21,16 +21,16 @@ export interface PlayedEpisode {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly turns: Uint8Array; // from 1; 0 in the prompt
-  readonly paid: readonly {
+  readonly finishedTurns: readonly {
     readonly turn: number;
     readonly parts: Readonly<Record<RewardPart, number>>;
     readonly valid: boolean;
     readonly toolCall: boolean;
-  }[]; // the finished turns
+  }[]; // with the rewards of each
   readonly reward: number; // so far
   readonly success: boolean;
   readonly stop: StopReason | null; // null: the episode goes on
-  readonly draft: number; // number of tokens in the current turn
+  readonly turnLength: number; // number of tokens in the current turn
   readonly budget: number; // number of tokens that the current turn may still get
   readonly legal: readonly number[]; // ids that may come next; empty for text, where every token may
   readonly view: EnvView;

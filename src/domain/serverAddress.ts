@@ -1,4 +1,4 @@
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { classNameOf, type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
 
@@ -17,24 +17,26 @@ export class EnvironmentServerError extends EnvironmentFileError {
 /** An option in the query of a server's address: `ws://127.0.0.1:8000/ws?turns=8`. */
 interface Option {
   readonly doc: string;
-  readonly least: number;
-  readonly most: number;
-  readonly whole: boolean; // true: only whole numbers
-  readonly otherwise: number | null; // the default; null: not set
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole: boolean; // true: only whole numbers
+  readonly defaultValue: number | null; // null: there is none
 }
 
 /** The options of an address. The server doesn't read them. */
 const SERVER_OPTIONS = {
-  train: { doc: 'training tasks of its Task API', least: 1, most: 1e6, whole: true, otherwise: null },
-  test: { doc: 'test tasks of its Task API', least: 1, most: 1e6, whole: true, otherwise: null },
-  turns: { doc: 'most turns of an episode', least: 1, most: 64, whole: true, otherwise: 6 },
-  observation: { doc: 'most tokens of a tool’s answer', least: 8, most: 2048, whole: true, otherwise: 64 },
-  solved: { doc: 'sum of rewards from which an episode counts as solved', least: -1e6, most: 1e6, whole: false, otherwise: 1 }, // prettier-ignore
-  seconds: { doc: 'longest wait for one answer', least: 1, most: 600, whole: false, otherwise: 30 },
+  train: { doc: 'training tasks of its Task API', min: 1, max: 1e6, isWhole: true, defaultValue: null },
+  test: { doc: 'test tasks of its Task API', min: 1, max: 1e6, isWhole: true, defaultValue: null },
+  turns: { doc: 'most turns of an episode', min: 1, max: 64, isWhole: true, defaultValue: 6 },
+  observation: { doc: 'most tokens of a tool’s answer', min: 8, max: 2048, isWhole: true, defaultValue: 64 },
+  solved: { doc: 'sum of rewards from which an episode counts as solved', min: -1e6, max: 1e6, isWhole: false, defaultValue: 1 }, // prettier-ignore
+  seconds: { doc: 'longest wait for one answer', min: 1, max: 600, isWhole: false, defaultValue: 30 },
 } as const satisfies Record<string, Option>;
 
 type OptionName = keyof typeof SERVER_OPTIONS;
-type OptionValue<N extends OptionName> = (typeof SERVER_OPTIONS)[N]['otherwise'] extends null ? number | null : number;
+type OptionValue<N extends OptionName> = (typeof SERVER_OPTIONS)[N]['defaultValue'] extends null
+  ? number | null
+  : number;
 
 /** The address of an OpenEnv server on this machine, and how its tasks are played. */
 export interface ServerAddress {
@@ -68,8 +70,8 @@ const MAX_ADDRESS_LENGTH = 500;
 const LOCAL_HOSTS: readonly string[] = ['127.0.0.1', 'localhost'];
 
 /** Parses an address. Throws EnvironmentServerError if it is invalid or isn't on this machine. */
-export function readServerAddress(given: string): ServerAddress {
-  const text = given.trim();
+export function readServerAddress(address: string): ServerAddress {
+  const text = address.trim();
   const shown = visible(text);
   if (text === '') throw new EnvironmentServerError(`Write the server’s address, such as ${EXAMPLE}.`);
   if (/^https?:/i.test(text)) {
@@ -87,25 +89,26 @@ export function readServerAddress(given: string): ServerAddress {
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
     throw new EnvironmentServerError(`${shown} holds a user’s name or a “#”. Leave them out: ${EXAMPLE}.`);
   }
-  const set: Partial<Record<OptionName, number>> = {};
+  const values: Partial<Record<OptionName, number>> = {};
   for (const [name, value] of url.searchParams) {
     if (!isOption(name)) {
       const names = Object.keys(SERVER_OPTIONS).join(', ');
       throw new EnvironmentServerError(`“${visible(name)}” isn’t an option of an address. The options are ${names}.`);
     }
-    const { doc, least, most, whole } = SERVER_OPTIONS[name];
-    const number = decimal(value) ?? NaN;
-    if (!(number >= least && number <= most) || (whole && !Number.isInteger(number))) {
+    const { doc, min, max, isWhole } = SERVER_OPTIONS[name];
+    const number = parseDecimal(value) ?? NaN;
+    if (!(number >= min && number <= max) || (isWhole && !Number.isInteger(number))) {
       throw new EnvironmentServerError(
-        `${name}=${visible(value)} (${doc}) isn’t a ${whole ? 'whole ' : ''}number from ${least} to ${most}.`,
+        `${name}=${visible(value)} (${doc}) isn’t a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`,
       );
     }
-    set[name] = number;
+    values[name] = number;
   }
   if (url.pathname === '/') url.pathname = '/ws';
   const withOptions = url.href;
   url.search = '';
-  const value = <N extends OptionName>(name: N) => (set[name] ?? SERVER_OPTIONS[name].otherwise) as OptionValue<N>;
+  const value = <N extends OptionName>(name: N) =>
+    (values[name] ?? SERVER_OPTIONS[name].defaultValue) as OptionValue<N>;
   return {
     text: withOptions,
     url: url.href,

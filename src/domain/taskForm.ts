@@ -13,7 +13,7 @@ export interface AskForm {
 }
 
 /** A task that a person chose: in words, one for each blank ('' for an empty blank), or by its number. */
-export type AskedTask = { readonly words: readonly string[] } | { readonly seed: number };
+export type ChosenTask = { readonly words: readonly string[] } | { readonly seed: number };
 
 /** The weights that answer: the ones that the run began with, or the current ones. */
 export const VOICES = ['begun', 'now'] as const;

@@ -24,7 +24,7 @@ export interface Passage<T extends TextToken = TextToken> {
 }
 
 /** Passages with tokens appended. Passages that get no token stay the same objects, so that they aren't drawn again. */
-export function extended<T extends TextToken>(
+export function withTokens<T extends TextToken>(
   before: readonly Passage<T>[],
   tokens: readonly T[],
 ): readonly Passage<T>[] {
@@ -33,7 +33,7 @@ export function extended<T extends TextToken>(
     const last = passages.at(-1);
     const from = last ? last.from + last.count : 0;
     const kind = kindOf(last, token);
-    if (last?.kind === kind && last.turn === token.turn) passages[passages.length - 1] = longer(last, token);
+    if (last?.kind === kind && last.turn === token.turn) passages[passages.length - 1] = withToken(last, token);
     else passages.push({ kind, turn: token.turn, from, count: 1, blocks: [{ from, tokens: [token] }] });
     openTag(passages);
   }
@@ -41,7 +41,10 @@ export function extended<T extends TextToken>(
 }
 
 /** Passages cut off after their first `count` tokens. */
-export function cutAt<T extends TextToken>(passages: readonly Passage<T>[], count: number): readonly Passage<T>[] {
+export function firstTokens<T extends TextToken>(
+  passages: readonly Passage<T>[],
+  count: number,
+): readonly Passage<T>[] {
   return passages.flatMap((passage) => {
     if (passage.from + passage.count <= count) return [passage];
     if (passage.from >= count) return [];
@@ -59,7 +62,7 @@ export function tokenAt<T extends TextToken>(passages: readonly Passage<T>[], at
   return block?.tokens[at - block.from];
 }
 
-function longer<T extends TextToken>(passage: Passage<T>, token: T): Passage<T> {
+function withToken<T extends TextToken>(passage: Passage<T>, token: T): Passage<T> {
   const last = passage.blocks.at(-1);
   const beginsLine = last?.tokens.at(-1)?.text.endsWith('\n') ?? true;
   const blocks =
@@ -82,7 +85,7 @@ function kindOf(last: Passage | undefined, { role, turn, special, text }: TextTo
   if (text.trim() === '') return last.kind; // nor has the end of a line
   const tail = last.blocks
     .slice(-2)
-    .flatMap(({ tokens }) => tokens.slice(-MOST_TAG_TOKENS))
+    .flatMap(({ tokens }) => tokens.slice(-MAX_TAG_TOKENS))
     .map((token) => token.text)
     .join('');
   return tail.trimEnd().endsWith(closingTag) ? 'answer' : last.kind;
@@ -94,7 +97,7 @@ function kindOf(last: Passage | undefined, { role, turn, special, text }: TextTo
 function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const last = passages.at(-1);
   const block = last?.blocks.at(-1);
-  if (last?.kind !== 'answer' || !block || block.tokens.length > MOST_TAG_TOKENS) return;
+  if (last?.kind !== 'answer' || !block || block.tokens.length > MAX_TAG_TOKENS) return;
   const tag = block.tokens.map(({ text }) => text).join('');
   const kind = OPENING_TAGS[tag.trim()];
   if (!kind) return;
@@ -107,4 +110,4 @@ function openTag<T extends TextToken>(passages: Passage<T>[]): void {
 const OPENING_TAGS: Readonly<Record<string, Kind>> = { '<think>': 'think', '<tool_call>': 'call' };
 const CLOSING_TAGS: Readonly<Partial<Record<Kind, string>>> = { think: '</think>', call: '</tool_call>' };
 /** Largest number of tokens that spell a tag. */
-const MOST_TAG_TOKENS = 12;
+const MAX_TAG_TOKENS = 12;

@@ -1,4 +1,4 @@
-import { extended, type TextToken } from './textSpans.ts';
+import { withTokens, type TextToken } from './textSpans.ts';
 import { type Kind, Role, type SpanKind, type Writing } from './tokens.ts';
 
 /** Consecutive tokens of one kind. */
@@ -14,7 +14,7 @@ export interface Turn<K extends SpanKind = SpanKind> {
 }
 
 /** The role and the turn of each token of a row. */
-export interface WrittenBy {
+export interface TokenAuthors {
   readonly roles: ArrayLike<number>;
   readonly turns: ArrayLike<number>;
 }
@@ -23,7 +23,7 @@ export interface WrittenBy {
  * The kind of each token of a row; null for padding. `words` are entries of the vocabulary; in a byte vocabulary they
  * contain their own spaces.
  */
-export function kindsOf(words: readonly string[], writing: Writing, by: WrittenBy): readonly (Kind | null)[] {
+export function kindsOf(words: readonly string[], writing: Writing, by: TokenAuthors): readonly (Kind | null)[] {
   return writing === 'words' ? kindsOfWords(words, by.roles) : kindsOfText(words, by);
 }
 
@@ -50,7 +50,7 @@ function kindsOfWords(words: readonly string[], roles: ArrayLike<number>): reado
  * The kind of each piece of a text, found in the same way as for a chat, because a tag may be split into several
  * pieces.
  */
-function kindsOfText(pieces: readonly string[], { roles, turns }: WrittenBy): readonly (Kind | null)[] {
+function kindsOfText(pieces: readonly string[], { roles, turns }: TokenAuthors): readonly (Kind | null)[] {
   const written = pieces.flatMap((piece, t): (TextToken & { readonly t: number })[] => {
     const role = Object.values(Role).find((each) => each === roles[t]) ?? Role.pad;
     if (role === Role.pad) return [];
@@ -58,7 +58,7 @@ function kindsOfText(pieces: readonly string[], { roles, turns }: WrittenBy): re
     return [{ t, role, special, text: piece.replaceAll('⏎', '\n'), turn: turns[t] ?? 0 }];
   });
   const kinds: (Kind | null)[] = pieces.map(() => null);
-  for (const { kind, blocks } of extended([], written)) {
+  for (const { kind, blocks } of withTokens([], written)) {
     for (const { tokens } of blocks) for (const { t } of tokens) kinds[t] = kind;
   }
   return kinds;

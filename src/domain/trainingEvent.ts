@@ -6,8 +6,8 @@ import type { Preferences } from './preferences.ts';
 import type { UpdateTimes } from './profile.ts';
 
 /**
- * The current phase of a run. warm-start: it imitates demonstrations while it opens. imitating: it does so as a stage
- * of its training.
+ * The current phase of a run. warm-start: the run imitates demonstrations before it is ready to train. imitating: the
+ * run imitates demonstrations as the first stage of its training.
  */
 export type Phase =
   | 'compiling'
@@ -29,7 +29,7 @@ export type TrainingEvent =
       readonly update: number;
       readonly done: number;
       readonly total: number;
-      readonly left?: number; // estimate of the remaining seconds, from the speed so far; absent if unknown
+      readonly secondsLeft?: number; // estimate of the remaining seconds, from the speed so far; absent if unknown
     }
   // after a step of imitation; loss: −mean log π of the demonstrations
   | { readonly type: 'imitated'; readonly done: number; readonly total: number; readonly loss: number }
@@ -66,9 +66,12 @@ export type TrainingEvent =
  * The cause of an error.
  * - needs-model: the run trains adapters for a checkpoint that is not open.
  * - needs-environment: the run trains on an environment that a person wrote, and there is none.
- * - non-finite: an optimizer step was skipped. A guarded run has returned to its last finite update.
- * - environment-fault: the environment that a person wrote failed. A guarded run has returned to its last update.
- * - environment-server: the server that plays the environment failed. A guarded run has returned to its last update.
+ * - non-finite: a number was not finite, and the optimizer step was skipped. A run started with `withFallback` has
+ *   returned to its last update in which all numbers were finite.
+ * - environment-fault: the environment that a person wrote failed. A run started with `withFallback` has returned to
+ *   its last update.
+ * - environment-server: the server that plays the environment failed. A run started with `withFallback` has returned to
+ *   its last update.
  * - silent: the worker has not answered for a while, but still may.
  */
 export type ErrorCause =

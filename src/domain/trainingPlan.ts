@@ -13,10 +13,10 @@ export interface TrainingPlan {
   readonly engine: SpeakingEngine; // the engine that would train
   readonly parts: readonly MemoryShare[];
   readonly bytes: number; // sum of the parts
-  readonly most: number | null; // largest number of bytes available; null: the run fits, and the limit is unknown
+  readonly maxBytes: number | null; // largest number of bytes available; null: the run fits, and the limit is unknown
   readonly fitting: readonly FittingKnob[]; // if the run doesn't fit: single changes that make it fit, if there are any
 }
 
 /** Whether a run needs more memory than there is. */
-export const isTooLarge = ({ bytes, most }: Pick<TrainingPlan, 'bytes' | 'most'>): boolean =>
-  most !== null && bytes > most;
+export const isTooLarge = ({ bytes, maxBytes }: Pick<TrainingPlan, 'bytes' | 'maxBytes'>): boolean =>
+  maxBytes !== null && bytes > maxBytes;

@@ -1,8 +1,8 @@
 import { checkedAnswers } from './taskFormAnswers.ts';
-import type { Asking, Reset, ToolEnv } from './env.ts';
+import type { TaskForm, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 /** Pairs of arms: the first is safe, the second risky. Two pairs are RAGEN's. */
 const PAIRS = [
@@ -34,45 +34,48 @@ export function banditReversed(options: BanditOptions): ToolEnv {
 }
 
 function banditEnv(name: string, { think }: BanditOptions, reversed: boolean): ToolEnv {
-  const words = vocabulary(['choose', 'or', ...PAIRS.flat()]);
-  const { grammar, maxTurnTokens, begin } = turnRules({
-    vocabulary: words,
+  const vocabulary = buildVocabulary(['choose', 'or', ...PAIRS.flat()]);
+  const { grammar, maxTurnTokens, makeReset } = buildTurns({
+    vocabulary,
     think,
     maxTurns: 1,
-    answer: { places: [PAIRS.flat()] },
+    answer: { legalWords: [PAIRS.flat()] },
   });
-  const choiceTasks = (isReversed: boolean) => begin((_, { seed }) => choiceTask(seed, isReversed));
+  const choiceTasks = (isReversed: boolean) => makeReset((_, { seed }) => choiceTask(seed, isReversed));
   return {
     name,
     description: 'Choose between an arm that pays a little and one that seldom pays a lot.',
-    vocabulary: words.words,
+    vocabulary: vocabulary.words,
     tools: [],
     maxTokens: 5 + maxTurnTokens,
     maxTurnTokens,
     grammar,
     reset: choiceTasks(reversed),
     demonstration: choiceTasks(reversed),
-    allTasks: 2 * PAIRS.length,
+    taskCount: 2 * PAIRS.length,
     splits: {
       heldOut: null,
       shifted: { reset: choiceTasks(!reversed), doc: 'The names are reversed: what was risky is safe.' },
     },
-    rule: 'Take the arm that is named first.',
-    asking: offerForm(reversed, (seed) => begin(() => choiceTask(seed, reversed))),
+    ruleDoc: 'Take the arm that is named first.',
+    taskForm: offerForm(reversed, (seed) => makeReset(() => choiceTask(seed, reversed))),
   };
 }
 
-function offerForm(reversed: boolean, choiceTasks: (seed: number) => Reset): Asking {
+function offerForm(reversed: boolean, makeReset: (seed: number) => Reset): TaskForm {
   const offerOf = ({ prompt }: Task) => prompt.slice(2).join(' '); // after <bos> choose
-  const all = Array.from({ length: 2 * PAIRS.length }, (_, seed) => offerOf(choiceTask(seed, reversed)));
+  const offers = Array.from({ length: 2 * PAIRS.length }, (_, seed) => offerOf(choiceTask(seed, reversed)));
   const form = {
     doc: 'Offer two arms, in either order.',
-    blanks: [{ label: 'Offer', words: all, optional: false }],
-    example: all.slice(0, 1),
+    blanks: [{ label: 'Offer', words: offers, optional: false }],
+    example: offers.slice(0, 1),
   };
   return {
     ...form,
-    ask: (words) => ({ begin: choiceTasks(all.indexOf(checkedAnswers(form, words)[0] ?? '')), judged: true }),
+    makeTask: (words) => ({
+      reset: makeReset(offers.indexOf(checkedAnswers(form, words)[0] ?? '')),
+      answerKnown: true,
+    }),
   };
 }
 
@@ -89,15 +92,15 @@ function choiceTask(seed: number, reversed: boolean): Task {
     prompt: ['<bos>', 'choose', ...offered.flatMap((arm, i) => (i === 0 ? [arm] : ['or', arm]))],
     question: `Choose ${offered.join(' or ')}.`,
     call: () => null,
-    answer([arm, ...more], _turn, draw) {
-      if (!arm || more.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
+    answer([arm, ...extraWords], _turn, draw) {
+      if (!arm || extraWords.length > 0 || !PAIRS.flat().some((known) => known === arm)) return null;
       givenAnswer = arm;
       // an arm that was not offered pays nothing
       const riskyReward = draw.next() < RISKY_WIN_PROBABILITY ? 1 : 0;
       paid = arm === risky ? riskyReward : arm === safe ? SAFE_REWARD : 0;
-      return { observation: [], progress: 0, stop: 'answered', success: arm === risky, payoff: paid };
+      return { observation: [], progress: 0, stop: 'answered', success: arm === risky, outcomeShare: paid };
     },
-    needs: () => [risky],
+    neededWords: () => [risky],
     expert: () => pull(risky),
     rule: () => pull(offered[0] ?? safe),
     demonstrate: (quality, draw) => pull(draw.next() < quality ? risky : draw.pick(offered)),

@@ -47,8 +47,8 @@ const columnOffset = (n: number) => (n === 0 ? 'same-column' : n < 0 ? `${-n}-le
 
 /** Returns the words that say how far away something is on a board. */
 export function offsetWords(size: number): readonly string[] {
-  const apart = Array.from({ length: 2 * size - 1 }, (_, i) => i - size + 1);
-  return [...apart.map(rowOffset), ...apart.map(columnOffset)];
+  const offsets = Array.from({ length: 2 * size - 1 }, (_, i) => i - size + 1);
+  return [...offsets.map(rowOffset), ...offsets.map(columnOffset)];
 }
 
 /**
@@ -64,7 +64,12 @@ export function offsetOf(size: number, from: number, to: number): readonly [rows
  * Returns the step from one cell towards another, ignoring obstacles: along rows first, or along columns first. `from`
  * and `to` must differ.
  */
-export function towards(size: number, from: number, to: number, first: 'rows' | 'columns' = 'rows'): Direction {
+export function directionTowards(
+  size: number,
+  from: number,
+  to: number,
+  first: 'rows' | 'columns' = 'rows',
+): Direction {
   const rows = Math.floor(to / size) - Math.floor(from / size);
   const columns = (to % size) - (from % size);
   const vertical = rows < 0 ? 'up' : 'down';
@@ -74,7 +79,7 @@ export function towards(size: number, from: number, to: number, first: 'rows' | 
 }
 
 /** The sentence of a turn whose only call is `move`. */
-export const MOVE_SENTENCE: Sentence = { places: [DIRECTIONS] };
+export const MOVE_SENTENCE: Sentence = { legalWords: [DIRECTIONS] };
 
 /** Makes the tool that takes one step. `moveAndReport` returns the words that the agent reads after it. */
 export function moveTool<World>(
@@ -107,10 +112,10 @@ export function walkTask({ key, prompt, question, view, step, bestMoves, ruleMov
     key,
     prompt,
     question,
-    call: ([direction, ...more], turn, tools) =>
-      isDirection(direction) && more.length === 0 ? step(direction, turn, tools) : null,
+    call: ([direction, ...extraWords], turn, tools) =>
+      isDirection(direction) && extraWords.length === 0 ? step(direction, turn, tools) : null,
     answer: () => null,
-    needs: bestMoves,
+    neededWords: bestMoves,
     expert,
     rule: () => call(ruleMove()),
     demonstrate: (quality, draw, turn) => (draw.next() < quality ? expert(turn) : call(draw.pick(DIRECTIONS))),

@@ -15,13 +15,13 @@ import {
 } from './arithmeticChain.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
+import type { TaskForm, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { calculatorFace } from './calculatorFace.ts';
 import type { Side } from './split.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of the environment. */
 export interface CalculatorOptions {
@@ -56,24 +56,24 @@ const calculate: Tool<null> = {
  */
 export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorOptions): ToolEnv {
   // each operation takes a turn, and so does the answer
-  const longer = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
-  const words = vocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
-  const { begin, episodeTokens, ...turns } = turnRules({
-    vocabulary: words,
+  const shiftedHops = Math.min(hops + 1, Math.max(hops, maxTurns - 1));
+  const vocabulary = buildVocabulary(['compute', '?', OVERFLOW, ...OPERATORS, ...DIGITS]);
+  const { makeReset, episodeTokens, ...turns } = buildTurns({
+    vocabulary,
     think,
     maxTurns,
-    call: { places: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
-    answer: { places: [DIGITS, DIGITS] },
-    text: chatTokenizer ? { chatTokenizer, face: calculatorFace(OVERFLOW, longer) } : null,
+    call: { legalWords: [DIGITS, DIGITS, OPERATORS, DIGITS, DIGITS] },
+    answer: { legalWords: [DIGITS, DIGITS] },
+    text: chatTokenizer ? { chatTokenizer, face: calculatorFace(OVERFLOW, shiftedHops) } : null,
   });
   const chainTasks = (length: number, side: Side) =>
-    begin((draw) => chainTask(drawTask(length, draw), maxTurns), { side });
+    makeReset((draw) => chainTask(drawTask(length, draw), maxTurns), { side });
   return {
     name: 'calculator',
     description: 'Work out a chain of operations with a calculator that does one at a time.',
     vocabulary: turns.vocabulary,
     tools: [calculate],
-    maxTokens: episodeTokens(5 + 3 * longer + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * 4),
+    maxTokens: episodeTokens(5 + 3 * shiftedHops + maxTurns * turns.maxTurnTokens + (maxTurns - 1) * 4),
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,
     reset: chainTasks(hops, 'train'),
@@ -81,41 +81,44 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
     splits: {
       heldOut: { reset: chainTasks(hops, 'held-out'), doc: 'Chains that training never asks for.' },
       shifted: {
-        reset: chainTasks(longer, 'held-out'),
+        reset: chainTasks(shiftedHops, 'held-out'),
         doc:
-          longer > hops
-            ? `Every chain takes ${longer} operations, one more than in training.`
+          shiftedHops > hops
+            ? `Every chain takes ${shiftedHops} operations, one more than in training.`
             : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
       },
     },
-    ...(!chatTokenizer && { data: { kind: 'calculator', maxTurns } }),
-    asking: ownChains(hops, longer, (chain) => begin(() => chainTask(chain, maxTurns))),
+    ...(!chatTokenizer && { rulesData: { kind: 'calculator', maxTurns } }),
+    taskForm: chainForm(hops, shiftedHops, (chain) => makeReset(() => chainTask(chain, maxTurns))),
   };
 }
 
 /** Makes the form in which a person poses a chain, with at most as many operations as in shifted tasks. */
-function ownChains(hops: number, longest: number, chainTasks: (chain: Chain) => Reset): Asking {
+function chainForm(hops: number, maxOperations: number, makeReset: (chain: Chain) => Reset): TaskForm {
   const numbers = Array.from({ length: MAX_NUMBER + 1 }, (_, n) => String(n));
   const number = (at: number) => ({ label: `Number ${at + 1}`, words: numbers, optional: at > 1 });
   const operator = (at: number) => ({ label: `Operation ${at}`, words: OPERATORS, optional: at > 1 });
   const form = {
     doc: `A chain worked out from left to right, over numbers from 0 to ${MAX_NUMBER}; so must all its results be.`,
-    blanks: Array.from({ length: longest + 1 }, (_, at) =>
+    blanks: Array.from({ length: maxOperations + 1 }, (_, at) =>
       at === 0 ? [number(0)] : [operator(at), number(at)],
     ).flat(),
     example: [
       '12',
-      ...Array.from({ length: longest }, (_, at) => (at < hops ? ['+', String(5 + 3 * at)] : ['', ''])).flat(),
+      ...Array.from({ length: maxOperations }, (_, at) => (at < hops ? ['+', String(5 + 3 * at)] : ['', ''])).flat(),
     ],
   };
-  return { ...form, ask: (words) => ({ begin: chainTasks(ownChain(checkedAnswers(form, words))), judged: true }) };
+  return {
+    ...form,
+    makeTask: (words) => ({ reset: makeReset(chainFromForm(checkedAnswers(form, words))), answerKnown: true }),
+  };
 }
 
 /**
  * Reads a chain from the form. Throws ProblemError if an operation lacks its operator or number, or if a result is out
  * of range.
  */
-function ownChain([first = '', ...rest]: readonly string[]): Chain {
+function chainFromForm([first = '', ...rest]: readonly string[]): Chain {
   const steps: Chain['steps'][number][] = [];
   for (let at = 0; at < rest.length; at += 2) {
     const [operator, by = ''] = rest.slice(at, at + 2);
@@ -153,13 +156,13 @@ function chainTask(chain: Chain, maxTurns: number): Task {
   let givenAnswer: string | null = null;
   const isDone = () => operationsDone >= chain.steps.length;
   const currentValue = () => values[operationsDone] ?? 0;
-  const next = (): readonly string[] | null => {
+  const nextCall = (): readonly string[] | null => {
     const step = chain.steps[operationsDone];
     return step ? [...spell(currentValue()), step.operator, ...spell(step.by)] : null;
   };
   const answer = (number: number): readonly string[] => ['<answer>', ...spell(number), '</answer>'];
   const expert = (turn: number): readonly string[] => {
-    const call = turn < maxTurns ? next() : null;
+    const call = turn < maxTurns ? nextCall() : null;
     return call ? ['<call>', ...call, '</call>'] : answer(currentValue());
   };
   return {
@@ -175,7 +178,7 @@ function chainTask(chain: Chain, maxTurns: number): Task {
       const [a, operator, b] = [readDigits(args.slice(0, 2)), args[2], readDigits(args.slice(3))];
       if (a === null || !isOperator(operator) || b === null) return null;
       const { ok, content } = tools(calculate, [String(a), operator, String(b)], null);
-      const useful = ok && args.join() === next()?.join();
+      const useful = ok && args.join() === nextCall()?.join();
       if (useful) operationsDone++;
       steps.push({ turn, text: `${a} ${operator} ${b}`, result: content.join('') });
       return { observation: content, progress: useful ? 1 / chain.steps.length : 0, stop: null, success: false };
@@ -187,7 +190,7 @@ function chainTask(chain: Chain, maxTurns: number): Task {
       steps.push({ turn, text: 'answer', result: givenAnswer });
       return { observation: [], progress: 0, stop: 'answered', success: number === result };
     },
-    needs: (turn) => (turn < maxTurns ? next() : null) ?? (isDone() ? spell(currentValue()) : []),
+    neededWords: (turn) => (turn < maxTurns ? nextCall() : null) ?? (isDone() ? spell(currentValue()) : []),
     expert,
     // When a demonstrator errs, it answers with the first result, even if more operations remain.
     demonstrate: (quality, draw, turn) =>
@@ -202,7 +205,7 @@ function chainTask(chain: Chain, maxTurns: number): Task {
       steps: [...steps],
       given: givenAnswer,
     }),
-    data: () => ({ kind: 'calculator', ...chain }),
+    taskData: () => ({ kind: 'calculator', ...chain }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { DIGITS, isOperator, MAX_NUMBER, OPERATORS, spell } from './arithmeticChain.ts';
 import type { Quote } from '../text/turnFormat.ts';
-import { longestOf, type TextFace, type Wrong } from './textFace.ts';
+import { longestOf, type TextFace, type WrongValue } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
 // People type * for ×.
@@ -8,8 +8,11 @@ const SIGNS = OPERATORS.map((operator) => (operator === '×' ? '*' : operator));
 const signOf = (operator: string) => (operator === '×' ? '*' : operator);
 const operatorOf = (sign: unknown) => (sign === '*' ? '×' : String(sign));
 
-/** The text face of the calculator chain. Numbers are JSON numbers, as people write them, and × is written as *. */
-export function calculatorFace(overflow: string, operations: number): TextFace {
+/**
+ * The face of the calculator chain: translates its words to text and back. Numbers are JSON numbers, as people write
+ * them, and × is written as *.
+ */
+export function calculatorFace(overflow: string, maxOperations: number): TextFace {
   return {
     system: 'You calculate from left to right, one operation a call, then answer with the number.',
     tools: [
@@ -25,12 +28,12 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
     ],
     question: (_, question) => question.replaceAll('×', '*').replace(', from left to right', ''),
     callWords: ({ a, operator, b }, quote) => {
-      const [first, second] = [digits('a', a, quote), digits('b', b, quote)];
+      const [aDigits, bDigits] = [digits('a', a, quote), digits('b', b, quote)];
       const sign = operatorOf(operator);
-      if ('wrong' in first) return first;
-      if ('wrong' in second) return second;
+      if ('wrong' in aDigits) return aDigits;
+      if ('wrong' in bDigits) return bDigits;
       if (!isOperator(sign)) return { wrong: `${quote(sign)} as operator; want one of ${SIGNS.join(' ')}` };
-      return [...first, sign, ...second];
+      return [...aDigits, sign, ...bDigits];
     },
     call: ([a1, a2, operator = '', b1, b2]) => ({
       tool: 'calculate',
@@ -44,12 +47,12 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
     // join digits, so that a number reads as one number
     observation: (words) =>
       words.every((word) => DIGITS.some((digit) => digit === word)) ? String(Number(words.join(''))) : words.join(' '),
-    longest: (tokens) => {
+    longestTexts: (countTokens) => {
       const number = longestOf(
         Array.from({ length: MAX_NUMBER + 1 }, (_, n) => String(n)),
-        tokens,
+        countTokens,
       );
-      const chain = Array.from({ length: operations }, () => `${longestOf(SIGNS, tokens)} ${number}`).join(' ');
+      const chain = Array.from({ length: maxOperations }, () => `${longestOf(SIGNS, countTokens)} ${number}`).join(' ');
       return {
         questions: [`What is ${number} ${chain}?`],
         turns: [
@@ -65,7 +68,7 @@ export function calculatorFace(overflow: string, operations: number): TextFace {
   };
 }
 
-function digits(name: string, value: unknown, quote: Quote): readonly string[] | Wrong {
+function digits(name: string, value: unknown, quote: Quote): readonly string[] | WrongValue {
   const number = Number(value);
   if (number >= 0 && number <= MAX_NUMBER) return spell(number);
   return { wrong: `${quote(String(value))} as ${name}; want 0 to ${MAX_NUMBER}` };

@@ -5,9 +5,13 @@ import type { TextFace } from './textFace.ts';
  * Makes the face of an environment whose words are texts. A call in words is the tool's name and its arguments as JSON.
  * An answer or an observation is a single word that holds a whole text.
  */
-export function callFace({ system, tools, longest }: Pick<TextFace, 'system' | 'tools' | 'longest'>): TextFace {
+export function callFace({
+  system,
+  tools,
+  longestTexts,
+}: Pick<TextFace, 'system' | 'tools' | 'longestTexts'>): TextFace {
   return {
-    ...{ system, tools, longest },
+    ...{ system, tools, longestTexts },
     question: (_, question) => question,
     callWords: (values, _, tool) => [tool, JSON.stringify(values)],
     call: ([tool = '', json = '{}']) => ({ tool, values: JSON.parse(json) as CallValues }),
@@ -18,13 +22,13 @@ export function callFace({ system, tools, longest }: Pick<TextFace, 'system' | '
 }
 
 /** Returns as much of a text as fits, ending in “…” if it was cut. */
-export function fitting(text: string, fits: (part: string) => boolean): string {
-  if (fits(text)) return text;
+export function cutToFit(text: string, fitsLimit: (part: string) => boolean): string {
+  if (fitsLimit(text)) return text;
   const characters = Array.from(text);
   let [low, high] = [0, characters.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (fits(`${characters.slice(0, middle).join('')}…`)) low = middle;
+    if (fitsLimit(`${characters.slice(0, middle).join('')}…`)) low = middle;
     else high = middle - 1;
   }
   return `${characters.slice(0, low).join('')}…`;

@@ -14,11 +14,11 @@ import {
 } from './arithmeticChain.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Asking, Reset, ToolEnv } from './env.ts';
+import type { TaskForm, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 const MAX_DRAWN_NUMBER = 9; // largest number in a puzzle, so that each is one digit
 /** Share of the outcome reward for using the right numbers with a wrong result (RAGEN). */
@@ -36,25 +36,26 @@ export interface CountdownOptions {
  * numbers are right. All puzzles are solvable by construction.
  */
 export function countdown({ hops, think }: CountdownOptions): ToolEnv {
-  const words = vocabulary(['make', 'from', ...OPERATORS, ...DIGITS]);
+  const vocabulary = buildVocabulary(['make', 'from', ...OPERATORS, ...DIGITS]);
   const numberCount = hops + 1;
-  const longest = numberCount + 1;
-  const { grammar, maxTurnTokens, begin } = turnRules({
-    vocabulary: words,
+  const maxNumbers = numberCount + 1;
+  const { grammar, maxTurnTokens, makeReset } = buildTurns({
+    vocabulary,
     think,
     maxTurns: 1,
     answer: {
-      places: Array.from({ length: 2 * longest - 1 }, (_, place) => (place % 2 === 0 ? DIGITS : OPERATORS)),
-      lengths: Array.from({ length: longest }, (_, operators) => 2 * operators + 1),
+      legalWords: Array.from({ length: 2 * maxNumbers - 1 }, (_, place) => (place % 2 === 0 ? DIGITS : OPERATORS)),
+      lengths: Array.from({ length: maxNumbers }, (_, operators) => 2 * operators + 1),
     },
   });
-  const puzzleTasks = (numbers: number, side: Side) => begin((draw) => puzzleTask(drawTask(numbers, draw)), { side });
+  const puzzleTasks = (numbers: number, side: Side) =>
+    makeReset((draw) => puzzleTask(drawTask(numbers, draw)), { side });
   return {
     name: 'countdown',
     description: 'Make a target out of numbers, each used once.',
-    vocabulary: words.words,
+    vocabulary: vocabulary.words,
     tools: [],
-    maxTokens: 5 + longest + maxTurnTokens,
+    maxTokens: 5 + maxNumbers + maxTurnTokens,
     maxTurnTokens,
     grammar,
     reset: puzzleTasks(numberCount, 'train'),
@@ -69,7 +70,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
         doc: `Every task hands out ${numberCount + 1} numbers, one more than in training.`,
       },
     },
-    asking: ownPuzzles(numberCount, (puzzle) => begin(() => puzzleTask(puzzle))),
+    taskForm: puzzleForm(numberCount, (puzzle) => makeReset(() => puzzleTask(puzzle))),
   };
 }
 
@@ -77,26 +78,26 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
  * Makes the form in which a person poses a puzzle of up to one number more than in training. Only solvable puzzles are
  * accepted.
  */
-function ownPuzzles(numberCount: number, puzzleTasks: (puzzle: Puzzle) => Reset): Asking {
+function puzzleForm(numberCount: number, makeReset: (puzzle: Puzzle) => Reset): TaskForm {
   const targets = Array.from({ length: MAX_NUMBER }, (_, n) => String(n + 1));
   const numbers = Array.from({ length: MAX_DRAWN_NUMBER }, (_, n) => String(n + 1));
   const number = (at: number) => ({ label: at === 0 ? 'from' : 'and', words: numbers, optional: at > 1 });
-  const given = Array.from({ length: numberCount }, (_, at) => at + 2);
+  const exampleNumbers = Array.from({ length: numberCount }, (_, at) => at + 2);
   const form = {
     doc: 'A target and the numbers to make it of, each used once, worked out from left to right.',
     blanks: [
       { label: 'Make', words: targets, optional: false },
       ...Array.from({ length: numberCount + 1 }, (_, at) => number(at)),
     ],
-    example: [String(given.reduce((sum, n) => sum + n, 0)), ...given.map(String), ''],
+    example: [String(exampleNumbers.reduce((sum, n) => sum + n, 0)), ...exampleNumbers.map(String), ''],
   };
   return {
     ...form,
-    ask: (words) => {
+    makeTask: (words) => {
       const [target = '', ...rest] = checkedAnswers(form, words);
       const givenNumbers = rest.filter((word) => word !== '').map(Number);
       const solution = solve(Number(target), givenNumbers);
-      if (solution) return { begin: puzzleTasks({ numbers: givenNumbers, solution }), judged: true };
+      if (solution) return { reset: makeReset({ numbers: givenNumbers, solution }), answerKnown: true };
       throw new ProblemError(`${givenNumbers.join(', ')} can’t make ${target} in any order. Change a number.`);
     },
   };
@@ -166,10 +167,10 @@ function puzzleTask({ numbers, solution }: Puzzle): Task {
       givenAnswer = words.join(' ');
       steps.push({ turn, text: givenAnswer, result: String(value) });
       const success = usesNumbersOnce && value === result;
-      const payoff = success ? 1 : usesNumbersOnce ? FORMAT_ONLY_SHARE : 0;
-      return { observation: [], progress: 0, stop: 'answered', success, payoff };
+      const outcomeShare = success ? 1 : usesNumbersOnce ? FORMAT_ONLY_SHARE : 0;
+      return { observation: [], progress: 0, stop: 'answered', success, outcomeShare };
     },
-    needs: () => wordsOf(solution),
+    neededWords: () => wordsOf(solution),
     expert: () => answer(solution),
     demonstrate: (quality, draw) => answer(draw.next() < quality ? solution : guess(draw)),
     view: () => ({

@@ -21,12 +21,13 @@ export interface Question {
 export interface Documents {
   readonly corpus: LexicalIndex;
   readonly questions: readonly Question[];
-  readonly words: readonly string[]; // words that are tokens; all others are written as slots
-  readonly longestQuestion: number; // in words
-  readonly longestTitle: number;
+  readonly commonWords: readonly string[]; // words that are tokens; all others are written as slots
+  readonly maxQuestionWords: number; // in words
+  readonly maxTitleWords: number;
 }
 
-// A word gets its own token if it occurs in lower case in at least this many passages. So names don't.
+// A word gets its own token if it occurs in lower case in at least this many passages. Names don't get one, because
+// they are capitalised.
 const MIN_COMMON_PASSAGES = 8;
 
 let documents: Documents | null = null;
@@ -47,43 +48,46 @@ export function readDocuments(passages: string, questions: string): Documents {
     text,
   }));
   const questionList = readTable('questions.tsv', questions, QUESTION_COLUMNS).map(readQuestion);
-  const templates = questionList.flatMap(({ text }) => wordsOf(text)).filter((word) => /^[a-z]+$/.test(word));
-  const counts = new Map<string, number>();
+  const questionWords = questionList.flatMap(({ text }) => wordsOf(text)).filter((word) => /^[a-z]+$/.test(word));
+  const passageCounts = new Map<string, number>();
   for (const { text } of corpus) {
-    for (const word of new Set(wordsOf(text))) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of new Set(wordsOf(text))) passageCounts.set(word, (passageCounts.get(word) ?? 0) + 1);
   }
-  const common = [...counts].filter(([word, count]) => count >= MIN_COMMON_PASSAGES && /^[a-z]+$/.test(word));
+  const common = [...passageCounts].filter(([word, count]) => count >= MIN_COMMON_PASSAGES && /^[a-z]+$/.test(word));
   return {
     corpus: lexicalIndex(corpus),
     questions: questionList,
-    words: [...new Set([...templates, ...common.map(([word]) => word)])].sort(),
-    longestQuestion: Math.max(...questionList.map(({ text }) => wordsOf(text).length)),
-    longestTitle: Math.max(...corpus.map(({ title }) => wordsOf(title).length)),
+    commonWords: [...new Set([...questionWords, ...common.map(([word]) => word)])].sort(),
+    maxQuestionWords: Math.max(...questionList.map(({ text }) => wordsOf(text).length)),
+    maxTitleWords: Math.max(...corpus.map(({ title }) => wordsOf(title).length)),
   };
 }
 
 const QUESTION_COLUMNS = ['split', 'kind', 'question', 'answer', 'passages', 'queries'] as const;
 
-function readQuestion(row: readonly string[], at: number): Question {
+function readQuestion(row: readonly string[], questionIndex: number): Question {
   const [name = '', , text = '', answer = '', passages = '', queries = ''] = row;
   const split = SPLITS.find((known) => known === name);
   if (!split) {
-    throw new Error(`questions.tsv, question ${at + 1}: there is no split ${name}. Use one of ${SPLITS.join(', ')}.`);
+    throw new Error(
+      `questions.tsv, question ${questionIndex + 1}: there is no split ${name}. Use one of ${SPLITS.join(', ')}.`,
+    );
   }
   return { split, text, answer, passages: passages.split(' | '), queries: queries.split(' | ') };
 }
 
 function readTable(file: string, text: string, columns: readonly string[]): readonly (readonly string[])[] {
   const lines = text.trimEnd().split('\n');
-  const head = lines.findIndex((line) => !line.startsWith('#'));
-  if (lines[head] !== columns.join('\t')) throw malformed(file, head, lines[head] ?? 'nothing', columns.join(', '));
-  return lines.slice(head + 1).map((line, i) => {
+  const headerLine = lines.findIndex((line) => !line.startsWith('#'));
+  if (lines[headerLine] !== columns.join('\t'))
+    throw malformed(file, headerLine, lines[headerLine] ?? 'nothing', columns.join(', '));
+  return lines.slice(headerLine + 1).map((line, i) => {
     const row = line.split('\t');
     if (row.length === columns.length) return row;
-    throw malformed(file, head + 1 + i, `${row.length} columns`, `${columns.length}`);
+    throw malformed(file, headerLine + 1 + i, `${row.length} columns`, `${columns.length}`);
   });
 }
 
-function malformed(file: string, at: number, got: string, want: string): Error {
-  return new Error(`${file}, line ${at + 1}: found ${got}, expected ${want}.`);
+function malformed(file: string, lineIndex: number, got: string, want: string): Error {
+  return new Error(`${file}, line ${lineIndex + 1}: found ${got}, expected ${want}.`);
 }

@@ -3,23 +3,23 @@ import { Purpose, random, type Random } from '../base/rng.ts';
 import {
   type DocumentTask,
   documentTask,
-  NEXT_PASSAGE,
-  NOTHING,
-  retrieve,
+  PASSAGE_SEPARATOR,
+  NO_HITS_WORD,
+  searchTool,
   MAX_SPAN_WORDS,
   TITLE_END,
 } from './documentTask.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { ProblemError } from '../base/problem.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
-import type { Asking, EnvSettings, Reset, ToolEnv } from './env.ts';
+import type { TaskForm, EnvSettings, Reset, ToolEnv } from './env.ts';
 import { type Task, toolRunner } from './episodeRules.ts';
 import { wordsOf } from './lexicalIndex.ts';
 import { documentFace } from './documentFace.ts';
-import { emptyEntitySlots, PLAIN_WORDS, entitySlotWords, UNNAMED } from './entitySlots.ts';
+import { emptyEntitySlots, NO_SLOTS, entitySlotWords, NO_SLOT_WORD } from './entitySlots.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { turnRules } from './turnRules.ts';
-import { FAILURE_WORD, vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { FAILURE_WORD, buildVocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of the environment. */
 export interface DocumentSearchOptions {
@@ -71,9 +71,9 @@ const FUNCTION_WORDS = new Set([
  * answered without reading. A slot only shows the type of its word: a name, a number or another word.
  */
 export function documentSearch(options: DocumentSearchOptions): ToolEnv {
-  const { topPassages, maxTurns, answerReward: payoff, think, chatTokenizer } = options;
+  const { topPassages, maxTurns, answerReward, think, chatTokenizer } = options;
   const documents = openDocuments();
-  const { longestQuestion, longestTitle, words: common } = documents;
+  const { maxQuestionWords, maxTitleWords, commonWords } = documents;
   // a passage has about two names, two other words and at most one number; the extra slots are for passages with more
   const passagesRead = topPassages * Math.max(1, maxTurns - 1);
   const slots = entitySlotWords({
@@ -82,82 +82,90 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
     word: 3 + 3 * passagesRead,
   });
   const slotList = Object.values(slots).flat();
-  const ownWords = new Set([...common, FAILURE_WORD, NOTHING, TITLE_END, NEXT_PASSAGE]);
-  const words = vocabulary([...common, NOTHING, '?', TITLE_END, NEXT_PASSAGE, UNNAMED, ...slotList]);
-  const spoken = [...common.filter((word) => !FUNCTION_WORDS.has(word)), ...slotList];
-  const span = {
-    places: Array.from({ length: MAX_SPAN_WORDS }, () => spoken),
+  const ownWords = new Set([...commonWords, FAILURE_WORD, NO_HITS_WORD, TITLE_END, PASSAGE_SEPARATOR]);
+  const vocabulary = buildVocabulary([
+    ...commonWords,
+    NO_HITS_WORD,
+    '?',
+    TITLE_END,
+    PASSAGE_SEPARATOR,
+    NO_SLOT_WORD,
+    ...slotList,
+  ]);
+  const usableWords = [...commonWords.filter((word) => !FUNCTION_WORDS.has(word)), ...slotList];
+  const spanSentence = {
+    legalWords: Array.from({ length: MAX_SPAN_WORDS }, () => usableWords),
     lengths: Array.from({ length: MAX_SPAN_WORDS }, (_, i) => i + 1),
   };
-  const text = chatTokenizer ? { chatTokenizer, face: documentFace(documents, topPassages, TEXT_SPAN) } : null;
-  const { begin, episodeTokens, ...rules } = turnRules({
-    vocabulary: words,
+  const text = chatTokenizer ? { chatTokenizer, face: documentFace(documents, topPassages, MAX_TEXT_WORDS) } : null;
+  const { makeReset, episodeTokens, ...rules } = buildTurns({
+    vocabulary,
     think,
     maxTurns,
-    call: span,
-    answer: span,
+    call: spanSentence,
+    answer: spanSentence,
     text,
   });
-  const setting = {
-    ...{ documents, topPassages, payoff, maxTurns },
+  const taskOptions = {
+    ...{ documents, topPassages, answerReward, maxTurns },
     ...(chatTokenizer
-      ? { spoken: topicWords(documents), span: TEXT_SPAN }
-      : { spoken: new Set(spoken), span: MAX_SPAN_WORDS }),
+      ? { usableWords: topicWords(documents), maxWords: MAX_TEXT_WORDS }
+      : { usableWords: new Set(usableWords), maxWords: MAX_SPAN_WORDS }),
   };
-  const slotsFor = (draw: Random) => (chatTokenizer ? PLAIN_WORDS : emptyEntitySlots(ownWords, slots, draw));
-  const task = (pool: Pool, oneShare: number, turns: number, draw: Random): DocumentTask => {
-    const question = draw.pick(draw.next() < oneShare ? pool.one : pool.two);
-    return documentTask(question, { ...setting, slots: slotsFor(draw), maxTurns: turns });
+  const slotsFor = (draw: Random) => (chatTokenizer ? NO_SLOTS : emptyEntitySlots(ownWords, slots, draw));
+  const task = (questions: QuestionsByPassages, onePassageShare: number, turns: number, draw: Random): DocumentTask => {
+    const question = draw.pick(draw.next() < onePassageShare ? questions.onePassage : questions.twoPassages);
+    return documentTask(question, { ...taskOptions, slots: slotsFor(draw), maxTurns: turns });
   };
-  const questionTasks = (pool: Pool, oneShare?: number) =>
-    begin((draw, _, { oneHopShare }) => task(pool, oneShare ?? oneHopShare, maxTurns, draw));
+  const questionTasks = (questionSet: QuestionsByPassages, fixedOnePassageShare?: number) =>
+    makeReset((draw, _, { oneHopShare }) => task(questionSet, fixedOnePassageShare ?? oneHopShare, maxTurns, draw));
 
-  const trainPool = poolOf(documents.questions.filter(({ split }) => split === 'train'));
-  const heldOutPool = poolOf(documents.questions.filter(({ split }) => split === 'held-out'));
-  const unreadPool = poolOf(documents.questions.filter(({ split }) => split === 'unread'));
-  const prompt = 2 + longestQuestion;
-  const observation = 2 + topPassages * (longestTitle + 1 + PASSAGE_WORDS) + topPassages - 1;
-  const playedTokens = maxTurns * rules.maxTurnTokens + (maxTurns - 1) * observation;
+  const trainQuestions = byPassageCount(documents.questions.filter(({ split }) => split === 'train'));
+  const heldOutQuestions = byPassageCount(documents.questions.filter(({ split }) => split === 'held-out'));
+  const unreadQuestions = byPassageCount(documents.questions.filter(({ split }) => split === 'unread'));
+  const maxPromptTokens = 2 + maxQuestionWords;
+  const maxObservationTokens = 2 + topPassages * (maxTitleWords + 1 + PASSAGE_WORDS) + topPassages - 1;
+  const maxTurnsTokens = maxTurns * rules.maxTurnTokens + (maxTurns - 1) * maxObservationTokens;
   // the naive RAG prompt also holds the words of the question as a query, and an observation; then one turn follows
-  const retrievedTokens = 2 + longestQuestion + observation + rules.maxTurnTokens;
+  const maxNaiveRagTokens = 2 + maxQuestionWords + maxObservationTokens + rules.maxTurnTokens;
   return {
     name: 'document-search',
     description: 'Answer a question with words of a passage, or of a second one that the first leads to.',
     vocabulary: rules.vocabulary,
-    tools: [retrieve],
-    maxTokens: episodeTokens(prompt + Math.max(playedTokens, retrievedTokens)),
+    tools: [searchTool],
+    maxTokens: episodeTokens(maxPromptTokens + Math.max(maxTurnsTokens, maxNaiveRagTokens)),
     maxTurnTokens: rules.maxTurnTokens,
     grammar: rules.grammar,
-    reset: questionTasks(trainPool),
+    reset: questionTasks(trainQuestions),
     // as many questions of one passage as of two
-    demonstration: questionTasks(trainPool, 0.5),
+    demonstration: questionTasks(trainQuestions, 0.5),
     splits: {
-      heldOut: { reset: questionTasks(heldOutPool), doc: 'Questions that training never asks.' },
+      heldOut: { reset: questionTasks(heldOutQuestions), doc: 'Questions that training never asks.' },
       entities: {
-        reset: questionTasks(unreadPool),
+        reset: questionTasks(unreadQuestions),
         doc: 'Each question needs a passage that no question of training does.',
       },
-      shifted: { reset: questionTasks(unreadPool, 0), doc: 'The same, and each question takes two passages.' },
+      shifted: { reset: questionTasks(unreadQuestions, 0), doc: 'The same, and each question takes two passages.' },
     },
     ...(!chatTokenizer && {
-      data: {
-        ...{ kind: 'documents', maxTurns, topPassages, payoff },
+      rulesData: {
+        ...{ kind: 'documents', maxTurns, topPassages, payoff: answerReward },
         passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({
           title,
           titleWords,
           textWords,
         })),
         own: [...ownWords],
-        spoken,
+        spoken: usableWords,
       },
     }),
-    retrieved: begin(
+    naiveRag: makeReset(
       (draw, { environmentSeed }, settings) =>
-        retrieveFirst(task(heldOutPool, settings.oneHopShare, 1, draw), environmentSeed, settings),
+        withFirstSearch(task(heldOutQuestions, settings.oneHopShare, 1, draw), environmentSeed, settings),
       { maxTurns: 1 },
     ),
-    asking: ownQuestions(documents, (question) =>
-      begin((draw) => documentTask(question, { ...setting, slots: slotsFor(draw) })),
+    taskForm: questionForm(documents, (question) =>
+      makeReset((draw) => documentTask(question, { ...taskOptions, slots: slotsFor(draw) })),
     ),
   };
 }
@@ -166,7 +174,7 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
  * Largest number of words of a query or an answer in text. It is larger than in words, because the agent is not told
  * the limit.
  */
-const TEXT_SPAN = 6;
+const MAX_TEXT_WORDS = 6;
 
 /** Returns the words of the corpus and the questions that carry a topic, in their original case. */
 function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
@@ -181,39 +189,39 @@ function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
  * Makes the form in which a person asks about the corpus. The right answer is only known if the question is one of the
  * corpus's questions.
  */
-function ownQuestions({ questions, longestQuestion }: Documents, asking: (question: Question) => Reset): Asking {
+function questionForm({ questions, maxQuestionWords }: Documents, makeReset: (question: Question) => Reset): TaskForm {
   const form = {
-    doc: `Ask in at most ${longestQuestion} words. Only of a question that stands in the corpus’s list is the right answer known.`,
+    doc: `Ask in at most ${maxQuestionWords} words. Only of a question that stands in the corpus’s list is the right answer known.`,
     blanks: [{ label: 'Question', words: null, optional: false }],
     example: [`${questions.find(({ split }) => split === 'held-out')?.text ?? ''}?`],
   };
   return {
     ...form,
-    ask: (words) => {
+    makeTask: (words) => {
       const text = (checkedAnswers(form, words)[0] ?? '').replace(/\?+$/, '').trim();
       const { length } = wordsOf(text);
-      if (length === 0 || length > longestQuestion) {
-        throw new ProblemError(`The question has ${length} words. Use 1 to ${longestQuestion}.`);
+      if (length === 0 || length > maxQuestionWords) {
+        throw new ProblemError(`The question has ${length} words. Use 1 to ${maxQuestionWords}.`);
       }
       const known = questions.find((question) => question.text.toLowerCase() === text.toLowerCase());
       return {
-        begin: asking(known ?? { split: 'held-out', text, answer: '', passages: [], queries: [] }),
-        judged: known !== undefined,
+        reset: makeReset(known ?? { split: 'held-out', text, answer: '', passages: [], queries: [] }),
+        answerKnown: known !== undefined,
       };
     },
   };
 }
 
 /** Questions by the number of passages that they need. */
-interface Pool {
-  readonly one: readonly Question[];
-  readonly two: readonly Question[];
+interface QuestionsByPassages {
+  readonly onePassage: readonly Question[];
+  readonly twoPassages: readonly Question[];
 }
 
-function poolOf(questions: readonly Question[]): Pool {
+function byPassageCount(questions: readonly Question[]): QuestionsByPassages {
   return {
-    one: questions.filter(({ passages }) => passages.length === 1),
-    two: questions.filter(({ passages }) => passages.length === 2),
+    onePassage: questions.filter(({ passages }) => passages.length === 1),
+    twoPassages: questions.filter(({ passages }) => passages.length === 2),
   };
 }
 
@@ -221,10 +229,14 @@ function poolOf(questions: readonly Question[]): Pool {
  * Returns the task with one search in its prompt. The environment searches for the words of the question, with the same
  * tool, which may fail.
  */
-function retrieveFirst(task: DocumentTask, environmentSeed: number, { failureRate }: EnvSettings): Task {
-  const found = task.lookUp(task.topic, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));
+function withFirstSearch(task: DocumentTask, environmentSeed: number, { failureRate }: EnvSettings): Task {
+  const found = task.lookUp(
+    task.searchableWords,
+    0,
+    toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)),
+  );
   return {
     ...task,
-    prompt: [...task.prompt, '<call>', ...task.topic, '</call>', '<obs>', ...found.observation, '</obs>'],
+    prompt: [...task.prompt, '<call>', ...task.searchableWords, '</call>', '<obs>', ...found.observation, '</obs>'],
   };
 }

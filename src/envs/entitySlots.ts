@@ -1,78 +1,82 @@
 import type { Random } from '../base/rng.ts';
 
-/** The word written if no slot is left. */
-export const UNNAMED = '…';
+/** The word written for an unknown word if all slots of its type are taken. */
+export const NO_SLOT_WORD = '…';
 
 // types of words by what their first character shows: a capital letter, a digit, or neither
-const KINDS = ['name', 'number', 'word'] as const;
-type Kind = (typeof KINDS)[number];
-const SHAPES: Readonly<Record<Kind, RegExp>> = { name: /^\p{Lu}/u, number: /^\p{N}/u, word: /^/ };
+const SLOT_TYPES = ['name', 'number', 'word'] as const;
+type SlotType = (typeof SLOT_TYPES)[number];
+const TYPE_PATTERNS: Readonly<Record<SlotType, RegExp>> = { name: /^\p{Lu}/u, number: /^\p{N}/u, word: /^/ };
 
 /** Slots by the type of words that they can stand for. */
-export type EntitySlotWords = Readonly<Record<Kind, readonly string[]>>;
+export type EntitySlotWords = Readonly<Record<SlotType, readonly string[]>>;
 
 /** Returns the words of the slots, as many of each type as `counts` says. */
-export function entitySlotWords(counts: Readonly<Record<Kind, number>>): EntitySlotWords {
-  const slotsOfKind = (kind: Kind) => Array.from({ length: counts[kind] }, (_, i) => `${kind}${i}`);
-  return { name: slotsOfKind('name'), number: slotsOfKind('number'), word: slotsOfKind('word') };
+export function entitySlotWords(counts: Readonly<Record<SlotType, number>>): EntitySlotWords {
+  const slotsOfType = (type: SlotType) => Array.from({ length: counts[type] }, (_, i) => `${type}${i}`);
+  return { name: slotsOfType('name'), number: slotsOfType('number'), word: slotsOfType('word') };
 }
 
 /** The assignment of slots to words in one episode. It grows as words are read. */
 export interface EntitySlots {
   readonly names: ReadonlyMap<string, string>; // slot → its word, as it was first read
-  readonly order: EntitySlotWords; // the slots of each type in the order of assignment, last first
+  readonly assignmentOrder: EntitySlotWords; // the slots of each type in the order of assignment, last first
   /**
-   * Writes a text: words of the vocabulary stay as they are, others become a slot of their type, a new one the first
-   * time.
+   * Writes words as the agent reads them. Words of the vocabulary stay as they are. Any other word becomes a slot of
+   * its type: a new slot the first time, later the same one.
    */
-  readonly write: (words: readonly string[]) => readonly string[];
-  /** Reads written words back. A slot without a word is left out. */
-  readonly read: (written: readonly string[]) => readonly string[];
+  readonly encode: (words: readonly string[]) => readonly string[];
+  /** Replaces each slot by its word. A slot that stands for no word is left out. */
+  readonly decode: (encoded: readonly string[]) => readonly string[];
 }
 
 /** No slots: words stay as they are. For agents that read text. */
-export const PLAIN_WORDS: EntitySlots = {
+export const NO_SLOTS: EntitySlots = {
   names: new Map(),
-  order: { name: [], number: [], word: [] },
-  write: (words) => words,
-  read: (words) => words,
+  assignmentOrder: { name: [], number: [], word: [] },
+  encode: (words) => words,
+  decode: (words) => words,
 };
 
 /**
- * Makes unassigned slots. They are assigned in random order, so that a slot's number tells nothing. Words with the same
- * `keyOf` are one word; the default ignores case.
+ * Makes the slots of an episode. None is assigned yet. Slots are assigned in random order, so that a slot's number
+ * tells nothing. Words with the same `keyOf` are one word; the default ignores case.
  */
 export function emptyEntitySlots(
-  own: ReadonlySet<string>,
+  vocabularyWords: ReadonlySet<string>,
   slots: EntitySlotWords,
   draw: Random,
   keyOf = (word: string) => word.toLowerCase(),
 ): EntitySlots {
-  const free = {
+  const unassignedSlots = {
     name: draw.shuffle([...slots.name]),
     number: draw.shuffle([...slots.number]),
     word: draw.shuffle([...slots.word]),
   };
-  const order = { name: [...free.name], number: [...free.number], word: [...free.word] };
-  const isSlot = new Set(KINDS.flatMap((kind) => slots[kind]));
-  const names = new Map<string, string>();
+  const assignmentOrder = {
+    name: [...unassignedSlots.name],
+    number: [...unassignedSlots.number],
+    word: [...unassignedSlots.word],
+  };
+  const allSlots = new Set(SLOT_TYPES.flatMap((type) => slots[type]));
+  const wordOfSlot = new Map<string, string>();
   const slotOf = new Map<string, string>();
   const slotFor = (word: string): string => {
     const key = keyOf(word);
-    if (own.has(key)) return key;
+    if (vocabularyWords.has(key)) return key;
     const known = slotOf.get(key);
     if (known !== undefined) return known;
-    const kind = KINDS.find((each) => SHAPES[each].test(word)) ?? 'word';
-    const slot = free[kind].pop();
-    if (slot === undefined) return UNNAMED;
-    names.set(slot, word);
+    const slotType = SLOT_TYPES.find((each) => TYPE_PATTERNS[each].test(word)) ?? 'word';
+    const slot = unassignedSlots[slotType].pop();
+    if (slot === undefined) return NO_SLOT_WORD;
+    wordOfSlot.set(slot, word);
     slotOf.set(key, slot);
     return slot;
   };
   return {
-    names,
-    order,
-    write: (words) => words.map(slotFor),
-    read: (written) => written.flatMap((word) => names.get(word) ?? (isSlot.has(word) ? [] : [word])),
+    names: wordOfSlot,
+    assignmentOrder,
+    encode: (words) => words.map(slotFor),
+    decode: (encoded) => encoded.flatMap((word) => wordOfSlot.get(word) ?? (allSlots.has(word) ? [] : [word])),
   };
 }

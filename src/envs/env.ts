@@ -55,7 +55,7 @@ export interface Episode {
    * vocabulary. Empty if the environment has none.
    */
   readonly names: ReadonlyMap<number, string>;
-  readonly state: number; // grammar state of the first turn
+  readonly grammarState: number; // state of the grammar (src/domain/tokens.ts) in which the first turn is drawn
   /**
    * Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never
    * throws.
@@ -73,7 +73,7 @@ export interface Episode {
   /**
    * The task as data for export to other programs, before the first turn. Null if only this program knows the rules.
    */
-  readonly data: () => TaskData | null;
+  readonly taskData: () => TaskData | null;
 }
 
 /**
@@ -98,7 +98,7 @@ export interface TurnResult {
   readonly truncated: boolean; // out of turns
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
-  readonly state: number; // grammar state the next turn is drawn in
+  readonly grammarState: number; // state of the grammar in which the next turn is drawn
 }
 
 /**
@@ -110,20 +110,20 @@ export interface TurnResult {
 export interface Reset {
   (seed: number, settings: EnvSettings, environmentSeed?: number): Episode;
   /**
-   * Set if the environment answers later (`ToolEnv.later`). Use it to open episodes, because calling this `Reset` then
-   * throws.
+   * Set if the environment answers later (`ToolEnv.asyncAnswers`). Episodes are then opened with it, because calling
+   * this `Reset` throws.
    */
-  readonly opening?: Opening;
+  readonly opener?: EpisodeOpener;
 }
 
 /** Opens episodes of an environment that answers later, such as a server or a program in another thread. */
-export interface Opening {
+export interface EpisodeOpener {
   readonly open: (tasks: readonly EpisodeSeeds[], settings: EnvSettings) => Promise<readonly Episode[]>; // in the order of the tasks
   readonly keyOf: (seed: number, settings: EnvSettings) => string; // `key` of the task's episode, without opening it
 }
 
 /** A finished turn that the environment has not answered yet. */
-export interface AskedTurn {
+export interface PendingTurn {
   readonly episode: Episode;
   readonly action: readonly number[];
   readonly settings: EnvSettings;
@@ -133,10 +133,10 @@ export interface AskedTurn {
  * How to ask an environment that needs time to answer. All turns of a batch that wait at the same moment are sent in
  * one call. If a call fails, the batch ends and the run pauses. Only the batch is lost.
  */
-export interface LaterAnswers {
-  readonly answer: (turns: readonly AskedTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
+export interface AsyncAnswers {
+  readonly answer: (turns: readonly PendingTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
   /** Tells the environment that these episodes are over or given up. An episode may be named more than once. */
-  readonly leave: (episodes: readonly Episode[]) => void;
+  readonly release: (episodes: readonly Episode[]) => void;
   /** Closes all open episodes, and the connections or threads that play them. */
   readonly close: () => void;
 }
@@ -160,19 +160,19 @@ export interface Splits {
 }
 
 /** A form with which a person poses a task, and the function that makes the task. */
-export interface Asking extends AskForm {
+export interface TaskForm extends AskForm {
   /**
    * Returns the task for a filled-in form, given one word for each blank. Throws ProblemError if the words do not make
    * a task.
    */
-  readonly ask: (words: readonly string[]) => AskedOwn;
+  readonly makeTask: (words: readonly string[]) => PosedTask;
 }
 
 /** A task that a person posed. */
-export interface AskedOwn {
+export interface PosedTask {
   /** The seed draws what the person left open, such as the graph or the words that slots stand for. */
-  readonly begin: Reset;
-  readonly judged: boolean; // whether the environment knows the right answer
+  readonly reset: Reset;
+  readonly answerKnown: boolean; // whether the environment knows the right answer
 }
 
 /** An environment: its words, its rules, its tasks. */
@@ -199,22 +199,22 @@ export interface ToolEnv {
    * The number of tasks if the environment holds none out. That many consecutive seeds of `reset` give every task
    * exactly once. Absent if some are held out.
    */
-  readonly allTasks?: number;
+  readonly taskCount?: number;
   /**
    * One sentence: the best known rule that needs no search and no learning. Absent if no rule is simpler than the
    * expert.
    */
-  readonly rule?: string;
+  readonly ruleDoc?: string;
   /**
    * The naive RAG baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Absent
    * if nothing can be retrieved beforehand: there is no search tool, the prompt says everything, or one tool answer
    * doesn't tell enough.
    */
-  readonly retrieved?: Reset;
+  readonly naiveRag?: Reset;
   /** Lets a person pose a task of their own. Without it, a person can only choose a task by its seed. */
-  readonly asking?: Asking;
-  /** Set if the environment answers later. Its episodes are opened by `Reset.opening`, through `openAll`. */
-  readonly later?: LaterAnswers;
+  readonly taskForm?: TaskForm;
+  /** Set if the environment answers later. Its episodes are opened by `Reset.opener`, through `openAll`. */
+  readonly asyncAnswers?: AsyncAnswers;
   /** Data that all tasks share, for export to other programs. Absent if only this program knows the rules. */
-  readonly data?: RulesData;
+  readonly rulesData?: RulesData;
 }

@@ -3,7 +3,7 @@ import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
 import type { TaskData } from './taskData.ts';
-import { MISTAKE, type Mistake, type Speech } from './speech.ts';
+import { PLAIN_MISTAKE, type Mistake, type TurnCodec } from './turnCodec.ts';
 import type { ParsedTurn } from './turn.ts';
 import { FAILURE_WORD } from './vocab.ts';
 import { THINK_WORDS } from './grammar.ts';
@@ -14,26 +14,29 @@ export interface Outcome {
   readonly progress: number; // share of the process reward
   readonly stop: StopReason | null; // why the task is over; null if it goes on
   readonly success: boolean;
-  readonly payoff?: number; // share of the outcome reward; default: 1 for success, otherwise 0
+  readonly outcomeShare?: number; // share of the outcome reward; default: 1 for success, otherwise 0
   readonly refused?: true; // set if the tool refused a well-formed call, which costs as much as a malformed turn
 }
 
-/** Success and payoff of an episode that ends because it has no turns left. */
-export type Unfinished = Required<Pick<Outcome, 'success' | 'payoff'>>;
+/** Success and share of the outcome reward of an episode that ends because it has no turns left. */
+export type OutOfTurnsResult = Required<Pick<Outcome, 'success' | 'outcomeShare'>>;
 
 /**
  * A task in progress: the part of an episode that differs between environments. Input and output are words. `call` and
  * `answer` return null if the words are malformed.
  */
 export interface Task {
-  /** The same for equal tasks: everything that is asked and what it is asked about, but not its presentation. */
+  /**
+   * Identifies the task: two equal tasks have the same key. It holds everything that is asked and what it is asked
+   * about, but not how the task is presented.
+   */
   readonly key: string;
   readonly prompt: readonly string[];
   readonly question: string;
   /**
-   * The word that each slot stands for in this task (entity anonymisation, Hermann et al. 2015, arXiv 1506.03340). It
-   * may grow while the task is read. Slots are drawn for each task, so a policy must search and cannot memorise, and
-   * any facts fit the same vocabulary.
+   * The word that each slot stands for in this task. A slot is a vocabulary word that stands for a different word in
+   * each task (entity anonymisation, Hermann et al. 2015, arXiv 1506.03340). Slots may be added while the agent reads.
+   * They are drawn for each task, so a policy must search and cannot memorise, and any facts fit the same vocabulary.
    */
   readonly names?: ReadonlyMap<string, string>;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;
@@ -41,14 +44,15 @@ export interface Task {
   /**
    * The words that name what the right next action needs, before turn `turn` is taken. Empty when no action is right.
    */
-  needs(turn: number): readonly string[];
-  outOfTurns?(): Unfinished; // called once, after the last turn; without it such an episode gets no outcome reward
+  neededWords(turn: number): readonly string[];
+  /** Called once, after the last turn. Without this method, an episode that runs out of turns gets no outcome reward. */
+  outOfTurns?(): OutOfTurnsResult;
   expert(turn: number): readonly string[];
   rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, if it has one
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
   scores?(): AnswerScores;
-  data?(): TaskData; // the task as data for other programs, before the first turn
+  taskData?(): TaskData; // the task as data for other programs, before the first turn
 }
 
 /** Runs a tool once. It fails as often as the settings say. */
@@ -67,11 +71,11 @@ function delay(latency: number, draw: Random): number {
 
 /** The properties of an environment that the turn loop needs. */
 export interface EpisodeRules {
-  readonly speech: Speech;
+  readonly turnCodec: TurnCodec;
   readonly maxTurns: number;
   readonly think: boolean;
   /** Returns the grammar state in which turn `turn` (from 1) is drawn. */
-  readonly stateOf: (turn: number, settings: EnvSettings) => number;
+  readonly grammarStateOf: (turn: number, settings: EnvSettings) => number;
 }
 
 /**
@@ -84,42 +88,42 @@ export interface EpisodeRules {
  * until an action makes progress, and never in a malformed turn.
  */
 export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: number, settings: EnvSettings): Episode {
-  const { speech, maxTurns } = rules;
+  const { turnCodec, maxTurns } = rules;
   let turn = 0;
   let waitedTurns = 0; // turns that passed while tools answered
   let over = false;
   let hasCalled = false; // whether a valid call was made: only the first one gets the call reward
   let thoughtRewarded = false; // since the last progress, so that repeating a thought earns nothing
 
-  const drawsOf = (at: number, stream = 0) => random(environmentSeed, Purpose.environment, at, stream);
-  const act = (parsed: ParsedTurn | Mistake, { failureRate }: EnvSettings): Outcome | null =>
+  const randomFor = (at: number, stream = 0) => random(environmentSeed, Purpose.environment, at, stream);
+  const takeAction = (parsed: ParsedTurn | Mistake, { failureRate }: EnvSettings): Outcome | null =>
     parsed.kind === 'mistake'
       ? null
       : parsed.kind === 'call'
-        ? task.call(parsed.words, turn, toolRunner(failureRate, drawsOf(turn)))
-        : task.answer(parsed.words, turn, drawsOf(turn));
+        ? task.call(parsed.words, turn, toolRunner(failureRate, randomFor(turn)))
+        : task.answer(parsed.words, turn, randomFor(turn));
 
-  const namesNow = () => speech.names(task.names ?? NO_NAMES);
-  namesNow(); // a name for a word outside the vocabulary is a bug of the environment: this throws before the first turn
+  const currentNames = () => turnCodec.names(task.names ?? NO_NAMES);
+  currentNames(); // throws before the first turn if the environment names a word that is not in its vocabulary (a bug)
 
   return {
-    prompt: speech.prompt(task.prompt, task.question),
+    prompt: turnCodec.prompt(task.prompt, task.question),
     question: task.question,
     key: task.key,
     get names() {
-      return namesNow();
+      return currentNames();
     },
-    state: rules.stateOf(1, settings),
+    grammarState: rules.grammarStateOf(1, settings),
     step(action, current): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over. Begin a new one with ToolEnv.reset.');
       turn++;
-      const parsed = speech.read(action);
+      const parsed = turnCodec.read(action);
       // computed before the action changes what is known
-      const needs = rules.think ? task.needs(turn + waitedTurns) : [];
-      const outcome = act(parsed, current);
+      const neededWords = rules.think ? task.neededWords(turn + waitedTurns) : [];
+      const outcome = takeAction(parsed, current);
       const { observation, progress, stop, refused, ...result } = outcome ?? malformed(parsed);
       const [thoughts, thinkEnd] = outcome && parsed.kind !== 'mistake' ? [parsed.thought, parsed.thinkEnd] : [[], -1];
-      const thought = thoughtRewarded ? 0 : thoughtShare(thoughts, needs);
+      const thought = thoughtRewarded ? 0 : thoughtShare(thoughts, neededWords);
       thoughtRewarded = (thoughtRewarded || thought > 0) && progress === 0;
       const valid = outcome !== null && !refused;
       const toolCall = valid && parsed.kind === 'call';
@@ -127,16 +131,16 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
       hasCalled ||= toolCall;
       const terminated = stop !== null;
       const spareTurns = Math.max(0, maxTurns - 1 - turn - waitedTurns);
-      const delayTurns = toolCall && !terminated ? delay(current.latency, drawsOf(turn, DELAY_STREAM)) : 0;
+      const delayTurns = toolCall && !terminated ? delay(current.latency, randomFor(turn, DELAY_STREAM)) : 0;
       const waited = Math.min(delayTurns, spareTurns);
       waitedTurns += waited;
       const truncated = !terminated && turn + waitedTurns >= maxTurns;
       over = terminated || truncated;
-      const { success, payoff = success ? 1 : 0 } = (truncated ? task.outOfTurns?.() : undefined) ?? result;
+      const { success, outcomeShare = success ? 1 : 0 } = (truncated ? task.outOfTurns?.() : undefined) ?? result;
       return {
-        observation: over ? [] : speech.observation(observation, action),
+        observation: over ? [] : turnCodec.observation(observation, action),
         parts: {
-          outcome: current.outcomeReward * payoff,
+          outcome: current.outcomeReward * outcomeShare,
           process: current.processReward * progress,
           call: firstCall ? current.callReward : 0,
           format: valid ? 0 : 0 - current.invalidPenalty, // 0 − x, because −x may be −0
@@ -152,31 +156,31 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
         truncated,
         success,
         stop: stop ?? (truncated ? 'turns' : null),
-        state: over ? 0 : rules.stateOf(turn + waitedTurns + 1, current),
+        grammarState: over ? 0 : rules.grammarStateOf(turn + waitedTurns + 1, current),
       };
     },
     expert: () => {
       const action = task.expert(turn + waitedTurns + 1);
-      return speech.action(rules.think ? thinkAloud(action) : action);
+      return turnCodec.action(rules.think ? thinkAloud(action) : action);
     },
     rule: () => {
       const action = task.rule?.(turn + waitedTurns + 1);
-      return action ? speech.action(action) : null;
+      return action ? turnCodec.action(action) : null;
     },
     demonstrate: (quality, draw) => {
       const action = task.demonstrate(quality, draw, turn + waitedTurns + 1);
-      return speech.action(rules.think && draw.next() < THOUGHT_PROBABILITY ? thinkAloud(action) : action);
+      return turnCodec.action(rules.think && draw.next() < THOUGHT_PROBABILITY ? thinkAloud(action) : action);
     },
     view: () => task.view(),
     scores: () => task.scores?.() ?? null,
-    data: () => task.data?.() ?? null,
+    taskData: () => task.taskData?.() ?? null,
   };
 }
 
 /** The result of a turn that cannot be read, or whose words do not belong where they are. */
 function malformed(parsed: ParsedTurn | Mistake): Outcome {
-  const { said } = parsed.kind === 'mistake' ? parsed : MISTAKE;
-  return { observation: said, progress: 0, stop: null, success: false };
+  const { observation } = parsed.kind === 'mistake' ? parsed : PLAIN_MISTAKE;
+  return { observation, progress: 0, stop: null, success: false };
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
@@ -190,13 +194,13 @@ const DELAY_STREAM = 2;
 const THOUGHT_PROBABILITY = 0.5;
 
 /**
- * Returns the share of a thought's words that are among `needs`, the words that name what the right next action needs.
- * A repeated word counts once as right but every time towards the length, so padding never pays. An empty thought gets
- * 0.
+ * Returns the share of a thought's words that are among `neededWords`, the words that name what the right next action
+ * needs. A repeated word counts once as right but every time towards the length, so padding never pays. An empty
+ * thought gets 0.
  */
-export function thoughtShare(thought: readonly string[], needs: readonly string[]): number {
+export function thoughtShare(thought: readonly string[], neededWords: readonly string[]): number {
   if (thought.length === 0) return 0;
-  return new Set(thought.filter((word) => needs.includes(word))).size / thought.length;
+  return new Set(thought.filter((word) => neededWords.includes(word))).size / thought.length;
 }
 
 /**

@@ -5,20 +5,20 @@ import type { Random } from '../base/rng.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { ToolEnv } from './env.ts';
 import {
-  factWorld,
-  type FactWorld,
+  buildFactGraph,
+  type FactGraph,
   neighbourhood,
   type Path,
-  type Questions,
-  questions,
-  setAside,
+  type QuestionSplits,
+  questionSplits,
+  entitiesSetAside,
 } from './factWorld.ts';
 import type { Graph } from './graph.ts';
 import { type DrawGraph, graphSearch, type GraphSearchOptions, type GraphSource } from './graphSearch.ts';
 
 /** Knobs that fix the shape of the environment. */
 export interface FactSearchOptions extends GraphSearchOptions {
-  readonly entities: number; // entities in the part of the world that an episode sees
+  readonly entities: number; // entities in the part of the fact graph that an episode sees
   readonly relations: number;
   readonly names: RunConfig['names'];
 }
@@ -48,43 +48,50 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
       },
     ]);
   }
-  const world = factWorld(facts);
-  const pools = questionPools(world, options.hops);
+  const factGraph = buildFactGraph(facts);
+  const questionsOfLength = questionsByLength(factGraph, options.hops);
   const words = {
-    entities: slotWords('e', options.names === 'own' ? world.entities.length : options.entities),
-    relations: slotWords('r', options.names === 'own' ? world.relations.length : options.relations),
+    entities: slotWords('e', options.names === 'own' ? factGraph.entities.length : options.entities),
+    relations: slotWords('r', options.names === 'own' ? factGraph.relations.length : options.relations),
   };
   const drawFrom =
-    (split: keyof Questions): DrawGraph =>
+    (split: keyof QuestionSplits): DrawGraph =>
     (hops, draw) => {
-      const pool = pools(hops)[split];
+      const paths = questionsOfLength(hops)[split];
       // if there is no question of this length, use one of the training length
-      return graphAround(world, draw.pick(pool.length > 0 ? pool : pools(options.hops)[split]), options, words, draw);
+      return graphAround(
+        factGraph,
+        draw.pick(paths.length > 0 ? paths : questionsOfLength(options.hops)[split]),
+        options,
+        words,
+        draw,
+      );
     };
-  const trainingLength = pools(options.hops);
-  const oneHopMore = pools(options.hops + 1);
+  const trainingQuestions = questionsOfLength(options.hops);
+  const longerQuestions = questionsOfLength(options.hops + 1);
   const source: GraphSource = {
     name,
     title,
     description: 'Answer a question by looking up one fact at a time.',
-    asks: 'What',
+    questionWord: 'What',
     words,
     train: drawFrom('train'),
     heldOut: drawFrom('heldOut'),
-    entities: trainingLength.entities.length > 0 ? drawFrom('entities') : null,
+    entities: trainingQuestions.entities.length > 0 ? drawFrom('entities') : null,
     shifted: drawFrom('heldOut'),
-    ...(options.names === 'own' && { nameOf: namesOf(words, world) }),
-    mostHops: oneHopMore.heldOut.length > 0 ? options.hops + 1 : options.hops,
-    own: {
+    ...(options.names === 'own' && { nameOf: namesOf(words, factGraph) }),
+    maxHops: longerQuestions.heldOut.length > 0 ? options.hops + 1 : options.hops,
+    formParts: {
       doc: 'Ask about what the facts say, by the names they have there. Those of other tasks may be asked too, held-out ones included.',
-      entities: world.entities.filter((_, entity) => (world.factsOf[entity] ?? []).length > 0),
-      relations: world.relations,
-      graph: (entity, relations, draw) => graphAround(world, pathOf(world, entity, relations), options, words, draw),
+      entities: factGraph.entities.filter((_, entity) => (factGraph.factsOf[entity] ?? []).length > 0),
+      relations: factGraph.relations,
+      graph: (entity, relations, draw) =>
+        graphAround(factGraph, pathOf(factGraph, entity, relations), options, words, draw),
       example: () => {
-        const path = trainingLength.train[0] ?? [];
+        const path = trainingQuestions.train[0] ?? [];
         return [
-          world.entities[path[0]?.entity ?? 0] ?? '',
-          ...path.map(({ relation }) => world.relations[relation] ?? ''),
+          factGraph.entities[path[0]?.entity ?? 0] ?? '',
+          ...path.map(({ relation }) => factGraph.relations[relation] ?? ''),
         ];
       },
     },
@@ -98,14 +105,14 @@ const MAX_NAMES_LISTED = 6;
  * Returns the facts that lead along these relations. If one is missing, throws ProblemError and names the relations
  * that exist instead.
  */
-function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path {
+function pathOf(factGraph: FactGraph, start: string, askedRelations: readonly string[]): Path {
   const path: Path[number][] = [];
-  let entity = world.entities.indexOf(start);
-  for (const name of asked) {
-    const known = world.factsOf[entity] ?? [];
-    const fact = known.find(({ relation }) => world.relations[relation] === name);
+  let entity = factGraph.entities.indexOf(start);
+  for (const name of askedRelations) {
+    const entityFacts = factGraph.factsOf[entity] ?? [];
+    const fact = entityFacts.find(({ relation }) => factGraph.relations[relation] === name);
     if (!fact) {
-      const alternatives = [...new Set(known.map(({ relation }) => world.relations[relation] ?? ''))].slice(
+      const alternatives = [...new Set(entityFacts.map(({ relation }) => factGraph.relations[relation] ?? ''))].slice(
         0,
         MAX_NAMES_LISTED,
       );
@@ -113,7 +120,7 @@ function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path
         alternatives.length > 0
           ? `Use one of ${alternatives.join(', ')}.`
           : 'They say nothing about it: ask about fewer relations.';
-      throw new ProblemError(`The facts do not say the ${name} of ${world.entities[entity] ?? start}. ${hint}`);
+      throw new ProblemError(`The facts do not say the ${name} of ${factGraph.entities[entity] ?? start}. ${hint}`);
     }
     path.push(fact);
     entity = fact.to;
@@ -123,11 +130,11 @@ function pathOf(world: FactWorld, start: string, asked: readonly string[]): Path
 
 function namesOf(
   words: { readonly entities: readonly string[]; readonly relations: readonly string[] },
-  world: FactWorld,
+  factGraph: FactGraph,
 ): ReadonlyMap<string, string> {
   return new Map([
-    ...words.entities.map((word, i) => [word, world.entities[i] ?? ''] as const),
-    ...words.relations.map((word, i) => [word, world.relations[i] ?? ''] as const),
+    ...words.entities.map((word, i) => [word, factGraph.entities[i] ?? ''] as const),
+    ...words.relations.map((word, i) => [word, factGraph.relations[i] ?? ''] as const),
   ]);
 }
 
@@ -139,46 +146,48 @@ function slotWords(letter: string, count: number): readonly string[] {
  * Returns the questions of a length, made at the first use. Throws ConfigError if there are no questions of `hops` to
  * train on, or none to hold out.
  */
-function questionPools(world: FactWorld, hops: number): (length: number) => Questions {
-  const aside = setAside(world);
-  const pools = new Map<number, Questions>();
-  const poolOf = (length: number) => {
-    const pool = pools.get(length) ?? questions(world, aside, length);
-    pools.set(length, pool);
-    return pool;
+function questionsByLength(factGraph: FactGraph, hops: number): (length: number) => QuestionSplits {
+  const setAside = entitiesSetAside(factGraph);
+  const cache = new Map<number, QuestionSplits>();
+  const questionsOf = (length: number) => {
+    const splits = cache.get(length) ?? questionSplits(factGraph, setAside, length);
+    cache.set(length, splits);
+    return splits;
   };
-  if (poolOf(hops).train.length === 0 || poolOf(hops).heldOut.length === 0) {
+  if (questionsOf(hops).train.length === 0 || questionsOf(hops).heldOut.length === 0) {
     const chains =
-      poolOf(hops).train.length === 0 ? `no chain of ${hops} to train on` : `one chain of ${hops}: none to evaluate`;
+      questionsOf(hops).train.length === 0
+        ? `no chain of ${hops} to train on`
+        : `one chain of ${hops}: none to evaluate`;
     throw new ConfigError([
       {
-        ...{ place: 'hops', what: `${hops}, but these ${world.factsOf.flat().length} facts hold ${chains}.` },
+        ...{ place: 'hops', what: `${hops}, but these ${factGraph.factsOf.flat().length} facts hold ${chains}.` },
         remedy: 'Add facts whose subject is another fact’s object, or ask for fewer hops.',
       },
     ]);
   }
-  return poolOf;
+  return questionsOf;
 }
 
 /**
- * Makes a graph of the world's part around a path, in words: random slot words for this episode, or each entity's own
- * word.
+ * Makes the task's graph, the part of the fact graph around a path, in words: random slot words for this episode, or
+ * each entity's own word.
  */
 function graphAround(
-  world: FactWorld,
+  factGraph: FactGraph,
   path: Path,
   options: FactSearchOptions,
   words: { readonly entities: readonly string[]; readonly relations: readonly string[] },
   draw: Random,
 ): Graph {
-  const part = neighbourhood(world, path, options, draw);
+  const part = neighbourhood(factGraph, path, options, draw);
   const wordsFor = (numbers: readonly number[], all: readonly string[]): readonly string[] =>
     options.names === 'own' ? numbers.map((n) => all[n] ?? '') : draw.shuffle([...all]).slice(0, numbers.length);
   const entities = wordsFor(part.entities, words.entities);
   const relations = wordsFor(part.relations, words.relations);
   const edges = part.relations.map((relation) =>
     part.entities.map((entity) => {
-      const to = world.factsOf[entity]?.find((fact) => fact.relation === relation)?.to ?? -1;
+      const to = factGraph.factsOf[entity]?.find((fact) => fact.relation === relation)?.to ?? -1;
       const at = part.entities.indexOf(to);
       return at < 0 ? null : at;
     }),
@@ -195,8 +204,8 @@ function graphAround(
     // the key ignores the facts around the path and their words, because they don't change the question
     key: [path[0]?.entity ?? 0, ...path.map(({ relation }) => relation)].join('.'),
     names: new Map([
-      ...entities.map((word, i) => [word, world.entities[part.entities[i] ?? 0] ?? ''] as const),
-      ...relations.map((word, i) => [word, world.relations[part.relations[i] ?? 0] ?? ''] as const),
+      ...entities.map((word, i) => [word, factGraph.entities[part.entities[i] ?? 0] ?? ''] as const),
+      ...relations.map((word, i) => [word, factGraph.relations[part.relations[i] ?? 0] ?? ''] as const),
     ]),
   };
 }

@@ -3,7 +3,7 @@ import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Fact } from './graph.ts';
 
 /** Facts whose entities and relations are numbered. */
-export interface FactWorld {
+export interface FactGraph {
   readonly entities: readonly string[]; // names
   readonly relations: readonly string[]; // names
   readonly factsOf: readonly (readonly Fact[])[]; // [entity] → the facts whose subject it is
@@ -13,7 +13,7 @@ export interface FactWorld {
 export type Path = readonly Fact[];
 
 /** The questions of one length by split. No question is in two splits. */
-export interface Questions {
+export interface QuestionSplits {
   readonly train: readonly Path[];
   readonly heldOut: readonly Path[]; // about the same entities
   readonly entities: readonly Path[]; // their first entity was set aside: no path of the other two splits contains it
@@ -31,7 +31,7 @@ const MAX_QUESTIONS = 20_000;
 const MAX_PATHS_PER_ENTITY = 48;
 
 /** Numbers the entities and relations of facts. */
-export function factWorld({ triples }: Facts): FactWorld {
+export function buildFactGraph({ triples }: Facts): FactGraph {
   const numbering = () => {
     const byName = new Map<string, number>();
     return { byName, of: (name: string) => byName.get(name) ?? (byName.set(name, byName.size), byName.size - 1) };
@@ -52,7 +52,7 @@ export function factWorld({ triples }: Facts): FactWorld {
 }
 
 /** Returns the numbers of the entities that are set aside. It is the same set for the same facts. */
-export function setAside({ factsOf }: FactWorld): ReadonlySet<number> {
+export function entitiesSetAside({ factsOf }: FactGraph): ReadonlySet<number> {
   const subjects = Array.from(factsOf.keys()).filter((entity) => (factsOf[entity] ?? []).length > 0);
   const shuffled = random(SPLIT_SEED, Purpose.environment, 0).shuffle(subjects);
   return new Set(shuffled.slice(0, Math.floor(SET_ASIDE_SHARE * subjects.length)));
@@ -62,25 +62,29 @@ export function setAside({ factsOf }: FactWorld): ReadonlySet<number> {
  * Returns the questions of `hops` relations, always in the same order: about 20,000 at most in the `entities` split,
  * and as many in the other two splits together.
  */
-export function questions(world: FactWorld, setAsideEntities: ReadonlySet<number>, hops: number): Questions {
+export function questionSplits(
+  factGraph: FactGraph,
+  setAsideEntities: ReadonlySet<number>,
+  hops: number,
+): QuestionSplits {
   const draw = random(SPLIT_SEED, Purpose.environment, 1, hops);
-  const starts = draw.shuffle(Array.from(world.entities.keys()));
-  const trained: Path[] = [];
+  const starts = draw.shuffle(Array.from(factGraph.entities.keys()));
+  const otherPaths: Path[] = [];
   const entities: Path[] = [];
   for (const start of starts) {
     const isSetAside = setAsideEntities.has(start);
-    const pool = isSetAside ? entities : trained;
-    if (pool.length >= MAX_QUESTIONS) continue;
-    pool.push(
-      ...pathsFrom(world, start, hops, isSetAside ? () => true : (entity) => !setAsideEntities.has(entity), draw),
+    const splitPaths = isSetAside ? entities : otherPaths;
+    if (splitPaths.length >= MAX_QUESTIONS) continue;
+    splitPaths.push(
+      ...pathsFrom(factGraph, start, hops, isSetAside ? () => true : (entity) => !setAsideEntities.has(entity), draw),
     );
   }
-  const mixed = draw.shuffle(trained);
-  const interval = Math.min(HELD_OUT_EVERY, Math.max(2, mixed.length));
+  const shuffledPaths = draw.shuffle(otherPaths);
+  const interval = Math.min(HELD_OUT_EVERY, Math.max(2, shuffledPaths.length));
   const isHeldOut = (i: number) => (i + 1) % interval === 0;
   return {
-    train: mixed.filter((_, i) => !isHeldOut(i)),
-    heldOut: mixed.filter((_, i) => isHeldOut(i)),
+    train: shuffledPaths.filter((_, i) => !isHeldOut(i)),
+    heldOut: shuffledPaths.filter((_, i) => isHeldOut(i)),
     entities,
   };
 }
@@ -90,51 +94,51 @@ export function questions(world: FactWorld, setAsideEntities: ReadonlySet<number
  * allowed ones.
  */
 function pathsFrom(
-  { factsOf }: FactWorld,
+  { factsOf }: FactGraph,
   start: number,
   hops: number,
   allowed: (entity: number) => boolean,
   draw: Random,
 ): Path[] {
-  const found: Path[] = [];
+  const paths: Path[] = [];
   const walk = (entity: number, path: Path): void => {
     if (path.length === hops) {
-      found.push(path);
+      paths.push(path);
       return;
     }
     for (const fact of draw.shuffle([...(factsOf[entity] ?? [])])) {
-      if (found.length >= MAX_PATHS_PER_ENTITY) return;
+      if (paths.length >= MAX_PATHS_PER_ENTITY) return;
       const visited = fact.to === start || path.some(({ to }) => to === fact.to);
       if (!visited && allowed(fact.to)) walk(fact.to, [...path, fact]);
     }
   };
   walk(start, []);
-  return found;
+  return paths;
 }
 
 /**
- * Chooses the entities and relations of a small part of the world around a path: first those of the path, then what the
- * path's entities lead to, then random ones.
+ * Chooses the entities and relations of a small part of the fact graph around a path: first those of the path, then
+ * what the path's entities lead to, then random ones.
  */
 export function neighbourhood(
-  { entities, factsOf }: FactWorld,
+  { entities, factsOf }: FactGraph,
   path: Path,
   limits: { readonly entities: number; readonly relations: number },
   draw: Random,
 ): { readonly entities: readonly number[]; readonly relations: readonly number[] } {
-  const met = new Set([path[0]?.entity ?? 0, ...path.map(({ to }) => to)]);
+  const entitiesSeen = new Set([path[0]?.entity ?? 0, ...path.map(({ to }) => to)]);
   const relations = new Set(path.map(({ relation }) => relation));
   // relations of the path's entities come first, so that a wrong call also finds something
-  for (const { relation } of draw.shuffle(Array.from(met).flatMap((entity) => factsOf[entity] ?? []))) {
+  for (const { relation } of draw.shuffle(Array.from(entitiesSeen).flatMap((entity) => factsOf[entity] ?? []))) {
     if (relations.size < limits.relations) relations.add(relation);
   }
   const randomEntity = () => draw.int(entities.length);
-  for (let tries = 0; tries < 8 * limits.entities && met.size < limits.entities; tries++) {
-    const from = tries % 2 === 0 ? draw.pick(Array.from(met)) : randomEntity();
+  for (let tries = 0; tries < 8 * limits.entities && entitiesSeen.size < limits.entities; tries++) {
+    const from = tries % 2 === 0 ? draw.pick(Array.from(entitiesSeen)) : randomEntity();
     const fact = draw.shuffle((factsOf[from] ?? []).filter(({ relation }) => relations.has(relation)))[0];
     if (!fact) continue;
-    met.add(from);
-    if (met.size < limits.entities) met.add(fact.to);
+    entitiesSeen.add(from);
+    if (entitiesSeen.size < limits.entities) entitiesSeen.add(fact.to);
   }
-  return { entities: draw.shuffle(Array.from(met)), relations: draw.shuffle(Array.from(relations)) };
+  return { entities: draw.shuffle(Array.from(entitiesSeen)), relations: draw.shuffle(Array.from(relations)) };
 }

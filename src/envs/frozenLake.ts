@@ -3,7 +3,7 @@ import {
   cellNames,
   DIRECTIONS,
   moveTool,
-  towards,
+  directionTowards,
   MOVE_SENTENCE,
   walkTask,
   neighbour,
@@ -12,10 +12,10 @@ import {
 } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
-import { drawLake, type Lake, type LakeEnds, planner, quarterTurn, slide, maxHoles } from './lake.ts';
+import { drawLake, type Lake, type LakeEnds, lakePlanner, quarterTurn, cellAfterMove, maxHoles } from './lake.ts';
 import type { Side } from './split.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 /** Slip probability of gymnasium's slippery ice: a third straight ahead, a third to each side. */
 const SHIFTED_SLIP = 2 / 3;
@@ -37,11 +37,11 @@ interface MoveState {
   readonly lakeText: LakeWords;
 }
 
-const move = moveTool<MoveState>('Moves one cell; the ice may carry you to the side.', (walker, direction, draw) => {
-  const { lake, at, slip, lakeText } = walker;
+const move = moveTool<MoveState>('Moves one cell; the ice may carry you to the side.', (state, direction, draw) => {
+  const { lake, at, slip, lakeText } = state;
   const u = draw.next();
   const actualDirection = u < slip / 2 ? quarterTurn(direction, -1) : u < slip ? quarterTurn(direction, 1) : direction;
-  return lakeText.afterMove(lake, slide(lake, at, actualDirection));
+  return lakeText.afterMove(lake, cellAfterMove(lake, at, actualDirection));
 });
 
 /**
@@ -53,15 +53,15 @@ const move = moveTool<MoveState>('Moves one cell; the ice may carry you to the s
  */
 export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   const { size, slip, ends, sight, maxTurns, think } = options;
-  const lakeText = lakeWords(size, sight);
-  const words = vocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...lakeText.words]);
-  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: MOVE_SENTENCE });
+  const lakeText = makeLakeWords(size, sight);
+  const vocabulary = buildVocabulary(['at', 'goal', 'holes', ...DIRECTIONS, ...lakeText.words]);
+  const { grammar, maxTurnTokens, makeReset } = buildTurns({ vocabulary, think, maxTurns, call: MOVE_SENTENCE });
   const lakeTasks = (slipProbability: number, side: Side) =>
-    begin((draw) => lakeTask(drawLake(size, maxTurns, ends, draw), slipProbability, maxTurns, lakeText), { side });
+    makeReset((draw) => lakeTask(drawLake(size, maxTurns, ends, draw), slipProbability, maxTurns, lakeText), { side });
   return {
     name: 'frozen-lake',
     description: 'Walk over a frozen lake to a goal without falling into a hole.',
-    vocabulary: words.words,
+    vocabulary: vocabulary.words,
     tools: [move],
     maxTokens:
       1 + lakeText.maxWords.map + maxTurns * maxTurnTokens + (maxTurns - 1) * (2 + lakeText.maxWords.afterMove),
@@ -76,7 +76,7 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
         doc: 'A move slips to one of its sides at least two times in three.',
       },
     },
-    rule: 'Head for the goal, rows first, whatever lies between.',
+    ruleDoc: 'Head for the goal, rows first, whatever lies between.',
   };
 }
 
@@ -84,7 +84,7 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
 function lakeTask(lake: Lake, slip: number, maxTurns: number, lakeText: LakeWords): Task {
   const { size, start, goal, holes, distances } = lake;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
-  const plan = planner(lake, slip);
+  const bestMovesFrom = lakePlanner(lake, slip);
   let at = start;
   const names = cellNames(size);
   const startDistance = distances[start] ?? 1;
@@ -92,15 +92,21 @@ function lakeTask(lake: Lake, slip: number, maxTurns: number, lakeText: LakeWord
   const distanceLeft = (cell: number) => (holes[cell] ? startDistance : (distances[cell] ?? startDistance));
   return walkTask({
     key: `${start} to ${goal}: ${holes.map(Number).join('')}`,
-    prompt: ['<bos>', ...lakeText.map(lake)],
+    prompt: ['<bos>', ...lakeText.mapWords(lake)],
     question: `Walk from ${names[start]} to ${names[goal]} without falling into a hole.`,
-    bestMoves: (turn) => plan(at, maxTurns - turn + 1),
-    ruleMove: () => towards(size, at, goal),
+    bestMoves: (turn) => bestMovesFrom(at, maxTurns - turn + 1),
+    ruleMove: () => directionTowards(size, at, goal),
     step(direction, turn, tools) {
       const { ok, content } = tools(move, [direction], { lake, at, slip, lakeText });
       const from = at;
-      if (ok) at = lakeText.where(lake, content);
-      moves.push({ turn, direction, at, box: null, asMeant: at !== from && at === slide(lake, from, direction) });
+      if (ok) at = lakeText.cellOf(lake, content);
+      moves.push({
+        turn,
+        direction,
+        at,
+        box: null,
+        asMeant: at !== from && at === cellAfterMove(lake, from, direction),
+      });
       return {
         observation: content,
         progress: (distanceLeft(from) - distanceLeft(at)) / startDistance,
@@ -129,10 +135,10 @@ type CellReport = 'outlook' | 'name';
 /** Functions that write lakes of one size as words. */
 interface LakeWords {
   readonly words: readonly string[]; // vocabulary in addition to the words that all lakes share
-  readonly map: (lake: Lake) => readonly string[]; // holes, goal and start
+  readonly mapWords: (lake: Lake) => readonly string[]; // holes, goal and start
   readonly afterMove: (lake: Lake, at: number) => readonly string[]; // after a move
   /** Returns the cell that an `afterMove` report is about. */
-  readonly where: (lake: Lake, report: readonly string[]) => number;
+  readonly cellOf: (lake: Lake, report: readonly string[]) => number;
   readonly maxWords: { readonly map: number; readonly afterMove: number }; // largest numbers of words
 }
 
@@ -142,28 +148,28 @@ interface LakeWords {
  * the four sides. With names, 150 steps of imitating an expert solved .32 of the lakes. With outlooks, 100 smaller
  * steps of imitating a player that is right half the time solved .66 (docs/journal/learning.md).
  */
-function lakeWords(size: number, sight: CellReport): LakeWords {
+function makeLakeWords(size: number, sight: CellReport): LakeWords {
   const names = cellNames(size);
   const name = (cell: number) => names[cell] ?? '';
   const holesOf = ({ holes }: Lake) => names.filter((_, cell) => holes[cell]);
-  const most = maxHoles(size);
+  const maxHoleCount = maxHoles(size);
   if (sight === 'name') {
     return {
       words: names,
-      map: (lake) => ['at', name(lake.start), 'goal', name(lake.goal), 'holes', ...holesOf(lake)],
+      mapWords: (lake) => ['at', name(lake.start), 'goal', name(lake.goal), 'holes', ...holesOf(lake)],
       afterMove: (_, at) => [name(at)],
-      where: (_, [cell = '']) => names.indexOf(cell),
-      maxWords: { map: 5 + most, afterMove: 1 },
+      cellOf: (_, [cell = '']) => names.indexOf(cell),
+      maxWords: { map: 5 + maxHoleCount, afterMove: 1 },
     };
   }
   const afterMove = (lake: Lake, at: number) => [...offsetOf(size, at, lake.goal), ...sidesOf(lake, at)];
   return {
     words: [...names, 'hole', 'ice', 'edge', ...offsetWords(size)],
-    map: (lake) => ['holes', ...holesOf(lake), 'goal', name(lake.goal), 'at', ...afterMove(lake, lake.start)],
+    mapWords: (lake) => ['holes', ...holesOf(lake), 'goal', name(lake.goal), 'at', ...afterMove(lake, lake.start)],
     afterMove,
-    where: ({ goal }, [rows, columns]) =>
+    cellOf: ({ goal }, [rows, columns]) =>
       names.findIndex((_, at) => offsetOf(size, at, goal).every((word, i) => word === [rows, columns][i])),
-    maxWords: { map: 10 + most, afterMove: 6 },
+    maxWords: { map: 10 + maxHoleCount, afterMove: 6 },
   };
 }
 

@@ -21,38 +21,41 @@ export interface NamedGrammar {
  * Builds the grammar table of src/domain/tokens.ts. State 0 allows every token; `states` follow in order. Throws on
  * more than 256 states.
  */
-export function buildGrammar(vocabulary: number, states: readonly GrammarState[]): NamedGrammar {
+export function buildGrammar(vocabularySize: number, states: readonly GrammarState[]): NamedGrammar {
   const count = states.length + 1;
   if (count > 256) throw new RangeError(`buildGrammar: ${count} states are too many: the limit is 256.`);
-  const number = new Map(states.map(({ name }, i) => [name, i + 1]));
+  const stateNumbers = new Map(states.map(({ name }, i) => [name, i + 1]));
   const state = (name: string): number => {
-    const found = number.get(name);
+    const found = stateNumbers.get(name);
     if (found === undefined) {
-      throw new RangeError(`buildGrammar: there is no state ${name}. The states are ${[...number.keys()].join(', ')}.`);
+      throw new RangeError(
+        `buildGrammar: there is no state ${name}. The states are ${[...stateNumbers.keys()].join(', ')}.`,
+      );
     }
     return found;
   };
-  const next = new Int32Array(count * vocabulary).fill(-1);
-  next.fill(0, 0, vocabulary);
+  const next = new Int32Array(count * vocabularySize).fill(-1);
+  next.fill(0, 0, vocabularySize);
   const stop = new Uint8Array(count);
   for (const { name, stop: ends, edges } of states) {
-    const s = state(name);
-    stop[s] = ends ? 1 : 0;
-    for (const [tokens, to] of edges) for (const token of tokens) next[s * vocabulary + token] = state(to);
+    const stateNumber = state(name);
+    stop[stateNumber] = ends ? 1 : 0;
+    for (const [tokens, to] of edges)
+      for (const token of tokens) next[stateNumber * vocabularySize + token] = state(to);
   }
-  return { grammar: { states: count, vocabulary, next, stop }, state };
+  return { grammar: { states: count, vocabulary: vocabularySize, next, stop }, state };
 }
 
 /** The grammar without a mask: every token is legal, and the closing tag of a call or an answer ends the turn. */
-export function freeText(words: Vocabulary): NamedGrammar {
-  const closers = words.ids(['</call>', '</answer>']);
-  const others = words.words.map((_, id) => id).filter((id) => !closers.includes(id));
-  return buildGrammar(words.words.length, [
+export function unmaskedGrammar(vocabulary: Vocabulary): NamedGrammar {
+  const closingIds = vocabulary.ids(['</call>', '</answer>']);
+  const otherIds = vocabulary.words.map((_, id) => id).filter((id) => !closingIds.includes(id));
+  return buildGrammar(vocabulary.words.length, [
     {
       name: 'turn',
       edges: [
-        [others, 'turn'],
-        [closers, 'end'],
+        [otherIds, 'turn'],
+        [closingIds, 'end'],
       ],
     },
     { name: 'end', stop: true, edges: [] },
@@ -66,20 +69,21 @@ export function freeText(words: Vocabulary): NamedGrammar {
 export function turnStates(
   name: string,
   edges: GrammarState['edges'],
-  words: Vocabulary,
+  vocabulary: Vocabulary,
   think: boolean,
 ): readonly GrammarState[] {
   if (!think) return [{ name, edges }];
-  const close = [words.id('</think>')];
+  const close = [vocabulary.id('</think>')];
   const spans = Array.from({ length: THINK_WORDS + 1 }, (_, wordCount): GrammarState => {
     const closing = [close, `${name} after thinking`] as const;
     return {
       name: `${name} thinking ${wordCount}`,
-      edges: wordCount < THINK_WORDS ? [closing, [words.content, `${name} thinking ${wordCount + 1}`]] : [closing],
+      edges:
+        wordCount < THINK_WORDS ? [closing, [vocabulary.nonTagIds, `${name} thinking ${wordCount + 1}`]] : [closing],
     };
   });
   return [
-    { name, edges: [...edges, [[words.id('<think>')], `${name} thinking 0`]] },
+    { name, edges: [...edges, [[vocabulary.id('<think>')], `${name} thinking 0`]] },
     ...spans,
     { name: `${name} after thinking`, edges },
   ];

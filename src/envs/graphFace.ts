@@ -1,41 +1,44 @@
 import type { Quote } from '../text/turnFormat.ts';
-import { longestOf, type TextFace, type Wrong } from './textFace.ts';
+import { longestOf, type TextFace, type WrongValue } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
 /** Names and limits for writing a graph's words as text. */
 export interface GraphNames {
-  readonly asks: 'Who' | 'What';
+  readonly questionWord: 'Who' | 'What';
   readonly entities: readonly string[]; // words
   readonly relations: readonly string[];
   readonly nameOf: ReadonlyMap<string, string>;
-  readonly longestChain: number; // hops
+  readonly maxHops: number; // hops
   readonly facts: number; // in an observation
 }
 
 const MAX_NAMES_LISTED = 6;
 
-/** The text face of a graph search. A fact is a sentence, and an entity is written with its name. */
-export function graphFace({ asks, entities, relations, nameOf, longestChain, facts }: GraphNames): TextFace {
+/**
+ * The face of a graph search: translates its words to text and back. A fact is a sentence, and an entity is written
+ * with its name.
+ */
+export function graphFace({ questionWord, entities, relations, nameOf, maxHops, facts }: GraphNames): TextFace {
   const nameOfWord = (word: string) => nameOf.get(word) ?? word;
   const wordsByText = (words: readonly string[]) =>
     new Map(words.map((word) => [nameOfWord(word).toLowerCase(), word]));
-  const [entityOf, relationOf] = [wordsByText(entities), wordsByText(relations)];
-  const word = (
+  const [entitiesByName, relationsByName] = [wordsByText(entities), wordsByText(relations)];
+  const wordNamed = (
     wordByText: ReadonlyMap<string, string>,
-    place: string,
+    argument: string,
     text: unknown,
     quote: Quote,
-  ): string | Wrong => {
+  ): string | WrongValue => {
     const found = wordByText.get(String(text).trim().toLowerCase());
     if (found !== undefined) return found;
     const known = [...wordByText.values()].slice(0, MAX_NAMES_LISTED).map(nameOfWord);
     return {
-      wrong: `${quote(String(text))} as ${place}; want ${known.length < wordByText.size ? 'such as' : 'one of'} ${known.join(', ')}`,
+      wrong: `${quote(String(text))} as ${argument}; want ${known.length < wordByText.size ? 'such as' : 'one of'} ${known.join(', ')}`,
     };
   };
   const fact = (entity: string, relation: string, to: string) => `The ${relation} of ${entity} is ${to}.`;
-  const questionText = (asked: readonly string[], of: string) =>
-    `${asks} is ${asked.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
+  const questionText = (relationNames: readonly string[], of: string) =>
+    `${questionWord} is ${relationNames.map((relation) => `the ${relation} of`).join(' ')} ${of}?`;
   return {
     system: 'You look up facts, one a call, then answer with a name.',
     tools: [
@@ -48,30 +51,33 @@ export function graphFace({ asks, entities, relations, nameOf, longestChain, fac
     // <bos> question r … r e ?
     question: (words) => questionText(words.slice(2, -2).map(nameOfWord), nameOfWord(words.at(-2) ?? '')),
     callWords: (values, quote) => {
-      const of = word(entityOf, 'entity', values['entity'], quote);
-      const by = word(relationOf, 'relation', values['relation'], quote);
-      if (typeof of !== 'string') return of;
-      return typeof by === 'string' ? [of, by] : by;
+      const entityWord = wordNamed(entitiesByName, 'entity', values['entity'], quote);
+      const relationWord = wordNamed(relationsByName, 'relation', values['relation'], quote);
+      if (typeof entityWord !== 'string') return entityWord;
+      return typeof relationWord === 'string' ? [entityWord, relationWord] : relationWord;
     },
-    call: ([of = '', by = '']) => ({ tool: 'search', values: { entity: nameOfWord(of), relation: nameOfWord(by) } }),
+    call: ([entityName = '', relationName = '']) => ({
+      tool: 'search',
+      values: { entity: nameOfWord(entityName), relation: nameOfWord(relationName) },
+    }),
     answerWords: (text, quote) => {
-      const found = word(entityOf, 'the answer', text.replace(/\.$/, ''), quote);
+      const found = wordNamed(entitiesByName, 'the answer', text.replace(/\.$/, ''), quote);
       return typeof found === 'string' ? [found] : found;
     },
     answerText: (words) => words.map(nameOfWord).join(' '),
     observation: (words) =>
       words.length % 3 === 0
         ? Array.from({ length: words.length / 3 }, (_, i) => {
-            const [of = '', by = '', to = ''] = words.slice(3 * i).map(nameOfWord);
-            return fact(of, by, to);
+            const [factEntity = '', factRelation = '', to = ''] = words.slice(3 * i).map(nameOfWord);
+            return fact(factEntity, factRelation, to);
           }).join('\n')
         : words.map(nameOfWord).join(' '),
-    longest: (tokens) => {
+    longestTexts: (countTokens) => {
       const [entity, relation] = [
-        longestOf(entities.map(nameOfWord), tokens),
-        longestOf(relations.map(nameOfWord), tokens),
+        longestOf(entities.map(nameOfWord), countTokens),
+        longestOf(relations.map(nameOfWord), countTokens),
       ];
-      const chain = Array.from({ length: longestChain }, () => relation);
+      const chain = Array.from({ length: maxHops }, () => relation);
       return {
         questions: [questionText(chain, entity)],
         turns: [{ tool: 'search', values: { entity, relation } }, { answer: entity }],

@@ -4,12 +4,12 @@ import type { Task } from './episodeRules.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
 import { graphFace } from './graphFace.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { type Asking, type EnvSettings, type Reset, type ToolEnv, NO_REWARD_SETTINGS } from './env.ts';
+import { type TaskForm, type EnvSettings, type Reset, type ToolEnv, NO_REWARD_SETTINGS } from './env.ts';
 import { type Graph, search } from './graph.ts';
-import { quest, type QuestSettings, retrieveFirst, retrieveSimilar } from './quest.ts';
+import { graphTask, type GraphTaskSettings, withFirstFact, withSimilarFacts } from './graphTask.ts';
 import type { Side } from './split.ts';
-import { type BeginOptions, turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { type BeginOptions, buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 /** Knobs that fix the shape of a search over graphs. */
 export interface GraphSearchOptions {
@@ -29,7 +29,7 @@ const ONE_HOP_DEMONSTRATIONS = 0.2;
 export type DrawGraph = (hops: number, draw: Random) => Graph;
 
 /** The graphs of each split, and the words of a graph search. */
-export interface GraphSource extends Omit<QuestSettings, 'distractors'> {
+export interface GraphSource extends Omit<GraphTaskSettings, 'distractors'> {
   readonly name: string;
   readonly description: string;
   readonly train: DrawGraph;
@@ -37,14 +37,14 @@ export interface GraphSource extends Omit<QuestSettings, 'distractors'> {
   /** Questions about entities that no training question is about; null: there are none. */
   readonly entities: DrawGraph | null;
   readonly shifted: DrawGraph;
-  readonly mostHops: number; // length of the longest chain
+  readonly maxHops: number; // length of the longest chain
   /** Names of the words in all tasks; without it words are their own names. */
   readonly nameOf?: ReadonlyMap<string, string>;
-  readonly own: OwnQuestions;
+  readonly formParts: QuestionFormParts;
 }
 
 /** The parts of the form in which a person asks a question. */
-export interface OwnQuestions {
+export interface QuestionFormParts {
   readonly doc: string;
   readonly entities: readonly string[]; // the names that people know
   readonly relations: readonly string[];
@@ -65,50 +65,54 @@ export interface OwnQuestions {
 export function graphSearch(source: GraphSource, options: GraphSearchOptions): ToolEnv {
   const { hops, distractors, maxTurns, think, retriever, chatTokenizer } = options;
   const { entities, relations } = source.words;
-  const words = vocabulary(['question', '?', ...relations, ...entities]);
-  const names = { ...source.words, asks: source.asks, nameOf: source.nameOf ?? new Map<string, string>() };
-  const face = graphFace({ ...names, longestChain: hops + 1, facts: 1 + distractors });
-  const { begin, episodeTokens, ...rules } = turnRules({
-    vocabulary: words,
+  const vocabulary = buildVocabulary(['question', '?', ...relations, ...entities]);
+  const names = {
+    ...source.words,
+    questionWord: source.questionWord,
+    nameOf: source.nameOf ?? new Map<string, string>(),
+  };
+  const face = graphFace({ ...names, maxHops: hops + 1, facts: 1 + distractors });
+  const { makeReset, episodeTokens, ...rules } = buildTurns({
+    vocabulary,
     think,
     maxTurns,
-    call: { places: [entities, relations] },
-    answer: { places: [entities] },
+    call: { legalWords: [entities, relations] },
+    answer: { legalWords: [entities] },
     text: chatTokenizer ? { chatTokenizer, face } : null,
   });
-  const questSettings = { ...source, distractors };
+  const taskSettings = { ...source, distractors };
   // if each split has its own graphs, they are on the right side already
   const splitOptions = (side: Side): BeginOptions => (source.heldOut ? {} : { side });
   const withRetrieved = (task: Task, graph: Graph, environmentSeed: number, settings: EnvSettings): Task => {
     if (retriever === 'agent') return task;
     return retriever === 'first'
-      ? retrieveFirst(task, environmentSeed, settings)
-      : retrieveSimilar(task, graph, Math.max(1, maxTurns - 1), random(environmentSeed, Purpose.environment, 0, 1));
+      ? withFirstFact(task, environmentSeed, settings)
+      : withSimilarFacts(task, graph, Math.max(1, maxTurns - 1), random(environmentSeed, Purpose.environment, 0, 1));
   };
-  const turns = retriever === 'agent' ? maxTurns : 1;
+  const turnLimit = retriever === 'agent' ? maxTurns : 1;
   const questionTasks = (
     side: Side,
-    graphs: DrawGraph,
+    drawGraph: DrawGraph,
     hopsOf: (draw: Random, settings: EnvSettings) => number,
   ): Reset =>
-    begin(
+    makeReset(
       (draw, { environmentSeed }, settings) => {
-        const graph = graphs(hopsOf(draw, settings), draw);
-        return withRetrieved(quest(graph, questSettings, turns), graph, environmentSeed, settings);
+        const graph = drawGraph(hopsOf(draw, settings), draw);
+        return withRetrieved(graphTask(graph, taskSettings, turnLimit), graph, environmentSeed, settings);
       },
-      { ...splitOptions(side), maxTurns: turns },
+      { ...splitOptions(side), maxTurns: turnLimit },
     );
-  const trainedHops = (draw: Random, { oneHopShare }: EnvSettings) => (draw.next() < oneHopShare ? 1 : hops);
+  const drawTrainingHops = (draw: Random, { oneHopShare }: EnvSettings) => (draw.next() < oneHopShare ? 1 : hops);
   // each hop needs a turn, and so does the answer
-  const shiftedHops = Math.min(hops + 1, Math.max(hops, Math.min(maxTurns - 1, source.mostHops)));
+  const shiftedHops = Math.min(hops + 1, Math.max(hops, Math.min(maxTurns - 1, source.maxHops)));
   const heldOut = source.heldOut ?? source.train;
-  const own = (entity: string, asks: readonly string[]): Reset =>
-    begin(
+  const resetFor = (entity: string, askedRelations: readonly string[]): Reset =>
+    makeReset(
       (draw, { environmentSeed }, settings) => {
-        const graph = source.own.graph(entity, asks, draw);
-        return withRetrieved(quest(graph, questSettings, turns), graph, environmentSeed, settings);
+        const graph = source.formParts.graph(entity, askedRelations, draw);
+        return withRetrieved(graphTask(graph, taskSettings, turnLimit), graph, environmentSeed, settings);
       },
-      { maxTurns: turns },
+      { maxTurns: turnLimit },
     );
   return {
     name: source.name,
@@ -121,18 +125,18 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
     ),
     maxTurnTokens: rules.maxTurnTokens,
     grammar: rules.grammar,
-    reset: questionTasks('train', source.train, trainedHops),
+    reset: questionTasks('train', source.train, drawTrainingHops),
     demonstration: questionTasks('train', source.train, (draw) => (draw.next() < ONE_HOP_DEMONSTRATIONS ? 1 : hops)),
     splits: {
       heldOut: {
-        reset: questionTasks('held-out', heldOut, trainedHops),
+        reset: questionTasks('held-out', heldOut, drawTrainingHops),
         doc: source.heldOut
           ? 'Other questions about the same entities.'
           : 'Graphs and questions that training never has.',
       },
       ...(source.entities && {
         entities: {
-          reset: questionTasks('held-out', source.entities, trainedHops),
+          reset: questionTasks('held-out', source.entities, drawTrainingHops),
           doc: 'Each question is about an entity that none trained on is about.',
         },
       }),
@@ -141,58 +145,58 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
         doc:
           shiftedHops > hops
             ? `Every question takes ${shiftedHops} hops, one more than in training.`
-            : source.mostHops > hops
+            : source.maxHops > hops
               ? `Every question takes ${hops} hops: ${maxTurns} turns leave no room for more.`
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    ...(!chatTokenizer && { data: { kind: 'graph', maxTurns: turns, entities, relations, distractors } }),
-    rule: 'Look up the relation next to the entity, and answer with what was found.',
-    retrieved: begin(
+    ...(!chatTokenizer && { rulesData: { kind: 'graph', maxTurns: turnLimit, entities, relations, distractors } }),
+    ruleDoc: 'Look up the relation next to the entity, and answer with what was found.',
+    naiveRag: makeReset(
       (draw, { environmentSeed }, settings) => {
-        const graph = heldOut(trainedHops(draw, settings), draw);
-        return retrieveFirst(quest(graph, questSettings, 1), environmentSeed, settings);
+        const graph = heldOut(drawTrainingHops(draw, settings), draw);
+        return withFirstFact(graphTask(graph, taskSettings, 1), environmentSeed, settings);
       },
       { ...splitOptions('held-out'), maxTurns: 1 },
     ),
-    asking: ownQuestions(source, hops, shiftedHops, own),
+    taskForm: questionForm(source, hops, shiftedHops, resetFor),
   };
 }
 
 /** Makes the form for questions of one relation up to as many as in shifted tasks. */
-function ownQuestions(
-  { own, asks }: GraphSource,
+function questionForm(
+  { formParts, questionWord }: GraphSource,
   hops: number,
-  most: number,
-  asking: (entity: string, relations: readonly string[]) => Reset,
-): Asking {
+  maxRelations: number,
+  makeReset: (entity: string, relations: readonly string[]) => Reset,
+): TaskForm {
   const relation = (hop: number) => ({
-    label: hop === 0 ? `${asks} is the` : 'of the',
-    words: own.relations,
+    label: hop === 0 ? `${questionWord} is the` : 'of the',
+    words: formParts.relations,
     optional: hop > 0,
   });
   const form = {
-    doc: own.doc,
+    doc: formParts.doc,
     blanks: [
-      ...Array.from({ length: most }, (_, hop) => relation(hop)),
-      { label: 'of', words: own.entities, optional: false },
+      ...Array.from({ length: maxRelations }, (_, hop) => relation(hop)),
+      { label: 'of', words: formParts.entities, optional: false },
     ],
-    example: exampleOf(own.example(hops), most),
+    example: exampleOf(formParts.example(hops), maxRelations),
   };
   return {
     ...form,
-    ask: (words) => {
+    makeTask: (words) => {
       const read = checkedAnswers(form, words);
-      const [entity = '', ...asked] = read.filter((word) => word !== '').toReversed();
-      const begin = asking(entity, asked);
-      begin(0, NO_REWARD_SETTINGS); // throws now if the question cannot be asked, which does not depend on the seed
-      return { begin, judged: true };
+      const [entity = '', ...askedRelations] = read.filter((word) => word !== '').toReversed();
+      const reset = makeReset(entity, askedRelations);
+      reset(0, NO_REWARD_SETTINGS); // throws now if the question cannot be asked, which does not depend on the seed
+      return { reset, answerKnown: true };
     },
   };
 }
 
 /** Returns an example in the order of the blanks: the outermost relation first, then empty blanks, then the entity. */
-function exampleOf([entity = '', ...relations]: readonly string[], most: number): readonly string[] {
-  const open = Array.from({ length: most - relations.length }, () => '');
+function exampleOf([entity = '', ...relations]: readonly string[], maxRelations: number): readonly string[] {
+  const open = Array.from({ length: maxRelations - relations.length }, () => '');
   return [...relations.toReversed(), ...open, entity];
 }

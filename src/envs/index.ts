@@ -3,7 +3,7 @@ import { type OfferedEnv, YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { Problem } from '../base/problem.ts';
 import type { Facts } from '../facts/facts.ts';
-import { picked } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
 import { ENV_KNOBS, type EnvSettings, type ToolEnv } from './env.ts';
 import { bandit, banditReversed } from './bandit.ts';
 import { calculator } from './calculator.ts';
@@ -66,7 +66,7 @@ const NO_FILE: Problem = {
 /** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {
   return {
-    ...picked(config, ENV_KNOBS),
+    ...pickKnobs(config, ENV_KNOBS),
     grammar: config.grammar === 'on',
     rewardOnLastAction: config.rewardOnLastAction === 'on',
   };

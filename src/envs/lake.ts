@@ -47,7 +47,7 @@ function twoCells(cells: number, draw: Random): readonly [number, number] {
 }
 
 /** Returns the cell to which a move in `direction` leads. At the edge the agent stays where it is. */
-export function slide({ size }: Pick<Lake, 'size'>, cell: number, direction: Direction): number {
+export function cellAfterMove({ size }: Pick<Lake, 'size'>, cell: number, direction: Direction): number {
   const to = neighbour(size, cell, direction);
   return to < 0 ? cell : to;
 }
@@ -62,18 +62,18 @@ export function quarterTurn(direction: Direction, sign: 1 | -1): Direction {
  * arrive within k moves, slightly discounted per move. No player can do better, because the plan uses the whole map and
  * the probability to slip.
  */
-export function planner(lake: Lake, slip: number): (cell: number, movesLeft: number) => readonly Direction[] {
+export function lakePlanner(lake: Lake, slip: number): (cell: number, movesLeft: number) => readonly Direction[] {
   const cells = lake.holes.map((_, cell) => cell);
-  const chances: number[][] = [cells.map((cell) => (cell === lake.goal ? 1 : 0))];
+  const chanceToArrive: number[][] = [cells.map((cell) => (cell === lake.goal ? 1 : 0))];
   const value = (cell: number, direction: Direction, movesLeft: number): number => {
-    const after = chances[movesLeft - 1] ?? [];
-    const chanceAt = (way: Direction) => after[slide(lake, cell, way)] ?? 0;
+    const nextChances = chanceToArrive[movesLeft - 1] ?? [];
+    const chanceAt = (way: Direction) => nextChances[cellAfterMove(lake, cell, way)] ?? 0;
     const sideways = chanceAt(quarterTurn(direction, 1)) + chanceAt(quarterTurn(direction, -1));
     return TURN_DISCOUNT * ((1 - slip) * chanceAt(direction) + (slip / 2) * sideways);
   };
   return (cell, movesLeft) => {
-    for (let k = chances.length; k <= movesLeft; k++) {
-      chances[k] = cells.map((here) => {
+    for (let k = chanceToArrive.length; k <= movesLeft; k++) {
+      chanceToArrive[k] = cells.map((here) => {
         if (here === lake.goal) return 1;
         return lake.holes[here] ? 0 : Math.max(...DIRECTIONS.map((direction) => value(here, direction, k)));
       });

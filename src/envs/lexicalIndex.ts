@@ -34,16 +34,16 @@ const MAX_CACHED_QUERIES = 4096;
  * Returns the words of a text with their positions. A word is a run of letters and digits with `,` `.` `'` inside
  * (22,834; Pike's); a hyphen ends a word.
  */
-export function wordPlaces(text: string): readonly { readonly word: string; readonly from: number }[] {
-  return Array.from(text.matchAll(/[\p{L}\p{N}]+(?:[',.][\p{L}\p{N}]+)*/gu), ({ 0: word, index: from }) => ({
+export function wordPositions(text: string): readonly { readonly word: string; readonly start: number }[] {
+  return Array.from(text.matchAll(/[\p{L}\p{N}]+(?:[',.][\p{L}\p{N}]+)*/gu), ({ 0: word, index: start }) => ({
     word,
-    from,
+    start,
   }));
 }
 
 /** Returns the words of a text as the index and the agent read them. */
 export function wordsOf(text: string): readonly string[] {
-  return wordPlaces(text).map(({ word }) => word);
+  return wordPositions(text).map(({ word }) => word);
 }
 
 /** A lexical index of a corpus. */
@@ -71,7 +71,7 @@ export function lexicalIndex(passages: readonly Passage[]): LexicalIndex {
   });
   index.addAll(indexed);
   const cache = new Map<string, readonly Hit[]>();
-  const hits = (query: string): readonly Hit[] =>
+  const searchIndex = (query: string): readonly Hit[] =>
     index
       .search(query)
       .toSorted((a, b) => b.score - a.score || Number(a.id) - Number(b.id))
@@ -85,7 +85,7 @@ export function lexicalIndex(passages: readonly Passage[]): LexicalIndex {
       const key = query.toLowerCase();
       let found = cache.get(key);
       if (!found) {
-        found = hits(key);
+        found = searchIndex(key);
         if (cache.size >= MAX_CACHED_QUERIES) cache.clear();
         cache.set(key, found);
       }

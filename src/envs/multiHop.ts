@@ -11,21 +11,21 @@ export interface MultiHopOptions extends GraphSearchOptions {
 
 /** Multi-hop search: questions about people and their relations, in a new random graph for each task. */
 export function multiHop(options: MultiHopOptions): ToolEnv {
-  const words = graphNames(options.entities, options.relations);
-  const drawNew: DrawGraph = (hops, draw) => drawGraph(words, hops, draw);
+  const words = graphWords(options.entities, options.relations);
+  const drawTaskGraph: DrawGraph = (hops, draw) => drawGraph(words, hops, draw);
   return graphSearch(
     {
       name: 'multi-hop',
       title: 'Multi-hop search',
       description: 'Answer a question about people by looking up one fact at a time.',
-      asks: 'Who',
+      questionWord: 'Who',
       words,
-      train: drawNew,
+      train: drawTaskGraph,
       heldOut: null, // drawn like the training tasks; the split is by the task's key
       entities: null,
-      shifted: drawNew,
-      mostHops: Infinity,
-      own: {
+      shifted: drawTaskGraph,
+      maxHops: Infinity,
+      formParts: {
         ...words,
         doc: 'Ask about people. Who they are to each other is drawn anew each time you ask.',
         graph: (entity, relations, draw) =>
@@ -53,7 +53,7 @@ const RELATION_NAMES = [
 ] as const;
 
 /** Returns the words of a graph of E entities and R relations. */
-function graphNames(entities: number, relations: number): Pick<Graph, 'entities' | 'relations'> {
+function graphWords(entities: number, relations: number): Pick<Graph, 'entities' | 'relations'> {
   return { entities: ENTITY_NAMES.slice(0, entities), relations: RELATION_NAMES.slice(0, relations) };
 }
 

@@ -1,11 +1,11 @@
 import type { EnvView } from '../domain/envView.ts';
 import { checkedAnswers } from './taskFormAnswers.ts';
-import type { Asking, Reset, Tool, ToolEnv } from './env.ts';
+import type { TaskForm, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { numberHuntFace } from './numberHuntFace.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
 
 /** Words without information that make an observation longer and harder to read. */
 const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as const;
@@ -51,15 +51,15 @@ const compare: Tool<HiddenNumber> = {
 export function numberHunt(options: NumberHuntOptions): ToolEnv {
   const { range, distractors, maxTurns, think, chatTokenizer } = options;
   const numbers = Array.from({ length: range }, (_, n) => String(n));
-  const words = vocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
-  const { begin, episodeTokens, ...turns } = turnRules({
-    vocabulary: words,
+  const vocabulary = buildVocabulary(['find', 'higher', 'lower', ...FILLERS, ...numbers]);
+  const { makeReset, episodeTokens, ...turns } = buildTurns({
+    vocabulary,
     think,
     maxTurns,
-    call: { places: [numbers] },
+    call: { legalWords: [numbers] },
     text: chatTokenizer ? { chatTokenizer, face: numberHuntFace(range, FILLERS, distractors) } : null,
   });
-  const reset = begin((_, { seed }) => hunt(options, seed % range));
+  const reset = makeReset((_, { seed }) => huntTask(options, seed % range));
   return {
     name: 'number-hunt',
     description: `Find a hidden number from 0 to ${range - 1} by asking whether it is higher or lower.`,
@@ -70,34 +70,40 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
     grammar: turns.grammar,
     reset,
     demonstration: reset,
-    allTasks: range,
+    taskCount: range,
     splits: {
       heldOut: null,
       shifted: {
         reset: (seed, settings, environmentSeed) => {
           const episode = reset(seed, settings, environmentSeed);
           const failureRate = Math.max(SHIFTED_FAILURE_RATE, settings.failureRate);
-          return { ...episode, step: (action, now) => episode.step(action, { ...now, failureRate }) };
+          return {
+            ...episode,
+            step: (action, currentSettings) => episode.step(action, { ...currentSettings, failureRate }),
+          };
         },
         doc: 'The tool fails at least one time in five.',
       },
     },
-    ...(!chatTokenizer && { data: { kind: 'number-hunt', maxTurns, range, distractors } }),
-    asking: huntForm(numbers, (target) => begin(() => hunt(options, target))),
+    ...(!chatTokenizer && { rulesData: { kind: 'number-hunt', maxTurns, range, distractors } }),
+    taskForm: huntForm(numbers, (target) => makeReset(() => huntTask(options, target))),
   };
 }
 
-function huntForm(numbers: readonly string[], hide: (target: number) => Reset): Asking {
+function huntForm(numbers: readonly string[], makeReset: (target: number) => Reset): TaskForm {
   const form = {
     doc: 'Hide a number. The agent does not see it, only what the tool says of its guesses.',
     blanks: [{ label: 'Hidden number', words: numbers, optional: false }],
     example: [numbers.at(Math.floor(numbers.length / 3)) ?? '0'],
   };
-  return { ...form, ask: (words) => ({ begin: hide(Number(checkedAnswers(form, words)[0])), judged: true }) };
+  return {
+    ...form,
+    makeTask: (words) => ({ reset: makeReset(Number(checkedAnswers(form, words)[0])), answerKnown: true }),
+  };
 }
 
 /** Makes the task of one hidden number. It tracks the range of numbers that are still possible. */
-function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
+function huntTask({ range, distractors }: NumberHuntOptions, target: number): Task {
   const guesses: (EnvView & { kind: 'number-line' })['guesses'][number][] = [];
   let low = 0;
   let high = range - 1;
@@ -130,7 +136,7 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
     },
     answer: () => null,
     // Every number that is still possible. Choosing among them is what the agent has to learn.
-    needs: () => Array.from({ length: high - low + 1 }, (_, i) => String(low + i)),
+    neededWords: () => Array.from({ length: high - low + 1 }, (_, i) => String(low + i)),
     expert: halve,
     // The demonstrations only use the last answer. Halving is not shown: RL has to find it.
     demonstrate: (quality, draw) => {
@@ -140,6 +146,6 @@ function hunt({ range, distractors }: NumberHuntOptions, target: number): Task {
       return call(last.answer === 'higher' ? last.value + 1 + draw.int(range - 1 - last.value) : draw.int(last.value));
     },
     view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),
-    data: () => ({ kind: 'number-hunt', target }),
+    taskData: () => ({ kind: 'number-hunt', target }),
   };
 }

@@ -2,12 +2,12 @@ import { longestOf, type TextFace } from './textFace.ts';
 import { FAILURE_WORD } from './vocab.ts';
 
 /**
- * The text face of number hunt. Numbers are JSON numbers, and there are no answers. An observation has `distractors`
- * words out of `fillers`.
+ * The face of number hunt: translates its words to text and back. Numbers are JSON numbers, and there are no answers.
+ * An observation has `distractors` words out of `fillers`.
  */
 export function numberHuntFace(range: number, fillers: readonly string[], distractors: number): TextFace {
-  const most = range - 1;
-  const question = `Find the number from 0 to ${most}.`;
+  const maxNumber = range - 1;
+  const question = `Find the number from 0 to ${maxNumber}.`;
   return {
     system: 'You find a hidden number by calls.',
     tools: [
@@ -20,20 +20,22 @@ export function numberHuntFace(range: number, fillers: readonly string[], distra
     question: () => question,
     callWords: ({ n }, quote) => {
       const value = Number(n);
-      return value >= 0 && value <= most ? [String(value)] : { wrong: `${quote(String(n))} as n; want 0 to ${most}` };
+      return value >= 0 && value <= maxNumber
+        ? [String(value)]
+        : { wrong: `${quote(String(n))} as n; want 0 to ${maxNumber}` };
     },
     call: ([n]) => ({ tool: 'compare', values: { n: Number(n) } }),
     answerWords: () => ({ wrong: 'no call; want a call of compare' }),
     answerText: (words) => words.join(' '),
     observation: (words) => words.join(' '),
-    longest: (tokens) => {
-      const noise = Array.from({ length: distractors }, () => longestOf(fillers, tokens));
+    longestTexts: (countTokens) => {
+      const longestFillers = Array.from({ length: distractors }, () => longestOf(fillers, countTokens));
       return {
         questions: [question],
         turns: Array.from({ length: range }, (_, n) => ({ tool: 'compare', values: { n } })),
         observations: ['higher', 'lower', FAILURE_WORD].flatMap((verdict) => [
-          [...noise, verdict].join(' '),
-          [verdict, ...noise].join(' '),
+          [...longestFillers, verdict].join(' '),
+          [verdict, ...longestFillers].join(' '),
         ]),
       };
     },

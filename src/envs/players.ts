@@ -8,10 +8,10 @@ import { openEpisode, type Stepper, type EpisodeConditions } from './stepper.ts'
 export type Player = (stepper: Stepper) => readonly number[];
 
 /** The scripted expert. */
-export const expert: Player = ({ episode }) => episode.expert();
+export const expertPlayer: Player = ({ episode }) => episode.expert();
 
 /** The environment's simple rule. Returns no tokens if the environment has none. */
-export const rule: Player = ({ episode }) => episode.rule() ?? [];
+export const rulePlayer: Player = ({ episode }) => episode.rule() ?? [];
 
 /** Makes a player that acts correctly with probability `quality`, otherwise plausibly wrong. */
 export function demonstrator(quality: number, draw: Random): Player {
@@ -24,7 +24,7 @@ export function randomPlayer(draw: Random): Player {
 }
 
 /** Plays an episode to its end and returns it. Throws if the player returns no tokens before the end. */
-export function playOut(stepper: Stepper, player: Player): Stepper {
+export function playToEnd(stepper: Stepper, player: Player): Stepper {
   while (stepper.stop === null) {
     const tokens = player(stepper);
     if (tokens.length === 0)
@@ -57,23 +57,28 @@ export function playTokens(
 
 /** Plays a task with the scripted expert. */
 export function playExpert(conditions: EpisodeConditions, seeds: EpisodeSeeds): PlayedEpisode {
-  return playedOf(playOut(openEpisode(conditions, seeds), expert));
+  return playedOf(playToEnd(openEpisode(conditions, seeds), expertPlayer));
 }
 
 /** Returns the data of an episode that the page shows. */
 function playedOf(stepper: Stepper): PlayedEpisode {
-  const { episode, written, taken, parts, success, stop, turnTokens: draft } = stepper;
+  const { episode, tokens, finishedTurns, rewardSums, success, stop, turnLength } = stepper;
   return {
     question: episode.question,
     names: episode.names,
-    tokens: Int32Array.from(written, ({ token }) => token),
-    roles: Uint8Array.from(written, ({ role }) => role),
-    turns: Uint8Array.from(written, ({ turn }) => turn),
-    paid: taken.map(({ turn, parts: each, valid, toolCall }) => ({ turn, parts: each, valid, toolCall })),
-    reward: REWARD_PARTS.reduce((sum, part) => sum + parts[part], 0),
+    tokens: Int32Array.from(tokens, ({ token }) => token),
+    roles: Uint8Array.from(tokens, ({ role }) => role),
+    turns: Uint8Array.from(tokens, ({ turn }) => turn),
+    finishedTurns: finishedTurns.map(({ turn, parts: each, valid, toolCall }) => ({
+      turn,
+      parts: each,
+      valid,
+      toolCall,
+    })),
+    reward: REWARD_PARTS.reduce((sum, part) => sum + rewardSums[part], 0),
     success,
     stop,
-    draft: stop === null ? draft : 0,
+    turnLength: stop === null ? turnLength : 0,
     budget: stepper.budget,
     legal: stepper.allowed(),
     view: episode.view(),

@@ -7,16 +7,16 @@ import {
   neighbour,
   offsetOf,
   offsetWords,
-  towards,
+  directionTowards,
   MOVE_SENTENCE,
   walkTask,
 } from './board.ts';
 import type { ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import type { Side } from './split.ts';
-import { turnRules } from './turnRules.ts';
-import { vocabulary } from './vocab.ts';
-import { drawWarehouse, maxWalls, push, type Stance, type Warehouse } from './warehouse.ts';
+import { buildTurns } from './turnRules.ts';
+import { buildVocabulary } from './vocab.ts';
+import { drawRoom, maxWalls, moveAgent, type SokobanState, type SokobanRoom } from './warehouse.ts';
 
 /** The solution of a training task takes at most this share of the turns. */
 const TRAINED_TURN_SHARE = 0.75;
@@ -29,16 +29,16 @@ export interface SokobanOptions {
 }
 
 interface MoveState {
-  readonly room: Warehouse;
-  readonly from: Stance;
+  readonly room: SokobanRoom;
+  readonly from: SokobanState;
 }
 
 const move = moveTool<MoveState>('Moves one cell, pushing the box if it is there.', ({ room, from }, direction) =>
-  boxAndTargetOffsets(room, push(room, from, direction)),
+  boxAndTargetOffsets(room, moveAgent(room, from, direction)),
 );
 
 /** Returns the box's position as seen from the agent, and the target's as seen from the box. */
-function boxAndTargetOffsets({ size, target }: Warehouse, { at, box }: Stance): readonly string[] {
+function boxAndTargetOffsets({ size, target }: SokobanRoom, { at, box }: SokobanState): readonly string[] {
   return [...offsetOf(size, at, box), ...offsetOf(size, box, target)];
 }
 
@@ -52,15 +52,23 @@ function boxAndTargetOffsets({ size, target }: Warehouse, { at, box }: Stance): 
  * solution takes more moves than any in training.
  */
 export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
-  const words = vocabulary(['at', 'box', 'target', 'walls', ...DIRECTIONS, ...cellNames(size), ...offsetWords(size)]);
-  const { grammar, maxTurnTokens, begin } = turnRules({ vocabulary: words, think, maxTurns, call: MOVE_SENTENCE });
+  const vocabulary = buildVocabulary([
+    'at',
+    'box',
+    'target',
+    'walls',
+    ...DIRECTIONS,
+    ...cellNames(size),
+    ...offsetWords(size),
+  ]);
+  const { grammar, maxTurnTokens, makeReset } = buildTurns({ vocabulary, think, maxTurns, call: MOVE_SENTENCE });
   const roomTasks = (minMoves: number, maxMoves: number, side: Side) =>
-    begin((draw) => roomTask(drawWarehouse(size, minMoves, maxMoves, draw)), { side });
+    makeReset((draw) => roomTask(drawRoom(size, minMoves, maxMoves, draw)), { side });
   const trainedMoves = Math.max(1, Math.floor(TRAINED_TURN_SHARE * maxTurns));
   return {
     name: 'sokoban',
     description: 'Push a box onto its target.',
-    vocabulary: words.words,
+    vocabulary: vocabulary.words,
     tools: [move],
     maxTokens: 11 + maxWalls(size) + maxTurns * maxTurnTokens + (maxTurns - 1) * 6,
     maxTurnTokens,
@@ -77,7 +85,7 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
             : 'The same rooms: one turn leaves no room for more.',
       },
     },
-    rule: 'Walk behind the box and push it towards the target, rows first, whatever walls there are.',
+    ruleDoc: 'Walk behind the box and push it towards the target, rows first, whatever walls there are.',
   };
 }
 
@@ -85,20 +93,20 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
  * Returns the move of the simple rule: walk behind the box and push, ignoring walls. It walks around the box if the box
  * is in the way.
  */
-function pushTowards(size: number, { at, box }: Stance, target: number): Direction {
-  const pushDirection = towards(size, box, target);
-  const back = { up: size, down: -size, left: 1, right: -1 }[pushDirection];
-  const behind = box + back;
+function simpleRuleMove(size: number, { at, box }: SokobanState, target: number): Direction {
+  const pushDirection = directionTowards(size, box, target);
+  const offsetBehind = { up: size, down: -size, left: 1, right: -1 }[pushDirection];
+  const behind = box + offsetBehind;
   if (at === behind) return pushDirection;
-  const walk = towards(size, at, behind);
-  const other = towards(size, at, behind, 'columns');
-  const bumpsBox = (way: Direction) => neighbour(size, at, way) === box;
-  if (!bumpsBox(walk)) return walk;
-  return bumpsBox(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
+  const walk = directionTowards(size, at, behind);
+  const other = directionTowards(size, at, behind, 'columns');
+  const blockedByBox = (way: Direction) => neighbour(size, at, way) === box;
+  if (!blockedByBox(walk)) return walk;
+  return blockedByBox(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
 }
 
 /** Makes the task of one room. */
-function roomTask(room: Warehouse): Task {
+function roomTask(room: SokobanRoom): Task {
   const { size, walls, target, start, distance } = room;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
   let current = start;
@@ -106,7 +114,7 @@ function roomTask(room: Warehouse): Task {
   const name = (cell: number) => names[cell] ?? '';
   const startDistance = distance(start);
   // a stuck box counts as no progress
-  const distanceLeft = (stance: Stance) => (distance(stance) === Infinity ? startDistance : distance(stance));
+  const distanceLeft = (state: SokobanState) => (distance(state) === Infinity ? startDistance : distance(state));
   return walkTask({
     key: `${start.at} ${start.box} to ${target}: ${walls.map(Number).join('')}`,
     prompt: [
@@ -115,12 +123,13 @@ function roomTask(room: Warehouse): Task {
     ],
     question: `Push the box from ${name(start.box)} to ${name(target)}.`,
     // empty once the box is stuck
-    bestMoves: () => DIRECTIONS.filter((direction) => distance(push(room, current, direction)) < distance(current)),
-    ruleMove: () => pushTowards(size, current, target),
+    bestMoves: () =>
+      DIRECTIONS.filter((direction) => distance(moveAgent(room, current, direction)) < distance(current)),
+    ruleMove: () => simpleRuleMove(size, current, target),
     step(direction, turn, tools) {
       const from = current;
       const { ok, content } = tools(move, [direction], { room, from });
-      if (ok) current = push(room, from, direction);
+      if (ok) current = moveAgent(room, from, direction);
       moves.push({ turn, direction, ...current, asMeant: current.at !== from.at });
       const solved = current.box === target;
       return {

@@ -28,7 +28,7 @@ export function sideOf(key: string): Side {
 }
 
 /** Calls `draw` until it returns a task on `side`. Throws after 2,000 tasks on the other side. */
-export function drawOn<T extends { readonly key: string }>(side: Side, draw: () => T): T {
+export function drawFromSide<T extends { readonly key: string }>(side: Side, draw: () => T): T {
   for (let count = 0; count < MAX_DRAWS; count++) {
     const task = draw();
     if (sideOf(task.key) === side) return task;

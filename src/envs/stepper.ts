@@ -1,44 +1,44 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
 import { type Grammar, Role } from '../domain/tokens.ts';
-import type { AskedTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
+import type { PendingTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
 /** How an episode is played: its environment, knobs and limits. */
 export interface EpisodeConditions {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
-  readonly room?: number; // largest number of tokens in the episode; default: `env.maxTokens`
+  readonly maxTokens?: number; // largest number of tokens in the episode; default: `env.maxTokens`
   readonly timer?: EnvironmentTimer; // adds up the environment's time
 }
 
 /** Adds up the time between each question to the environment and its answer. */
 export interface EnvironmentTimer {
   readonly now: () => number; // ms
-  spent: number; // ms so far
+  spentMs: number; // ms so far
 }
 
 /** A token of an episode, with who wrote it and where. */
-export interface WrittenToken {
+export interface EpisodeToken {
   readonly token: number;
   readonly role: Role;
   readonly turn: number; // from 1; 0 in the prompt; an observation has the number of the turn it answers
-  readonly state: number; // grammar state the token was drawn in; 0 for tokens of the environment
-  readonly single: boolean; // true: the agent drew it where the grammar allowed no other token
+  readonly grammarState: number; // grammar state the token was drawn in; 0 for tokens of the environment
+  readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
 }
 
 /** A reward and the token of the episode that gets it. */
-export interface Payment {
-  readonly at: number; // index into `written`; may be a token that the policy has not read yet
+export interface TokenReward {
+  readonly tokenIndex: number; // index into `tokens`; may be a token that the policy has not read yet
   readonly part: RewardPart;
   readonly reward: number;
 }
 
 /** A finished turn. */
-export type TakenTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
+export type FinishedTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
 
 /**
  * An episode in progress. A policy, a script, a person or an expert plays the agent and gives one token at a time to
- * `take`. The environment's tokens (the prompt, an observation) are added to `written` as soon as they exist. A token's
+ * `take`. The environment's tokens (the prompt, an observation) are added to `tokens` as soon as they exist. A token's
  * role depends only on who wrote it: tokens given to `take` are actions, all others are prompt or observation.
  */
 export interface Stepper {
@@ -46,17 +46,17 @@ export interface Stepper {
   readonly timer: EnvironmentTimer | undefined; // the timer of the episode's conditions
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
-  readonly written: readonly WrittenToken[]; // all tokens so far, including the prompt
-  readonly payments: readonly Payment[];
-  readonly taken: readonly TakenTurn[];
-  readonly parts: Readonly<Record<RewardPart, number>>; // sum of rewards so far, by part
+  readonly tokens: readonly EpisodeToken[]; // all tokens so far, including the prompt
+  readonly tokenRewards: readonly TokenReward[];
+  readonly finishedTurns: readonly FinishedTurn[];
+  readonly rewardSums: Readonly<Record<RewardPart, number>>; // sum of rewards so far, by part
   readonly turn: number; // number of the current turn, from 1
-  readonly turnTokens: number; // tokens the agent has drawn in the current turn
-  readonly state: number; // grammar state of the next draw
+  readonly turnLength: number; // tokens the agent has drawn in the current turn
+  readonly grammarState: number; // grammar state of the next draw
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
-  /** The turn that waits for an environment that answers later (`ToolEnv.later`). Null if no turn waits. */
-  readonly asked: AskedTurn | null;
+  /** The turn that waits for an environment that answers later (`ToolEnv.asyncAnswers`). Null if no turn waits. */
+  readonly pendingTurn: PendingTurn | null;
   /**
    * How many more tokens the agent may draw before its turn is cut off or the episode reaches its token limit. 0 when
    * the episode is over, or while a turn waits for the environment.
@@ -95,19 +95,19 @@ export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds):
 }
 
 /** Calls `ask` and adds the time it takes to the timer. Returns its result. */
-function timed<T>(timer: EnvironmentTimer | undefined, ask: () => T): T {
-  if (!timer) return ask();
+function timed<T>(timer: EnvironmentTimer | undefined, run: () => T): T {
+  if (!timer) return run();
   const startTime = timer.now();
-  const answer = ask();
-  timer.spent += timer.now() - startTime;
+  const answer = run();
+  timer.spentMs += timer.now() - startTime;
   return answer;
 }
 
 /** Calls `ask` and adds the time until its promise resolves to the timer. Returns its result. */
-async function timedAsync<T>(timer: EnvironmentTimer | undefined, ask: () => Promise<T>): Promise<T> {
+async function timedAsync<T>(timer: EnvironmentTimer | undefined, run: () => Promise<T>): Promise<T> {
   const startTime = timer?.now() ?? 0;
-  const answer = await ask();
-  if (timer) timer.spent += timer.now() - startTime;
+  const answer = await run();
+  if (timer) timer.spentMs += timer.now() - startTime;
   return answer;
 }
 
@@ -117,29 +117,31 @@ export async function openAll(
   tasks: readonly EpisodeSeeds[],
 ): Promise<readonly Stepper[]> {
   const { env, settings, begin = env.reset, timer } = conditions;
-  const { opening } = begin;
-  if (!opening) return tasks.map((seeds) => openEpisode(conditions, seeds));
-  const episodes = await timedAsync(timer, () => opening.open(tasks, settings));
+  const { opener } = begin;
+  if (!opener) return tasks.map((seeds) => openEpisode(conditions, seeds));
+  const episodes = await timedAsync(timer, () => opener.open(tasks, settings));
   try {
     return tasks.map((seeds, i) => new EpisodeStepper(conditions, seeds, itemAt(episodes, i)));
   } catch (error) {
-    env.later?.leave(episodes);
+    env.asyncAnswers?.release(episodes);
     throw error;
   }
 }
 
 /** Asks the environment for the results of all waiting turns, in one call. Does nothing if no turn waits. */
 export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
-  const waiting = steppers.filter(({ asked }) => asked !== null);
-  const later = waiting[0]?.env.later;
-  if (!later) return;
-  const results = await timedAsync(waiting[0]?.timer, () => later.answer(waiting.flatMap(({ asked }) => asked ?? [])));
+  const waiting = steppers.filter(({ pendingTurn }) => pendingTurn !== null);
+  const asyncAnswers = waiting[0]?.env.asyncAnswers;
+  if (!asyncAnswers) return;
+  const results = await timedAsync(waiting[0]?.timer, () =>
+    asyncAnswers.answer(waiting.flatMap(({ pendingTurn: turn }) => turn ?? [])),
+  );
   for (const [i, stepper] of waiting.entries()) stepper.receive(itemAt(results, i));
 }
 
 /** Tells an environment that answers later that these episodes will not be continued. */
 export function leaveAll(steppers: readonly Stepper[]): void {
-  steppers[0]?.env.later?.leave(steppers.map(({ episode }) => episode));
+  steppers[0]?.env.asyncAnswers?.release(steppers.map(({ episode }) => episode));
 }
 
 function itemAt<T>(list: readonly T[], i: number): T {
@@ -149,7 +151,7 @@ function itemAt<T>(list: readonly T[], i: number): T {
   return item;
 }
 
-const NO_REWARDS: Stepper['parts'] = {
+const NO_REWARDS: Stepper['rewardSums'] = {
   ...{ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
 };
 
@@ -158,22 +160,22 @@ class EpisodeStepper implements Stepper {
   readonly timer: EnvironmentTimer | undefined;
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
-  readonly written: WrittenToken[] = [];
-  readonly payments: Payment[] = [];
-  readonly taken: TakenTurn[] = [];
-  parts: Stepper['parts'] = NO_REWARDS;
+  readonly tokens: EpisodeToken[] = [];
+  readonly tokenRewards: TokenReward[] = [];
+  readonly finishedTurns: FinishedTurn[] = [];
+  rewardSums: Stepper['rewardSums'] = NO_REWARDS;
   turn = 1;
-  state: number;
+  grammarState: number;
   success = false;
   stop: StopReason | null = null;
-  asked: AskedTurn | null = null;
+  pendingTurn: PendingTurn | null = null;
   readonly #settings: EnvSettings;
   readonly #maxTokens: number;
   readonly #grammar: Grammar;
   #action: number[] = [];
 
   constructor(
-    { env, settings, room = env.maxTokens, timer }: EpisodeConditions,
+    { env, settings, maxTokens = env.maxTokens, timer }: EpisodeConditions,
     seeds: EpisodeSeeds,
     episode: Episode,
   ) {
@@ -182,32 +184,35 @@ class EpisodeStepper implements Stepper {
     this.seeds = seeds;
     this.episode = episode;
     this.#settings = settings;
-    this.#maxTokens = room;
+    this.#maxTokens = maxTokens;
     this.#grammar = env.grammar(settings.grammar);
-    this.state = episode.state;
+    this.grammarState = episode.grammarState;
     const { length } = episode.prompt;
-    if (length > room) throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${room} fit.`);
+    if (length > maxTokens)
+      throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${maxTokens} fit.`);
     this.#write(episode.prompt, Role.prompt, 0);
-    if (length === room) this.stop = 'tokens';
+    if (length === maxTokens) this.stop = 'tokens';
   }
 
-  get turnTokens(): number {
+  get turnLength(): number {
     return this.#action.length;
   }
 
   get budget(): number {
-    if (this.stop !== null || this.asked !== null) return 0;
-    return Math.min(this.env.maxTurnTokens - this.#action.length, this.#maxTokens - this.written.length);
+    if (this.stop !== null || this.pendingTurn !== null) return 0;
+    return Math.min(this.env.maxTurnTokens - this.#action.length, this.#maxTokens - this.tokens.length);
   }
 
   allowed(): readonly number[] {
-    return this.stop === null && this.asked === null ? allowedIn(this.#grammar, this.state) : [];
+    return this.stop === null && this.pendingTurn === null ? legalTokens(this.#grammar, this.grammarState) : [];
   }
 
   allows(token: number): boolean {
     const { next, vocabulary } = this.#grammar;
     const isValidId = Number.isInteger(token) && token >= 0 && token < vocabulary;
-    return this.stop === null && this.asked === null && isValidId && next[this.state * vocabulary + token]! >= 0;
+    return (
+      this.stop === null && this.pendingTurn === null && isValidId && next[this.grammarState * vocabulary + token]! >= 0
+    );
   }
 
   take(token: number): void {
@@ -216,39 +221,40 @@ class EpisodeStepper implements Stepper {
       throw new RangeError(`Stepper.take: the grammar does not allow token ${token} there.`);
     }
     const { next, stop, vocabulary } = this.#grammar;
-    const single = allowedIn(this.#grammar, this.state).length === 1;
-    this.written.push({ token, role: Role.action, turn: this.turn, state: this.state, single });
+    const onlyLegal = legalTokens(this.#grammar, this.grammarState).length === 1;
+    this.tokens.push({ token, role: Role.action, turn: this.turn, grammarState: this.grammarState, onlyLegal });
     this.#action.push(token);
-    this.state = next[this.state * vocabulary + token]!;
-    if (stop[this.state] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
-    else if (this.written.length >= this.#maxTokens) this.#cutTurn();
+    this.grammarState = next[this.grammarState * vocabulary + token]!;
+    if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
+    else if (this.tokens.length >= this.#maxTokens) this.#cutTurn();
   }
 
   #write(tokens: readonly number[], role: Role, turn: number): void {
-    for (const token of tokens) this.written.push({ token, role, turn, state: 0, single: false });
+    for (const token of tokens) this.tokens.push({ token, role, turn, grammarState: 0, onlyLegal: false });
   }
 
   receive(result: TurnResult): void {
-    if (this.asked === null) throw new RangeError('Stepper.receive: no turn waits for a result.');
-    this.asked = null;
+    if (this.pendingTurn === null) throw new RangeError('Stepper.receive: no turn waits for a result.');
+    this.pendingTurn = null;
     this.#finishTurn(result);
   }
 
   /**
    * Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer
-   * (`asked`).
+   * (`pendingTurn`).
    */
   #endTurn(): void {
-    if (this.env.later) this.asked = { episode: this.episode, action: this.#action, settings: this.#settings };
+    if (this.env.asyncAnswers)
+      this.pendingTurn = { episode: this.episode, action: this.#action, settings: this.#settings };
     else this.#finishTurn(timed(this.timer, () => this.episode.step(this.#action, this.#settings)));
   }
 
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
   #finishTurn(result: TurnResult): void {
     const { observation, parts, valid, toolCall, waited } = result;
-    const answered = result.stop === null && this.written.length + observation.length < this.#maxTokens;
+    const answered = result.stop === null && this.tokens.length + observation.length < this.#maxTokens;
     this.#recordRewards(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);
-    this.taken.push({ turn: this.turn, parts, valid, toolCall, waited });
+    this.finishedTurns.push({ turn: this.turn, parts, valid, toolCall, waited });
     this.success = result.success;
     if (!answered) {
       this.stop = result.stop ?? 'tokens'; // the observation and one more token don't fit, so the episode ends here
@@ -257,7 +263,7 @@ class EpisodeStepper implements Stepper {
     this.#write(observation, Role.observation, this.turn);
     this.turn++;
     this.#action = [];
-    this.state = result.state;
+    this.grammarState = result.grammarState;
   }
 
   /**
@@ -267,7 +273,7 @@ class EpisodeStepper implements Stepper {
   #cutTurn(): void {
     const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
     this.#recordRewards({ parts, thinkEnd: -1 }, 0);
-    this.taken.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
+    this.finishedTurns.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
     this.stop = 'tokens';
   }
 
@@ -276,22 +282,22 @@ class EpisodeStepper implements Stepper {
    * the turn's last token.
    */
   #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, offset: number): void {
-    const end = this.written.length - 1;
+    const end = this.tokens.length - 1;
     const start = end - this.#action.length + 1;
     for (const part of REWARD_PARTS) {
       if (parts[part] === 0) continue;
-      const at = part === 'think' && thinkEnd >= 0 ? start + thinkEnd : end + offset;
-      this.payments.push({ at, part, reward: parts[part] });
+      const tokenIndex = part === 'think' && thinkEnd >= 0 ? start + thinkEnd : end + offset;
+      this.tokenRewards.push({ tokenIndex, part, reward: parts[part] });
     }
-    const sums = REWARD_PARTS.map((part) => [part, this.parts[part] + parts[part]]);
-    this.parts = Object.fromEntries(sums) as Record<RewardPart, number>;
+    const sums = REWARD_PARTS.map((part) => [part, this.rewardSums[part] + parts[part]]);
+    this.rewardSums = Object.fromEntries(sums) as Record<RewardPart, number>;
   }
 }
 
 const allowedIds = new WeakMap<Grammar, Map<number, readonly number[]>>();
 
 /** Returns the ids that are legal in a state of a grammar, in ascending order. */
-export function allowedIn(grammar: Grammar, state: number): readonly number[] {
+export function legalTokens(grammar: Grammar, state: number): readonly number[] {
   const states = allowedIds.get(grammar) ?? new Map<number, readonly number[]>();
   allowedIds.set(grammar, states);
   const cached = states.get(state);

@@ -15,17 +15,17 @@ export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: reado
     const word = (words[at] ?? '').trim();
     if (word === '' && !optional) throw new ProblemError(`${label} is empty. Use ${expectedText(known)}.`);
     if (word === '' || known === null) return word;
-    const found =
+    const choice =
       known.find((each) => each === word) ?? known.find((each) => each.toLowerCase() === word.toLowerCase());
-    if (found === undefined) throw new ProblemError(`${label} can’t be “${word}”. Use ${expectedText(known)}.`);
-    return found;
+    if (choice === undefined) throw new ProblemError(`${label} can’t be “${word}”. Use ${expectedText(known)}.`);
+    return choice;
   });
 }
 
 const MAX_NAMES_LISTED = 8;
 
-function expectedText(known: readonly string[] | null): string {
-  if (known === null) return 'words of your own';
-  const named = known.slice(0, MAX_NAMES_LISTED).join(', ');
-  return known.length > MAX_NAMES_LISTED ? `one of ${known.length} words, such as ${named}` : `one of ${named}`;
+function expectedText(choices: readonly string[] | null): string {
+  if (choices === null) return 'words of your own';
+  const named = choices.slice(0, MAX_NAMES_LISTED).join(', ');
+  return choices.length > MAX_NAMES_LISTED ? `one of ${choices.length} words, such as ${named}` : `one of ${named}`;
 }

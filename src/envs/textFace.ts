@@ -2,7 +2,7 @@ import type { ToolFace } from '../text/toolSchema.ts';
 import type { CallValues, Quote, WrittenTurn } from '../text/turnFormat.ts';
 
 /** A mistake in arguments or an answer, as text for the agent: what it wrote and what is expected. */
-export interface Wrong {
+export interface WrongValue {
   readonly wrong: string;
 }
 
@@ -16,20 +16,20 @@ export interface TextFace {
   /** The question of a task as text, made from its words and its readable question. */
   readonly question: (words: readonly string[], question: string) => string;
   /**
-   * Returns the words of a call of `tool` with these arguments, which have the types that the tool declares. A `Wrong`
-   * repeats the agent's words only through `quote`.
+   * Returns the words of a call of `tool` with these arguments, which have the types that the tool declares. A
+   * `WrongValue` repeats the agent's words only through `quote`.
    */
-  readonly callWords: (values: CallValues, quote: Quote, tool: string) => readonly string[] | Wrong;
+  readonly callWords: (values: CallValues, quote: Quote, tool: string) => readonly string[] | WrongValue;
   /** Returns the tool and the arguments of a call that is given in words. */
   readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: CallValues };
-  readonly answerWords: (text: string, quote: Quote) => readonly string[] | Wrong;
+  readonly answerWords: (text: string, quote: Quote) => readonly string[] | WrongValue;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;
   /**
    * Candidates for the longest question, turn and observation in tokens. The token limit of an episode is computed from
    * them.
    */
-  readonly longest: (tokens: TokenCount) => {
+  readonly longestTexts: (countTokens: CountTokens) => {
     readonly questions: readonly string[];
     readonly turns: readonly WrittenTurn[];
     readonly observations: readonly string[];
@@ -37,17 +37,17 @@ export interface TextFace {
 }
 
 /** Counts the tokens of a text. */
-export type TokenCount = (text: string) => number;
+export type CountTokens = (text: string) => number;
 
 /**
  * Returns the first text with the most tokens; '' if there is no text. Each text is counted with a space before it, as
  * within a sentence.
  */
-export function longestOf(texts: readonly string[], tokens: TokenCount): string {
-  let [longest, most] = ['', -1];
+export function longestOf(texts: readonly string[], countTokens: CountTokens): string {
+  let [longest, maxTokens] = ['', -1];
   for (const text of texts) {
-    const count = tokens(` ${text}`);
-    if (count > most) [longest, most] = [text, count];
+    const count = countTokens(` ${text}`);
+    if (count > maxTokens) [longest, maxTokens] = [text, count];
   }
   return longest;
 }

@@ -3,8 +3,8 @@ import { wrongTurns } from '../text/hermesReading.ts';
 import { outsideText } from '../text/outsideText.ts';
 import { toolSchema } from '../text/toolSchema.ts';
 import { type Quote, type ReadTurn, type TurnFormat, withoutStop } from '../text/turnFormat.ts';
-import type { Mistake } from './speech.ts';
-import type { TextFace, TokenCount } from './textFace.ts';
+import type { Mistake } from './turnCodec.ts';
+import type { TextFace, CountTokens } from './textFace.ts';
 import type { ParsedTurn } from './turn.ts';
 import { ERROR_WORD } from './vocab.ts';
 
@@ -20,7 +20,7 @@ const NOT_ENDED = 'a turn that is not ended; want a shorter one';
 export interface TextReader {
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
   /** Largest number of tokens of an error observation, including the stop id for a turn that had none. */
-  readonly longestError: number;
+  readonly maxErrorTokens: number;
 }
 
 /**
@@ -29,44 +29,44 @@ export interface TextReader {
  * the text that it repeats. A longer error repeats less, and is cut as a last resort.
  */
 export function textReader(format: TurnFormat, face: TextFace): TextReader {
-  const tokens = tokenCount(format.codec);
+  const countTokens = tokenCount(format.codec);
   const observationTokens = (text: string) => format.observationIds(text, false).length;
   const quoteOf =
     (maxTokens: number): Quote =>
     (words) => {
       const characters = Array.from(words);
-      if (characters.length <= MAX_QUOTED_CHARACTERS && tokens(words) <= maxTokens) return words;
-      let kept = Math.min(characters.length, MAX_QUOTED_CHARACTERS) - 1;
-      const shown = () => `${characters.slice(0, kept).join('')}…`;
-      while (kept > 0 && tokens(shown()) > maxTokens) kept--;
+      if (characters.length <= MAX_QUOTED_CHARACTERS && countTokens(words) <= maxTokens) return words;
+      let length = Math.min(characters.length, MAX_QUOTED_CHARACTERS) - 1;
+      const shown = () => `${characters.slice(0, length).join('')}…`;
+      while (length > 0 && countTokens(shown()) > maxTokens) length--;
       return shown();
     };
   const readAs = (turn: ReadTurn, quote: Quote): ParsedTurn | string => {
-    if (turn.kind === 'mistake') return turn.mistake.said;
+    if (turn.kind === 'mistake') return turn.mistake.message;
     const words =
       turn.kind === 'call' ? face.callWords(turn.values, quote, turn.tool) : face.answerWords(turn.answer, quote);
     return 'wrong' in words ? words.wrong : { kind: turn.kind, words, thought: [], thinkEnd: -1 };
   };
   const errorText = (wrong: string) => `${ERROR_WORD}: got ${wrong}`;
-  const messages = wrongTurnIds(format, face).flatMap((ids) => {
+  const messages = mistakenTurns(format, face).flatMap((ids) => {
     const read = readAs(format.read(ids, quoteOf(0)), quoteOf(0));
     return typeof read === 'string' ? [read] : [];
   });
-  const longestError =
+  const maxErrorTokens =
     [NOT_ENDED, ...messages].reduce((most, wrong) => Math.max(most, observationTokens(errorText(wrong))), 0) +
     MAX_QUOTED_TOKENS;
-  const mistake = (text: string): Mistake => ({ kind: 'mistake', said: [text] });
+  const mistake = (text: string): Mistake => ({ kind: 'mistake', observation: [text] });
   return {
-    longestError,
+    maxErrorTokens,
     read: (action) => {
       if (withoutStop(action, format.stops).length === action.length) return mistake(errorText(NOT_ENDED));
-      for (let most = MAX_QUOTED_TOKENS; ; most = Math.floor(most / 2)) {
-        const quote = quoteOf(most);
+      for (let maxQuotedTokens = MAX_QUOTED_TOKENS; ; maxQuotedTokens = Math.floor(maxQuotedTokens / 2)) {
+        const quote = quoteOf(maxQuotedTokens);
         const read = readAs(format.read(action, quote), quote);
         if (typeof read !== 'string') return read;
         const text = errorText(read);
-        if (observationTokens(text) <= longestError) return mistake(text);
-        if (most === 0) return mistake(shortened(text, (cut) => observationTokens(cut) <= longestError));
+        if (observationTokens(text) <= maxErrorTokens) return mistake(text);
+        if (maxQuotedTokens === 0) return mistake(shortened(text, (cut) => observationTokens(cut) <= maxErrorTokens));
       }
     },
   };
@@ -76,15 +76,15 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
  * Returns a function that counts the tokens of a text in a question, a turn or an observation, where no part of the
  * text becomes a special token.
  */
-export function tokenCount(codec: Codec): TokenCount {
+export function tokenCount(codec: Codec): CountTokens {
   const { mark, encode } = outsideText(codec);
   return (text) => encode(mark(text)).length;
 }
 
 /** Returns turns with each type of mistake, as ids. */
-function wrongTurnIds({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
+function mistakenTurns({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
   const tools = face.tools.map(toolSchema);
-  const { turns } = face.longest((text) => codec.encode(text).length);
+  const { turns } = face.longestTexts((text) => codec.encode(text).length);
   const calls = turns.flatMap((turn) => ('tool' in turn ? [turn] : []));
   return wrongTurns({ tools }, (tool) => calls.find((call) => call.tool === tool)?.values ?? {}).map((text) =>
     codec.encode(text),

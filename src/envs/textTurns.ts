@@ -1,7 +1,7 @@
 import type { Grammar } from '../domain/tokens.ts';
 import { shownToken } from '../text/codec.ts';
 import { hermesFormat } from '../text/hermes.ts';
-import type { Speech } from './speech.ts';
+import type { TurnCodec } from './turnCodec.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { TextFace } from './textFace.ts';
 import { textReader, tokenCount, type TextReader } from './textMistakes.ts';
@@ -19,10 +19,10 @@ export interface TextPlay {
 
 /** What an environment needs to be played in text: its speech, vocabulary, grammar and limits. */
 export interface TextTurns {
-  readonly speech: Speech;
+  readonly turnCodec: TurnCodec;
   readonly vocabulary: readonly string[]; // id → a printable form of the token
   readonly grammar: Grammar;
-  readonly state: number; // grammar state in which every turn begins
+  readonly grammarState: number; // grammar state in which every turn begins
   readonly maxTurnTokens: number;
   readonly maxTokens: number;
 }
@@ -46,26 +46,26 @@ export function textTurns({ chatTokenizer, face }: TextPlay, maxTurns: number): 
   const { codec, template } = chatTokenizer;
   const format = hermesFormat({ codec, template, tools: face.tools });
   const max = (lengths: readonly number[]) => lengths.reduce((longest, length) => Math.max(longest, length), 0);
-  const { questions, turns, observations } = face.longest(tokenCount(codec));
-  const prompt = max(questions.map((question) => format.promptIds({ system: face.system, question }).length));
+  const { questions, turns, observations } = face.longestTexts(tokenCount(codec));
+  const maxPromptTokens = max(questions.map((question) => format.promptIds({ system: face.system, question }).length));
   const maxTurnTokens = max(turns.map((turn) => format.turnIds(turn).length)) + SPARE_TURN_TOKENS;
   const reader = textReader(format, face);
   // `false`: the turn had no stop id, so the observation begins with one
-  const observation = max([
+  const maxObservationTokens = max([
     ...observations.map((text) => format.observationIds(text, false).length),
-    reader.longestError,
+    reader.maxErrorTokens,
   ]);
-  const turnAndObservation = maxTurnTokens + observation;
-  const size = Math.max(chatTokenizer.size ?? 0, codec.size);
+  const turnAndObservation = maxTurnTokens + maxObservationTokens;
+  const size = Math.max(chatTokenizer.embeddingRows ?? 0, codec.size);
   return {
-    speech: textSpeech(format, face, reader),
+    turnCodec: textTurnCodec(format, face, reader),
     vocabulary: Array.from({ length: size }, (_, id) => shownToken(codec, id)),
     grammar: freeTurns(size, codec.size, format.stops),
-    state: TURN_STATE,
+    grammarState: TURN_STATE,
     maxTurnTokens,
     // at least one answered turn: the naive RAG baseline has a turn and its observation in the prompt, then one turn to
     // answer
-    maxTokens: prompt + Math.max(1, maxTurns - 1) * turnAndObservation + maxTurnTokens,
+    maxTokens: maxPromptTokens + Math.max(1, maxTurns - 1) * turnAndObservation + maxTurnTokens,
   };
 }
 
@@ -82,11 +82,11 @@ function freeTurns(vocabulary: number, knownIds: number, stops: readonly number[
 }
 
 /**
- * Makes the `Speech` for text: a system prompt, a question, calls as JSON, tool messages, and an answer in words. A
+ * Makes the `TurnCodec` for text: a system prompt, a question, calls as JSON, tool messages, and an answer in words. A
  * turn that cannot be read gets an observation with what is wrong. A thought is skipped and earns no reward, because it
  * is no think span.
  */
-function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<TextReader, 'read'>): Speech {
+function textTurnCodec(format: TurnFormat, face: TextFace, { read }: Pick<TextReader, 'read'>): TurnCodec {
   const observationText = (words: readonly string[]) =>
     words[0]?.startsWith(ERROR_WORD) ? words.join(' ') : face.observation(words);
   const turnOf = (words: readonly string[]): WrittenTurn => {
@@ -95,8 +95,8 @@ function textSpeech(format: TurnFormat, face: TextFace, { read }: Pick<TextReade
   };
   return {
     prompt: (words, question) => {
-      const { asked, call, facts } = promptParts(words);
-      const text = face.question(asked, question);
+      const { question: questionWords, call, observation: facts } = promptParts(words);
+      const text = face.question(questionWords, question);
       const promptWith = (questionText: string) => format.promptIds({ system: face.system, question: questionText });
       if (!facts) return promptWith(text);
       // facts that were retrieved without a call become part of the question; facts with a call become the first turn
@@ -119,16 +119,16 @@ const NO_NAMES: ReadonlyMap<number, string> = new Map();
 
 /** Splits a prompt in words into the question and, if naive RAG added them, a call and its observation. */
 function promptParts(words: readonly string[]): {
-  readonly asked: readonly string[];
+  readonly question: readonly string[];
   readonly call: readonly string[] | null;
-  readonly facts: readonly string[] | null;
+  readonly observation: readonly string[] | null;
 } {
   const at = (word: string, otherwise: number) => (words.includes(word) ? words.indexOf(word) : otherwise);
   const facts = at('<obs>', words.length);
   const call = at('<call>', facts);
   return {
-    asked: words.slice(0, call),
+    question: words.slice(0, call),
     call: call < facts ? words.slice(call, facts) : null,
-    facts: facts < words.length ? words.slice(facts + 1, -1) : null,
+    observation: facts < words.length ? words.slice(facts + 1, -1) : null,
   };
 }

@@ -10,14 +10,14 @@ export interface Vocabulary {
   readonly id: (word: string) => number; // throws on an unknown word
   readonly ids: (words: readonly string[]) => number[];
   readonly word: (id: number) => string; // throws on an unknown id
-  readonly content: readonly number[]; // ids of all words that are not tags
+  readonly nonTagIds: readonly number[]; // ids of all words that are not tags
 }
 
 /**
  * Builds the vocabulary of an environment: the tags, the error and failure words, and its own words. Throws if a word
  * is given twice.
  */
-export function vocabulary(ownWords: readonly string[]): Vocabulary {
+export function buildVocabulary(ownWords: readonly string[]): Vocabulary {
   const words: readonly string[] = [...TAGS, ERROR_WORD, FAILURE_WORD, ...ownWords];
   const byWord = new Map(words.map((word, id) => [word, id]));
   if (byWord.size !== words.length) {
@@ -41,6 +41,6 @@ export function vocabulary(ownWords: readonly string[]): Vocabulary {
     id,
     ids: (list) => list.map(id),
     word,
-    content: words.map((_, at) => at).slice(TAGS.length),
+    nonTagIds: words.map((_, at) => at).slice(TAGS.length),
   };
 }

@@ -2,23 +2,23 @@ import { ALGORITHMS, type AlgorithmName } from '../config/algorithms.ts';
 import { PRESETS } from '../config/presets.ts';
 import type { Experiment, RunArm } from './experimentDefinition.ts';
 
-const arm = (key: AlgorithmName, published: readonly [number, number]): RunArm => ({
+const algorithmArm = (key: AlgorithmName, published: readonly [number, number]): RunArm => ({
   key,
   label: ALGORITHMS[key].label,
   group: 'Trained to search',
   set: ALGORITHMS[key].set,
   published,
-  ...(key === REFERENCE ? {} : { against: REFERENCE }),
+  ...(key === REFERENCE ? {} : { comparedWith: REFERENCE }),
 });
 const REFERENCE = 'grpo';
 // The shipped weights imitate an agent that calls its tool. An arm without the tool imitates a player that only reads,
 // for as many steps.
-const rag = (retriever: 'first' | 'question', label: string): RunArm => ({
+const ragArm = (retriever: 'first' | 'question', label: string): RunArm => ({
   key: `rag-${retriever}`,
   label,
   group: 'Trained to read',
   set: { ...ALGORITHMS[REFERENCE].set, retriever, warmStart: 'train' },
-  against: REFERENCE,
+  comparedWith: REFERENCE,
 });
 
 /**
@@ -46,7 +46,7 @@ export const algorithms: Experiment = {
       key: 'base',
       label: 'Base tool call',
       group: 'Not trained',
-      readFrom: REFERENCE,
+      borrowedFrom: REFERENCE,
       cells: {
         success: { metric: 'eval/success', take: 'first' },
         sampled: { metric: 'eval/success_sampled', take: 'first' },
@@ -58,23 +58,23 @@ export const algorithms: Experiment = {
       key: 'naive-rag',
       label: 'Naive RAG',
       group: 'Not trained',
-      readFrom: REFERENCE,
+      borrowedFrom: REFERENCE,
       cells: { success: { metric: 'eval/naive_rag', take: 'first' } },
       published: [0.1328, 0.0277],
     },
-    rag('first', 'Naive RAG, trained: the first fact'),
-    rag('question', 'Naive RAG, trained: facts like the question'),
-    arm('reinforce++', [0.33, 0.1336]),
-    arm('reinforce++-baseline', [0.3619, 0.1485]),
-    arm('rloo', [0.3716, 0.1419]),
-    arm('ppo', [0.3719, 0.1552]),
-    arm('grpo', [0.3877, 0.1485]),
+    ragArm('first', 'Naive RAG, trained: the first fact'),
+    ragArm('question', 'Naive RAG, trained: facts like the question'),
+    algorithmArm('reinforce++', [0.33, 0.1336]),
+    algorithmArm('reinforce++-baseline', [0.3619, 0.1485]),
+    algorithmArm('rloo', [0.3716, 0.1419]),
+    algorithmArm('ppo', [0.3719, 0.1552]),
+    algorithmArm('grpo', [0.3877, 0.1485]),
   ],
   columns: [
-    { key: 'success', label: 'In domain', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled', label: 'In domain, sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
-    { key: 'shifted', label: 'Out of domain', of: { metric: 'eval/success_shifted', take: 'last' } },
-    { key: 'calls', label: 'Tool calls', of: { metric: 'tool_call_counts/mean', take: 'last' }, digits: 2 },
+    { key: 'success', label: 'In domain', measure: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled', label: 'In domain, sampled', measure: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'shifted', label: 'Out of domain', measure: { metric: 'eval/success_shifted', take: 'last' } },
+    { key: 'calls', label: 'Tool calls', measure: { metric: 'tool_call_counts/mean', take: 'last' }, digits: 2 },
   ],
   headline: 'success',
   published: {

@@ -16,9 +16,9 @@ export interface Measure {
 export interface Column {
   readonly key: string;
   readonly label: string;
-  readonly of: Measure | 'trap' | 'rollouts';
+  readonly measure: Measure | 'trap' | 'rollouts';
   readonly digits?: number; // digits after the decimal point; default: 3
-  readonly none?: string; // text of a cell if no run has the number
+  readonly emptyText?: string; // text of a cell if no run has the number
 }
 
 /** Results from a paper, for another model and task. They are shown as text beside ours, never in the same chart. */
@@ -30,24 +30,25 @@ export interface Published {
   readonly note?: string;
 }
 
-interface AnyArm {
+/** What every arm has. An arm is one configuration of an experiment, run with several seeds. */
+interface ArmBase {
   readonly key: string;
   readonly label: string;
   readonly group?: string; // heading of the group that the arm belongs to
-  readonly against?: string; // key of the arm that it is compared with
+  readonly comparedWith?: string; // key of the arm that it is compared with
   readonly published?: readonly (number | null)[]; // one for each of the published columns
 }
-/** A configuration that is run. */
-export interface RunArm extends AnyArm {
+/** An arm with runs of its own. */
+export interface RunArm extends ArmBase {
   readonly set: Partial<RunConfig>;
 }
-/** An arm without runs of its own. Its numbers come from another arm's runs. */
-export interface ReadArm extends AnyArm {
-  readonly readFrom: string;
+/** An arm without runs of its own. Its numbers are measured on the runs of the arm `borrowedFrom`. */
+export interface BorrowedArm extends ArmBase {
+  readonly borrowedFrom: string;
   /** Measures by column; absent: the other arm's columns, because the configuration is the same. */
   readonly cells?: Readonly<Record<string, Measure>>;
 }
-export type Arm = RunArm | ReadArm;
+export type Arm = RunArm | BorrowedArm;
 
 /** Configurations to compare, and the numbers to compare them by. */
 export interface Experiment {
@@ -64,6 +65,6 @@ export interface Experiment {
 }
 
 /** Whether an arm has runs of its own. */
-export function isRun(arm: Arm): arm is RunArm {
+export function isRunArm(arm: Arm): arm is RunArm {
   return 'set' in arm;
 }

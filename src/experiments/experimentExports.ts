@@ -1,12 +1,12 @@
 import { csvText } from '../base/csv.ts';
 import type { Table } from './resultTable.ts';
 import {
-  againstText,
+  comparedWithText,
   cellText,
   differenceHeading,
   differenceText,
   isReference,
-  notes,
+  tableNotes,
   publishedNote,
   publishedText,
 } from './wording.ts';
@@ -16,7 +16,7 @@ import type { Experiment } from './experimentDefinition.ts';
 import type { Plan } from './experimentPlan.ts';
 
 /** A table in GitHub's Markdown, with the settings and the source of the published columns. */
-export function markdownOf(table: Table): string {
+export function tableMarkdown(table: Table): string {
   const { experiment, rows, plan } = table;
   const published = experiment.published?.columns ?? [];
   const differences = rows.some(({ difference }) => difference);
@@ -34,7 +34,7 @@ export function markdownOf(table: Table): string {
     row.arm.label,
     String(row.runs),
     ...experiment.columns.map((column, i) => cellText(row.cells[i] ?? null, column, row.runs)),
-    ...(differences ? [difference(table, row)] : []),
+    ...(differences ? [differenceCell(table, row)] : []),
     ...published.map((_, i) => publishedText(row.arm.published?.[i])),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -45,18 +45,18 @@ export function markdownOf(table: Table): string {
     line(head.map((_, i) => (i < (grouped ? 2 : 1) ? '---' : '---:'))),
     ...body.map(line),
     '',
-    ...notes(table),
+    ...tableNotes(table),
     ...(published.length > 0 ? [`Published: ${publishedNote(table)}`] : []),
     '',
     experiment.doc,
     '',
-    `Settings: ${knobsOf(plan)}.`,
+    `Settings: ${sharedKnobsText(plan)}.`,
     '',
   ].join('\n');
 }
 
-function difference(table: Table, row: Table['rows'][number]): string {
-  const against = againstText(table, row);
+function differenceCell(table: Table, row: Table['rows'][number]): string {
+  const against = comparedWithText(table, row);
   if (against !== '') return `${differenceText(row.difference)}; compared with ${against}`;
   return isReference(table, row) ? 'reference' : differenceText(null);
 }
@@ -64,7 +64,7 @@ function difference(table: Table, row: Table['rows'][number]): string {
 /**
  * A table as CSV: one line for each arm, unrounded numbers, with separate columns for n, mean and standard deviation.
  */
-export function csvOf({ experiment, rows }: Table): string {
+export function tableCsv({ experiment, rows }: Table): string {
   const published = experiment.published;
   const head = [
     'group',
@@ -88,7 +88,7 @@ export function csvOf({ experiment, rows }: Table): string {
     arm.label,
     runs,
     ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
-    arm.against ?? '',
+    arm.comparedWith ?? '',
     ...(d
       ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better, d.tied, d.p, d.corrected]
       : Array<string>(9).fill('')),
@@ -98,7 +98,7 @@ export function csvOf({ experiment, rows }: Table): string {
 }
 
 /** The knobs of a plan that are common to all arms and not at their defaults, as `name value`. */
-export function knobsOf({ experiment: name, updates, backend }: Plan): string {
+export function sharedKnobsText({ experiment: name, updates, backend }: Plan): string {
   const { shared }: Experiment = EXPERIMENTS[name];
   const set = { ...shared, ...(updates === null ? {} : { updates }), backend };
   const changes = (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([knob, field]) => {

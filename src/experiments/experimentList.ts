@@ -24,7 +24,13 @@ export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentN
  * The experiments whose results are shipped as public/experiments/NAME.jsonl. They are shown before the user has run
  * anything.
  */
-export const SHIPPED: readonly ExperimentName[] = ['learning', 'ablation', 'echo-trap', 'algorithms', 'preferences'];
+export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
+  'learning',
+  'ablation',
+  'echo-trap',
+  'algorithms',
+  'preferences',
+];
 
 /** Whether a text is the name of an experiment. */
 export function isExperiment(name: string): name is ExperimentName {

@@ -1,6 +1,6 @@
 import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config/config.ts';
 import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
-import { isRun, type Experiment } from './experimentDefinition.ts';
+import { isRunArm, type Experiment } from './experimentDefinition.ts';
 import type { RunIdentity } from './runIdentity.ts';
 import type { RunResult } from './runResult.ts';
 
@@ -20,10 +20,10 @@ export interface PlannedRun extends RunIdentity {
 /**
  * The arms of an experiment with the chosen keys, and the arms whose runs they need. If `chosen` is empty, all arms.
  */
-export function armsOf(experiment: Experiment, chosen: readonly string[]): Experiment['arms'] {
+export function chosenArms(experiment: Experiment, chosen: readonly string[]): Experiment['arms'] {
   if (chosen.length === 0) return experiment.arms;
   const needed = new Set(chosen);
-  for (const arm of experiment.arms) if (needed.has(arm.key) && !isRun(arm)) needed.add(arm.readFrom);
+  for (const arm of experiment.arms) if (needed.has(arm.key) && !isRunArm(arm)) needed.add(arm.borrowedFrom);
   return experiment.arms.filter((arm) => needed.has(arm.key));
 }
 
@@ -33,7 +33,7 @@ export function armsOf(experiment: Experiment, chosen: readonly string[]): Exper
  */
 export function plannedRuns(plan: Plan): PlannedRun[] {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
-  const arms = armsOf(experiment, plan.arms).filter(isRun);
+  const arms = chosenArms(experiment, plan.arms).filter(isRunArm);
   return Array.from({ length: plan.seeds }, (_, i) => i + 1).flatMap((seed) =>
     arms.map((arm) => ({
       experiment: plan.experiment,
@@ -56,25 +56,26 @@ export function plannedRuns(plan: Plan): PlannedRun[] {
  */
 export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'config'>): string[] {
   return (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([name, field]) => {
-    const had = result.config[name] ?? field.default;
-    return had === planned.config[name] ? [] : [`${name} ${had} → ${planned.config[name]}`];
+    const savedValue = result.config[name] ?? field.default;
+    return savedValue === planned.config[name] ? [] : [`${name} ${savedValue} → ${planned.config[name]}`];
   });
 }
 
 /** The latest result that can be used for a planned run. */
-export function resultFor(planned: PlannedRun, results: readonly RunResult[]): RunResult | undefined {
-  return results.findLast((result) => isOf(result, planned) && differencesOf(result, planned).length === 0);
+export function usableResult(planned: PlannedRun, results: readonly RunResult[]): RunResult | undefined {
+  return results.findLast((result) => isSameRun(result, planned) && differencesOf(result, planned).length === 0);
 }
 
 /** The shipped result that can be used for a planned run. Only the backend may differ; the table names it. */
-export function shippedFor(planned: PlannedRun, shipped: readonly RunResult[]): RunResult | undefined {
+export function usableShippedResult(planned: PlannedRun, shipped: readonly RunResult[]): RunResult | undefined {
   return shipped.findLast(
     (result) =>
-      isOf(result, planned) && differencesOf(result, planned).every((difference) => difference.startsWith('backend ')),
+      isSameRun(result, planned) &&
+      differencesOf(result, planned).every((difference) => difference.startsWith('backend ')),
   );
 }
 
 /** Whether a result is of the same experiment, arm and seed, whatever its knobs. */
-export function isOf(result: RunResult, { experiment, arm, seed }: PlannedRun): boolean {
+export function isSameRun(result: RunResult, { experiment, arm, seed }: PlannedRun): boolean {
   return result.experiment === experiment && result.arm === arm && result.seed === seed;
 }

@@ -27,7 +27,7 @@ function armsOfPreset(name: (typeof CLAIMED_PRESETS)[number]): readonly Arm[] {
   // a run has at least one update; its learning rates are 0, so that nothing is learned in it
   const imitation = { ...set, warmStart: 'train', imitationSteps: totalOptimizerSteps({ ...DEFAULTS, ...set }), updates: 1, learningRate: 0, criticLearningRate: 0 } as const; // prettier-ignore
   return [
-    { key: name, label: 'RL', group, set, against: `${name}-imitation` },
+    { key: name, label: 'RL', group, set, comparedWith: `${name}-imitation` },
     { key: `${name}-imitation`, label: 'Imitation alone: imperfect player', group, set: imitation },
     { key: `${name}-expert`, label: 'Imitation alone: expert', group, set: { ...imitation, demonstrator: 'expert' } },
   ];
@@ -41,14 +41,14 @@ export const learning: Experiment = {
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED_PRESETS.flatMap(armsOfPreset),
   columns: [
-    { key: 'before', label: 'Before', of: { metric: 'eval/success', take: 'first' } },
-    { key: 'after', label: 'After', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled', label: 'After, words sampled', of: { metric: 'eval/success_sampled', take: 'last' } },
-    { key: 'tasks', label: 'Evaluated tasks', of: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
-    { key: 'rule', label: 'Simple rule', of: { metric: 'baseline/rule', take: 'first' } },
-    { key: 'rag', label: 'One search result, before RL', of: { metric: 'eval/naive_rag', take: 'first' } },
-    { key: 'chance', label: 'Chance', of: { metric: 'baseline/random', take: 'first' } },
-    { key: 'expert', label: 'Scripted expert', of: { metric: 'baseline/expert', take: 'first' } },
+    { key: 'before', label: 'Before', measure: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'After', measure: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled', label: 'After, words sampled', measure: { metric: 'eval/success_sampled', take: 'last' } },
+    { key: 'tasks', label: 'Evaluated tasks', measure: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
+    { key: 'rule', label: 'Simple rule', measure: { metric: 'baseline/rule', take: 'first' } },
+    { key: 'rag', label: 'One search result, before RL', measure: { metric: 'eval/naive_rag', take: 'first' } },
+    { key: 'chance', label: 'Chance', measure: { metric: 'baseline/random', take: 'first' } },
+    { key: 'expert', label: 'Scripted expert', measure: { metric: 'baseline/expert', take: 'first' } },
   ],
   headline: 'after',
   defaultSeeds: 8,

@@ -1,10 +1,16 @@
 import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
-import { isRun, type Arm, type Column, type Experiment } from './experimentDefinition.ts';
-import { armsOf, plannedRuns, resultFor, shippedFor, type Plan } from './experimentPlan.ts';
+import { isRunArm, type Arm, type Column, type Experiment } from './experimentDefinition.ts';
+import { chosenArms, plannedRuns, usableResult, usableShippedResult, type Plan } from './experimentPlan.ts';
 import type { RunResult } from './runResult.ts';
-import { correctedTogether, pairedDifference, summaryOf, type Paired, type Summary } from './statistics.ts';
+import {
+  correctedComparisons,
+  pairedDifference,
+  summaryOf,
+  type PairedComparison,
+  type Summary,
+} from './statistics.ts';
 
-/** An arm's line in the table. */
+/** The line of one arm in the table. */
 export interface Row {
   readonly arm: Arm;
   readonly runs: number; // number of finished runs
@@ -13,7 +19,7 @@ export interface Row {
    * Difference in the headline column to the arm that it is compared with, corrected for the number of comparisons in
    * the table.
    */
-  readonly difference: Paired | null;
+  readonly difference: PairedComparison | null;
   readonly curves: readonly (readonly number[])[]; // training success by update, one curve for each seed
 }
 
@@ -32,21 +38,21 @@ export interface Table {
  * Aggregates finished runs. Runs whose knobs differ from the plan's don't count. A shipped run, on any backend, is used
  * for a planned run as long as `results` has none for it.
  */
-export function tableOf(plan: Plan, results: readonly RunResult[], shipped: readonly RunResult[] = []): Table {
+export function resultTable(plan: Plan, results: readonly RunResult[], shipped: readonly RunResult[] = []): Table {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const planned = plannedRuns(plan);
-  const standIn = new Set(shipped);
-  const done = planned.flatMap((run) => resultFor(run, results) ?? shippedFor(run, shipped) ?? []);
-  const single = armsOf(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
-  const differences = correctedTogether(single.map(({ difference }) => difference));
-  const rows = single.map((row, i) => ({ ...row, difference: differences[i] ?? null }));
+  const shippedResults = new Set(shipped);
+  const done = planned.flatMap((run) => usableResult(run, results) ?? usableShippedResult(run, shipped) ?? []);
+  const uncorrectedRows = chosenArms(experiment, plan.arms).map((arm) => rowOf(experiment, arm, done));
+  const differences = correctedComparisons(uncorrectedRows.map(({ difference }) => difference));
+  const rows = uncorrectedRows.map((row, i) => ({ ...row, difference: differences[i] ?? null }));
   const backends = [...new Set(done.map(({ backend }) => backend))];
   return {
     plan,
     experiment,
     rows,
     done: done.length,
-    shipped: done.filter((run) => standIn.has(run)).length,
+    shipped: done.filter((run) => shippedResults.has(run)).length,
     planned: planned.length,
     backends,
   };
@@ -55,13 +61,13 @@ export function tableOf(plan: Plan, results: readonly RunResult[], shipped: read
 /** The table of an experiment's shipped runs. */
 export function shippedTable(name: ExperimentName, results: readonly RunResult[]): Table {
   const { defaultSeeds: seeds } = EXPERIMENTS[name];
-  return tableOf({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
+  return resultTable({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);
 }
 
 function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]): Row {
   const runs = runsOf(arm, results);
   const headline = experiment.columns.find(({ key }) => key === experiment.headline);
-  const against = experiment.arms.find(({ key }) => key === arm.against);
+  const reference = experiment.arms.find(({ key }) => key === arm.comparedWith);
   return {
     arm,
     runs: runs.length,
@@ -69,21 +75,21 @@ function rowOf(experiment: Experiment, arm: Arm, results: readonly RunResult[]):
       hasCell(arm, column) ? summaryOf([...valuesOf(arm, column, runs).values()]) : null,
     ),
     difference:
-      headline && against
-        ? pairedDifference(valuesOf(arm, headline, runs), valuesOf(against, headline, runsOf(against, results)))
+      headline && reference
+        ? pairedDifference(valuesOf(arm, headline, runs), valuesOf(reference, headline, runsOf(reference, results)))
         : null,
-    // An arm with its own `cells` is untrained. It has no curve, because the curve of the other arm's run shows
-    // training.
-    curves: isRun(arm) || !arm.cells ? runs.map(({ curve }) => curve) : [],
+    // A borrowed arm with its own `cells` shows numbers from before training. It has no curve, because the curves of
+    // the arm that it borrows from show training.
+    curves: isRunArm(arm) || !arm.cells ? runs.map(({ curve }) => curve) : [],
   };
 }
 
 function runsOf(arm: Arm, results: readonly RunResult[]): RunResult[] {
-  return results.filter((result) => result.arm === (isRun(arm) ? arm.key : arm.readFrom));
+  return results.filter((result) => result.arm === (isRunArm(arm) ? arm.key : arm.borrowedFrom));
 }
 
 function hasCell(arm: Arm, { key }: Column): boolean {
-  return isRun(arm) || !arm.cells || Object.hasOwn(arm.cells, key);
+  return isRunArm(arm) || !arm.cells || Object.hasOwn(arm.cells, key);
 }
 
 /** The values of a column by seed, for the runs that have one. */
@@ -96,13 +102,13 @@ function valuesOf(arm: Arm, column: Column, runs: readonly RunResult[]): Map<num
   );
 }
 
-function valueOf(arm: Arm, { key, of }: Column, run: RunResult): number | undefined {
-  const measure = isRun(arm) || !arm.cells ? of : arm.cells[key];
-  if (measure === undefined) return undefined;
-  if (measure === 'trap') return run.health.find(([, state]) => state === 'trap')?.[0];
-  if (measure === 'rollouts') {
+function valueOf(arm: Arm, { key, measure }: Column, run: RunResult): number | undefined {
+  const source = isRunArm(arm) || !arm.cells ? measure : arm.cells[key];
+  if (source === undefined) return undefined;
+  if (source === 'trap') return run.health.find(([, state]) => state === 'trap')?.[0];
+  if (source === 'rollouts') {
     const { prompts = 0, groupSize = 0 } = run.config;
     return run.curve.length * prompts * groupSize;
   }
-  return run.metrics[measure.metric]?.[measure.take];
+  return run.metrics[source.metric]?.[source.take];
 }

@@ -10,19 +10,19 @@ const responsesArm = (groupSize: number, published: readonly number[]): Arm => (
   group: 'Responses per prompt',
   set: { groupSize, prompts: ROLLOUTS / groupSize },
   published,
-  ...(groupSize === 8 ? {} : { against: REFERENCE }),
+  ...(groupSize === 8 ? {} : { comparedWith: REFERENCE }),
 });
 const turnsArm = (maxTurns: number): Arm => ({
   key: `turns-${maxTurns}`,
   label: `${maxTurns} turns`,
   group: 'Turns',
-  ...(maxTurns === 4 ? { readFrom: REFERENCE } : { set: { maxTurns }, against: REFERENCE }),
+  ...(maxTurns === 4 ? { borrowedFrom: REFERENCE } : { set: { maxTurns }, comparedWith: REFERENCE }),
 });
 const epochsArm = (epochs: number): Arm => ({
   key: `passes-${epochs}`,
   label: `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`,
   group: 'Epochs on each batch',
-  ...(epochs === 2 ? { readFrom: REFERENCE } : { set: { epochs }, against: REFERENCE }),
+  ...(epochs === 2 ? { borrowedFrom: REFERENCE } : { set: { epochs }, comparedWith: REFERENCE }),
 });
 
 /**
@@ -63,12 +63,16 @@ export const rolloutShaping: Experiment = {
     epochsArm(10),
   ],
   columns: [
-    { key: 'before', label: 'All tasks before', of: { metric: 'eval/success', take: 'first' } },
-    { key: 'after', label: 'All tasks after', of: { metric: 'eval/success', take: 'last' } },
-    { key: 'sampled-after', label: 'Sampled after', of: { metric: 'eval/success_sampled', take: 'last' } },
-    { key: 'spread', label: 'Reward spread in group', of: { metric: 'rollout/in_group_reward_std', take: 'mean' } },
-    { key: 'flat', label: 'Flat groups', of: { metric: 'rollout/zero_std_groups', take: 'mean' } },
-    { key: 'kl', label: 'KL to old policy', of: { metric: 'actor/ppo_kl', take: 'mean' }, digits: 4 },
+    { key: 'before', label: 'All tasks before', measure: { metric: 'eval/success', take: 'first' } },
+    { key: 'after', label: 'All tasks after', measure: { metric: 'eval/success', take: 'last' } },
+    { key: 'sampled-after', label: 'Sampled after', measure: { metric: 'eval/success_sampled', take: 'last' } },
+    {
+      key: 'spread',
+      label: 'Reward spread in group',
+      measure: { metric: 'rollout/in_group_reward_std', take: 'mean' },
+    },
+    { key: 'flat', label: 'Flat groups', measure: { metric: 'rollout/zero_std_groups', take: 'mean' } },
+    { key: 'kl', label: 'KL to old policy', measure: { metric: 'actor/ppo_kl', take: 'mean' }, digits: 4 },
   ],
   headline: 'after',
   published: {

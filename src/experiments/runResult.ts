@@ -3,8 +3,8 @@ import { parseConfig, type RunConfig } from '../config/config.ts';
 import { withCurrentNames } from '../config/fields.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
-import { areStates, healthAt } from '../runs/log.ts';
-import { bareRun, readNames, type Run } from '../runs/run.ts';
+import { areHealthStates, healthStretch } from '../runs/log.ts';
+import { runWithDefaults, safeNames, type Run } from '../runs/run.ts';
 import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experimentDefinition.ts';
 
@@ -28,15 +28,15 @@ export interface RunResult {
 }
 
 /** The result of a finished run: the numbers that the tables of experiments and sweeps need. */
-export function resultOf(run: Run, experiment: string): RunResult {
+export function resultFromRun(run: Run, experiment: string): RunResult {
   const { arm = run.name, begun: config, skipped, seconds = 0 } = run;
   const measures = [...run.series].filter(([name]) => !/^(time|engine)\//.test(name));
-  const { x: heldAt, y: held } = pointsOf(run, 'eval/success');
+  const { x: evaluationUpdates, y: evaluationSuccess } = pointsOf(run, 'eval/success');
   return {
     ...{ version: RESULT_VERSION, experiment, arm, seed: config.seed, config, backend: backendName(run) },
     metrics: Object.fromEntries(measures.map(([name, { points }]) => [name, allTakes(points.y)])),
     curve: Array.from(pointsOf(run, 'rollout/success').y, rounded),
-    heldOut: Array.from(heldAt, (update, i) => [update, rounded(held[i] ?? NaN)] as const),
+    heldOut: Array.from(evaluationUpdates, (update, i) => [update, rounded(evaluationSuccess[i] ?? NaN)] as const),
     health: run.health.map(({ update, health }) => [update, health.state] as const),
     ...{ skipped, seconds: rounded(seconds) },
   };
@@ -62,15 +62,15 @@ function allTakes(values: Float64Array): Record<Measure['take'], number> {
  * Rebuilds a run from a result that an older version of the commands saved. It has only what the result contains:
  * training success by update and the evaluations. Throws ConfigError for knobs that can't be read.
  */
-export function runOfResult(result: RunResult, started: string): Run {
+export function runFromResult(result: RunResult, started: string): Run {
   const { arm, seed, curve, heldOut, backend, health, skipped, seconds } = result;
   const begun = parseConfig(result.config);
   const [kind = '', ...adapter] = backend.split(': ');
   const trainingSuccess = Series.of({ x: Uint32Array.from(curve, (_, i) => i + 1), y: Float64Array.from(curve) });
   const heldOutPoints = { x: Uint32Array.from(heldOut, ([x]) => x), y: Float64Array.from(heldOut, ([, y]) => y) };
-  return bareRun({
-    ...{ id: 0, started, begun, update: curve.length, arm, skipped, seconds, health: health.map(healthAt) },
-    ...readNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
+  return runWithDefaults({
+    ...{ id: 0, started, begun, update: curve.length, arm, skipped, seconds, health: health.map(healthStretch) },
+    ...safeNames(`${arm}, seed ${seed}`, { kind: kind === 'gpu' ? 'gpu' : 'cpu', adapter: adapter.join(': ') }),
     series: new Map([
       ['rollout/success', trainingSuccess],
       ['eval/success', Series.of(heldOutPoints)],
@@ -91,17 +91,17 @@ export function resultsText(results: Iterable<RunResult>): string {
 /** The results in a file with one result on each line, and the numbers of the lines that aren't results. */
 export function parseResults(text: string): {
   readonly results: readonly RunResult[];
-  readonly bad: readonly number[];
+  readonly badLines: readonly number[];
 } {
   const results: RunResult[] = [];
-  const bad: number[] = [];
+  const badLines: number[] = [];
   for (const [i, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const result = parseLine(line);
     if (result) results.push(result);
-    else bad.push(i + 1);
+    else badLines.push(i + 1);
   }
-  return { results, bad };
+  return { results, badLines };
 }
 
 function parseLine(line: string): RunResult | null {
@@ -116,16 +116,16 @@ function parseLine(line: string): RunResult | null {
 export function parseResult(value: unknown): RunResult | null {
   if (typeof value !== 'object' || value === null) return null;
   const r = value as Partial<Record<keyof RunResult, unknown>>;
-  const fits =
+  const isValid =
     r.version === RESULT_VERSION &&
     [r.experiment, r.arm, r.backend].every((x) => typeof x === 'string') &&
     [r.seed, r.skipped, r.seconds].every((x) => Number.isFinite(x)) &&
     [r.config, r.metrics].every(isRecord) &&
     isNumbers(r.curve) &&
-    areStates(r.health) &&
+    areHealthStates(r.health) &&
     Array.isArray(r.heldOut) &&
     r.heldOut.every((pair) => Array.isArray(pair) && pair.length === 2);
-  if (!fits) return null;
+  if (!isValid) return null;
   const result = value as RunResult;
   return { ...result, config: withCurrentNames(result.config) };
 }

@@ -1,13 +1,13 @@
 import {
   claimOf,
-  correctedForNumber,
+  benjaminiHochberg,
   meanInterval,
   seedsNeeded,
-  signsOf,
+  countSigns,
   signTest,
   type Claim,
   type Interval,
-  type Signs,
+  type SignCounts,
 } from '../base/inference.ts';
 
 /** The mean and the spread of a number over several runs. */
@@ -26,16 +26,16 @@ export function summaryOf(values: readonly number[]): Summary {
 }
 
 /**
- * A comparison of two arms, by the differences over the seeds that both have. Only the exact sign test decides the
+ * A comparison of two arms, by their differences for each seed that both have. Only the exact sign test decides the
  * claim.
  */
-export interface Paired extends Summary, Signs {
+export interface PairedComparison extends Summary, SignCounts {
   readonly low: number; // smallest difference; NaN if there are none
   readonly high: number; // largest difference; NaN if there are none
   /** 95 %, paired t-test over the seeds; null with fewer than two seeds or if all differences are equal. */
   readonly interval: Interval | null;
   readonly p: number; // of the exact sign test; tied seeds don't count
-  readonly corrected: number; // `p` corrected for the number of comparisons, by `correctedTogether`
+  readonly corrected: number; // `p` corrected for the number of comparisons, by `correctedComparisons`
   readonly claim: Claim; // the claim that `corrected` allows
   /**
    * Number of seeds for which `p` would be small enough, if further seeds turn out like these. Null: unattainable, or
@@ -45,7 +45,10 @@ export interface Paired extends Summary, Signs {
 }
 
 /** Compares `values` with `reference`, seed by seed. Seeds that only one of them has don't count. */
-export function pairedDifference(values: ReadonlyMap<number, number>, reference: ReadonlyMap<number, number>): Paired {
+export function pairedDifference(
+  values: ReadonlyMap<number, number>,
+  reference: ReadonlyMap<number, number>,
+): PairedComparison {
   const differences = Array.from(values).flatMap(([seed, value]) => {
     const other = reference.get(seed);
     return other === undefined ? [] : [value - other];
@@ -54,9 +57,9 @@ export function pairedDifference(values: ReadonlyMap<number, number>, reference:
 }
 
 /** Statistics of paired differences, one for each seed, as if this were the only comparison. */
-export function pairedSummary(differences: readonly number[]): Paired {
+export function pairedSummary(differences: readonly number[]): PairedComparison {
   const summary = summaryOf(differences);
-  const signs = signsOf(differences);
+  const signs = countSigns(differences);
   const p = signTest(signs.better, signs.worse);
   return {
     ...summary,
@@ -72,9 +75,9 @@ export function pairedSummary(differences: readonly number[]): Paired {
 }
 
 /** Corrects the p values and claims of several comparisons for their number. Null entries stay null. */
-export function correctedTogether(all: readonly (Paired | null)[]): (Paired | null)[] {
+export function correctedComparisons(all: readonly (PairedComparison | null)[]): (PairedComparison | null)[] {
   const comparisons = all.flatMap((paired) => (paired && paired.n > 0 ? [paired] : []));
-  const values = correctedForNumber(comparisons.map(({ p }) => p));
+  const values = benjaminiHochberg(comparisons.map(({ p }) => p));
   return all.map((paired) => {
     const corrected = paired ? values[comparisons.indexOf(paired)] : undefined;
     return paired && corrected !== undefined ? { ...paired, corrected, claim: claimOf(paired, corrected) } : paired;

@@ -1,39 +1,39 @@
-import { chanceText } from '../base/inference.ts';
-import { type Column, isRun } from './experimentDefinition.ts';
-import type { Paired, Summary } from './statistics.ts';
+import { pValueText } from '../base/inference.ts';
+import { type Column, isRunArm } from './experimentDefinition.ts';
+import type { PairedComparison, Summary } from './statistics.ts';
 import type { Row, Table } from './resultTable.ts';
 
 const DIGITS = 3;
-const NONE = '–';
+const NO_VALUE = '–';
 
 /** A cell as text: mean ± standard deviation, and how many runs have the number, if not all do. */
 export function cellText(cell: Summary | null, column: Column, runs: number): string {
-  if (!cell || runs === 0) return NONE;
-  if (cell.n === 0) return column.none ?? NONE;
+  if (!cell || runs === 0) return NO_VALUE;
+  if (cell.n === 0) return column.emptyText ?? NO_VALUE;
   const digits = column.digits ?? DIGITS;
   const spread = Number.isNaN(cell.sd) ? '' : ` ± ${cell.sd.toFixed(digits)}`;
-  const few = cell.n < runs ? ` (${cell.n} of ${runs})` : '';
-  return `${minus(cell.mean.toFixed(digits))}${spread}${few}`;
+  const partialCount = cell.n < runs ? ` (${cell.n} of ${runs})` : '';
+  return `${minus(cell.mean.toFixed(digits))}${spread}${partialCount}`;
 }
 
 /**
  * A difference as text: mean, standard deviation, interval, the number of seeds with a gain, the p value, and whether
  * it is significant.
  */
-export function differenceText(difference: Paired | null): string {
-  if (!difference || difference.n === 0) return NONE;
+export function differenceText(difference: PairedComparison | null): string {
+  if (!difference || difference.n === 0) return NO_VALUE;
   const { mean, sd, n, better, tied, interval } = difference;
   const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
-  const between = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
-  const alike = tied > 0 ? `, equal in ${tied}` : '';
-  return `${withSign(mean)}${spread}${between}, better in ${better} of ${n} seeds${alike}${claimText(difference)}`;
+  const intervalText = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
+  const tiedText = tied > 0 ? `, equal in ${tied}` : '';
+  return `${withSign(mean)}${spread}${intervalText}, better in ${better} of ${n} seeds${tiedText}${claimText(difference)}`;
 }
 
 /** The p value as text. If it allows no claim, the text says so, and how many seeds would be needed. */
-function claimText({ n, p, corrected, claim, needed }: Paired): string {
+function claimText({ n, p, corrected, claim, needed }: PairedComparison): string {
   if (n < 2) return ': cannot tell from one seed';
-  const both = corrected > p ? `, corrected ${chanceText(corrected).replace('= ', '')}` : '';
-  const test = `, p ${chanceText(p)}${both}`;
+  const correctedText = corrected > p ? `, corrected ${pValueText(corrected).replace('= ', '')}` : '';
+  const test = `, p ${pValueText(p)}${correctedText}`;
   if (claim !== 'unclear') return test;
   if (needed === null || needed <= n) return `${test}: cannot tell`;
   return `${test}: cannot tell (about ${needed} seeds would be needed, if further seeds turn out like these)`;
@@ -45,7 +45,7 @@ function withSign(value: number): string {
 
 /** A published number, with the digits that were published. */
 export function publishedText(value: number | null | undefined): string {
-  return value == null ? NONE : String(value);
+  return value == null ? NO_VALUE : String(value);
 }
 
 /** The heading of the column of differences. */
@@ -55,13 +55,13 @@ export function differenceHeading({ experiment }: Table): string {
 }
 
 /** The label of the arm that a row is compared with; '' if there is none. */
-export function againstText({ experiment }: Table, { arm }: Row): string {
-  return experiment.arms.find(({ key }) => key === arm.against)?.label ?? '';
+export function comparedWithText({ experiment }: Table, { arm }: Row): string {
+  return experiment.arms.find(({ key }) => key === arm.comparedWith)?.label ?? '';
 }
 
 /** Whether other arms are compared with this row's arm. */
 export function isReference({ experiment }: Table, { arm }: Row): boolean {
-  return experiment.arms.some(({ against }) => against === arm.key);
+  return experiment.arms.some(({ comparedWith }) => comparedWith === arm.key);
 }
 
 /** The source, model and task of the published columns, in sentences. */
@@ -72,13 +72,17 @@ export function publishedNote({ experiment: { published } }: Table): string {
 }
 
 /** Explanations of the numbers of a table, in sentences. */
-export function notes(table: Table): string[] {
+export function tableNotes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
-  const own = table.rows.flatMap(({ arm }) => (isRun(arm) ? [arm.set.updates ?? experiment.shared.updates] : []));
-  const all = new Set(plan.updates === null ? own : [plan.updates]);
-  const [updates] = all;
+  const armUpdates = table.rows.flatMap(({ arm }) =>
+    isRunArm(arm) ? [arm.set.updates ?? experiment.shared.updates] : [],
+  );
+  const updateCounts = new Set(plan.updates === null ? armUpdates : [plan.updates]);
+  const [updates] = updateCounts;
   const length =
-    all.size === 1 && updates !== undefined ? `${updates} updates each` : 'each with as many updates as its preset has';
+    updateCounts.size === 1 && updates !== undefined
+      ? `${updates} updates each`
+      : 'each with as many updates as its preset has';
   const comparisons = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
   const compared =
     comparisons > 1

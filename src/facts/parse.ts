@@ -3,11 +3,11 @@ import { baseName } from '../base/baseName.ts';
 import { decode } from './decode.ts';
 import type { Facts, Triple } from './facts.ts';
 import { ProblemError } from '../base/problem.ts';
-import { excerpt, nameProblem, tidy } from './factNames.ts';
+import { excerpt, nameProblem, normalizedCell } from './factNames.ts';
 import { visible } from '../base/visible.ts';
 
 /** Maximum number of rows in a file. */
-export const MOST_ROWS = 20_000;
+export const MAX_ROWS = 20_000;
 /** Maximum number of problems reported at once; nobody would read more. */
 const MAX_PROBLEMS = 5;
 
@@ -66,18 +66,18 @@ function factsFrom(source: string, data: readonly (readonly string[])[]): Parsed
     line++;
     for (const cell of raw) if (cell.includes('\n')) line += linesIn(cell) - 1; // a quoted cell may span lines
   }
-  const order = headerOrder(rows[0]?.cells ?? []);
-  if (order) rows.shift();
+  const columnOrder = headerOrder(rows[0]?.cells ?? []);
+  if (columnOrder) rows.shift();
   if (rows.length === 0) {
-    throw new ProblemError([`${source} has ${order ? 'a header and ' : ''}no facts. Write one fact per line.`]);
+    throw new ProblemError([`${source} has ${columnOrder ? 'a header and ' : ''}no facts. Write one fact per line.`]);
   }
-  if (rows.length > MOST_ROWS) {
+  if (rows.length > MAX_ROWS) {
     throw new ProblemError([
-      `${source} has ${rows.length.toLocaleString('en')} facts; at most ${MOST_ROWS.toLocaleString('en')} fit. Keep those you want to ask about.`,
+      `${source} has ${rows.length.toLocaleString('en')} facts; at most ${MAX_ROWS.toLocaleString('en')} fit. Keep those you want to ask about.`,
     ]);
   }
-  const { facts, notes } = checkedFacts(source, rows, order ?? [0, 1, 2]);
-  return { facts, notes: [...notes, ...(order ? ['The first line names the columns.'] : [])] };
+  const { facts, notes } = checkedFacts(source, rows, columnOrder ?? [0, 1, 2]);
+  return { facts, notes: [...notes, ...(columnOrder ? ['The first line names the columns.'] : [])] };
 }
 
 /** Number of lines of a text. */
@@ -129,28 +129,28 @@ const COLUMN_NAMES: Readonly<Record<(typeof COLUMNS)[number], readonly string[]>
  */
 function headerOrder(cells: readonly string[]): readonly number[] | null {
   if (cells.length !== COLUMNS.length) return null;
-  const names = cells.map((cell) => tidy(cell).toLowerCase().replaceAll('_', ' '));
+  const names = cells.map((cell) => normalizedCell(cell).toLowerCase().replaceAll('_', ' '));
   const order = COLUMNS.map((column) => names.findIndex((name) => COLUMN_NAMES[column].includes(name)));
-  const named = order.filter((at) => at >= 0);
-  const inWords = named.filter((at) => (names[at] ?? '').length > 1);
-  if (named.length < 3 && inWords.length < 2) return null;
+  const namedColumns = order.filter((at) => at >= 0);
+  const inWords = namedColumns.filter((at) => (names[at] ?? '').length > 1);
+  if (namedColumns.length < 3 && inWords.length < 2) return null;
   const unnamed = [0, 1, 2].find((at) => !order.includes(at)) ?? -1;
   return order.map((at) => (at < 0 ? unnamed : at));
 }
 
-function checkedFacts(source: string, rows: readonly Row[], order: readonly number[]): ParsedFacts {
+function checkedFacts(source: string, rows: readonly Row[], columnOrder: readonly number[]): ParsedFacts {
   const problems: string[] = [];
   const factsByKey = new Map<string, { readonly line: number; readonly triple: Triple }>();
   let repeated = 0;
   for (const { line, cells: raw } of rows) {
     if (problems.length >= MAX_PROBLEMS) break;
-    const cells = raw.length === COLUMNS.length ? raw.map(tidy) : raw;
-    const found = rowProblems(cells, order);
-    if (found.length > 0) {
-      problems.push(...found.map((problem) => `Line ${line}: ${problem}`));
+    const cells = raw.length === COLUMNS.length ? raw.map(normalizedCell) : raw;
+    const problemsOfRow = rowProblems(cells, columnOrder);
+    if (problemsOfRow.length > 0) {
+      problems.push(...problemsOfRow.map((problem) => `Line ${line}: ${problem}`));
       continue;
     }
-    const [subject = '', relation = '', object = ''] = order.map((column) => cells[column] ?? '');
+    const [subject = '', relation = '', object = ''] = columnOrder.map((column) => cells[column] ?? '');
     const key = `${subject}\n${relation}`;
     const before = factsByKey.get(key);
     if (!before) factsByKey.set(key, { line, triple: [subject, relation, object] });
@@ -170,20 +170,20 @@ function checkedFacts(source: string, rows: readonly Row[], order: readonly numb
   };
 }
 
-function rowProblems(cells: readonly string[], order: readonly number[]): readonly string[] {
+function rowProblems(cells: readonly string[], columnOrder: readonly number[]): readonly string[] {
   if (cells.length !== COLUMNS.length) {
-    const all = excerpt(cells.slice(0, 30).map(tidy).join(' | '));
+    const all = excerpt(cells.slice(0, 30).map(normalizedCell).join(' | '));
     return [
       `${cells.length} ${cells.length === 1 ? 'column' : 'columns'} (${all}); ${EXPECTED_COLUMNS}. Quote a cell that contains the separator.`,
     ];
   }
-  const found = COLUMNS.flatMap((name, i) => {
-    const problem = nameProblem(cells[order[i] ?? 0] ?? '');
+  const nameProblems = COLUMNS.flatMap((name, i) => {
+    const problem = nameProblem(cells[columnOrder[i] ?? 0] ?? '');
     return problem === null ? [] : [`the ${name} ${problem}`];
   });
-  const [subject = '', , object = ''] = order.map((column) => cells[column] ?? '');
-  if (found.length === 0 && subject === object) {
+  const [subject = '', , object = ''] = columnOrder.map((column) => cells[column] ?? '');
+  if (nameProblems.length === 0 && subject === object) {
     return [`${excerpt(subject)} points to itself, so no question can use it. Remove the line or name another object.`];
   }
-  return found;
+  return nameProblems;
 }

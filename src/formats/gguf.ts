@@ -32,12 +32,12 @@ const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Opens a GGUF file by reading its header. If the model is split, `others` are the parts besides `source`. Throws
+ * Opens a GGUF file by reading its header. If the model is split, `otherSources` are the parts besides `source`. Throws
  * ProblemError as `readParts` does. It also throws ProblemError, with a list of all bad tensors, if tensors have an
  * unsupported type, have rows that are not whole blocks, overlap, or end outside the file.
  */
-export async function openGguf(source: ByteSource, others: readonly ByteSource[] = []): Promise<Gguf> {
-  const parts = await readParts(source, others);
+export async function openGguf(source: ByteSource, otherSources: readonly ByteSource[] = []): Promise<Gguf> {
+  const parts = await readParts(source, otherSources);
   const problems: Problem[] = [];
   const tensors = new Map<string, PackedTensor>();
   for (const part of parts) for (const [name, tensor] of tensorsOf(part, problems)) tensors.set(name, tensor);
@@ -54,38 +54,46 @@ function tensorsOf({ source, header }: GgufPart, problems: Problem[]): ReadonlyM
   const tensors = new Map<string, PackedTensor>();
   for (const info of header.tensors.values()) {
     const format = GGML_FORMATS.get(info.type);
-    const [row = 1] = info.shape; // the fastest dimension
+    const [rowWeights = 1] = info.shape; // the fastest dimension
     if (!format) {
       const type = UNSUPPORTED_TYPES[info.type] ?? `number ${info.type}`;
       report(info.name, `type ${type}`, [...GGML_FORMATS.values()].map(({ name }) => name).join(', '));
-    } else if (row % format.weights !== 0) {
-      report(info.name, `rows of ${row} weights`, `a multiple of ${format.weights}, the block size of ${format.name}`);
+    } else if (rowWeights % format.blockWeights !== 0) {
+      report(
+        info.name,
+        `rows of ${rowWeights} weights`,
+        `a multiple of ${format.blockWeights}, the block size of ${format.name}`,
+      );
     } else {
-      const bytes = (info.shape.reduce((a, b) => a * b, 1) / format.weights) * format.bytes;
+      const bytes = (info.shape.reduce((a, b) => a * b, 1) / format.blockWeights) * format.blockBytes;
       const begin = header.dataStart + info.offset;
       tensors.set(info.name, { name: info.name, shape: info.shape.toReversed(), format, source, begin, bytes });
     }
   }
-  checkPlaces(tensors, source.size, (place, got, want) => report(place, got, want, 'Fetch or export the file anew.'));
+  checkRanges(tensors, source.size, (place, got, want) => report(place, got, want, 'Fetch or export the file anew.'));
   return tensors;
 }
 
 /** Reports tensors that overlap or end outside the file. */
-function checkPlaces(
+function checkRanges(
   tensors: ReadonlyMap<string, PackedTensor>,
   size: number,
   report: (place: string, got: string, want: string) => void,
 ): void {
-  let before: PackedTensor | null = null;
+  let previous: PackedTensor | null = null;
   for (const tensor of [...tensors.values()].sort((a, b) => a.begin - b.begin)) {
     const end = tensor.begin + tensor.bytes;
     if (end > size) {
       const got = `bytes ${tensor.begin} to ${end} of a file of ${size}`;
       report(tensor.name, got, 'a tensor inside the file; it may have been cut off');
-    } else if (before && tensor.begin < before.begin + before.bytes) {
-      const last = before.begin + before.bytes;
-      report(tensor.name, `its first byte at ${tensor.begin}`, `it after ${before.name}, which ends at byte ${last}`);
+    } else if (previous && tensor.begin < previous.begin + previous.bytes) {
+      const previousEnd = previous.begin + previous.bytes;
+      report(
+        tensor.name,
+        `its first byte at ${tensor.begin}`,
+        `it after ${previous.name}, which ends at byte ${previousEnd}`,
+      );
     }
-    before = tensor;
+    previous = tensor;
   }
 }

@@ -17,9 +17,9 @@ export class EndOfBytes extends Error {
  * loaded bytes.
  */
 export class Cursor {
-  at = 0;
+  offset = 0;
   place = ''; // what is being read, for messages
-  elements = 0; // number of list elements read so far
+  listElements = 0; // number of list elements read so far
   readonly file: string;
   readonly size: number; // bytes of the whole file, of which `bytes` are the first
   private readonly bytes: Uint8Array;
@@ -40,7 +40,7 @@ export class Cursor {
 
   /** Moves past the next `length` bytes and returns their offset. */
   private take(length: number): number {
-    const start = this.at;
+    const start = this.offset;
     const end = start + length;
     if (end > this.size) {
       throw this.problem(
@@ -49,7 +49,7 @@ export class Cursor {
       );
     }
     if (end > this.bytes.length) throw new EndOfBytes(this);
-    this.at = end;
+    this.offset = end;
     return start;
   }
 
@@ -78,10 +78,10 @@ export class Cursor {
     return this.view.getFloat64(this.take(8), true);
   }
   u64(): number | bigint {
-    return narrowed(this.view.getBigUint64(this.take(8), true));
+    return numberIfExact(this.view.getBigUint64(this.take(8), true));
   }
   i64(): number | bigint {
-    return narrowed(this.view.getBigInt64(this.take(8), true));
+    return numberIfExact(this.view.getBigInt64(this.take(8), true));
   }
 
   bool(): boolean {
@@ -90,18 +90,18 @@ export class Cursor {
     return byte === 1;
   }
 
-  /** Reads a 64-bit count. Throws if it is larger than `most`. */
-  count(most: number): number {
+  /** Reads a 64-bit count. Throws if it is larger than `maxCount`. */
+  count(maxCount: number): number {
     const value = this.u64();
-    if (typeof value === 'bigint' || value > most) throw this.problem(`the count ${value}`, `at most ${most}`);
+    if (typeof value === 'bigint' || value > maxCount) throw this.problem(`the count ${value}`, `at most ${maxCount}`);
     return value;
   }
 
   /** Reads UTF-8 text, which follows its length in bytes. */
-  string(mostBytes: number): string {
+  string(maxBytes: number): string {
     const length = this.u64();
-    if (typeof length === 'bigint' || length > mostBytes) {
-      throw this.problem(`a text of ${length} bytes`, `at most ${mostBytes}`);
+    if (typeof length === 'bigint' || length > maxBytes) {
+      throw this.problem(`a text of ${length} bytes`, `at most ${maxBytes}`);
     }
     const start = this.take(length);
     try {
@@ -113,7 +113,7 @@ export class Cursor {
 }
 
 /** Converts to a number if that is exact; otherwise the bigint stays. */
-function narrowed(value: bigint): number | bigint {
+function numberIfExact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }

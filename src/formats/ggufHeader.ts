@@ -17,7 +17,7 @@ export interface GgufHeader {
   readonly file: string; // its name, for messages
   readonly version: number;
   readonly metadata: ReadonlyMap<string, GgufValue>;
-  readonly places: ReadonlyMap<string, readonly [begin: number, end: number]>; // bytes of each key's name and value
+  readonly keyRanges: ReadonlyMap<string, readonly [begin: number, end: number]>; // bytes of each key's name and value
   readonly tensors: ReadonlyMap<string, GgufTensorInfo>; // in the order of the file
   readonly alignment: number;
   readonly dataStart: number; // bytes from the start of the file
@@ -71,40 +71,40 @@ export function decodeGgufHeader(file: string, bytes: Uint8Array, size = bytes.l
   if (magic !== MAGIC) throw cursor.problem(hex(magic), 'the letters GGUF');
   cursor.place = 'version';
   const version = cursor.u32();
-  if (!VERSIONS.includes(version)) throw cursor.problem(versionShown(version), '2 or 3, little-endian');
+  if (!VERSIONS.includes(version)) throw cursor.problem(versionText(version), '2 or 3, little-endian');
   cursor.place = 'tensor count';
   const tensorCount = cursor.count(MAX_TENSORS);
   cursor.place = 'key count';
   const keyCount = cursor.count(MAX_KEYS);
-  const { metadata, places } = readMetadata(cursor, keyCount);
+  const { metadata, keyRanges } = readMetadata(cursor, keyCount);
   const tensors = readTensors(cursor, tensorCount);
   const alignment = alignmentOf(cursor, metadata);
-  const dataStart = Math.ceil(cursor.at / alignment) * alignment;
+  const dataStart = Math.ceil(cursor.offset / alignment) * alignment;
   checkOffsets(cursor, tensors, { alignment, dataStart, size });
-  return { file, version, metadata, places, tensors, alignment, dataStart, size };
+  return { file, version, metadata, keyRanges, tensors, alignment, dataStart, size };
 }
 
 const hex = (number: number) => `0x${number.toString(16).padStart(8, '0')}`;
 
-function versionShown(version: number): string {
+function versionText(version: number): string {
   const swapped = version >>> 24;
   return VERSIONS.includes(swapped) && (version & 0xffffff) === 0 ? `version ${swapped}, big-endian` : String(version);
 }
 
-function readMetadata(cursor: Cursor, keys: number): Pick<GgufHeader, 'metadata' | 'places'> {
+function readMetadata(cursor: Cursor, keys: number): Pick<GgufHeader, 'metadata' | 'keyRanges'> {
   const metadata = new Map<string, GgufValue>();
-  const places = new Map<string, readonly [number, number]>();
+  const keyRanges = new Map<string, readonly [number, number]>();
   for (let i = 0; i < keys; i++) {
-    const begin = cursor.at;
+    const begin = cursor.offset;
     cursor.place = `key ${i} of ${keys}`;
     const key = cursor.string(MAX_KEY_BYTES);
     if (key === '') throw cursor.problem('a key without a name', 'a name');
     if (metadata.has(key)) throw cursor.problem(`the key ${key} twice`, 'every key once');
     cursor.place = key;
     metadata.set(key, readValue(cursor, cursor.u32(), 0));
-    places.set(key, [begin, cursor.at]);
+    keyRanges.set(key, [begin, cursor.offset]);
   }
-  return { metadata, places };
+  return { metadata, keyRanges };
 }
 
 /** Reads a value of the type with this GGUF number. */
@@ -144,8 +144,8 @@ function readList(cursor: Cursor, depth: number): readonly GgufValue[] {
   if (depth >= MAX_LIST_DEPTH) throw cursor.problem(`lists in lists, over ${MAX_LIST_DEPTH} deep`, 'a list of values');
   const type = cursor.u32();
   // every element has at least one byte
-  const length = cursor.count(Math.min(MAX_LIST_ELEMENTS - cursor.elements, cursor.size - cursor.at));
-  cursor.elements += length;
+  const length = cursor.count(Math.min(MAX_LIST_ELEMENTS - cursor.listElements, cursor.size - cursor.offset));
+  cursor.listElements += length;
   const { place } = cursor;
   const list: GgufValue[] = [];
   for (let i = 0; i < length; i++) {

@@ -20,7 +20,7 @@ export function ggufStream(
   tensors: readonly GgufStreamedTensor[],
   alignment: number,
 ): StreamedFile {
-  const padded = (bytes: number) => Math.ceil(bytes / alignment) * alignment;
+  const paddedSize = (bytes: number) => Math.ceil(bytes / alignment) * alignment;
   const header = new LittleEndianWriter();
   header.add(new TextEncoder().encode(MAGIC));
   header.u32(VERSION);
@@ -34,17 +34,17 @@ export function ggufStream(
     for (const size of shape.toReversed()) header.u64(size);
     header.u32(type);
     header.u64(offset);
-    offset += padded(bytes);
+    offset += paddedSize(bytes);
   }
-  const head = header.joined(padded(header.length));
+  const headerBytes = header.joined(paddedSize(header.length));
   const pieces = async function* () {
-    yield head;
+    yield headerBytes;
     for (const tensor of tensors) {
       yield await checkedBytes(tensor);
-      yield new Uint8Array(padded(tensor.bytes) - tensor.bytes);
+      yield new Uint8Array(paddedSize(tensor.bytes) - tensor.bytes);
     }
   };
-  return { name, bytes: head.length + offset, pieces };
+  return { name, bytes: headerBytes.length + offset, pieces };
 }
 
 /** Encodes a key with a uint32 value. */

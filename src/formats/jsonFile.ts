@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts';
+import { isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 
-export { isRecord, type JsonRecord, shown };
+export { isRecord, type JsonRecord, valueText as shown };
 
 const REMEDY = 'Write the file anew with the program it came from.';
 
@@ -55,9 +55,9 @@ function duplicateName(text: string): string | null {
     else if (code === QUOTE) {
       const end = endOfString(text, at);
       const names = openContainers.at(-1);
-      if (names && isName(text, end + 1)) {
-        const written = text.slice(at + 1, end);
-        const name = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
+      if (names && isFollowedByColon(text, end + 1)) {
+        const rawName = text.slice(at + 1, end);
+        const name = rawName.includes('\\') ? String(JSON.parse(`"${rawName}"`)) : rawName;
         if (names.has(name)) return name;
         names.add(name);
       }
@@ -76,8 +76,8 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-function isName(text: string, after: number): boolean {
-  let at = after;
+function isFollowedByColon(text: string, start: number): boolean {
+  let at = start;
   while (text.charCodeAt(at) <= BLANK) at++;
   return text.charCodeAt(at) === COLON;
 }

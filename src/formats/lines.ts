@@ -1,5 +1,5 @@
 /** A file that can be read in slices, such as the page's `File`. */
-export interface Slices {
+export interface SliceableFile {
   readonly size: number;
   readonly slice: (from: number, to: number) => { readonly arrayBuffer: () => Promise<ArrayBuffer> };
 }
@@ -8,28 +8,28 @@ export interface Slices {
 export interface FileLine {
   readonly number: number; // from 1
   readonly offset: number; // of its first byte in the file
-  readonly bytes: Uint8Array | null; // without blanks around it; null: skipped, longer than `MOST_LINE_BYTES`
+  readonly bytes: Uint8Array | null; // without blanks around it; null: skipped, longer than `MAX_LINE_BYTES`
   readonly length: number; // bytes in the file
-  readonly ended: boolean; // false: the file's last line, without a line end
+  readonly hasLineEnd: boolean; // false: the file's last line, without a line end
 }
 
 /** Longer lines are skipped, because the page could not show such a rollout. */
-export const MOST_LINE_BYTES = 32 * 2 ** 20;
+export const MAX_LINE_BYTES = 32 * 2 ** 20;
 const CHUNK_BYTES = 4 * 2 ** 20;
 const [LINE_FEED, RETURN] = [0x0a, 0x0d];
 
 /**
  * Yields the lines of a file, chunk by chunk, and skips blank lines. Keeps at most one chunk and one line in memory.
  */
-export async function* linesOf(file: Slices, chunkBytes = CHUNK_BYTES): AsyncGenerator<readonly FileLine[]> {
+export async function* linesOf(file: SliceableFile, chunkBytes = CHUNK_BYTES): AsyncGenerator<readonly FileLine[]> {
   let number = 1;
   let offset = 0; // of the current line
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
-  const finishLine = (end: number, last: Uint8Array, ended: boolean): FileLine[] => {
+  const finishLine = (end: number, last: Uint8Array, hasLineEnd: boolean): FileLine[] => {
     const length = end - offset;
-    const content = length > MOST_LINE_BYTES ? null : trimmed(joined(pending, last));
-    const line = { number, offset, bytes: content, length, ended };
+    const content = length > MAX_LINE_BYTES ? null : trimmed(joined(pending, last));
+    const line = { number, offset, bytes: content, length, hasLineEnd };
     [pending, pendingBytes, offset] = [[], 0, end + 1];
     number++;
     return content?.length === 0 ? [] : [line];
@@ -37,14 +37,14 @@ export async function* linesOf(file: Slices, chunkBytes = CHUNK_BYTES): AsyncGen
   for (let at = 0; at < file.size; at += chunkBytes) {
     const chunk = new Uint8Array(await file.slice(at, Math.min(file.size, at + chunkBytes)).arrayBuffer());
     const lines: FileLine[] = [];
-    let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
-      lines.push(...finishLine(at + end, chunk.subarray(from, end), true));
-      from = end + 1;
+    let lineStart = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, lineStart)) {
+      lines.push(...finishLine(at + end, chunk.subarray(lineStart, end), true));
+      lineStart = end + 1;
     }
-    pendingBytes += chunk.length - from;
+    pendingBytes += chunk.length - lineStart;
     // no bytes are kept of a line that is too long
-    if (pendingBytes <= MOST_LINE_BYTES) pending.push(chunk.subarray(from));
+    if (pendingBytes <= MAX_LINE_BYTES) pending.push(chunk.subarray(lineStart));
     else pending = [];
     yield lines;
   }

@@ -17,20 +17,20 @@ const PIECE_BYTES = 1 << 22;
 
 /**
  * Reads a tensor's bytes into `out`, which must have the tensor's size. Reads pieces of whole rows, of at most 4 MiB or
- * one row. `rowOf` maps each row to its row in `out`, if rows change their order. Throws ProblemError, with file and
- * tensor, if the source gives fewer bytes or a weight is not finite.
+ * one row. `outputRow` maps each row of the file to its row in `out`, if rows change their order. Throws
+ * ProblemError, with file and tensor, if the source gives fewer bytes or a weight is not finite.
  */
 export async function readPacked(
   tensor: PackedTensor,
   out: Uint8Array,
-  rowOf?: (row: number) => number,
+  outputRow?: (row: number) => number,
 ): Promise<void> {
   const { name, shape, format, source, begin, bytes } = tensor;
   if (out.length !== bytes) throw new Error(`readPacked: out has ${out.length} bytes, but ${name} has ${bytes}.`);
-  const rowBytes = ((shape.at(-1) ?? 1) / format.weights) * format.bytes;
-  const step = Math.max(1, Math.floor(PIECE_BYTES / rowBytes)) * rowBytes;
-  for (let at = 0; at < bytes; at += step) {
-    const length = Math.min(step, bytes - at);
+  const rowBytes = ((shape.at(-1) ?? 1) / format.blockWeights) * format.blockBytes;
+  const pieceBytes = Math.max(1, Math.floor(PIECE_BYTES / rowBytes)) * rowBytes;
+  for (let at = 0; at < bytes; at += pieceBytes) {
+    const length = Math.min(pieceBytes, bytes - at);
     const piece = await source.read(begin + at, begin + at + length);
     if (piece.length !== length) {
       throw problemWith(
@@ -39,11 +39,11 @@ export async function readPacked(
         `${length}; the file may have been cut off`,
       );
     }
-    if (!format.finite(piece)) throw problemWith(tensor, 'a weight that is not finite', 'finite weights');
-    if (!rowOf) out.set(piece, at);
+    if (!format.allFinite(piece)) throw problemWith(tensor, 'a weight that is not finite', 'finite weights');
+    if (!outputRow) out.set(piece, at);
     else {
       for (let row = 0; row * rowBytes < length; row++) {
-        const target = rowOf(at / rowBytes + row) * rowBytes;
+        const target = outputRow(at / rowBytes + row) * rowBytes;
         out.set(piece.subarray(row * rowBytes, (row + 1) * rowBytes), target);
       }
     }
@@ -60,20 +60,21 @@ const COMPARED_WEIGHTS = 1 << 20;
 export async function equalPacked(a: PackedTensor, b: PackedTensor): Promise<boolean> {
   const size = a.shape.reduce((product, n) => product * n, 1);
   for (let at = 0; at < size; at += COMPARED_WEIGHTS) {
-    const [left, right] = await Promise.all([a, b].map((tensor) => widenedPiece(tensor, at, Math.min(size, at + COMPARED_WEIGHTS)))); // prettier-ignore
+    const [left, right] = await Promise.all([a, b].map((tensor) => readWeights(tensor, at, Math.min(size, at + COMPARED_WEIGHTS)))); // prettier-ignore
     if (left!.some((x, i) => x !== right![i])) return false;
   }
   return true;
 }
 
-async function widenedPiece(tensor: PackedTensor, begin: number, end: number): Promise<Float32Array> {
+/** Weights `begin` to `end` (exclusive) as float32. Both are multiples of the block size, or the end of the tensor. */
+async function readWeights(tensor: PackedTensor, begin: number, end: number): Promise<Float32Array> {
   const { format, source } = tensor;
-  const place = (weight: number) => tensor.begin + (weight / format.weights) * format.bytes;
-  const piece = await source.read(place(begin), place(end));
-  const length = place(end) - place(begin);
-  if (piece.length !== length) throw problemWith(tensor, `${piece.length} bytes from byte ${place(begin)} on`, `${length}; the file may have been cut off`); // prettier-ignore
+  const byteOffset = (weight: number) => tensor.begin + (weight / format.blockWeights) * format.blockBytes;
+  const piece = await source.read(byteOffset(begin), byteOffset(end));
+  const length = byteOffset(end) - byteOffset(begin);
+  if (piece.length !== length) throw problemWith(tensor, `${piece.length} bytes from byte ${byteOffset(begin)} on`, `${length}; the file may have been cut off`); // prettier-ignore
   const out = new Float32Array(end - begin);
-  format.widen(out, piece);
+  format.toFloat32(out, piece);
   return out;
 }
 

@@ -1,14 +1,14 @@
 import type { FileMetaData } from 'hyparquet';
-import type { Slices } from './lines.ts';
+import type { SliceableFile } from './lines.ts';
 
 /** The rows of a Parquet file, as objects with a key for each column. */
 export interface ParquetRows {
-  readonly blocks: readonly (readonly [from: number, to: number])[]; // row groups, each to be read at once
+  readonly rowGroups: readonly (readonly [rowStart: number, rowEnd: number])[]; // each is read at once
   readonly wholeNumbers: ReadonlySet<string>; // columns that the file declares as integers
-  readonly read: (from: number, to: number) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  readonly read: (rowStart: number, rowEnd: number) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-const MAX_BLOCK_BYTES = 256 * 2 ** 20;
+const MAX_ROW_GROUP_BYTES = 256 * 2 ** 20;
 const MAX_ROWS = 10_000_000;
 
 /**
@@ -17,7 +17,7 @@ const MAX_ROWS = 10_000_000;
  * needs them. Throws an Error whose message is a sentence if the file is not Parquet or is damaged, or if it uses LZO,
  * which is not supported.
  */
-export async function openParquet(file: Slices): Promise<ParquetRows> {
+export async function openParquet(file: SliceableFile): Promise<ParquetRows> {
   const { parquetMetadataAsync, parquetReadObjects, parquetSchema, snappyUncompress } = await import('hyparquet');
   const buffer = {
     byteLength: file.size,
@@ -35,22 +35,22 @@ export async function openParquet(file: Slices): Promise<ParquetRows> {
   };
   const compressors = await decompressorsFor(metadata, snappy);
   let rowCount = 0;
-  const blocks = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
+  const rowGroups = metadata.row_groups.map(({ num_rows, total_byte_size }) => {
     const rows = Number(num_rows);
     if (!(rows >= 0 && rowCount + rows <= MAX_ROWS))
       throw new Error(`${rows} rows after ${rowCount}, and the limit is ${MAX_ROWS}`);
-    if (!(Number(total_byte_size) <= MAX_BLOCK_BYTES)) {
+    if (!(Number(total_byte_size) <= MAX_ROW_GROUP_BYTES)) {
       throw new Error(
-        `a row group of ${Number(total_byte_size)} bytes, and the limit is ${MAX_BLOCK_BYTES}: write smaller row groups`,
+        `a row group of ${Number(total_byte_size)} bytes, and the limit is ${MAX_ROW_GROUP_BYTES}: write smaller row groups`,
       );
     }
     rowCount += rows;
     return [rowCount - rows, rowCount] as const;
   });
   const columns = await withReadableErrors(() => Promise.resolve(parquetSchema(metadata).children), 'a damaged footer');
-  const integerColumns = columns.filter(({ element: { type, converted_type: of } }) => /^INT(?:32|64)$/.test(type ?? '') && of !== 'DECIMAL'); // prettier-ignore
+  const integerColumns = columns.filter(({ element: { type, converted_type: convertedType } }) => /^INT(?:32|64)$/.test(type ?? '') && convertedType !== 'DECIMAL'); // prettier-ignore
   return {
-    blocks,
+    rowGroups,
     wholeNumbers: new Set(integerColumns.map(({ element }) => element.name)),
     read: async (rowStart, rowEnd) => {
       const rows = await withReadableErrors(
@@ -87,33 +87,34 @@ async function decompressorsFor(
   const decompressors = [...codecs].map((name) => {
     const decompress = available.get(name);
     if (!decompress) {
-      const all = [...available.keys()].filter((each) => each !== 'LZ4_RAW').join(', ');
-      throw new Error(`Parquet: compressed by ${name}. Write the file with one of ${all}.`);
+      const supported = [...available.keys()].filter((each) => each !== 'LZ4_RAW').join(', ');
+      throw new Error(`Parquet: compressed by ${name}. Write the file with one of ${supported}.`);
     }
-    return [name, bounded(decompress)] as const;
+    return [name, withSizeLimit(decompress)] as const;
   });
   return Object.fromEntries(decompressors);
 }
 
 /** Limits the output size of a decompressor, because a page's header may claim any size. */
-function bounded(decompress: Decompress): Decompress {
+function withSizeLimit(decompress: Decompress): Decompress {
   return (bytes, size) => {
-    if (!(size >= 0 && size <= MAX_BLOCK_BYTES))
-      throw new Error(`a page of ${size} bytes, and the limit is ${MAX_BLOCK_BYTES}`);
+    if (!(size >= 0 && size <= MAX_ROW_GROUP_BYTES))
+      throw new Error(`a page of ${size} bytes, and the limit is ${MAX_ROW_GROUP_BYTES}`);
     return decompress(bytes, size);
   };
 }
 
 /**
  * Rethrows the parser's errors as sentences. If the parser crashed instead of giving a message of its own, the message
- * is `otherwise`.
+ * is `fallback`.
  */
-async function withReadableErrors<T>(read: () => Promise<T>, otherwise: string): Promise<T> {
+async function withReadableErrors<T>(read: () => Promise<T>, fallback: string): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    const says = error instanceof Error && error.constructor === Error && !/undefined|null/.test(error.message);
-    throw new Error(`Parquet: ${says ? error.message : otherwise}`, { cause: error });
+    const hasOwnMessage =
+      error instanceof Error && error.constructor === Error && !/undefined|null/.test(error.message);
+    throw new Error(`Parquet: ${hasOwnMessage ? error.message : fallback}`, { cause: error });
   }
 }
 

@@ -11,7 +11,7 @@ export interface SafeTensor {
 }
 
 /** A tensor to be written as F16. Each entry of `values` has the 16 bits of one number. */
-export interface HalfTensor {
+export interface Float16Tensor {
   readonly shape: readonly number[];
   readonly values: Uint16Array;
 }
@@ -38,14 +38,14 @@ const MAX_HEADER_BYTES = 1 << 24;
 const REMEDY = 'Choose a file that was saved as safetensors.';
 
 /** Bytes per number for each type that can be read. */
-const WIDTHS: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, U8: 1 };
+const BYTES_BY_DTYPE: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, U8: 1 };
 
 /**
  * Writes a safetensors file (https://huggingface.co/docs/safetensors): the header's length in eight bytes, a JSON
  * header, then the numbers, little-endian, in the order of `tensors`. Throws if a tensor's shape and size disagree.
  */
 export function encodeSafetensors(
-  tensors: ReadonlyMap<string, SafeTensor | HalfTensor>,
+  tensors: ReadonlyMap<string, SafeTensor | Float16Tensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): ArrayBuffer {
   const entries = Array.from(tensors, ([name, { shape, values }]) => {
@@ -114,12 +114,12 @@ function dtypeOf(values: SafeTensor['values'] | Uint16Array): string {
  */
 export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safetensors'): Safetensors {
   const bytes = file instanceof Uint8Array ? file : new Uint8Array(file);
-  const start = dataStart(name, bytes.subarray(0, LENGTH_BYTES), bytes.length);
-  const { places, metadata } = readHeader(name, bytes.subarray(LENGTH_BYTES, start), bytes.length - start);
+  const start = tensorsOffset(name, bytes.subarray(0, LENGTH_BYTES), bytes.length);
+  const { entries, metadata } = readHeader(name, bytes.subarray(LENGTH_BYTES, start), bytes.length - start);
   return {
-    tensors: new Map(places.map((place) => [place.key, readTensor(name, bytes, start, place)])),
+    tensors: new Map(entries.map((entry) => [entry.key, readTensor(name, bytes, start, entry)])),
     metadata,
-    dtypes: new Map(places.map(({ key, dtype }) => [key, dtype])),
+    dtypes: new Map(entries.map(({ key, dtype }) => [key, dtype])),
   };
 }
 
@@ -127,11 +127,11 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
  * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws ProblemError
  * if that is past the end of the file, or the header is too long.
  */
-export function dataStart(name: string, first: Uint8Array, size: number): number {
-  if (first.length < LENGTH_BYTES) {
-    throw malformed(name, '', `${first.length} bytes`, 'at least 8, which hold the length of its header');
+export function tensorsOffset(name: string, firstBytes: Uint8Array, size: number): number {
+  if (firstBytes.length < LENGTH_BYTES) {
+    throw malformed(name, '', `${firstBytes.length} bytes`, 'at least 8, which hold the length of its header');
   }
-  const length = Number(new DataView(first.buffer, first.byteOffset).getBigUint64(0, true));
+  const length = Number(new DataView(firstBytes.buffer, firstBytes.byteOffset).getBigUint64(0, true));
   const start = LENGTH_BYTES + length;
   if (length > MAX_HEADER_BYTES || start > size) {
     const want = start > size ? 'a header that fits in the file' : `at most ${MAX_HEADER_BYTES} bytes`;
@@ -148,19 +148,19 @@ export function readHeader(
   name: string,
   json: Uint8Array,
   dataSize: number,
-): { readonly places: readonly Place[]; readonly metadata: Readonly<Record<string, string>> } {
+): { readonly entries: readonly HeaderEntry[]; readonly metadata: Readonly<Record<string, string>> } {
   const header = readJson(name, json, 'header', REMEDY);
   if (!isRecord(header)) {
     throw malformed(name, '', 'a header that is not an object', 'an object with a key for each tensor');
   }
   const entries = Object.entries(header).filter(([key]) => key !== '__metadata__');
-  const places = entries.map(([key, entry]) => readPlace(name, key, entry));
-  checkCover(name, places, dataSize);
-  return { places, metadata: readMetadata(name, field(header, '__metadata__')) };
+  const tensorEntries = entries.map(([key, entry]) => readEntry(name, key, entry));
+  checkCoverage(name, tensorEntries, dataSize);
+  return { entries: tensorEntries, metadata: readMetadata(name, field(header, '__metadata__')) };
 }
 
 /** A tensor's entry in a header that was read. */
-export interface Place {
+export interface HeaderEntry {
   readonly key: string;
   readonly dtype: string;
   readonly shape: readonly number[];
@@ -168,7 +168,7 @@ export interface Place {
   readonly end: number; // offset after its last byte
 }
 
-function readPlace(file: string, key: string, entry: unknown): Place {
+function readEntry(file: string, key: string, entry: unknown): HeaderEntry {
   const record: JsonRecord = isRecord(entry) ? entry : {};
   const [dtype, shape, offsets] = [field(record, 'dtype'), field(record, 'shape'), field(record, 'data_offsets')];
   if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2) {
@@ -179,14 +179,14 @@ function readPlace(file: string, key: string, entry: unknown): Place {
       '{"dtype", "shape", "data_offsets": [begin, end]}',
     );
   }
-  const width = typeof dtype === 'string' && Object.hasOwn(WIDTHS, dtype) ? WIDTHS[dtype] : undefined;
+  const width = typeof dtype === 'string' && Object.hasOwn(BYTES_BY_DTYPE, dtype) ? BYTES_BY_DTYPE[dtype] : undefined;
   if (typeof dtype !== 'string' || width === undefined) {
     const found = typeof dtype === 'string' ? dtype : 'none';
     throw malformed(
       file,
       key,
       `${key} of type ${found}`,
-      `${Object.keys(WIDTHS).join(', ')}; save it as float32 first`,
+      `${Object.keys(BYTES_BY_DTYPE).join(', ')}; save it as float32 first`,
     );
   }
   const [begin = 0, end = 0] = offsets;
@@ -198,9 +198,9 @@ function readPlace(file: string, key: string, entry: unknown): Place {
 }
 
 /** Throws ProblemError unless the tensors fill exactly `size` bytes, without gaps or overlaps. */
-function checkCover(file: string, places: readonly Place[], size: number): void {
+function checkCoverage(file: string, entries: readonly HeaderEntry[], size: number): void {
   let covered = 0;
-  for (const { key, shape, begin, end } of places.toSorted((a, b) => a.begin - b.begin || a.end - b.end)) {
+  for (const { key, shape, begin, end } of entries.toSorted((a, b) => a.begin - b.begin || a.end - b.end)) {
     if (end > size) {
       const got = `${key} [${shape.join(',')}] at bytes ${begin} to ${end} of ${size}`;
       throw malformed(file, key, got, `${end - begin} bytes inside the file; it may have been cut off`);
@@ -216,16 +216,16 @@ function checkCover(file: string, places: readonly Place[], size: number): void 
   }
 }
 
-function readTensor(file: string, bytes: Uint8Array, start: number, place: Place): SafeTensor {
-  const { key, dtype, shape } = place;
-  const { buffer } = bytes.slice(start + place.begin, start + place.end);
+function readTensor(file: string, bytes: Uint8Array, start: number, entry: HeaderEntry): SafeTensor {
+  const { key, dtype, shape } = entry;
+  const { buffer } = bytes.slice(start + entry.begin, start + entry.end);
   switch (dtype) {
     case 'F32':
       return { shape, values: new Float32Array(buffer) };
     case 'F16':
-      return { shape, values: widened(F16, buffer) };
+      return { shape, values: decodeFloats(F16, buffer) };
     case 'BF16':
-      return { shape, values: widened(BF16, buffer) };
+      return { shape, values: decodeFloats(BF16, buffer) };
     case 'I32':
       return { shape, values: new Int32Array(buffer) };
     case 'U8':
@@ -253,9 +253,9 @@ const isSizes = (x: unknown): x is number[] =>
 const malformed = (file: string, place: string, got: string, want: string) =>
   new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
 
-function widened(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
-  const out = new Float32Array(buffer.byteLength / format.bytes);
-  format.widen(out, new Uint8Array(buffer));
+function decodeFloats(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
+  const out = new Float32Array(buffer.byteLength / format.blockBytes);
+  format.toFloat32(out, new Uint8Array(buffer));
   return out;
 }
 

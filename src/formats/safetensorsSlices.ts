@@ -3,7 +3,7 @@ import type { ByteSource } from './byteSource.ts';
 import { field, isRecord, readJson } from './jsonFile.ts';
 import type { PackedTensor } from './packedTensor.ts';
 import { ProblemError } from '../base/problem.ts';
-import { dataStart, LENGTH_BYTES, readHeader } from './safetensors.ts';
+import { tensorsOffset, LENGTH_BYTES, readHeader } from './safetensors.ts';
 
 const REMEDY = 'Save the model with save_pretrained(folder).';
 
@@ -12,10 +12,10 @@ const REMEDY = 'Save the model with save_pretrained(folder).';
  * a bad header, and if a tensor is not F32, F16 or BF16.
  */
 export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<string, PackedTensor>> {
-  const first = await source.read(0, Math.min(LENGTH_BYTES, source.size));
-  const start = dataStart(source.name, first, source.size);
-  const { places } = readHeader(source.name, await source.read(LENGTH_BYTES, start), source.size - start);
-  const tensors = places.map(({ key, dtype, shape, begin, end }): [string, PackedTensor] => {
+  const firstBytes = await source.read(0, Math.min(LENGTH_BYTES, source.size));
+  const start = tensorsOffset(source.name, firstBytes, source.size);
+  const { entries } = readHeader(source.name, await source.read(LENGTH_BYTES, start), source.size - start);
+  const tensors = entries.map(({ key, dtype, shape, begin, end }): [string, PackedTensor] => {
     const format = SAFETENSORS_FORMATS.get(dtype);
     if (format) return [key, { name: key, shape, format, source, begin: start + begin, bytes: end - begin }];
     const want = [...SAFETENSORS_FORMATS.keys()].join(', ');
@@ -30,19 +30,19 @@ export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<s
  * a tensor of a file.
  */
 export async function openShards(
-  index: string,
+  indexFile: string,
   json: Uint8Array,
   sourceOf: (name: string) => ByteSource | null,
 ): Promise<ReadonlyMap<string, PackedTensor>> {
   const problem = (place: string, got: string, want: string) =>
     new ProblemError([
-      { file: index, place, got, want, remedy: 'Choose the whole folder, with every file its index names.' },
+      { file: indexFile, place, got, want, remedy: 'Choose the whole folder, with every file its index names.' },
     ]);
-  const read = readJson(index, json);
-  const map = isRecord(read) ? field(read, 'weight_map') : undefined;
-  if (!isRecord(map)) throw problem('weight_map', 'none', 'a file name for each tensor');
+  const parsed = readJson(indexFile, json);
+  const fileOfTensor = isRecord(parsed) ? field(parsed, 'weight_map') : undefined;
+  if (!isRecord(fileOfTensor)) throw problem('weight_map', 'none', 'a file name for each tensor');
   const tensors = new Map<string, PackedTensor>();
-  for (const file of new Set(Object.values(map))) {
+  for (const file of new Set(Object.values(fileOfTensor))) {
     const source = typeof file === 'string' ? sourceOf(file) : null;
     if (!source)
       throw problem(
@@ -51,12 +51,12 @@ export async function openShards(
         'a file of the folder',
       );
     for (const [name, tensor] of await openSafetensors(source)) {
-      if (field(map, name) !== file)
+      if (field(fileOfTensor, name) !== file)
         throw problem(name, `this tensor in ${source.name}`, 'every tensor in the file that the index names for it');
       tensors.set(name, tensor);
     }
   }
-  const missing = Object.keys(map).find((name) => !tensors.has(name));
+  const missing = Object.keys(fileOfTensor).find((name) => !tensors.has(name));
   if (missing !== undefined)
     throw problem(missing, 'no such tensor in the file that the index names', 'every tensor of the index in its file');
   return tensors;

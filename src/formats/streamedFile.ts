@@ -16,7 +16,7 @@ export interface StreamedTensor {
 
 /** Reads a tensor's bytes. Throws if their number is not `bytes`. */
 export async function checkedBytes({ name, bytes, read }: StreamedTensor): Promise<Uint8Array> {
-  const found = await read();
-  if (found.length === bytes) return found;
-  throw new Error(`${name}: found ${found.length} bytes, but its header says ${bytes}.`);
+  const content = await read();
+  if (content.length === bytes) return content;
+  throw new Error(`${name}: found ${content.length} bytes, but its header says ${bytes}.`);
 }

@@ -1,9 +1,9 @@
-import { crcBy } from './crc.ts';
+import { crcFunction } from './crc.ts';
 
 /**
  * Writes TensorBoard's event files: records with masked checksums around small protocol buffers, which are encoded by
  * hand (tensorboard/summary/writer/record_writer.py, compat/proto/event.proto and summary.proto). A file begins with
- * `fileVersion`.
+ * `versionRecord`.
  */
 
 /** A named number of one step. */
@@ -11,10 +11,10 @@ export type Scalar = readonly [tag: string, value: number];
 
 const MASK_DELTA = 0xa282ead8; // masks checksums, because a checksum of data that contains checksums would be weak
 /** CRC-32C of bytes (Castagnoli's polynomial). */
-export const crc32c = crcBy(0x82f63b78);
+export const crc32c = crcFunction(0x82f63b78);
 
 /** The first record of a file. `wallTime` is in seconds since 1970, here and below. */
-export function fileVersion(wallTime: number): Uint8Array {
+export function versionRecord(wallTime: number): Uint8Array {
   return record(event(wallTime, 0, field(3, text('brain.Event:2'))));
 }
 
@@ -22,12 +22,12 @@ export function fileVersion(wallTime: number): Uint8Array {
  * The record with which a writer continues at `step`: readers forget later steps that they have seen
  * (SessionLog.START).
  */
-export function goesOn(wallTime: number, step: number): Uint8Array {
+export function sessionStart(wallTime: number, step: number): Uint8Array {
   return record(event(wallTime, step, field(7, [...varint(1 << 3), ...varint(1)])));
 }
 
 /** The record of a step's numbers, stored as float32. Throws RangeError unless `step` is a whole number from 0. */
-export function scalars(wallTime: number, step: number, values: readonly Scalar[]): Uint8Array {
+export function scalarRecord(wallTime: number, step: number, values: readonly Scalar[]): Uint8Array {
   const summary = values.flatMap(([tag, value]) => field(1, [...field(1, text(tag)), (2 << 3) | 5, ...float(value)]));
   return record(event(wallTime, step, field(5, summary)));
 }
@@ -36,14 +36,14 @@ export function scalars(wallTime: number, step: number, values: readonly Scalar[
  * The number of bytes, from the beginning of a file, that are intact records of steps up to `last`. 0 if it is not an
  * event file.
  */
-export function bytesUpTo(file: Uint8Array, last: number): number {
+export function intactBytesUpTo(file: Uint8Array, last: number): number {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   let at = 0;
   while (at + 16 <= file.length) {
     const length = Number(view.getBigUint64(at, true));
     const data = file.subarray(at + 12, at + 12 + length);
     const end = at + 12 + length + 4;
-    const intact = end <= file.length && view.getUint32(end - 4, true) === masked(crc32c(data));
+    const intact = end <= file.length && view.getUint32(end - 4, true) === maskedCrc(crc32c(data));
     if (!intact || stepOf(data) > last) break;
     at = end;
   }
@@ -76,13 +76,13 @@ function record(data: Uint8Array): Uint8Array {
   const out = new Uint8Array(8 + 4 + data.length + 4);
   const view = new DataView(out.buffer);
   view.setBigUint64(0, BigInt(data.length), true);
-  view.setUint32(8, masked(crc32c(out.subarray(0, 8))), true);
+  view.setUint32(8, maskedCrc(crc32c(out.subarray(0, 8))), true);
   out.set(data, 12);
-  view.setUint32(12 + data.length, masked(crc32c(data)), true);
+  view.setUint32(12 + data.length, maskedCrc(crc32c(data)), true);
   return out;
 }
 
-function masked(checksum: number): number {
+function maskedCrc(checksum: number): number {
   return (((checksum >>> 15) | (checksum << 17)) + MASK_DELTA) >>> 0;
 }
 
@@ -94,9 +94,9 @@ function field(number: number, bytes: readonly number[]): number[] {
 function varint(value: number): number[] {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a whole number from 0.`);
   const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return [...bytes, rest];
+  let remaining = value;
+  for (; remaining > 127; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) | 128);
+  return [...bytes, remaining];
 }
 
 function text(content: string): number[] {

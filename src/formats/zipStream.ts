@@ -1,17 +1,17 @@
-import { crcBy } from './crc.ts';
+import { crcFunction } from './crc.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { StreamedFile } from './streamedFile.ts';
 
 const SIGNATURE = { entry: 0x04034b50, descriptor: 0x08074b50, directory: 0x02014b50, end: 0x06054b50 };
-const SIZE = { entry: 30, descriptor: 16, directory: 46, end: 22 };
+const RECORD_BYTES = { entry: 30, descriptor: 16, directory: 46, end: 22 };
 const VERSION = 20; // 2.0, the first with data descriptors
 /** Flags: sizes and checksum come after the file (bit 3), and names are UTF-8 (bit 11). */
 const DESCRIPTOR_AND_UTF8 = 0x0808;
-const FIRST_DAY = 0x0021; // 1 January 1980 for every file, so that the same files always give the same bytes
+const FILE_DATE = 0x0021; // 1 January 1980 for every file, so that the same files always give the same bytes
 /** Sizes and offsets have 32 bits. */
 const MAX_BYTES = 0xffffffff;
 
-const crc32 = crcBy(0xedb88320); // IEEE's, reversed
+const crc32 = crcFunction(0xedb88320); // IEEE's, reversed
 
 /**
  * A zip archive of files that are made while it is written, stored uncompressed. No file has to fit in memory, because
@@ -21,8 +21,14 @@ const crc32 = crcBy(0xedb88320); // IEEE's, reversed
 export function zipStream(name: string, files: readonly StreamedFile[]): StreamedFile {
   const entries = files.map((file) => ({ file, name: new TextEncoder().encode(file.name) }));
   const bytes = entries.reduce(
-    (sum, entry) => sum + SIZE.entry + SIZE.descriptor + SIZE.directory + 2 * entry.name.length + entry.file.bytes,
-    SIZE.end,
+    (sum, entry) =>
+      sum +
+      RECORD_BYTES.entry +
+      RECORD_BYTES.descriptor +
+      RECORD_BYTES.directory +
+      2 * entry.name.length +
+      entry.file.bytes,
+    RECORD_BYTES.end,
   );
   if (bytes >= MAX_BYTES) {
     const remedy = 'Write it with smaller numbers, or file by file.';
@@ -32,7 +38,7 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
     const directory: Uint8Array[] = [];
     let at = 0;
     for (const { file, name } of entries) {
-      yield record(SIZE.entry, [SIGNATURE.entry, 4], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FIRST_DAY, 2], [0, 12], [name.length, 2], [0, 2]); // prettier-ignore
+      yield record(RECORD_BYTES.entry, [SIGNATURE.entry, 4], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FILE_DATE, 2], [0, 12], [name.length, 2], [0, 2]); // prettier-ignore
       yield name;
       let [crc, size] = [0, 0];
       for await (const piece of file.pieces()) {
@@ -41,16 +47,16 @@ export function zipStream(name: string, files: readonly StreamedFile[]): Streame
         yield piece;
       }
       if (size !== file.bytes) throw new Error(`${file.name}: it gave ${size} bytes, but declared ${file.bytes}.`);
-      yield record(SIZE.descriptor, [SIGNATURE.descriptor, 4], [crc, 4], [size, 4], [size, 4]);
+      yield record(RECORD_BYTES.descriptor, [SIGNATURE.descriptor, 4], [crc, 4], [size, 4], [size, 4]);
       directory.push(
-        record(SIZE.directory, [SIGNATURE.directory, 4], [VERSION, 2], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FIRST_DAY, 2], [crc, 4], [size, 4], [size, 4], [name.length, 2], [0, 12], [at, 4]), // prettier-ignore
+        record(RECORD_BYTES.directory, [SIGNATURE.directory, 4], [VERSION, 2], [VERSION, 2], [DESCRIPTOR_AND_UTF8, 2], [0, 2], [0, 2], [FILE_DATE, 2], [crc, 4], [size, 4], [size, 4], [name.length, 2], [0, 12], [at, 4]), // prettier-ignore
         name,
       );
-      at += SIZE.entry + name.length + size + SIZE.descriptor;
+      at += RECORD_BYTES.entry + name.length + size + RECORD_BYTES.descriptor;
     }
     for (const each of directory) yield each;
-    const length = directory.reduce((sum, { length: n }) => sum + n, 0);
-    yield record(SIZE.end, [SIGNATURE.end, 4], [0, 4], [entries.length, 2], [entries.length, 2], [length, 4], [at, 4], [0, 2]); // prettier-ignore
+    const directoryBytes = directory.reduce((sum, { length: n }) => sum + n, 0);
+    yield record(RECORD_BYTES.end, [SIGNATURE.end, 4], [0, 4], [entries.length, 2], [entries.length, 2], [directoryBytes, 4], [at, 4], [0, 2]); // prettier-ignore
   };
   return { name, bytes, pieces };
 }

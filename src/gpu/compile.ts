@@ -27,9 +27,9 @@ export type CompileProgress = (done: number, total: number) => void;
 export async function compile(
   { gpu, pipelines }: Compiler,
   progress: CompileProgress = () => undefined,
-  wanted: readonly PipelineEntry[] = pipelines.entries,
+  entries: readonly PipelineEntry[] = pipelines.entries,
 ): Promise<void> {
-  const missing = wanted.filter((entry) => !entry.pipeline);
+  const missing = entries.filter((entry) => !entry.pipeline);
   if (missing.length === 0) return;
   let done = 0;
   progress(0, missing.length);
@@ -38,7 +38,7 @@ export async function compile(
     progress(++done, missing.length);
   };
   if (gpu.software) return useOnce({ gpu, pipelines }, missing, finish);
-  await settled(missing.map(async (entry) => finish(entry, await pipelines.make(entry))));
+  await settled(missing.map(async (entry) => finish(entry, await pipelines.createPipeline(entry))));
 }
 
 /**
@@ -52,18 +52,18 @@ async function useOnce(
 ): Promise<void> {
   // longest sources first, because they probably take longest
   const waiting = entries.toSorted((a, b) => b.kernel.wgsl.length - a.kernel.wgsl.length);
-  const making = new Map(waiting.map((entry) => [entry, pipelines.make(entry)]));
+  const creations = new Map(waiting.map((entry) => [entry, pipelines.createPipeline(entry)]));
   // all are created before any is used, because a device whose queue compiles can create no pipelines meanwhile
-  const allCreated = Promise.allSettled(making.values());
+  const allCreated = Promise.allSettled(creations.values());
   // only the longest, because the second device must create them, which takes time, too
-  const shared = new Set(
+  const forSecondDevice = new Set(
     gpu.lanes >= LAZY_LANES ? waiting.slice(0, Math.ceil(waiting.length * SECOND_DEVICE_SHARE)) : [],
   );
-  const opening = shared.size > 0 ? SecondDevice.open(gpu, [...shared]) : null;
+  const opening = forSecondDevice.size > 0 ? SecondDevice.open(gpu, [...forSecondDevice]) : null;
   const firstUse = new FirstUse(gpu);
   const use = async (entry: PipelineEntry) => {
     await allCreated;
-    const pipeline = await making.get(entry)!;
+    const pipeline = await creations.get(entry)!;
     await firstUse.run(entry, pipeline);
     finish(entry, pipeline);
   };
@@ -75,22 +75,22 @@ async function useOnce(
   };
   const onThisDevice = async () => {
     await allCreated;
-    await runAll(() => waiting.find((entry) => !shared.has(entry)) ?? waiting[0], use);
+    await runAll(() => waiting.find((entry) => !forSecondDevice.has(entry)) ?? waiting[0], use);
   };
   const onSecondDevice = async () => {
-    const companion = await opening;
-    if (!companion) return;
+    const secondDevice = await opening;
+    if (!secondDevice) return;
     const cached: Promise<void>[] = []; // uses of pipelines that are in the driver's cache by then
     await runAll(
-      () => waiting.find((entry) => shared.has(entry)),
+      () => waiting.find((entry) => forSecondDevice.has(entry)),
       async (entry) => {
-        await companion.use(entry);
+        await secondDevice.use(entry);
         const using = use(entry);
         using.catch(() => undefined); // `settled` below reports a failure
         cached.push(using);
       },
     );
-    companion.close();
+    secondDevice.close();
     await settled(cached);
   };
   await settled([onThisDevice(), onSecondDevice()]).finally(() => firstUse.destroy());
@@ -110,32 +110,32 @@ async function settled(all: readonly Promise<void>[]): Promise<void> {
 export class SecondDevice {
   private readonly gpu: Gpu;
   private readonly firstUse: FirstUse;
-  private readonly twins: ReadonlyMap<PipelineEntry, PipelineEntry>; // of the first device's entries
+  private readonly ownEntries: ReadonlyMap<PipelineEntry, PipelineEntry>; // by the entry of the first device
 
-  private constructor(gpu: Gpu, twins: ReadonlyMap<PipelineEntry, PipelineEntry>) {
+  private constructor(gpu: Gpu, ownEntries: ReadonlyMap<PipelineEntry, PipelineEntry>) {
     this.gpu = gpu;
     this.firstUse = new FirstUse(gpu);
-    this.twins = twins;
+    this.ownEntries = ownEntries;
   }
 
   /** Opens another device and creates the pipelines of `entries` on it; null if there is no second device. */
   static async open(gpu: Gpu, entries: readonly PipelineEntry[]): Promise<SecondDevice | null> {
-    const other = await gpu.another().catch(() => null);
-    if (!other) return null;
-    const pipelines = new Pipelines(other);
-    const making = entries.map(async (entry) => {
-      const twin = pipelines.want(entry.kernel, entry.constants, entry.halves);
+    const secondGpu = await gpu.openAnother().catch(() => null);
+    if (!secondGpu) return null;
+    const pipelines = new Pipelines(secondGpu);
+    const creations = entries.map(async (entry) => {
+      const ownEntry = pipelines.request(entry.kernel, entry.constants, entry.float16Aliases);
       // a failure is ignored here, because the first device fails in the same way and reports it
-      twin.pipeline = await pipelines.make(twin).catch(() => null);
-      return [entry, twin] as const;
+      ownEntry.pipeline = await pipelines.createPipeline(ownEntry).catch(() => null);
+      return [entry, ownEntry] as const;
     });
-    return new SecondDevice(other, new Map(await Promise.all(making)));
+    return new SecondDevice(secondGpu, new Map(await Promise.all(creations)));
   }
 
   /** Uses the pipeline of an entry. Also resolves if that fails. */
   async use(entry: PipelineEntry): Promise<void> {
-    const twin = this.twins.get(entry);
-    if (twin?.pipeline) await this.firstUse.run(twin, twin.pipeline).catch(() => undefined);
+    const ownEntry = this.ownEntries.get(entry);
+    if (ownEntry?.pipeline) await this.firstUse.run(ownEntry, ownEntry.pipeline).catch(() => undefined);
   }
 
   /** Closes the device. */

@@ -18,9 +18,9 @@ export interface Gpu {
   readonly software: boolean; // a CPU behind a GPU's interface: barriers cost 14–36 times more
   readonly counters: GpuCounters;
   /** Messages of errors that no error scope caught; empty on a healthy device. */
-  readonly problems: string[];
+  readonly uncaughtErrors: string[];
   /** Opens another device of the same kind of adapter. Throws NoGpuError. */
-  readonly another: () => Promise<Gpu>;
+  readonly openAnother: () => Promise<Gpu>;
   /** Resolves with the reason when the device is lost. */
   readonly lost: Promise<string>;
   /** Buffers made by `createBuffer` and not destroyed yet. */
@@ -55,9 +55,9 @@ export async function isLost(lost: Promise<string>): Promise<boolean> {
 export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   const { device, description } = await openDevice(gpu);
   const { name, identity, lanes, software } = description;
-  const problems: string[] = [];
+  const uncaughtErrors: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
-    problems.push(event.error.message);
+    uncaughtErrors.push(event.error.message);
   });
   const opened: Gpu = {
     device,
@@ -66,8 +66,8 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
     lanes: device.features.has('subgroups') ? lanes : 0,
     software,
     counters: { dispatches: 0, submits: 0, readbacks: 0, uploadBytes: 0, creations: 0 },
-    problems,
-    another: () => openGpu(gpu),
+    uncaughtErrors,
+    openAnother: () => openGpu(gpu),
     lost: device.lost.then((info) => info.message || info.reason),
     buffers: new Set(),
     closed: false,

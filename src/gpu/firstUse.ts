@@ -17,14 +17,14 @@ interface Runnable {
  */
 export class FirstUse {
   private readonly gpu: Gpu;
-  private readonly read: GPUBuffer; // zeros
-  private readonly written: GPUBuffer;
+  private readonly inputBuffer: GPUBuffer; // zeros
+  private readonly outputBuffer: GPUBuffer;
 
   constructor(gpu: Gpu) {
     this.gpu = gpu;
     const { STORAGE, UNIFORM } = GPUBufferUsage;
-    this.read = createBuffer(gpu, 'first use, read', BINDING_BYTES, STORAGE | UNIFORM);
-    this.written = createBuffer(gpu, 'first use, written', BINDING_BYTES * MAX_BINDINGS, STORAGE);
+    this.inputBuffer = createBuffer(gpu, 'first use, read', BINDING_BYTES, STORAGE | UNIFORM);
+    this.outputBuffer = createBuffer(gpu, 'first use, written', BINDING_BYTES * MAX_BINDINGS, STORAGE);
   }
 
   /** Runs one workgroup. Resolves when it is done. */
@@ -32,21 +32,21 @@ export class FirstUse {
     const { device, counters } = this.gpu;
     const accesses = [...kernel.bindings.map(({ access }) => access), 'uniform'];
     counters.creations++;
-    const group = device.createBindGroup({
+    const bindGroup = device.createBindGroup({
       label: 'first use',
       layout,
       entries: accesses.map((access, binding) => ({
         binding,
         resource:
           access === 'read_write'
-            ? { buffer: this.written, offset: BINDING_BYTES * binding, size: BINDING_BYTES }
-            : { buffer: this.read, size: BINDING_BYTES },
+            ? { buffer: this.outputBuffer, offset: BINDING_BYTES * binding, size: BINDING_BYTES }
+            : { buffer: this.inputBuffer, size: BINDING_BYTES },
       })),
     });
     submit(this.gpu, (encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);
-      pass.setBindGroup(0, group);
+      pass.setBindGroup(0, bindGroup);
       pass.dispatchWorkgroups(1);
       pass.end();
       counters.dispatches++;
@@ -55,7 +55,7 @@ export class FirstUse {
   }
 
   destroy(): void {
-    destroyBuffer(this.gpu, this.read);
-    destroyBuffer(this.gpu, this.written);
+    destroyBuffer(this.gpu, this.inputBuffer);
+    destroyBuffer(this.gpu, this.outputBuffer);
   }
 }

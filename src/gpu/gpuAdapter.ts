@@ -7,7 +7,7 @@ export class NoGpuError extends Error {
 }
 
 /** Time limit, in ms, for a browser to return an adapter or a device. A slower browser counts as having no GPU. */
-const ANSWER_MS = 5000;
+const ANSWER_TIMEOUT_MS = 5000;
 
 /** Features to request if the adapter has them. None is required. */
 const OPTIONAL_FEATURES: readonly GPUFeatureName[] = ['subgroups', 'shader-f16', 'timestamp-query'];
@@ -15,7 +15,7 @@ const OPTIONAL_FEATURES: readonly GPUFeatureName[] = ['subgroups', 'shader-f16',
 const SOFTWARE_ADAPTER = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
 /** Browsers that have not answered in time, and the error for that. Later calls throw it instead of waiting again. */
-const unanswered = new WeakMap<GPU, NoGpuError>();
+const timeoutErrors = new WeakMap<GPU, NoGpuError>();
 
 /** Description of an adapter by its browser. */
 interface AdapterDescription {
@@ -45,9 +45,9 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<{ readonl
 export async function openDevice(
   gpu: GPU | undefined,
 ): Promise<{ readonly device: GPUDevice; readonly description: AdapterDescription }> {
-  const offered = webGpu(gpu);
-  const adapter = await findAdapter(offered);
-  const ask = () =>
+  const navigatorGpu = webGpu(gpu);
+  const adapter = await findAdapter(navigatorGpu);
+  const requestDevice = () =>
     adapter.requestDevice({
       requiredFeatures: OPTIONAL_FEATURES.filter((feature) => adapter.features.has(feature)),
       requiredLimits: {
@@ -55,7 +55,7 @@ export async function openDevice(
         maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
       },
     });
-  const device = await answerOf(offered, 'device', ask, (late) => late.destroy());
+  const device = await answerInTime(navigatorGpu, 'device', requestDevice, (late) => late.destroy());
   return { device, description: describe(adapter) };
 }
 
@@ -73,7 +73,7 @@ function webGpu(gpu: GPU | undefined): GPU {
 }
 
 async function findAdapter(gpu: GPU): Promise<GPUAdapter> {
-  const adapter = await answerOf(gpu, 'adapter', () => gpu.requestAdapter({ powerPreference: 'high-performance' }));
+  const adapter = await answerInTime(gpu, 'adapter', () => gpu.requestAdapter({ powerPreference: 'high-performance' }));
   if (!adapter) throw new NoGpuError('WebGPU found no adapter.');
   return adapter;
 }
@@ -82,25 +82,25 @@ async function findAdapter(gpu: GPU): Promise<GPUAdapter> {
  * Asks a browser for something and returns the answer. Throws NoGpuError if it fails or takes too long. A late answer
  * goes to `onLate`.
  */
-async function answerOf<T>(
+async function answerInTime<T>(
   gpu: GPU,
   what: string,
-  ask: () => Promise<T>,
+  request: () => Promise<T>,
   onLate: (answer: T) => void = () => undefined,
 ): Promise<T> {
-  const earlierError = unanswered.get(gpu);
+  const earlierError = timeoutErrors.get(gpu);
   if (earlierError) throw earlierError;
-  const asking = (async () => ask())(); // turns an immediate throw into a rejection
-  const answer = await within(ANSWER_MS, asking).catch((error: unknown) => {
+  const pending = (async () => request())(); // turns an immediate throw into a rejection
+  const answer = await within(ANSWER_TIMEOUT_MS, pending).catch((error: unknown) => {
     throw new NoGpuError(`WebGPU refused the ${what}: ${sentence(error)}`);
   });
   if (answer) return answer.result;
-  const timeout = new NoGpuError(`WebGPU gave no ${what} within ${ANSWER_MS / 1000} seconds.`);
-  unanswered.set(gpu, timeout);
-  void asking
+  const timeout = new NoGpuError(`WebGPU gave no ${what} within ${ANSWER_TIMEOUT_MS / 1000} seconds.`);
+  timeoutErrors.set(gpu, timeout);
+  void pending
     .then(onLate)
     .catch(() => undefined)
-    .finally(() => unanswered.delete(gpu));
+    .finally(() => timeoutErrors.delete(gpu));
   throw timeout;
 }
 
@@ -115,7 +115,7 @@ function describe(adapter: GPUAdapter): AdapterDescription {
   const info = (adapter as Partial<GPUAdapter>).info;
   const { vendor = '', architecture = '', device = '', description = '', subgroupMinSize = 0 } = info ?? {};
   const fallback = [info, adapter].some(
-    (place) => (place as { readonly isFallbackAdapter?: boolean } | undefined)?.isFallbackAdapter === true,
+    (source) => (source as { readonly isFallbackAdapter?: boolean } | undefined)?.isFallbackAdapter === true,
   );
   return {
     name: description || [vendor, architecture].filter(Boolean).join(' ') || 'unnamed adapter',

@@ -8,8 +8,8 @@ export interface Binding {
   readonly name: string;
   readonly access: Access;
   /**
-   * The WGSL alias for the type of its elements, which `sourceWith` can change from f32 to f16. Null if its elements
-   * always take 4 bytes.
+   * The WGSL alias for the type of its elements, which `sourceWithFloat16` can change from f32 to f16. Null if its
+   * elements always take 4 bytes.
    */
   readonly alias: string | null;
   /** The struct that a uniform binding holds. Null if the binding is storage. */
@@ -22,11 +22,11 @@ export type Dims = Readonly<Record<string, number>>;
 export type Constants = Readonly<Record<string, number>>;
 
 /** The aliases of a kernel that are f16 in one dispatch, in the order of its bindings. */
-export type Halves = readonly string[];
+export type Float16Aliases = readonly string[];
 
 /**
- * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias
- * (`alias Kept = f32;`) can hold float16 instead: `sourceWith` changes the alias. Such a kernel converts loaded values
+ * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias (`alias
+ * Kept = f32;`) can hold float16 instead: `sourceWithFloat16` changes the alias. Such a kernel converts loaded values
  * to f32, computes in f32 and rounds what it stores.
  */
 export interface Kernel {
@@ -36,7 +36,8 @@ export interface Kernel {
   readonly dims: readonly string[]; // fields of `Shape`, in order
   readonly grid: (dims: Dims) => readonly [number, number?, number?]; // workgroups
   readonly flops: (dims: Dims) => number;
-  readonly bytes: (dims: Dims, halves?: Halves) => number; // least memory traffic: each operand moves once
+  /** Bytes of the least memory traffic, in which each operand moves once. */
+  readonly bytes: (dims: Dims, float16Aliases?: Float16Aliases) => number;
 }
 
 /** What TypeScript declares of a kernel, besides its name and its WGSL. */
@@ -57,13 +58,13 @@ const ALIAS = /^alias (\w+) = f32;/gm;
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
   const aliases = Array.from(wgsl.matchAll(ALIAS), ([, alias]) => alias);
   // a shared WGSL part (`//! piece NAME`) may declare bindings between the file's own, so sort by number
-  const all = Array.from(wgsl.matchAll(BINDING)).toSorted(([, a], [, b]) => Number(a) - Number(b));
-  for (const [at, [, index, , , variable]] of all.entries()) {
-    if (Number(index) !== at)
+  const bindingMatches = Array.from(wgsl.matchAll(BINDING)).toSorted(([, a], [, b]) => Number(a) - Number(b));
+  for (const [expectedIndex, [, index, , , variable]] of bindingMatches.entries()) {
+    if (Number(index) !== expectedIndex)
       throw new Error(`${name}: @binding numbers must count up from 0, but ${String(variable)} has ${String(index)}.`);
   }
-  const hasShape = all.at(-1)?.[4] === 'shape';
-  const bindings = all.slice(0, -1).map(([, , space, access, variable, type]): Binding => {
+  const hasShape = bindingMatches.at(-1)?.[4] === 'shape';
+  const bindings = bindingMatches.slice(0, -1).map(([, , space, access, variable, type]): Binding => {
     const uniform = space === 'uniform';
     return {
       name: variable ?? '',
@@ -75,9 +76,10 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
   const fields = /struct Shape \{([^}]*)\}/.exec(wgsl)?.[1];
   if (fields === undefined || !hasShape)
     throw new Error(`${name}: it must bind a \`struct Shape\` last, as \`shape\`.`);
-  const bound = bindings.map((b) => b.name).join(' ');
-  const declared = declaration.bind.join(' ');
-  if (bound !== declared) throw new Error(`${name}: the WGSL binds "${bound}", the declaration says "${declared}".`);
+  const boundNames = bindings.map((b) => b.name).join(' ');
+  const declaredNames = declaration.bind.join(' ');
+  if (boundNames !== declaredNames)
+    throw new Error(`${name}: the WGSL binds "${boundNames}", the declaration says "${declaredNames}".`);
   return {
     name,
     wgsl,
@@ -85,9 +87,11 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
     dims: Array.from(fields.matchAll(/(\w+)\s*:\s*u32/g), (m) => m[1] ?? ''),
     grid: declaration.grid,
     flops: declaration.flops,
-    bytes: (dims, halves = []) => {
-      const half = bindings.filter(({ alias }) => alias !== null && halves.includes(alias)).map((b) => b.name);
-      return declaration.bytes(dims, (binding) => (half.includes(binding) ? 2 : 4));
+    bytes: (dims, float16Aliases = []) => {
+      const float16Bindings = bindings
+        .filter(({ alias }) => alias !== null && float16Aliases.includes(alias))
+        .map((b) => b.name);
+      return declaration.bytes(dims, (binding) => (float16Bindings.includes(binding) ? 2 : 4));
     },
   };
 }
@@ -100,10 +104,10 @@ export function uniformOf({ name, bindings }: Kernel, binding: string): UniformS
 }
 
 /** A kernel's WGSL with these aliases changed to f16. Line numbers stay the same. */
-export function sourceWith({ wgsl }: Kernel, halves: Halves): string {
-  if (halves.length === 0) return wgsl;
+export function sourceWithFloat16({ wgsl }: Kernel, float16Aliases: Float16Aliases): string {
+  if (float16Aliases.length === 0) return wgsl;
   const changed = wgsl.replaceAll(ALIAS, (line, alias: string) =>
-    halves.includes(alias) ? `alias ${alias} = f16;` : line,
+    float16Aliases.includes(alias) ? `alias ${alias} = f16;` : line,
   );
   return `enable f16; ${changed}`;
 }
@@ -123,6 +127,6 @@ export function ceilDiv(n: number, size: number): number {
  * A grid of `groups` workgroups. WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL
  * computes its index from both.
  */
-export function folded(groups: number): [number, number] {
+export function foldedGrid(groups: number): [number, number] {
   return groups <= 65535 ? [groups, 1] : [65535, ceilDiv(groups, 65535)];
 }

@@ -20,13 +20,13 @@ export interface OpTimer {
 
 /** Opens a timer. It uses the device's timestamps if there are any, otherwise the clock around a submit per run. */
 export async function openOpTimer(gpu: Gpu, now: () => number): Promise<OpTimer> {
-  const stamps = gpu.device.features.has('timestamp-query') ? await stampedRun(gpu) : null;
-  const run = stamps?.run ?? clockedRun(gpu, now);
+  const timestamps = gpu.device.features.has('timestamp-query') ? await timestampedRun(gpu) : null;
+  const run = timestamps?.run ?? clockedRun(gpu, now);
   // time of an empty run, which the clock includes and timestamps do not
-  const overhead = stamps ? 0 : Math.min(await run(null, 0), await run(null, 0), await run(null, 0));
+  const overhead = timestamps ? 0 : Math.min(await run(null, 0), await run(null, 0), await run(null, 0));
   return {
-    clock: stamps ? 'timestamps' : 'queue',
-    close: stamps?.close ?? (() => undefined),
+    clock: timestamps ? 'timestamps' : 'queue',
+    close: timestamps?.close ?? (() => undefined),
     async time(op) {
       // the shorter of two, because other work can only add time
       const shortest = async (repeats: number) =>
@@ -44,37 +44,37 @@ type TimedRun = (op: Dispatch | null, repeats: number) => Promise<number>;
 function encode(pass: GPUComputePassEncoder, op: Dispatch | null, repeats: number): void {
   if (!op?.entry.pipeline) return;
   pass.setPipeline(op.entry.pipeline);
-  pass.setBindGroup(0, op.group);
+  pass.setBindGroup(0, op.bindGroup);
   for (let i = 0; i < repeats; i++) pass.dispatchWorkgroups(...op.grid);
 }
 
 function clockedRun(gpu: Gpu, now: () => number): TimedRun {
   return async (op, repeats) => {
-    const began = now();
+    const startedAt = now();
     submit(gpu, (encoder) => {
       const pass = encoder.beginComputePass();
       encode(pass, op, repeats);
       pass.end();
     });
     await gpu.device.queue.onSubmittedWorkDone();
-    return now() - began;
+    return now() - startedAt;
   };
 }
 
-async function stampedRun(gpu: Gpu): Promise<{ readonly run: TimedRun; readonly close: () => void }> {
-  const set = gpu.device.createQuerySet({ type: 'timestamp', count: 2 });
+async function timestampedRun(gpu: Gpu): Promise<{ readonly run: TimedRun; readonly close: () => void }> {
+  const querySet = gpu.device.createQuerySet({ type: 'timestamp', count: 2 });
   const arena = new Arena(gpu);
-  const stamps = arena.declare('timestamps', [4], [], GPUBufferUsage.QUERY_RESOLVE);
+  const timestamps = arena.declare('timestamps', [4], [], GPUBufferUsage.QUERY_RESOLVE);
   await arena.allocate();
-  const readback = new Readback(gpu, 'timestamps', [stamps]);
+  const readback = new Readback(gpu, 'timestamps', [timestamps]);
   const run: TimedRun = async (op, repeats) => {
     submit(gpu, (encoder) => {
       const pass = encoder.beginComputePass({
-        timestampWrites: { querySet: set, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },
+        timestampWrites: { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },
       });
       encode(pass, op, repeats);
       pass.end();
-      encoder.resolveQuerySet(set, 0, 2, stamps.buffer, 0);
+      encoder.resolveQuerySet(querySet, 0, 2, timestamps.buffer, 0);
       readback.encode(encoder);
     });
     const [words] = await readback.read();
@@ -82,7 +82,7 @@ async function stampedRun(gpu: Gpu): Promise<{ readonly run: TimedRun; readonly 
     return Math.max(0, Number(end! - begin!)) / 1e6; // ns
   };
   const close = () => {
-    set.destroy();
+    querySet.destroy();
     readback.destroy();
     arena.destroy();
   };

@@ -1,18 +1,18 @@
 import { NoGpuError } from './gpuAdapter.ts';
 import type { Gpu } from './device.ts';
-import { sourceWith, type Constants, type Halves, type Kernel } from './kernel.ts';
+import { sourceWithFloat16, type Constants, type Float16Aliases, type Kernel } from './kernel.ts';
 
 /** A kernel with its constants and its f16 aliases, and its pipeline once that is compiled. */
 export interface PipelineEntry {
   readonly layout: GPUBindGroupLayout;
   readonly constants: Constants;
   readonly kernel: Kernel;
-  readonly halves: Halves;
+  readonly float16Aliases: Float16Aliases;
   readonly name: string; // of the kernel, and of the aliases that stand for f16
   pipeline: GPUComputePipeline | null;
 }
 
-const byDevice = new WeakMap<GPUDevice, Pipelines>();
+const pipelinesByDevice = new WeakMap<GPUDevice, Pipelines>();
 
 /**
  * The pipelines of a device by kernel, constants and f16 aliases, with explicit layouts. Plans request them while they
@@ -29,11 +29,11 @@ export class Pipelines {
   }
 
   /** The pipelines of a device. What one run has compiled, later runs on the device find compiled. */
-  static of(gpu: Gpu): Pipelines {
-    let pipelines = byDevice.get(gpu.device);
+  static forDevice(gpu: Gpu): Pipelines {
+    let pipelines = pipelinesByDevice.get(gpu.device);
     if (!pipelines) {
       pipelines = new Pipelines(gpu);
-      byDevice.set(gpu.device, pipelines);
+      pipelinesByDevice.set(gpu.device, pipelines);
     }
     return pipelines;
   }
@@ -44,12 +44,12 @@ export class Pipelines {
   }
 
   /** The entry of a kernel with these constants and f16 aliases. Adds it at the first request. */
-  want(kernel: Kernel, constants: Constants, halves: Halves = []): PipelineEntry {
-    const name = halves.length > 0 ? `${kernel.name} (f16 ${halves.join(', ')})` : kernel.name;
+  request(kernel: Kernel, constants: Constants, float16Aliases: Float16Aliases = []): PipelineEntry {
+    const name = float16Aliases.length > 0 ? `${kernel.name} (f16 ${float16Aliases.join(', ')})` : kernel.name;
     const key = `${name} ${JSON.stringify(constants)}`;
     let entry = this.entriesByKey.get(key);
     if (!entry) {
-      entry = { kernel, constants, halves, name, layout: this.layout(kernel), pipeline: null };
+      entry = { kernel, constants, float16Aliases, name, layout: this.layout(kernel), pipeline: null };
       this.entriesByKey.set(key, entry);
     }
     return entry;
@@ -74,11 +74,17 @@ export class Pipelines {
   }
 
   /** Creates the pipeline of an entry. Throws NoGpuError. */
-  async make({ kernel, layout, constants, halves, name }: PipelineEntry): Promise<GPUComputePipeline> {
+  async createPipeline({
+    kernel,
+    layout,
+    constants,
+    float16Aliases,
+    name,
+  }: PipelineEntry): Promise<GPUComputePipeline> {
     const device = this.gpu.device;
     let module = this.modules.get(name);
     if (!module) {
-      module = device.createShaderModule({ label: name, code: sourceWith(kernel, halves) });
+      module = device.createShaderModule({ label: name, code: sourceWithFloat16(kernel, float16Aliases) });
       this.modules.set(name, module);
     }
     this.gpu.counters.creations++;

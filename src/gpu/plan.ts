@@ -1,14 +1,14 @@
 import { createBuffer, destroyBuffer, type Gpu } from './device.ts';
-import type { Binding, Constants, Dims, Halves, Kernel } from './kernel.ts';
+import type { Binding, Constants, Dims, Float16Aliases, Kernel } from './kernel.ts';
 import type { PipelineEntry, Pipelines } from './pipelines.ts';
-import { bytesOf, type Tensor } from './tensor.ts';
+import { scalarBytes, type Tensor } from './tensor.ts';
 import { uniformBytes } from './uniform.ts';
 
 /** One recorded dispatch. */
 export interface Dispatch {
   readonly kind: 'dispatch';
   readonly entry: PipelineEntry;
-  readonly group: GPUBindGroup;
+  readonly bindGroup: GPUBindGroup;
   readonly grid: readonly [number, number, number];
   readonly dims: Dims;
 }
@@ -27,10 +27,10 @@ const SLOT_BYTES = 256; // uniform offsets are multiples of this many bytes
 const BUFFER_SLOTS = 256; // slots in one uniform buffer, one per shape
 
 /**
- * Uniform buffers with the shapes of dispatches. Each different shape is written once, into a slot of its own;
- * dispatches with equal shapes use the same slot.
+ * Uniform buffers with the shapes of dispatches, which are their sizes and strides. Each different shape is written
+ * once, into a slot of its own; dispatches with equal shapes use the same slot.
  */
-export class ShapePool {
+export class ShapeUniforms {
   private readonly gpu: Gpu;
   private readonly bindingsByShape = new Map<string, GPUBufferBinding>();
   private readonly buffers: GPUBuffer[] = [];
@@ -40,7 +40,7 @@ export class ShapePool {
   }
 
   /** The slot with this shape, given as 32-bit words. Writes it if no slot has it yet. */
-  slot(words: readonly number[]): GPUBufferBinding {
+  slotFor(words: readonly number[]): GPUBufferBinding {
     const key = words.join(' ');
     let binding = this.bindingsByShape.get(key);
     if (!binding) {
@@ -67,7 +67,7 @@ export class ShapePool {
 export interface Recorder {
   readonly gpu: Gpu;
   readonly pipelines: Pipelines;
-  readonly shapes: ShapePool;
+  readonly shapes: ShapeUniforms;
 }
 
 /**
@@ -92,55 +92,55 @@ export class Plan {
    */
   dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
     const { gpu, pipelines, shapes } = this.recorder;
-    const place = `${this.label} / ${kernel.name}`;
+    const context = `${this.label} / ${kernel.name}`;
     const unknown = Object.keys(tensors).find((name) => !kernel.bindings.some((b) => b.name === name));
     if (unknown)
       throw new Error(
-        `${place}: there is a tensor for ${unknown}, but the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
+        `${context}: there is a tensor for ${unknown}, but the kernel binds ${kernel.bindings.map((b) => b.name).join(', ')}.`,
       );
-    const bound = kernel.bindings.map((binding) => {
+    const boundTensors = kernel.bindings.map((binding) => {
       const tensor = tensors[binding.name];
       if (!tensor)
         throw new Error(
-          `${place}: there is no tensor for ${binding.name}. There are ${Object.keys(tensors).join(', ')}.`,
+          `${context}: there is no tensor for ${binding.name}. There are ${Object.keys(tensors).join(', ')}.`,
         );
       if (binding.struct && tensor.bytes < uniformBytes(binding.struct))
         throw new Error(
-          `${place}: ${tensor.name} has ${tensor.bytes} bytes; struct ${binding.struct.name} has ${uniformBytes(binding.struct)}.`,
+          `${context}: ${tensor.name} has ${tensor.bytes} bytes; struct ${binding.struct.name} has ${uniformBytes(binding.struct)}.`,
         );
       return { binding, tensor };
     });
-    for (const one of bound.filter((b) => b.binding.access === 'read_write')) {
-      const other = bound.find((b) => b !== one && b.tensor.buffer === one.tensor.buffer);
+    for (const written of boundTensors.filter((b) => b.binding.access === 'read_write')) {
+      const other = boundTensors.find((b) => b !== written && b.tensor.buffer === written.tensor.buffer);
       if (other)
         throw new Error(
-          `${place}: ${one.tensor.name} is written while ${other.tensor.name} of the same buffer is bound.`,
+          `${context}: ${written.tensor.name} is written while ${other.tensor.name} of the same buffer is bound.`,
         );
     }
     const words = kernel.dims.map((name) => {
       const value = dims[name];
       if (value === undefined)
-        throw new Error(`${place}: the shape field ${name} is missing. There are ${Object.keys(dims).join(', ')}.`);
+        throw new Error(`${context}: the shape field ${name} is missing. There are ${Object.keys(dims).join(', ')}.`);
       return value;
     });
     const grid = kernel.grid(dims);
     const [x, y = 1, z = 1] = grid;
     if (Math.max(x, y, z) > 65535)
-      throw new Error(`${place}: a grid of ${grid.join('×')} workgroups is too large: the limit is 65,535 each way.`);
-    const entry = pipelines.want(kernel, constants, halvesOf(bound, place));
+      throw new Error(`${context}: a grid of ${grid.join('×')} workgroups is too large: the limit is 65,535 each way.`);
+    const entry = pipelines.request(kernel, constants, float16AliasesOf(boundTensors, context));
     gpu.counters.creations++;
-    const group = gpu.device.createBindGroup({
+    const bindGroup = gpu.device.createBindGroup({
       label: kernel.name,
       layout: entry.layout,
       entries: [
-        ...bound.map(({ tensor }, binding) => ({
+        ...boundTensors.map(({ tensor }, binding) => ({
           binding,
           resource: { buffer: tensor.buffer, offset: tensor.offset, size: Math.max(4, tensor.bytes) },
         })),
-        { binding: bound.length, resource: shapes.slot(words) },
+        { binding: boundTensors.length, resource: shapes.slotFor(words) },
       ],
     });
-    this.ops.push({ kind: 'dispatch', entry, group, grid: [x, y, z], dims });
+    this.ops.push({ kind: 'dispatch', entry, bindGroup, grid: [x, y, z], dims });
   }
 
   /** Adds a copy of `bytes` from scalar `start` of `from` to the beginning of `to`. */
@@ -154,16 +154,16 @@ export class Plan {
   }
 
   /** The dispatches of this plan, in order. */
-  get list(): readonly Dispatch[] {
+  get dispatches(): readonly Dispatch[] {
     return this.ops.filter((op) => op.kind === 'dispatch');
   }
 
-  get dispatches(): number {
-    return this.list.length;
+  get dispatchCount(): number {
+    return this.dispatches.length;
   }
 
   get flops(): number {
-    return this.list.reduce((sum, op) => sum + op.entry.kernel.flops(op.dims), 0);
+    return this.dispatches.reduce((sum, op) => sum + op.entry.kernel.flops(op.dims), 0);
   }
 
   /** Encodes the whole list `times` times. Dispatches in a row share a compute pass. */
@@ -181,7 +181,7 @@ export class Plan {
           pass ??= encoder.beginComputePass();
           if (pipeline !== current) pass.setPipeline(pipeline);
           current = pipeline;
-          pass.setBindGroup(0, op.group);
+          pass.setBindGroup(0, op.bindGroup);
           pass.dispatchWorkgroups(...op.grid);
           continue;
         }
@@ -191,7 +191,7 @@ export class Plan {
         if (op.kind === 'copy') {
           encoder.copyBufferToBuffer(
             op.from.buffer,
-            op.from.offset + op.start * bytesOf(op.from.scalar),
+            op.from.offset + op.start * scalarBytes(op.from.scalarType),
             op.to.buffer,
             op.to.offset,
             op.bytes,
@@ -203,24 +203,27 @@ export class Plan {
     }
     pass?.end();
     this.replays += times;
-    this.recorder.gpu.counters.dispatches += this.dispatches * times;
+    this.recorder.gpu.counters.dispatches += this.dispatchCount * times;
   }
 }
 
 /**
- * The WGSL type aliases that must stand for f16 in this dispatch, because the tensors bound under them hold f16 numbers
- * (halves). Throws if a binding without an alias gets halves, or if an alias has one tensor of halves and one of f32.
+ * The WGSL type aliases that must stand for f16 in this dispatch, because the tensors bound under them hold f16. Throws
+ * if a binding without an alias gets a tensor of f16, or if an alias has one tensor of f16 and one of f32.
  */
-function halvesOf(bound: readonly { readonly binding: Binding; readonly tensor: Tensor }[], place: string): Halves {
-  const halves = new Set<string>();
+function float16AliasesOf(
+  bound: readonly { readonly binding: Binding; readonly tensor: Tensor }[],
+  context: string,
+): Float16Aliases {
+  const aliases = new Set<string>();
   for (const { binding, tensor } of bound) {
-    if (tensor.scalar === 'f32') continue;
-    if (binding.alias === null) throw new Error(`${place}: ${tensor.name} holds halves; ${binding.name} wants f32.`);
-    halves.add(binding.alias);
+    if (tensor.scalarType === 'f32') continue;
+    if (binding.alias === null) throw new Error(`${context}: ${tensor.name} holds halves; ${binding.name} wants f32.`);
+    aliases.add(binding.alias);
   }
   for (const { binding, tensor } of bound) {
-    if (tensor.scalar === 'f32' && binding.alias !== null && halves.has(binding.alias))
-      throw new Error(`${place}: ${tensor.name} holds f32, and other tensors of ${binding.alias} hold halves.`);
+    if (tensor.scalarType === 'f32' && binding.alias !== null && aliases.has(binding.alias))
+      throw new Error(`${context}: ${tensor.name} holds f32, and other tensors of ${binding.alias} hold halves.`);
   }
-  return [...halves];
+  return [...aliases];
 }

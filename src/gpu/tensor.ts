@@ -1,10 +1,10 @@
 import { createBuffer, destroyBuffer, submit, upload, type Gpu } from './device.ts';
 
-/** Type of a scalar. f16 (a half) takes 2 bytes, f32 takes 4. Integers take 4 and also count as f32. */
-export type Scalar = 'f32' | 'f16';
+/** Type of a scalar. f16 takes 2 bytes, f32 takes 4. Integers take 4 and also count as f32. */
+export type ScalarType = 'f32' | 'f16';
 
 /** Bytes of a scalar. */
-export function bytesOf(scalar: Scalar): number {
+export function scalarBytes(scalar: ScalarType): number {
   return scalar === 'f16' ? 2 : 4;
 }
 
@@ -12,7 +12,7 @@ export function bytesOf(scalar: Scalar): number {
 export interface Tensor {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly scalar: Scalar;
+  readonly scalarType: ScalarType;
   readonly bytes: number; // a multiple of 4, as bindings and copies require
   readonly offset: number; // bytes, a multiple of 256
   readonly buffer: GPUBuffer; // throws before the arena has allocated
@@ -22,35 +22,35 @@ export interface Tensor {
 export class LimitError extends Error {
   override readonly name = 'LimitError';
   readonly tensor: string;
-  readonly knobs: readonly string[]; // settings to reduce
-  constructor(tensor: string, message: string, knobs: readonly string[]) {
+  readonly knobsToReduce: readonly string[]; // settings to reduce
+  constructor(tensor: string, message: string, knobsToReduce: readonly string[]) {
     super(message);
     this.tensor = tensor;
-    this.knobs = knobs;
+    this.knobsToReduce = knobsToReduce;
   }
 }
 
 /** Slices of a buffer start at multiples of this many bytes. */
 const OFFSET_BYTES = 256;
-/** Slices that start at multiples of this many scalars are aligned, even if the scalars are halves. */
+/** A slice that starts at a multiple of this many scalars is aligned, whether its scalars are f16 or f32. */
 const ALIGNED_SCALARS = OFFSET_BYTES / 2;
 
 /** Rounds up to a multiple of ALIGNED_SCALARS. */
-export function aligned(scalars: number): number {
+export function alignUp(scalars: number): number {
   return Math.ceil(scalars / ALIGNED_SCALARS) * ALIGNED_SCALARS;
 }
 
 /** Bytes of a shape's scalars, rounded up to whole words. */
-function bytesIn(shape: readonly number[], scalar: Scalar): number {
+function shapeBytes(shape: readonly number[], scalarType: ScalarType): number {
   const count = shape.reduce((a, b) => a * b, 1);
-  return Math.ceil((count * bytesOf(scalar)) / 4) * 4;
+  return Math.ceil((count * scalarBytes(scalarType)) / 4) * 4;
 }
 
-interface Declared {
+interface DeclaredTensor {
   readonly name: string;
   readonly bytes: number;
   readonly usage: number;
-  readonly knobs: readonly string[];
+  readonly knobsToReduce: readonly string[];
   buffer: GPUBuffer | null;
 }
 
@@ -60,30 +60,30 @@ interface Declared {
  */
 export class Arena {
   private readonly gpu: Gpu;
-  private readonly declared: Declared[] = [];
+  private readonly declared: DeclaredTensor[] = [];
 
   constructor(gpu: Gpu) {
     this.gpu = gpu;
   }
 
   /**
-   * Declares a zeroed tensor with a buffer of its own. `knobs` are the settings that the error names if it does not
-   * fit.
+   * Declares a zeroed tensor with a buffer of its own. `knobsToReduce` are the settings that LimitError names if the
+   * tensor does not fit.
    */
   declare(
     name: string,
     shape: readonly number[],
-    knobs: readonly string[] = [],
+    knobsToReduce: readonly string[] = [],
     usage = 0,
-    scalar: Scalar = 'f32',
+    scalarType: ScalarType = 'f32',
   ): Tensor {
-    const bytes = bytesIn(shape, scalar);
-    const entry: Declared = { name, bytes: Math.max(16, bytes), usage, knobs, buffer: null };
+    const bytes = shapeBytes(shape, scalarType);
+    const entry: DeclaredTensor = { name, bytes: Math.max(16, bytes), usage, knobsToReduce, buffer: null };
     this.declared.push(entry);
     return {
       name,
       shape,
-      scalar,
+      scalarType,
       bytes,
       offset: 0,
       get buffer() {
@@ -94,7 +94,7 @@ export class Arena {
   }
 
   /** Every tensor with a buffer of its own. */
-  get list(): readonly { readonly name: string; readonly bytes: number }[] {
+  get declaredTensors(): readonly { readonly name: string; readonly bytes: number }[] {
     return this.declared.map(({ name, bytes }) => ({ name, bytes }));
   }
 
@@ -111,21 +111,25 @@ export class Arena {
     const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
     for (const d of this.declared) {
       if (d.bytes > limit) {
-        const which = limit === limits.maxBufferSize ? 'maxBufferSize' : 'maxStorageBufferBindingSize';
-        throw new LimitError(d.name, `${d.name} needs ${d.bytes} bytes; this adapter's ${which} is ${limit}.`, d.knobs);
+        const limitName = limit === limits.maxBufferSize ? 'maxBufferSize' : 'maxStorageBufferBindingSize';
+        throw new LimitError(
+          d.name,
+          `${d.name} needs ${d.bytes} bytes; this adapter's ${limitName} is ${limit}.`,
+          d.knobsToReduce,
+        );
       }
     }
     this.gpu.device.pushErrorScope('out-of-memory');
-    const common = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    for (const d of this.declared) d.buffer ??= createBuffer(this.gpu, d.name, d.bytes, common | d.usage);
-    const failed = await this.gpu.device.popErrorScope();
-    if (failed) {
+    const commonUsage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    for (const d of this.declared) d.buffer ??= createBuffer(this.gpu, d.name, d.bytes, commonUsage | d.usage);
+    const memoryError = await this.gpu.device.popErrorScope();
+    if (memoryError) {
       this.destroy();
-      const knobs = [...new Set(this.declared.flatMap((d) => d.knobs))];
+      const allKnobs = [...new Set(this.declared.flatMap((d) => d.knobsToReduce))];
       throw new LimitError(
         'arena',
-        `The adapter has no ${this.bytes} bytes left for this model: ${failed.message}`,
-        knobs,
+        `The adapter has no ${this.bytes} bytes left for this model: ${memoryError.message}`,
+        allKnobs,
       );
     }
     if (this.gpu.software) this.clearAll();
@@ -150,28 +154,28 @@ export class Arena {
   }
 }
 
-/** A view of `shape` that begins `start` scalars into `whole`, at a multiple of 256 bytes. Throws RangeError. */
-export function slice(whole: Tensor, name: string, start: number, shape: readonly number[]): Tensor {
-  const { scalar } = whole;
-  const offset = whole.offset + start * bytesOf(scalar);
+/** A view of `shape` that begins `start` scalars into `parent`, at a multiple of 256 bytes. Throws RangeError. */
+export function slice(parent: Tensor, name: string, start: number, shape: readonly number[]): Tensor {
+  const { scalarType } = parent;
+  const offset = parent.offset + start * scalarBytes(scalarType);
   if (offset % OFFSET_BYTES !== 0)
     throw new RangeError(
-      `${name}: starts at scalar ${start}, which is not a multiple of ${OFFSET_BYTES / bytesOf(scalar)}.`,
+      `${name}: starts at scalar ${start}, which is not a multiple of ${OFFSET_BYTES / scalarBytes(scalarType)}.`,
     );
-  const bytes = bytesIn(shape, scalar);
-  if (offset + bytes > whole.offset + whole.bytes) {
+  const bytes = shapeBytes(shape, scalarType);
+  if (offset + bytes > parent.offset + parent.bytes) {
     throw new RangeError(
-      `${name}: ${shape.join('×')} from ${start} goes past the end of ${whole.name} (${whole.shape.join('×')}).`,
+      `${name}: ${shape.join('×')} from ${start} goes past the end of ${parent.name} (${parent.shape.join('×')}).`,
     );
   }
   return {
     name,
     shape,
-    scalar,
+    scalarType,
     bytes,
     offset,
     get buffer() {
-      return whole.buffer;
+      return parent.buffer;
     },
   };
 }

@@ -1,9 +1,9 @@
-const SCALARS = ['f32', 'u32', 'i32'] as const;
+const SCALAR_TYPES = ['f32', 'u32', 'i32'] as const;
 
 /** A field of a uniform: a scalar of four bytes. */
 export interface UniformField {
   readonly name: string;
-  readonly type: (typeof SCALARS)[number];
+  readonly type: (typeof SCALAR_TYPES)[number];
 }
 
 /** A uniform's struct as the WGSL declares it. Its fields lie one after the other, four bytes each. */
@@ -23,9 +23,9 @@ export function uniformStruct(wgsl: string, name: string): UniformStruct {
     .filter((line) => line !== '')
     .map((line): UniformField => {
       const [, field, scalar] = /^(\w+)\s*:\s*(\w+)$/.exec(line) ?? [];
-      const type = SCALARS.find((known) => known === scalar);
+      const type = SCALAR_TYPES.find((known) => known === scalar);
       if (field === undefined || !type)
-        throw new Error(`struct ${name}: \`${line}\` isn't a scalar. Use ${SCALARS.join(', ')}.`);
+        throw new Error(`struct ${name}: \`${line}\` isn't a scalar. Use ${SCALAR_TYPES.join(', ')}.`);
       return { name: field, type };
     });
   return { name, fields };
@@ -38,19 +38,19 @@ export function uniformWords({ name, fields }: UniformStruct, values: Readonly<R
     throw new Error(`struct ${name} has no field ${unknown}. It has ${fields.map((field) => field.name).join(', ')}.`);
   const words = new Uint32Array(fields.length);
   const floats = new Float32Array(words.buffer);
-  for (const [at, { name: field, type }] of fields.entries()) {
+  for (const [index, { name: field, type }] of fields.entries()) {
     const value = values[field];
     if (value === undefined) throw new Error(`struct ${name}: there is no value for ${field}.`);
-    (type === 'f32' ? floats : words)[at] = value;
+    (type === 'f32' ? floats : words)[index] = value;
   }
   return words;
 }
 
 /** Byte offset of a field. Throws if the struct has no such field. */
-export function offsetOf({ name, fields }: UniformStruct, field: string): number {
-  const at = fields.findIndex((one) => one.name === field);
-  if (at < 0) throw new Error(`struct ${name} has no field ${field}.`);
-  return 4 * at;
+export function fieldOffset({ name, fields }: UniformStruct, field: string): number {
+  const index = fields.findIndex((one) => one.name === field);
+  if (index < 0) throw new Error(`struct ${name} has no field ${field}.`);
+  return 4 * index;
 }
 
 /** Size of a uniform in bytes. */
@@ -61,10 +61,10 @@ export function uniformBytes({ fields }: UniformStruct): number {
 const CONSTANT = /\bconst (\w+) = ([\d.]+)u?;/g;
 
 /**
- * The number of a choice in WGSL: `codeIn(wgsl, 'KL', 'k1')` is the value of `const KL_K1`. Throws if there is no such
- * constant.
+ * The number of a choice in WGSL: `choiceCode(wgsl, 'KL', 'k1')` is the value of `const KL_K1`. Throws if there is no
+ * such constant.
  */
-export function codeIn(wgsl: string, prefix: string, choice: string): number {
+export function choiceCode(wgsl: string, prefix: string, choice: string): number {
   const name = `${prefix}_${choice.replaceAll('-', '_').toUpperCase()}`;
   const value = Array.from(wgsl.matchAll(CONSTANT)).find(([, constant]) => constant === name)?.[2];
   if (value === undefined) throw new Error(`The WGSL has no \`const ${name}\`, the number of ${choice}. Declare it.`);

@@ -25,15 +25,15 @@ export const LOSS_TYPES: Readonly<Record<RunConfig['aggregation'], string>> = {
   'seq-mean-token-sum-norm': 'dr_grpo',
 };
 
-/** The smallest divisor of `count` that is at least `least`. Requires 1 ≤ `least` ≤ `count`. */
-export function divisorFrom(count: number, least: number): number {
-  let divisor = Math.ceil(least);
+/** The smallest divisor of `count` that is at least `minimum`. Requires 1 ≤ `minimum` ≤ `count`. */
+export function divisorAtLeast(count: number, minimum: number): number {
+  let divisor = Math.ceil(minimum);
   while (count % divisor !== 0) divisor++;
   return divisor;
 }
 
 /** Rollouts per task for an engine that needs at least two to compare. */
-export function generations({ groupSize }: RunConfig): number {
+export function generationsPerTask({ groupSize }: RunConfig): number {
   return Math.max(2, groupSize);
 }
 

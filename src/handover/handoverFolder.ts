@@ -1,6 +1,6 @@
 import { ProblemError } from '../base/problem.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
+import { utf8Bytes, type Files } from '../checkpoints/checkpointFolder.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
@@ -10,7 +10,7 @@ import environmentModule from './python/playground_env.py?raw';
 import { type Rules, rulesOf, type TaskRow, taskRows } from './taskRows.ts';
 
 /** A run to hand over: with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
-export interface HandedOver {
+export interface HandoverSource {
   readonly run: PackedRun;
   readonly env: ToolEnv;
   readonly train: readonly EpisodeSeeds[];
@@ -18,7 +18,7 @@ export interface HandedOver {
 }
 
 /** The contents of a handed-over folder, from which the files of both engines are written. */
-export interface Folder {
+export interface HandoverFolder {
   readonly config: RunConfig;
   readonly rules: Rules;
   readonly train: readonly TaskRow[];
@@ -50,11 +50,11 @@ export function handoverProblem(
 
 /** Throws ProblemError unless the folder's rules in Python can play the run's tasks exactly like the page. */
 export function checkHandover(env: ToolEnv, config: RunConfig): void {
-  if (!env.data || config.language === 'text' || config.model === 'checkpoint') throw handoverProblem(env, config);
+  if (!env.rulesData || config.language === 'text' || config.model === 'checkpoint') throw handoverProblem(env, config);
 }
 
 /** The tasks and rules of a run as data. Throws ProblemError if its environment has no rules in Python. */
-export function folderOf({ run, env, train, val }: HandedOver): Folder {
+export function handoverFolder({ run, env, train, val }: HandoverSource): HandoverFolder {
   const { config } = run; // of the last update; knobs that were changed since then don't count
   const rules = rulesOf(env, config);
   if (!rules) throw handoverProblem(env, config);
@@ -71,13 +71,13 @@ export function folderOf({ run, env, train, val }: HandedOver): Folder {
 }
 
 /** The files for both engines: rules, tasks, and in model/ the checkpoint with its tokenizer. */
-export function sharedFiles({ rules, train, val }: Folder, run: PackedRun): Files {
+export function sharedFiles({ rules, train, val }: HandoverFolder, run: PackedRun): Files {
   const lines = (rows: readonly TaskRow[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   return new Map([
-    ['playground_env.py', bytesOf(environmentModule)],
-    ['environment.json', bytesOf(`${JSON.stringify(rules)}\n`)],
-    ['train.jsonl', bytesOf(lines(train))],
-    ['val.jsonl', bytesOf(lines(val))],
+    ['playground_env.py', utf8Bytes(environmentModule)],
+    ['environment.json', utf8Bytes(`${JSON.stringify(rules)}\n`)],
+    ['train.jsonl', utf8Bytes(lines(train))],
+    ['val.jsonl', utf8Bytes(lines(val))],
     ...Array.from(checkpointFiles(run), ([name, bytes]) => [`model/${name}`, bytes] as const),
   ]);
 }

@@ -1,13 +1,13 @@
 import type { FieldName, RunConfig } from '../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../config/mappedKnob.ts';
 import { usesCritic } from '../config/estimators.ts';
-import { idle } from '../config/idle.ts';
+import { whyIdle } from '../config/idle.ts';
 import {
   ESTIMATOR_COUNTERPARTS,
   LOSS_TYPES,
   policyStartStep,
-  divisorFrom,
-  generations,
+  divisorAtLeast,
+  generationsPerTask,
   type Overrides,
 } from './counterparts.ts';
 
@@ -17,12 +17,12 @@ export type Counterpart =
   | { readonly folder: string } // the part of the folder that has the knob's effect
   | { readonly none: string }; // why there is no counterpart
 
-type Row = Readonly<Record<Engine, Counterpart>>;
+type CounterpartRow = Readonly<Record<Engine, Counterpart>>;
 
-const task: Row = { verl: { folder: 'the tasks' }, trl: { folder: 'the tasks' } };
-const rules: Row = { verl: { folder: 'environment.json' }, trl: { folder: 'environment.json' } };
-const model: Row = { verl: { folder: 'model/' }, trl: { folder: 'model/' } };
-const none = (why: string): Row => ({ verl: { none: why }, trl: { none: why } });
+const inTasks: CounterpartRow = { verl: { folder: 'the tasks' }, trl: { folder: 'the tasks' } };
+const inRules: CounterpartRow = { verl: { folder: 'environment.json' }, trl: { folder: 'environment.json' } };
+const inModel: CounterpartRow = { verl: { folder: 'model/' }, trl: { folder: 'model/' } };
+const noCounterpart = (why: string): CounterpartRow => ({ verl: { none: why }, trl: { none: why } });
 const setting = (name: string, value: (c: RunConfig) => Overrides[string], note?: string): Counterpart => ({
   keys: [name],
   set: (c) => ({ [name]: value(c) }),
@@ -31,11 +31,11 @@ const setting = (name: string, value: (c: RunConfig) => Overrides[string], note?
 
 const ACTOR = 'actor_rollout_ref.actor';
 const ROLLOUT = 'actor_rollout_ref.rollout';
-const NOT_HANDED_OVER = none('its environment isn’t handed over');
-const REWARD_MODEL = none('the environment’s rewards are handed over, a reward model isn’t');
+const NOT_HANDED_OVER = noCounterpart('its environment isn’t handed over');
+const REWARD_MODEL = noCounterpart('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
-const ONLY_AGENT_TOKENS = none('there only the agent’s tokens are in the loss, never observations');
-const NO_ADAPTER = none('runs with model=checkpoint aren’t handed over');
+const ONLY_AGENT_TOKENS = noCounterpart('there only the agent’s tokens are in the loss, never observations');
+const NO_ADAPTER = noCounterpart('runs with model=checkpoint aren’t handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
 const NO_FILTER: Counterpart = { none: 'every group is kept; a group whose scores are equal gets advantage 0' };
 const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
@@ -46,14 +46,14 @@ const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
  */
 // One knob per line reads best as a table.
 // prettier-ignore
-export const MAPPING: Readonly<Record<FieldName, Row>> = {
-  env: task, range: rules, entities: task, relations: task, hops: task, oneHopShare: task, topPassages: rules, names: task, retriever: task,
+export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
+  env: inTasks, range: inRules, entities: inTasks, relations: inTasks, hops: inTasks, oneHopShare: inTasks, topPassages: inRules, names: inTasks, retriever: inTasks,
   size: NOT_HANDED_OVER, slip: NOT_HANDED_OVER, ends: NOT_HANDED_OVER, sight: NOT_HANDED_OVER,
-  failureRate: rules, latency: rules, distractors: rules, maxTurns: rules,
-  grammar: none('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
-  think: rules, language: none('only tasks with language=words are handed over'),
+  failureRate: inRules, latency: inRules, distractors: inRules, maxTurns: inRules,
+  grammar: noCounterpart('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
+  think: inRules, language: noCounterpart('only tasks with language=words are handed over'),
 
-  outcomeReward: rules, answerReward: rules, processReward: rules, callReward: rules, invalidPenalty: rules, thinkReward: rules, turnCost: rules,
+  outcomeReward: inRules, answerReward: inRules, processReward: inRules, callReward: inRules, invalidPenalty: inRules, thinkReward: inRules, turnCost: inRules,
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
@@ -67,7 +67,7 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'GRPOTrainer scales advantages by scale_rewards, see divideByStd' } },
   gamma: { verl: setting('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: setting('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
-  turnGamma: none('no estimator over turns'),
+  turnGamma: noCounterpart('no estimator over turns'),
   surrogate: {
     verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
     trl: { none: 'the ratio is always clipped; on a batch’s first step the gradients are the same' },
@@ -108,25 +108,25 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
 
   lossMask: ONLY_AGENT_TOKENS, advantageMask: ONLY_AGENT_TOKENS, advantageTokens: ONLY_AGENT_TOKENS, whitenTokens: ONLY_AGENT_TOKENS, valueTokens: ONLY_AGENT_TOKENS, klRewardTokens: ONLY_AGENT_TOKENS,
   policyTokens: ONLY_AGENT_TOKENS, regularizerTokens: ONLY_AGENT_TOKENS,
-  choiceMask: none('without a grammar there is always more than one choice'),
+  choiceMask: noCounterpart('without a grammar there is always more than one choice'),
   remask: ONLY_AGENT_TOKENS,
-  rewardOnLastAction: none('a rollout’s whole score is paid at its last token'),
+  rewardOnLastAction: noCounterpart('a rollout’s whole score is paid at its last token'),
 
   filter: {
     verl: setting('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws new groups for those it drops, as in DAPO; with top-fraction or top-p every group is kept'),
     trl: NO_FILTER,
   },
-  filterShare: none('no filter keeps a share of the groups'),
-  filterTopP: none('no filter keeps a share of the groups'),
+  filterShare: noCounterpart('no filter keeps a share of the groups'),
+  filterTopP: noCounterpart('no filter keeps a share of the groups'),
   filterScore: { verl: setting('algorithm.filter_groups.metric', ({ filterScore }) => filterScore), trl: NO_FILTER },
-  filterScaling: none('advantages aren’t rescaled after filtering'),
-  prompts: { verl: setting('data.train_batch_size', ({ prompts }) => prompts), trl: setting('generation_batch_size', (c) => c.prompts * generations(c), 'rollouts: prompts × groupSize') },
-  groupSize: { verl: setting(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: setting('num_generations', generations, 'at least 2, because one rollout is no group; 1 becomes 2') },
-  randomness: rules,
+  filterScaling: noCounterpart('advantages aren’t rescaled after filtering'),
+  prompts: { verl: setting('data.train_batch_size', ({ prompts }) => prompts), trl: setting('generation_batch_size', (c) => c.prompts * generationsPerTask(c), 'rollouts: prompts × groupSize') },
+  groupSize: { verl: setting(`${ROLLOUT}.n`, ({ groupSize }) => groupSize), trl: setting('num_generations', generationsPerTask, 'at least 2, because one rollout is no group; 1 becomes 2') },
+  randomness: inRules,
   temperature: { verl: setting(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: setting('temperature', ({ temperature }) => temperature) },
   topK: { verl: setting(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: setting('top_k', ({ topK }) => topK) },
   topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
-  decodeChunk: none('only changes the page’s speed'),
+  decodeChunk: noCounterpart('only changes the page’s speed'),
 
   learningRate: {
     verl: setting(`${ACTOR}.optim.lr`, ({ learningRate }) => learningRate, 'constant, except during rateWarmup'),
@@ -139,8 +139,8 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
   criticLearningRate: { verl: setting('critic.optim.lr', (c) => (c.critic === 'separate' ? c.criticLearningRate : c.learningRate)), trl: NO_CRITIC },
   epochs: { verl: setting(`${ACTOR}.ppo_epochs`, ({ epochs }) => epochs), trl: setting('num_iterations', ({ epochs }) => epochs) },
   minibatches: {
-    verl: setting(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorFrom(prompts, prompts / minibatches), 'in prompts; it must divide their number, so the next divisor is taken and there may be fewer minibatches'),
-    trl: setting('per_device_train_batch_size', (c) => (c.prompts * generations(c)) / c.minibatches, 'in rollouts, on one device'),
+    verl: setting(`${ACTOR}.ppo_mini_batch_size`, ({ prompts, minibatches }) => divisorAtLeast(prompts, prompts / minibatches), 'in prompts; it must divide their number, so the next divisor is taken and there may be fewer minibatches'),
+    trl: setting('per_device_train_batch_size', (c) => (c.prompts * generationsPerTask(c)) / c.minibatches, 'in rollouts, on one device'),
   },
   maxGradNorm: {
     verl: { keys: [`${ACTOR}.grad_clip`, 'critic.grad_clip'], set: ({ maxGradNorm }) => ({ [`${ACTOR}.grad_clip`]: maxGradNorm, [`${ACTOR}.optim.clip_grad`]: maxGradNorm, 'critic.grad_clip': maxGradNorm, 'critic.optim.clip_grad': maxGradNorm }), note: 'optim.clip_grad of both networks gets the same value' },
@@ -157,20 +157,20 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
     trl: setting('weight_decay', ({ weightDecay }) => weightDecay),
   },
 
-  model: none('only runs with model=sizes are handed over'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
-  layers: model, width: model, heads: model, kvHeads: model, ffn: model, tieEmbeddings: model, attentionBias: model,
+  model: noCounterpart('only runs with model=sizes are handed over'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
+  layers: inModel, width: inModel, heads: inModel, kvHeads: inModel, ffn: inModel, tieEmbeddings: inModel, attentionBias: inModel,
 
-  warmStart: model, demonstrator: model, imitationSteps: model,
+  warmStart: inModel, demonstrator: inModel, imitationSteps: inModel,
   updates: { verl: setting('trainer.total_training_steps', ({ updates }) => updates), trl: setting('max_steps', (c) => c.updates * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs') },
   evalEvery: {
     verl: setting('trainer.test_freq', ({ evalEvery }) => (evalEvery > 0 ? evalEvery : -1)),
     trl: { keys: ['eval_strategy', 'eval_steps'], set: (c) => (c.evalEvery > 0 ? { eval_strategy: 'steps', eval_steps: c.evalEvery * c.minibatches * c.epochs } : { eval_strategy: 'no' }), note: 'in optimizer steps' },
   },
   evalTasks: { verl: { folder: 'val.jsonl' }, trl: { folder: 'val.jsonl' } },
-  evaluation: none('val.jsonl has the held-out tasks only'),
-  miEvery: none('verl and TRL don’t measure it'),
-  backend: none('verl and TRL have their own'),
-  kernels: none('verl and TRL have their own'),
+  evaluation: noCounterpart('val.jsonl has the held-out tasks only'),
+  miEvery: noCounterpart('verl and TRL don’t measure it'),
+  backend: noCounterpart('verl and TRL have their own'),
+  kernels: noCounterpart('verl and TRL have their own'),
   storage: {
     verl: setting(`${ROLLOUT}.dtype`, ({ storage }) => (storage === 'f16' ? 'float16' : 'float32')),
     trl: setting('fp16', ({ storage }) => storage === 'f16', 'on a GPU'),
@@ -183,32 +183,32 @@ export const MAPPING: Readonly<Record<FieldName, Row>> = {
  * the folder last.
  */
 export function mappedKnobs(config: RunConfig): readonly MappedKnob[] {
-  const names = (Object.keys(MAPPING) as FieldName[]).filter((knob) => idle(knob, config) === null);
-  const folderCount = (knob: FieldName) => ENGINES.filter((engine) => 'folder' in MAPPING[knob][engine]).length;
+  const names = (Object.keys(COUNTERPARTS) as FieldName[]).filter((knob) => whyIdle(knob, config) === null);
+  const folderCount = (knob: FieldName) => ENGINES.filter((engine) => 'folder' in COUNTERPARTS[knob][engine]).length;
   return names
     .toSorted((a, b) => folderCount(a) - folderCount(b))
     .map((knob) => {
-      const { verl, trl } = MAPPING[knob];
-      return { knob, value: config[knob], verl: inWords(verl, config), trl: inWords(trl, config) };
+      const { verl, trl } = COUNTERPARTS[knob];
+      return { knob, value: config[knob], verl: counterpartText(verl, config), trl: counterpartText(trl, config) };
     });
 }
 
 /** Describes a counterpart in words. With a configuration, settings have their values. */
-export function inWords(counterpart: Counterpart, config?: RunConfig): string {
+export function counterpartText(counterpart: Counterpart, config?: RunConfig): string {
   if ('none' in counterpart) return `no counterpart: ${counterpart.none}`;
   if ('folder' in counterpart) return `in ${counterpart.folder}`;
   const { keys, set, note } = counterpart;
-  const settings = config ? Object.entries(set(config)).map(([name, value]) => `${name}=${written(value)}`) : keys;
+  const settings = config ? Object.entries(set(config)).map(([name, value]) => `${name}=${configValue(value)}`) : keys;
   return [settings.join(', '), ...(note === undefined ? [] : [`(${note})`])].join(' ');
 }
 
 /** Writes a value for a configuration file. */
-export function written(value: Overrides[string]): string {
+export function configValue(value: Overrides[string]): string {
   return typeof value === 'string' ? value : value === null ? 'null' : JSON.stringify(value);
 }
 
 /** All settings of an engine that come from knobs, in the order of the knobs. */
 export function overridesOf(engine: Engine, config: RunConfig): Overrides {
-  const rows = Object.values(MAPPING).flatMap((row) => ('set' in row[engine] ? [row[engine].set(config)] : []));
+  const rows = Object.values(COUNTERPARTS).flatMap((row) => ('set' in row[engine] ? [row[engine].set(config)] : []));
   return Object.assign({}, ...rows) as Overrides;
 }

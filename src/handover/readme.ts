@@ -1,18 +1,18 @@
-import { bytesOf } from '../checkpoints/checkpointFolder.ts';
-import type { Folder } from './handoverFolder.ts';
+import { utf8Bytes } from '../checkpoints/checkpointFolder.ts';
+import type { HandoverFolder } from './handoverFolder.ts';
 import type { Engine } from '../config/mappedKnob.ts';
 import { mappedKnobs } from './mapping.ts';
-import { TRL } from './trlFiles.ts';
-import { VERL } from './verlFiles.ts';
+import { TRL_VERSION } from './trlFiles.ts';
+import { VERL_VERSION } from './verlFiles.ts';
 
 /**
  * README.md of a folder: what to install and run, its files, the counterpart of every knob, and what does not carry
  * over.
  */
-export function readmeFile(engine: Engine, folder: Folder): Uint8Array {
+export function readmeFile(engine: Engine, folder: HandoverFolder): Uint8Array {
   const { rules, name, update, config, train, val, example } = folder;
   const { run, files } = ENGINE_PARTS[engine];
-  return bytesOf(`# ${rules.name} with ${engine === 'verl' ? 'verl' : 'TRL'}
+  return utf8Bytes(`# ${rules.name} with ${engine === 'verl' ? 'verl' : 'TRL'}
 
 ${rules.description} This folder trains the same task, with the same words and rewards, as the run ${JSON.stringify(name)} of Rollout Playground
 after update ${update}. It has ${train.length} training tasks (${config.updates} updates of ${config.prompts} tasks, ${config.groupSize} rollouts each) and ${val.length} evaluation tasks.
@@ -59,7 +59,7 @@ ${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-f
 }
 
 /** Requirements on the number of GPUs and the attention kernel, with this run's numbers. */
-function verlSizes({ config: { prompts, groupSize, width, heads } }: Folder): string {
+function verlSizes({ config: { prompts, groupSize, width, heads } }: HandoverFolder): string {
   const headDimension = width / heads;
   const kernelNote = headDimension % 8 === 0 ? '' : ` vLLM’s FlashAttention needs head dimensions that are multiples of 8, but this model has ${headDimension}. Set \`VLLM_ATTENTION_BACKEND\` to another backend.`; // prettier-ignore
   return `\nThe number of GPUs must divide the ${prompts * groupSize} rollouts of a step.${kernelNote}\n`;
@@ -77,12 +77,12 @@ const ENGINE_PARTS: Readonly<
 > = {
   verl: {
     run: `\`\`\`sh
-pip install "verl[vllm]==${VERL}"   # on a machine with a GPU
+pip install "verl[vllm]==${VERL_VERSION}"   # on a machine with a GPU
 bash run.sh                    # more GPUs: N_GPUS=8 bash run.sh; other settings: bash run.sh trainer.total_training_steps=10
 \`\`\`
 
 This needs a GPU, because verl's agent loop generates with vLLM or SGLang. Rollout Playground's tests check everything that works without a GPU,
-with verl ${VERL}: its dataset reads the rows, its registries load the tool and the agent loop, its reward manager calls \`compute_score\`, and its
+with verl ${VERL_VERSION}: its dataset reads the rows, its registries load the tool and the agent loop, its reward manager calls \`compute_score\`, and its
 configuration accepts every override in \`run.sh\`. Rollouts are written to \`rollouts/\`, one file per step; the page opens them under Rollouts. With
 several nodes, put the folder at the same path on each, or let \`ray job submit --working-dir\` copy it.
 
@@ -96,7 +96,7 @@ another model, it must have this folder's tokenizer, in which every word is a to
   },
   trl: {
     run: `\`\`\`sh
-pip install "trl==${TRL}" "transformers>=5.15" datasets
+pip install "trl==${TRL_VERSION}" "transformers>=5.15" datasets
 python train_trl.py                                # on a GPU; without one, on the CPU
 python train_trl.py --set '{"max_steps": 4}'       # changes fields of GRPOConfig, here for a short try
 python train_trl.py --vllm                         # generates with vLLM, which needs a GPU

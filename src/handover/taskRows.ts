@@ -1,11 +1,11 @@
 import type { RunConfig } from '../config/fields.ts';
-import { picked } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
 import type { RulesData, TaskData } from '../envs/taskData.ts';
 import { ENV_KNOBS, type EpisodeSeeds, type Reset, type ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 
 /** The name of the agent loop that plays the rows. */
-export const AGENT = 'rollout_playground';
+export const AGENT_LOOP = 'rollout_playground';
 
 /**
  * The contents of `environment.json`: the data of the rules, settings and sizes. The rules themselves are in
@@ -24,7 +24,7 @@ export type Rules = RulesData & {
 
 /** The data that all rows share, as plain JSON. Null if the environment has no rules in Python. */
 export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
-  const { data, name, description, tools, maxTokens, maxTurnTokens } = env;
+  const { rulesData: data, name, description, tools, maxTokens, maxTurnTokens } = env;
   const [tool] = tools;
   if (!data || !tool) return null;
   return {
@@ -33,7 +33,7 @@ export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
     tool: { name: tool.name, description: tool.description },
     think: config.think === 'on',
     randomness: config.randomness,
-    settings: picked(config, ENV_KNOBS),
+    settings: pickKnobs(config, ENV_KNOBS),
   };
 }
 
@@ -41,7 +41,7 @@ export function rulesOf(env: ToolEnv, config: RunConfig): Rules | null {
 export interface TaskRow {
   readonly data_source: string;
   readonly prompt: readonly { readonly role: 'user'; readonly content: string }[];
-  readonly agent_name: typeof AGENT;
+  readonly agent_name: typeof AGENT_LOOP;
   readonly ability: string;
   readonly reward_model: { readonly style: 'rule'; readonly ground_truth: string };
   readonly extra_info: {
@@ -64,13 +64,13 @@ export function taskRows(
   const settings = envSettings(config);
   return seeds.map(({ seed, environmentSeed }, index) => {
     const episode = begin(seed, settings, environmentSeed);
-    const data = episode.data();
+    const data = episode.taskData();
     if (!data) throw new Error(`taskRows: ${env.name} has no tasks as data, so it can’t be handed over.`);
     const [, ...prompt] = episode.prompt.map((id) => env.vocabulary[id] ?? ''); // the chat template begins with <bos>
     return {
       data_source: `rollout-playground/${env.name}`,
       prompt: [{ role: 'user', content: prompt.join(' ') }],
-      agent_name: AGENT,
+      agent_name: AGENT_LOOP,
       ability: env.name,
       reward_model: { style: 'rule', ground_truth: groundTruth(data) },
       extra_info: {

@@ -1,24 +1,24 @@
-import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
+import { utf8Bytes, type Files } from '../checkpoints/checkpointFolder.ts';
 import { jsonText } from '../formats/jsonFile.ts';
 import trainingProgram from './python/train_trl.py?raw';
 import type { Overrides } from './counterparts.ts';
-import type { Folder } from './handoverFolder.ts';
+import type { HandoverFolder } from './handoverFolder.ts';
 import { overridesOf } from './mapping.ts';
 
 /** The version of TRL that the folder is tested with. */
-export const TRL = '1.16.0';
+export const TRL_VERSION = '1.16.0';
 
 /** The files for TRL only: the training program and its settings. */
-export function trlFiles(folder: Folder): Files {
+export function trlFiles(folder: HandoverFolder): Files {
   const settings: Overrides = { ...overridesOf('trl', folder.config), ...folderSettings(folder) };
   return new Map([
-    ['train_trl.py', bytesOf(trainingProgram)],
-    ['trl.json', bytesOf(jsonText(settings))],
+    ['train_trl.py', utf8Bytes(trainingProgram)],
+    ['trl.json', utf8Bytes(jsonText(settings))],
   ]);
 }
 
 /** The fields of GRPOConfig that depend on the folder, not on knobs. */
-function folderSettings({ config, rules, longestPrompt }: Folder): Overrides {
+function folderSettings({ config, rules, longestPrompt }: HandoverFolder): Overrides {
   const { prompts, groupSize, minibatches, epochs } = config;
   return {
     max_completion_length: rules.maxTokens - longestPrompt,

@@ -1,25 +1,25 @@
-import { bytesOf, type Files } from '../checkpoints/checkpointFolder.ts';
+import { utf8Bytes, type Files } from '../checkpoints/checkpointFolder.ts';
 import agentModule from './python/playground_verl.py?raw';
 import type { Overrides } from './counterparts.ts';
-import type { Folder } from './handoverFolder.ts';
-import { overridesOf, written } from './mapping.ts';
-import { AGENT } from './taskRows.ts';
+import type { HandoverFolder } from './handoverFolder.ts';
+import { overridesOf, configValue } from './mapping.ts';
+import { AGENT_LOOP } from './taskRows.ts';
 
 /** The version of verl that the folder is tested with. */
-export const VERL = '0.9.1';
+export const VERL_VERSION = '0.9.1';
 
 /** The files for verl only: agent loop, tool and run script. */
-export function verlFiles(folder: Folder): Files {
+export function verlFiles(folder: HandoverFolder): Files {
   return new Map([
-    ['playground_verl.py', bytesOf(agentModule)],
-    ['tools.yaml', bytesOf(toolsFile(folder))],
-    ['agent_loop.yaml', bytesOf(`- name: ${AGENT}\n  _target_: playground_verl.PlaygroundAgentLoop\n`)],
-    ['run.sh', bytesOf(runScript(folder))],
+    ['playground_verl.py', utf8Bytes(agentModule)],
+    ['tools.yaml', utf8Bytes(toolsFile(folder))],
+    ['agent_loop.yaml', utf8Bytes(`- name: ${AGENT_LOOP}\n  _target_: playground_verl.PlaygroundAgentLoop\n`)],
+    ['run.sh', utf8Bytes(runScript(folder))],
   ]);
 }
 
 /** tools.yaml: the environment's tool in OpenAI's schema. Every JSON string is a valid YAML string. */
-function toolsFile({ rules: { tool } }: Folder): string {
+function toolsFile({ rules: { tool } }: HandoverFolder): string {
   return `tools:
   - class_name: playground_verl.PlaygroundTool
     config: {type: native}
@@ -37,19 +37,19 @@ function toolsFile({ rules: { tool } }: Folder): string {
 }
 
 /** The folder, as a variable of the shell. */
-const HERE = '$HERE';
+const FOLDER_VARIABLE = '$HERE';
 
 /** The settings that depend on the folder, not on knobs. `${…}` are variables of the shell. */
-function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overrides {
+function folderOverrides({ config, rules, train, longestPrompt }: HandoverFolder): Overrides {
   const { updates, prompts } = config;
   return {
-    'data.train_files': `${HERE}/train.jsonl`,
-    'data.val_files': `${HERE}/val.jsonl`,
+    'data.train_files': `${FOLDER_VARIABLE}/train.jsonl`,
+    'data.val_files': `${FOLDER_VARIABLE}/val.jsonl`,
     'data.max_prompt_length': longestPrompt,
     'data.max_response_length': rules.maxTokens - longestPrompt,
     'data.return_raw_chat': true,
     'data.shuffle': false, // rows are in the order in which the page draws them
-    'actor_rollout_ref.model.path': `${HERE}/model`,
+    'actor_rollout_ref.model.path': `${FOLDER_VARIABLE}/model`,
     '+actor_rollout_ref.model.override_config.attn_implementation': 'sdpa',
     'actor_rollout_ref.model.use_remove_padding': false, // it would need flash attention, and larger heads
     'actor_rollout_ref.actor.use_dynamic_bsz': true,
@@ -60,13 +60,13 @@ function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overr
     'actor_rollout_ref.rollout.max_model_len': rules.maxTokens,
     'actor_rollout_ref.rollout.multi_turn.enable': true,
     'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': rules.maxTurns,
-    'actor_rollout_ref.rollout.multi_turn.tool_config_path': `${HERE}/tools.yaml`,
-    'actor_rollout_ref.rollout.agent.default_agent_loop': AGENT,
-    'actor_rollout_ref.rollout.agent.agent_loop_config_path': `${HERE}/agent_loop.yaml`,
-    'critic.model.path': `${HERE}/model`,
+    'actor_rollout_ref.rollout.multi_turn.tool_config_path': `${FOLDER_VARIABLE}/tools.yaml`,
+    'actor_rollout_ref.rollout.agent.default_agent_loop': AGENT_LOOP,
+    'actor_rollout_ref.rollout.agent.agent_loop_config_path': `${FOLDER_VARIABLE}/agent_loop.yaml`,
+    'critic.model.path': `${FOLDER_VARIABLE}/model`,
     '+critic.model.override_config.attn_implementation': 'sdpa',
     'critic.model.use_remove_padding': false,
-    'reward.custom_reward_function.path': `${HERE}/playground_verl.py`,
+    'reward.custom_reward_function.path': `${FOLDER_VARIABLE}/playground_verl.py`,
     'reward.custom_reward_function.name': 'compute_score',
     'trainer.n_gpus_per_node': '${N_GPUS:-1}',
     'trainer.nnodes': '${NNODES:-1}',
@@ -75,19 +75,19 @@ function folderOverrides({ config, rules, train, longestPrompt }: Folder): Overr
     'trainer.logger': '[console,tensorboard]',
     'trainer.total_epochs': Math.max(1, Math.ceil((updates * prompts) / Math.max(1, train.length))),
     'trainer.save_freq': updates,
-    'trainer.default_local_dir': `${HERE}/checkpoints`,
-    'trainer.rollout_data_dir': `${HERE}/rollouts`,
-    'trainer.validation_data_dir': `${HERE}/rollouts-val`,
-    '+ray_kwargs.ray_init.runtime_env.env_vars.PYTHONPATH': HERE,
+    'trainer.default_local_dir': `${FOLDER_VARIABLE}/checkpoints`,
+    'trainer.rollout_data_dir': `${FOLDER_VARIABLE}/rollouts`,
+    'trainer.validation_data_dir': `${FOLDER_VARIABLE}/rollouts-val`,
+    '+ray_kwargs.ray_init.runtime_env.env_vars.PYTHONPATH': FOLDER_VARIABLE,
   };
 }
 
 /** run.sh: one line for every override, with those from knobs first. */
-function runScript(folder: Folder): string {
-  const lines = [...Object.entries(overridesOf('verl', folder.config)), ...Object.entries(folderOverrides(folder))];
-  const overrides = lines.map(([name, value]) => `  "${name}=${hydra(value)}" \\\n`).join('');
+function runScript(folder: HandoverFolder): string {
+  const entries = [...Object.entries(overridesOf('verl', folder.config)), ...Object.entries(folderOverrides(folder))];
+  const overrides = entries.map(([name, value]) => `  "${name}=${hydraValue(value)}" \\\n`).join('');
   return `#!/usr/bin/env bash
-# Trains ${folder.rules.name} with verl ${VERL}, on one GPU: bash run.sh
+# Trains ${folder.rules.name} with verl ${VERL_VERSION}, on one GPU: bash run.sh
 # With more GPUs: N_GPUS=8 bash run.sh. To change settings, append them: bash run.sh trainer.total_training_steps=10
 set -euo pipefail
 HERE="$(cd "$(dirname "\${BASH_SOURCE[0]}")" && pwd)"
@@ -98,8 +98,8 @@ ${overrides}  "$@"
 }
 
 /** Writes a value for Hydra. */
-function hydra(value: Overrides[string]): string {
-  if (value === null || typeof value !== 'object') return written(value);
+function hydraValue(value: Overrides[string]): string {
+  if (value === null || typeof value !== 'object') return configValue(value);
   if (Array.isArray(value)) return `[${value.join(',')}]`;
   return `{${Object.entries(value)
     .map(([name, number]) => `${name}:${String(number)}`)

@@ -33,15 +33,19 @@ const MAX_FILE_BYTES = 8 * 2 ** 30;
  * Asks the hub for the list of a model's files in its newest commit, a few kB. Throws ProblemError if the hub cannot be
  * reached, does not know the model, requires a login or sends something else.
  */
-export async function listModel(id: string, { hub, fetch: ask }: HubAccess, signal?: AbortSignal): Promise<Listing> {
+export async function listModel(
+  id: string,
+  { hub, fetch: request }: HubAccess,
+  signal?: AbortSignal,
+): Promise<Listing> {
   const address = `${hub}/api/models/${id}/revision/main?blobs=true`;
   let response: Response;
   try {
-    response = await ask(address, { signal: signal ?? null, credentials: 'omit' });
+    response = await request(address, { signal: signal ?? null, credentials: 'omit' });
   } catch (error) {
-    throw unreachable(hub, error);
+    throw unreachableError(hub, error);
   }
-  if (!response.ok) throw refusedBy(response.status, `${hub}/${id}`);
+  if (!response.ok) throw refusedError(response.status, `${hub}/${id}`);
   const answer: unknown = await response.json().catch(() => null);
   const listing = readListing(id, hub, answer);
   if (!listing) throw new ProblemError(`${address} did not answer with a list of files. Try again later.`);
@@ -52,13 +56,13 @@ export async function listModel(id: string, { hub, fetch: ask }: HubAccess, sign
 }
 
 /** The error for a request that failed. */
-export function unreachable(hub: string, error: unknown): ProblemError {
+export function unreachableError(hub: string, error: unknown): ProblemError {
   const why = error instanceof Error ? error.message : String(error);
   return new ProblemError(`${hub} could not be reached (${why}). Check that you are online, and try again.`);
 }
 
 /** The error for a request that the hub refused. */
-export function refusedBy(status: number, address: string): ProblemError {
+export function refusedError(status: number, address: string): ProblemError {
   const why =
     status === 401 || status === 403
       ? 'it needs a login, which this page doesn’t have. Download it with the hub’s own program and drop the folder here.'
@@ -80,12 +84,12 @@ function readListing(id: string, hub: string, answer: unknown): Listing | null {
     const lfs = isRecord(entry['lfs']) ? entry['lfs'] : {};
     const bytes = lfs['size'] ?? entry['size'];
     if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0 || bytes > MAX_FILE_BYTES) return null;
-    const sha256 = digest(lfs['sha256'], 64);
+    const sha256 = digestOrNull(lfs['sha256'], 64);
     files.push({
       name: entry['rfilename'],
       bytes,
       sha256,
-      gitSha1: sha256 === null ? digest(entry['blobId'], 40) : null,
+      gitSha1: sha256 === null ? digestOrNull(entry['blobId'], 40) : null,
     });
   }
   const license = isRecord(cardData) && typeof cardData['license'] === 'string' ? cardData['license'] : null;
@@ -93,5 +97,5 @@ function readListing(id: string, hub: string, answer: unknown): Listing | null {
   return { id, address: `${hub}/${id}`, revision: answer['sha'], license, files };
 }
 
-const digest = (value: unknown, length: number) =>
+const digestOrNull = (value: unknown, length: number) =>
   typeof value === 'string' && new RegExp(`^[0-9a-f]{${length}}$`).test(value) ? value : null;

@@ -1,8 +1,8 @@
 import type { RunConfig } from '../config/fields.ts';
-import { type AdapterConfig, type Linear, LINEARS } from './loraAdapters.ts';
+import { type AdapterConfig, type LinearName, LINEAR_NAMES } from './loraAdapters.ts';
 
-const TARGET_LAYERS: Readonly<Record<RunConfig['adapterTargets'], readonly Linear[]>> = {
-  all: LINEARS,
+const LINEARS_BY_TARGETS: Readonly<Record<RunConfig['adapterTargets'], readonly LinearName[]>> = {
+  all: LINEAR_NAMES,
   attention: ['q_proj', 'k_proj', 'v_proj', 'o_proj'],
   mlp: ['gate_proj', 'up_proj', 'down_proj'],
 };
@@ -13,5 +13,5 @@ export function adapterConfig({
   adapterAlpha: alpha,
   adapterTargets,
 }: Pick<RunConfig, 'adapterRank' | 'adapterAlpha' | 'adapterTargets'>): AdapterConfig {
-  return { rank, alpha, targets: TARGET_LAYERS[adapterTargets] };
+  return { rank, alpha, targets: LINEARS_BY_TARGETS[adapterTargets] };
 }

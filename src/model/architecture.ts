@@ -45,7 +45,7 @@ export interface Parameter {
   readonly shape: readonly number[]; // [out, in] for matrices
   readonly size: number;
   readonly std: number; // of the initial normal draw; 0: the tensor starts at zero, unless `one` is true
-  readonly one: boolean; // starts at one (norm weights)
+  readonly startsAtOne: boolean; // starts at one (norm weights)
   readonly decay: boolean; // takes weight decay: two or more dimensions
   readonly group: string; // tensors of one group lie next to each other, so that one matmul can read them as one matrix
 }
@@ -55,23 +55,31 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
   const d = m.hidden_size;
   const q = m.num_attention_heads * m.head_dim;
   const kv = m.num_key_value_heads * m.head_dim;
-  const residual = 1 / Math.sqrt(2 * m.num_hidden_layers);
+  const residualScale = 1 / Math.sqrt(2 * m.num_hidden_layers);
   const list: Parameter[] = [];
   const add = (name: string, shape: readonly number[], group: string, std: number, one = false) => {
-    list.push({ name, shape, size: shape.reduce((a, b) => a * b, 1), std, one, decay: shape.length > 1, group });
+    list.push({
+      name,
+      shape,
+      size: shape.reduce((a, b) => a * b, 1),
+      std,
+      startsAtOne: one,
+      decay: shape.length > 1,
+      group,
+    });
   };
   const matrix = (name: string, out: number, fanIn: number, group = name, scale = 1) =>
     add(name, [out, fanIn], group, scale / Math.sqrt(fanIn));
   matrix('model.embed_tokens.weight', m.vocab_size, d);
   for (let i = 0; i < m.num_hidden_layers; i++) {
-    const at = `model.layers.${i}`;
-    matrix(`${at}.self_attn.q_proj.weight`, q, d, `${at}.qkv.weight`);
-    matrix(`${at}.self_attn.k_proj.weight`, kv, d, `${at}.qkv.weight`);
-    matrix(`${at}.self_attn.v_proj.weight`, kv, d, `${at}.qkv.weight`);
-    matrix(`${at}.self_attn.o_proj.weight`, d, q, undefined, residual);
-    matrix(`${at}.mlp.gate_proj.weight`, m.intermediate_size, d, `${at}.gate_up.weight`);
-    matrix(`${at}.mlp.up_proj.weight`, m.intermediate_size, d, `${at}.gate_up.weight`);
-    matrix(`${at}.mlp.down_proj.weight`, d, m.intermediate_size, undefined, residual);
+    const prefix = `model.layers.${i}`;
+    matrix(`${prefix}.self_attn.q_proj.weight`, q, d, `${prefix}.qkv.weight`);
+    matrix(`${prefix}.self_attn.k_proj.weight`, kv, d, `${prefix}.qkv.weight`);
+    matrix(`${prefix}.self_attn.v_proj.weight`, kv, d, `${prefix}.qkv.weight`);
+    matrix(`${prefix}.self_attn.o_proj.weight`, d, q, undefined, residualScale);
+    matrix(`${prefix}.mlp.gate_proj.weight`, m.intermediate_size, d, `${prefix}.gate_up.weight`);
+    matrix(`${prefix}.mlp.up_proj.weight`, m.intermediate_size, d, `${prefix}.gate_up.weight`);
+    matrix(`${prefix}.mlp.down_proj.weight`, d, m.intermediate_size, undefined, residualScale);
   }
   if (!m.tie_word_embeddings) matrix('lm_head.weight', m.vocab_size, d);
   // The value head starts at zero: values begin at 0, not at noise.
@@ -95,10 +103,10 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
   }
   if (m.attention_bias) {
     for (let i = 0; i < m.num_hidden_layers; i++) {
-      const at = `model.layers.${i}.self_attn`;
-      add(`${at}.q_proj.bias`, [q], `model.layers.${i}.qkv.bias`, 0);
-      add(`${at}.k_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
-      add(`${at}.v_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
+      const prefix = `model.layers.${i}.self_attn`;
+      add(`${prefix}.q_proj.bias`, [q], `model.layers.${i}.qkv.bias`, 0);
+      add(`${prefix}.k_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
+      add(`${prefix}.v_proj.bias`, [kv], `model.layers.${i}.qkv.bias`, 0);
     }
   }
   if (m.value_head) add('value_head.bias', [1], 'value_head.bias', 0);
@@ -126,9 +134,9 @@ export function initialWeights(m: ModelConfig, seed: number): Weights {
   const weights = new Map<string, Float32Array>();
   for (const [index, p] of parameters(m).entries()) {
     const tensor = new Float32Array(p.size);
-    const draw = random(seed, Purpose.weights, index);
-    if (p.one) tensor.fill(1);
-    else if (p.std > 0) for (let i = 0; i < p.size; i++) tensor[i] = p.std * draw.normal();
+    const rng = random(seed, Purpose.weights, index);
+    if (p.startsAtOne) tensor.fill(1);
+    else if (p.std > 0) for (let i = 0; i < p.size; i++) tensor[i] = p.std * rng.normal();
     weights.set(p.name, tensor);
   }
   return weights;

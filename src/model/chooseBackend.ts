@@ -2,12 +2,12 @@ import { NoGpuError, offersSoftwareOnly } from '../gpu/gpuAdapter.ts';
 import { compile } from '../gpu/compile.ts';
 import { submit, type Gpu } from '../gpu/device.ts';
 import { Pipelines } from '../gpu/pipelines.ts';
-import { Plan, ShapePool } from '../gpu/plan.ts';
+import { Plan, ShapeUniforms } from '../gpu/plan.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
 import { simdArithmetic } from './cpu/simd.ts';
 import type { Threads } from './cpu/team/threads.ts';
-import { defaultSet, partsOf } from './gpu/kernelSets.ts';
+import { defaultSet, variantsOf } from './gpu/kernelSets.ts';
 import { linear } from './gpu/layers.ts';
 import type { PolicySpec } from './policy.ts';
 
@@ -27,7 +27,7 @@ export interface Clock {
  * Time limit, in ms, for the measurement on a software adapter. A slower adapter is not worth waiting for, because a
  * run on the CPU starts within tens of ms.
  */
-const PROBE_MS = 1500;
+const TIME_LIMIT_MS = 1500;
 /**
  * How many times faster than the CPU backend a software adapter must be at products to be chosen. Products are what
  * software adapters do best; everything else, and starting, is slower there.
@@ -52,17 +52,17 @@ export async function chooseBackend(
   threads?: Threads,
 ): Promise<BackendChoice> {
   if (!(await offersSoftwareOnly(gpu))) return { kind: 'gpu', reason: '' };
-  const opened = await shareGpu(gpu);
+  const openedGpu = await shareGpu(gpu);
   try {
-    const timeout = clock.wait(PROBE_MS).then(() => null);
-    const measuring = productOnGpu(opened, spec, clock);
+    const timeout = clock.wait(TIME_LIMIT_MS).then(() => null);
+    const measuring = measureOnGpu(openedGpu, spec, clock);
     measuring.catch(() => undefined); // a failure after the time limit does not matter
-    const rate = await Promise.race([measuring, timeout]).catch((error: unknown) => {
-      throw new NoGpuError(`${opened.adapter} could not multiply two matrices: ${String(error)}`);
+    const gpuRate = await Promise.race([measuring, timeout]).catch((error: unknown) => {
+      throw new NoGpuError(`${openedGpu.adapter} could not multiply two matrices: ${String(error)}`);
     });
-    return decide(opened.adapter, rate, await productOnCpu(spec, clock, threads));
+    return decide(openedGpu.adapter, gpuRate, await measureOnCpu(spec, clock, threads));
   } finally {
-    opened.close();
+    openedGpu.close();
   }
 }
 
@@ -72,59 +72,63 @@ export async function chooseBackend(
  * @param cpuRate GFLOP/s of the CPU backend, null without WebAssembly SIMD
  */
 export function decide(adapter: string, gpuRate: number | null, cpuRate: number | null): BackendChoice {
-  const rate = (gflops: number) => `${gflops.toPrecision(2)} GFLOP/s`;
-  const is = `${adapter} is a CPU behind WebGPU`;
-  if (cpuRate === null) return { kind: 'gpu', reason: `${is}, and there is no WebAssembly SIMD to take its place.` };
+  const rateText = (gflops: number) => `${gflops.toPrecision(2)} GFLOP/s`;
+  const adapterIsCpu = `${adapter} is a CPU behind WebGPU`;
+  if (cpuRate === null)
+    return { kind: 'gpu', reason: `${adapterIsCpu}, and there is no WebAssembly SIMD to take its place.` };
   if (gpuRate === null) {
-    return { kind: 'cpu', reason: `${is} and was not ready within ${PROBE_MS / 1000} s: the CPU directly is faster.` };
+    return {
+      kind: 'cpu',
+      reason: `${adapterIsCpu} and was not ready within ${TIME_LIMIT_MS / 1000} s: the CPU directly is faster.`,
+    };
   }
-  const measured = `measured on this model's products, ${rate(gpuRate)} there and ${rate(cpuRate)} in WebAssembly SIMD`;
+  const measured = `measured on this model's products, ${rateText(gpuRate)} there and ${rateText(cpuRate)} in WebAssembly SIMD`;
   return gpuRate >= GPU_ADVANTAGE * cpuRate
-    ? { kind: 'gpu', reason: `${is}, but the faster one: ${measured}.` }
-    : { kind: 'cpu', reason: `${is}: ${measured}.` };
+    ? { kind: 'gpu', reason: `${adapterIsCpu}, but the faster one: ${measured}.` }
+    : { kind: 'cpu', reason: `${adapterIsCpu}: ${measured}.` };
 }
 
 /** Sizes of the MLP's first product over the tokens of a minibatch, within the limits above. */
-function sizes({ model, minibatchRows, length }: PolicySpec) {
+function productSizes({ model, minibatchRows, length }: PolicySpec) {
   const [K, M] = [model.hidden_size, 2 * model.intermediate_size];
   const N = Math.min(MAX_ROWS, Math.max(minibatchRows * length, Math.ceil(MIN_MULTIPLY_ADDS / (K * M))));
   return { N, K, M };
 }
 
 /** GFLOP/s of the product on a device, in the fastest of a few rounds. Compiling its kernel is not counted. */
-async function productOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise<number> {
-  const { N, K, M } = sizes(spec);
+async function measureOnGpu(gpu: Gpu, spec: PolicySpec, { now }: Clock): Promise<number> {
+  const { N, K, M } = productSizes(spec);
   const arena = new Arena(gpu);
   const [x, weight, y] = [arena.declare('x', [N, K]), arena.declare('weight', [M, K]), arena.declare('y', [N, M])];
   await arena.allocate();
-  const pipelines = Pipelines.of(gpu);
-  const plan = new Plan({ gpu, pipelines, shapes: new ShapePool(gpu) }, 'probe');
-  linear(plan, partsOf(gpu, defaultSet(gpu)).products, x, weight, y, { N, K, M });
-  const wanted = plan.list.map(({ entry }) => entry);
-  await compile({ gpu, pipelines }, undefined, wanted);
-  let best = Infinity;
+  const pipelines = Pipelines.forDevice(gpu);
+  const plan = new Plan({ gpu, pipelines, shapes: new ShapeUniforms(gpu) }, 'probe');
+  linear(plan, variantsOf(gpu, defaultSet(gpu)).products, x, weight, y, { N, K, M });
+  const entries = plan.dispatches.map(({ entry }) => entry);
+  await compile({ gpu, pipelines }, undefined, entries);
+  let bestMs = Infinity;
   for (let round = 0; round <= TIMED_ROUNDS; round++) {
-    const began = now();
+    const startTime = now();
     submit(gpu, (encoder) => plan.encode(encoder));
     await gpu.device.queue.onSubmittedWorkDone();
-    if (round > 0) best = Math.min(best, now() - began); // the first warms up
+    if (round > 0) bestMs = Math.min(bestMs, now() - startTime); // the first warms up
   }
-  return plan.flops / best / 1e6;
+  return plan.flops / bestMs / 1e6;
 }
 
 /** GFLOP/s of the product in WebAssembly SIMD, in the fastest of a few rounds; null without SIMD. */
-async function productOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads): Promise<number | null> {
-  const { N, K, M } = sizes(spec);
+async function measureOnCpu(spec: PolicySpec, { now }: Clock, threads?: Threads): Promise<number | null> {
+  const { N, K, M } = productSizes(spec);
   const arithmetic = simdArithmetic(spec.model, 4 * (N * K + M * K + N * M), { threads });
   if (!arithmetic) return null;
-  await arithmetic.team?.begun();
+  await arithmetic.team?.whenStarted();
   const [x, weight, y] = [arithmetic.reals(N * K), arithmetic.reals(M * K), arithmetic.reals(N * M)];
-  let best = Infinity;
+  let bestMs = Infinity;
   for (let round = 0; round <= TIMED_ROUNDS; round++) {
-    const began = now();
+    const startTime = now();
     arithmetic.matmulNT(y, x, weight, N, M, K);
-    if (round > 0) best = Math.min(best, now() - began);
+    if (round > 0) bestMs = Math.min(bestMs, now() - startTime);
   }
   arithmetic.team?.close();
-  return (2 * N * M * K) / best / 1e6;
+  return (2 * N * M * K) / bestMs / 1e6;
 }

@@ -9,7 +9,7 @@ export interface Sampling {
 }
 
 /** Whether top-k or top-p removes tokens from the distribution before a draw. */
-export function cuts({ greedy, topK, topP }: Sampling): boolean {
+export function usesTopKOrTopP({ greedy, topK, topP }: Sampling): boolean {
   return !greedy && (topK > 0 || topP < 1);
 }
 
@@ -20,11 +20,11 @@ export interface DrawCounters {
 }
 
 /**
- * Work of each row in one submit. A row first takes its forced tokens, then draws until its grammar stops it, its
- * budget is spent, or it has advanced by `steps` tokens.
+ * Work of each row in one submit. A row first takes its forced tokens, then draws until the grammar ends its turn, its
+ * budget is spent, or it has advanced by `maxTokens` tokens.
  */
 export interface DecodeChunk {
-  readonly steps: number; // tokens each row may advance, forced ones included
+  readonly maxTokens: number; // tokens each row may advance, forced ones included
   readonly forced: Int32Array; // (B, steps) ids; only the first forcedCounts[b] of a row count
   readonly forcedCounts: Int32Array; // (B)
   readonly forcedRoles: Int32Array; // (B) Role of the forced tokens

@@ -8,18 +8,18 @@ import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../domain/tokens.ts';
 import { type ModelConfig, type Parameter, parameters, type Weights } from './architecture.ts';
-import { packGrammar, packRecord, writeGiven } from './gpu/deviceBatch.ts';
+import { packGrammar, packRecord, writeGivenCredit } from './gpu/deviceBatch.ts';
 import { creditPlan } from './gpu/creditPlans.ts';
-import { controlWords, creditKnobs, TEMPERATURE_OFFSET } from './gpu/knobs.ts';
+import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './gpu/knobs.ts';
 import type { GpuPolicyOptions } from './gpu/options.ts';
 import { makeParts, type PolicyParts } from './gpu/parts.ts';
-import { encodeGradients, microCopies, stepCost, type Plans } from './gpu/plans.ts';
-import { resetNetworks, restoreNetworks, unpack } from './gpu/pools.ts';
+import { encodeGradients, microBatchSelections, stepCost, type Plans } from './gpu/plans.ts';
+import { resetNetworks, restoreNetworks, unpack } from './gpu/networkTensors.ts';
 import { Reporter } from './gpu/report.ts';
-import { slabSum } from './gpu/slabs.ts';
+import { sumPartials } from './gpu/partialGradients.ts';
 import { StateReader } from './gpu/stateReader.ts';
 import { sumStats } from './gpu/stepLog.ts';
-import { checkHeads, type DeviceTensors } from './gpu/deviceTensors.ts';
+import { checkHeadSize, type DeviceTensors } from './gpu/deviceTensors.ts';
 import type { Profiler } from './gpu/workProfile.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import {
@@ -27,7 +27,7 @@ import {
   checkTrainable,
   type CreditInput,
   type EngineCounters,
-  type GivenCredit,
+  type SuppliedCredit,
   type Policy,
   type PolicySpec,
   type PolicyState,
@@ -36,8 +36,9 @@ import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
 /**
- * Opens a policy on the GPU device that a page's runs share or, with `alone`, on a device of its own. Throws NoGpuError
- * without an adapter, BackendError if the model cannot fit, and DeviceLostError if the device is lost meanwhile.
+ * Opens a policy on the GPU device that a page's runs share or, with `ownDevice`, on a device of its own. Throws
+ * NoGpuError without an adapter, BackendError if the model cannot fit, and DeviceLostError if the device is lost
+ * meanwhile.
  */
 export async function openGpuPolicy(
   gpu: GPU | undefined,
@@ -45,26 +46,26 @@ export async function openGpuPolicy(
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
   checkTrainable(spec.model);
-  checkHeads(spec);
-  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
+  checkHeadSize(spec);
+  const openedGpu = await (options.ownDevice ? openGpu : shareGpu)(gpu);
   try {
-    const deviceLost = opened.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
+    const deviceLost = openedGpu.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
     deviceLost.catch(() => undefined); // handled in the race below, and later by `onLost`
-    const { parts, weights } = await Promise.race([makeParts(opened, spec, options), deviceLost]);
+    const { parts, weights } = await Promise.race([makeParts(openedGpu, spec, options), deviceLost]);
     const policy = new GpuPolicy(parts);
     policy.setGrammar(freeGrammar(spec.model.vocab_size));
     policy.writeWeights(weights);
     policy.freezeReference();
-    void opened.lost.then((message) => {
-      if (!opened.closed) options.onLost?.(message);
+    void openedGpu.lost.then((message) => {
+      if (!openedGpu.closed) options.onLost?.(message);
     });
     return policy;
   } catch (error) {
-    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
-    const cause = known ? error : await causeOf(error, opened.lost);
-    opened.close();
+    const isKnown = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
+    const cause = isKnown ? error : await causeOf(error, openedGpu.lost);
+    openedGpu.close();
     if (!(error instanceof LimitError)) throw cause;
-    const fields = error.knobs.filter(isFieldName);
+    const fields = error.knobsToReduce.filter(isFieldName);
     throw new BackendError(error.message, `Turn down ${fields.join(', ')}.`, fields);
   }
 }
@@ -128,24 +129,24 @@ export class GpuPolicy implements Policy {
     return this.plans.decoder.decode(chunk);
   }
 
-  load(record: TokenRecord, given?: GivenCredit): void {
+  load(record: TokenRecord, suppliedCredit?: SuppliedCredit): void {
     const { batch } = this.tensors;
     write(this.gpu, batch.record, packRecord(record));
-    if (!given) return;
-    writeGiven(this.gpu, batch, given);
-    this.criticTargets = given.valueMask.some((m) => m !== 0);
+    if (!suppliedCredit) return;
+    writeGivenCredit(this.gpu, batch, suppliedCredit);
+    this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
   }
 
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
-    upload(this.gpu, this.tensors.control.buffer, TEMPERATURE_OFFSET, Float32Array.of(temperature));
+    upload(this.gpu, this.tensors.stepInputs.buffer, TEMPERATURE_OFFSET, Float32Array.of(temperature));
     submit(this.gpu, (encoder) => {
-      for (const copy of this.plans.scoreRows.slice(0, Math.ceil(this.rows / this.tensors.R))) {
+      for (const copy of this.plans.selectBatchRows.slice(0, Math.ceil(this.rows / this.tensors.R))) {
         copy.encode(encoder);
         this.plans.scoreLearner.encode(encoder);
         if (want.reference) this.plans.scoreReference.encode(encoder);
         if (want.values) this.plans.scoreCritic?.encode(encoder);
       }
-      if (!want.reference) this.plans.sameReference.encode(encoder);
+      if (!want.reference) this.plans.copyOldToReference.encode(encoder);
     });
   }
 
@@ -156,7 +157,7 @@ export class GpuPolicy implements Policy {
     // credit_masks reads the tokens to leave out from the first mask before it overwrites the masks
     if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
     write(this.gpu, this.tensors.batch.rewards, rewards);
-    write(this.gpu, this.tensors.batch.groups, groups);
+    write(this.gpu, this.tensors.batch.rowGroups, groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
     this.criticTargets = usesCritic(settings.estimator);
   }
@@ -165,12 +166,12 @@ export class GpuPolicy implements Policy {
     this.prepare(rows, objective, optimizer, temperature);
     const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
-      this.reporter.keepPass(encoder);
+      this.reporter.keepEpoch(encoder);
       encodeGradients(this.plans, encoder, rows.length, this.tensors.R);
-      (optimizer.criticOnly ? this.plans.measured : this.plans.policy.closing).encode(encoder);
+      (optimizer.criticOnly ? this.plans.closingWithoutUpdate : this.plans.policy.closing).encode(encoder);
       if (!critic) return;
       critic.opening.encode(encoder);
-      for (const copy of microCopies(this.plans, rows.length, this.tensors.R)) {
+      for (const copy of microBatchSelections(this.plans, rows.length, this.tensors.R)) {
         copy.encode(encoder);
         critic.learn.encode(encoder);
       }
@@ -194,10 +195,10 @@ export class GpuPolicy implements Policy {
     this.prepare(rows, objective, optimizer, temperature);
     submit(this.gpu, (encoder) => encodeGradients(this.plans, encoder, rows.length, this.tensors.R));
     const { layout, grads } = this.tensors.policy;
-    const [slabs, words] = await readOnce(this.gpu, [grads.pool, this.tensors.batch.coefficients]);
+    const [gradientWords, words] = await readOnce(this.gpu, [grads.tensor, this.tensors.batch.coefficients]);
     const summands = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
     const stats = sumStats(summands, rows, this.rows, this.length);
-    return { gradients: unpack(layout, slabSum(grads, slabs!)), stats };
+    return { gradients: unpack(layout, sumPartials(grads, gradientWords!)), stats };
   }
 
   /**
@@ -210,8 +211,8 @@ export class GpuPolicy implements Policy {
         `logits: ${this.rows} rows are split into micro-batches of ${this.tensors.R}. Use a single micro-batch.`,
       );
     this.score(1, { reference: false, values: false });
-    const [words] = await readOnce(this.gpu, [this.tensors.activations.logits]);
-    return new Float32Array(words!.buffer, words?.byteOffset, words?.length);
+    const [floatWords] = await readOnce(this.gpu, [this.tensors.activations.logits]);
+    return new Float32Array(floatWords!.buffer, floatWords?.byteOffset, floatWords?.length);
   }
 
   private prepare(
@@ -220,22 +221,22 @@ export class GpuPolicy implements Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): void {
-    const { capacity } = this.tensors;
-    if (rows.length > capacity)
-      throw new RangeError(`learn: ${rows.length} rows don’t fit: this policy holds ${capacity}.`);
-    const words = controlWords(
-      this.tensors.control.shape[0]!,
+    const { rowSlots } = this.tensors;
+    if (rows.length > rowSlots)
+      throw new RangeError(`learn: ${rows.length} rows don’t fit: this policy holds ${rowSlots}.`);
+    const words = stepInputWords(
+      this.tensors.stepInputs.shape[0]!,
       rows,
       temperature,
       objective,
       optimizer,
       this.reporter.nextLine,
     );
-    upload(this.gpu, this.tensors.control.buffer, 0, words);
+    upload(this.gpu, this.tensors.stepInputs.buffer, 0, words);
   }
 
-  endPass(): void {
-    this.reporter.endPass();
+  endEpoch(): void {
+    this.reporter.endEpoch();
   }
 
   report(): Promise<PolicyReport> {
@@ -243,9 +244,9 @@ export class GpuPolicy implements Policy {
   }
 
   freezeReference(): void {
-    const { shadow } = this.tensors.policy;
+    const { passWeights } = this.tensors.policy;
     submit(this.gpu, (encoder) => {
-      encoder.copyBufferToBuffer(shadow.buffer, 0, this.tensors.reference.buffer, 0, shadow.bytes);
+      encoder.copyBufferToBuffer(passWeights.buffer, 0, this.tensors.reference.buffer, 0, passWeights.bytes);
     });
   }
 
@@ -265,18 +266,18 @@ export class GpuPolicy implements Policy {
 
   private roundWeights(): void {
     const { rounding } = this.plans;
-    if (rounding.dispatches > 0) submit(this.gpu, (encoder) => rounding.encode(encoder));
+    if (rounding.dispatchCount > 0) submit(this.gpu, (encoder) => rounding.encode(encoder));
   }
 
   counters(): EngineCounters {
     return { ...this.gpu.counters };
   }
 
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.gpu.device.queue.onSubmittedWorkDone();
   }
 
-  tally(): void {
+  startProfile(): void {
     this.profiler.start();
   }
 
@@ -293,7 +294,7 @@ export class GpuPolicy implements Policy {
    * Recorded dispatches and FLOPs of an optimizer step with one micro-batch, and of decoding one token in every row.
    */
   get recorded() {
-    return { step: stepCost(this.plans), token: this.plans.decoder.recorded };
+    return { step: stepCost(this.plans), token: this.plans.decoder.stepCost };
   }
 
   destroy(): void {

@@ -39,7 +39,7 @@ export function checkTrainable({ qk_norm }: ModelConfig): void {
   throw new BackendError(message, 'Train a Llama or Qwen2; this model can be read and run.');
 }
 
-/** The model of a separate critic: the same trunk with a value head. Its language head is not used. */
+/** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
 }
@@ -52,7 +52,7 @@ export interface CreditInput {
 }
 
 /** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */
-export interface GivenCredit {
+export interface SuppliedCredit {
   readonly oldLogprobs: Float32Array;
   readonly refLogprobs: Float32Array;
   readonly advantages: Float32Array;
@@ -112,7 +112,7 @@ export interface Policy {
    * Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of `score` and
    * `credit`.
    */
-  load(record: TokenRecord, given?: GivenCredit): void;
+  load(record: TokenRecord, given?: SuppliedCredit): void;
   /**
    * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
    * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
@@ -129,16 +129,16 @@ export interface Policy {
   ): void | Promise<void>;
   /**
    * Call it at the end of each epoch except the last. Keeps the epoch's gradient weights for `report`, as long as fewer
-   * than KEPT_PASSES − 1 epochs are kept. Reads nothing back.
+   * than KEPT_EPOCHS − 1 epochs are kept. Reads nothing back.
    */
-  endPass(): void;
+  endEpoch(): void;
   /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
   /** Makes the current weights the reference policy. */
   freezeReference(): void;
   readState(): Promise<PolicyState>;
   writeState(state: PolicyState): void;
-  /** Replaces the policy's weights, and the critic trunk's too, and forgets the optimizer's moments. */
+  /** Replaces the policy's weights and those of a separate critic's transformer, and clears the optimizer's moments. */
   writeWeights(weights: Weights): void;
   counters(): EngineCounters;
   /** Resolves with the reason when the device is lost; absent if the backend has no device. */
@@ -146,12 +146,12 @@ export interface Policy {
   /** Destroys the device, as a browser may do. For tests; absent if the backend has no device. */
   loseDevice?(): void;
   /** Resolves when the device has finished all submitted work. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
   /** Starts counting kernel calls for `profile`. Kernels that run on the CPU are also timed, by this clock. */
-  tally(now: () => number): void;
+  startProfile(now: () => number): void;
   /**
-   * Work of the kernels since `tally`, and the device's best rates. May take seconds and overwrites the batch, so call
-   * it only between updates.
+   * Work of the kernels since `startProfile`, and the device's best rates. May take seconds and overwrites the batch,
+   * so call it only between updates.
    */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;

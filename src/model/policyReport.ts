@@ -35,18 +35,18 @@ export interface PolicyReport {
   readonly whitenMask: Float32Array;
   readonly gradWeights: Float32Array; // d(total)/d(logprob) at the last step that learned from the row
   readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
-  readonly earlierPasses: readonly PassWeights[]; // of each epoch but the last, as they were at `endPass`, oldest first
+  readonly earlierEpochs: readonly EpochWeights[]; // of each epoch but the last, as they were at `endEpoch`, oldest first
   readonly steps: readonly StepStats[]; // since the last report
 }
 
 /**
- * Epochs per batch whose gradient weights are kept, the last one included. If there are more, the first KEPT_PASSES − 1
+ * Epochs per batch whose gradient weights are kept, the last one included. If there are more, the first KEPT_EPOCHS − 1
  * and the last are kept.
  */
-export const KEPT_PASSES = 8;
+export const KEPT_EPOCHS = 8;
 
 /** Gradient weights that one epoch gave the tokens of a batch; (B,T) each. */
-export interface PassWeights {
+export interface EpochWeights {
   readonly gradWeights: Float32Array; // d(total)/d(logprob)
   readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
 }

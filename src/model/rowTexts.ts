@@ -1,4 +1,4 @@
-import type { Appended } from './textModel.ts';
+import type { AppendedIds } from './textModel.ts';
 
 /**
  * The text of each row, as token ids, with checks for the calls that read or change it. A failed check throws
@@ -16,15 +16,15 @@ export class RowTexts {
     this.#vocabulary = vocabulary;
   }
 
-  /** The text of a row; empty if it has not begun. Throws RangeError if there is no such row. */
-  of(row: number): readonly number[] {
+  /** The text of a row; empty if `begin` gave it none. Throws RangeError if there is no such row. */
+  textOf(row: number): readonly number[] {
     const text = this.#texts[row];
     if (text) return text;
     throw new RangeError(`Row ${row} is out of range: rows go from 0 to ${this.#texts.length - 1}.`);
   }
 
   /** Number of tokens that still fit into a row. */
-  room(row: number): number {
+  freeTokens(row: number): number {
     return this.#length - this.#texts[row]!.length;
   }
 
@@ -40,7 +40,7 @@ export class RowTexts {
 
   /** Keeps only the first `count` tokens of a row. */
   keep(row: number, count: number): void {
-    const text = this.of(row);
+    const text = this.textOf(row);
     if (!Number.isInteger(count) || count < 1 || count > text.length) {
       throw new RangeError(`keep: ${count} tokens can’t be kept, because row ${row} has 1 to ${text.length}.`);
     }
@@ -50,7 +50,7 @@ export class RowTexts {
   /** Checks that each of these rows exists, has a text and is named once. */
   checkRows(rows: readonly number[]): void {
     for (const row of rows) {
-      if (this.of(row).length === 0) throw new RangeError(`row ${row} has no text; begin it first.`);
+      if (this.textOf(row).length === 0) throw new RangeError(`row ${row} has no text; begin it first.`);
     }
     if (new Set(rows).size < rows.length) throw new RangeError(`Rows ${rows.join(', ')} name a row twice.`);
   }
@@ -68,10 +68,10 @@ export class RowTexts {
   }
 
   /** Checks ids for `append`: each row has a text, and all ids of a row fit together. */
-  checkAppend(appended: readonly Appended[]): void {
+  checkAppend(appended: readonly AppendedIds[]): void {
     const lengths = new Map<number, number>();
     for (const { row, ids } of appended) {
-      const length = (lengths.get(row) ?? this.of(row).length) + ids.length;
+      const length = (lengths.get(row) ?? this.textOf(row).length) + ids.length;
       if (length === ids.length) throw new RangeError(`append: row ${row} has no text; begin it first.`);
       lengths.set(row, length);
       this.#checkFits('append', row, length);
@@ -82,7 +82,7 @@ export class RowTexts {
   /** Checks ids for `score`, which reads them after a row's text and then drops them. */
   checkScore(row: number, ids: readonly number[]): void {
     this.checkRows([row]);
-    this.#checkFits('score', row, this.of(row).length + ids.length);
+    this.#checkFits('score', row, this.textOf(row).length + ids.length);
     this.#checkIds('score', row, ids);
   }
 

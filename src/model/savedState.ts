@@ -16,11 +16,13 @@ export function checkState(policy: Pick<Policy, 'model' | 'parameters'>, critic:
 }
 
 function checkNetwork(tensors: readonly Parameter[], network: NetworkState): void {
-  for (const pool of ['weights', 'adamM', 'adamV'] as const) {
+  for (const tensorKind of ['weights', 'adamM', 'adamV'] as const) {
     for (const { name, size } of tensors) {
-      const found = network[pool].get(name)?.length;
-      if (found !== size)
-        throw new RangeError(`${pool}, ${name}: there are ${found ?? 'no'} numbers, and the model needs ${size}.`);
+      const count = network[tensorKind].get(name)?.length;
+      if (count !== size)
+        throw new RangeError(
+          `${tensorKind}, ${name}: there are ${count ?? 'no'} numbers, and the model needs ${size}.`,
+        );
     }
   }
 }

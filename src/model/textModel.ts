@@ -8,14 +8,14 @@ export interface MemoryPart {
 }
 
 /** Token ids to append to a row, such as its environment's answer. */
-export interface Appended {
+export interface AppendedIds {
   readonly row: number;
   readonly ids: readonly number[];
 }
 
 /** When rows stop drawing. */
 export interface DrawLimits {
-  readonly steps: number; // maximum tokens per row
+  readonly maxTokens: number; // maximum tokens per row
   readonly stops: readonly number[]; // ids that end a row's turn; the stop id is drawn and counts
 }
 
@@ -28,7 +28,7 @@ export interface DrawnText {
 }
 
 /** The likeliest tokens after a row's text. */
-export interface Likeliest {
+export interface LikeliestTokens {
   readonly ids: readonly number[]; // likeliest first, the lower id on a tie
   readonly logprobs: readonly number[]; // at temperature 1
 }
@@ -49,15 +49,15 @@ export interface TextModel {
   /** Restarts rows 0 … n − 1 with these texts and empties the others. */
   begin(texts: readonly (readonly number[])[]): Promise<void>;
   /** Number of tokens in a row's text. */
-  filled(row: number): number;
+  textLength(row: number): number;
   /** Keeps only the first `count` tokens of a row, at least one. */
   keep(row: number, count: number): void;
   /** Appends ids to rows. */
-  append(appended: readonly Appended[]): Promise<void>;
+  append(appended: readonly AppendedIds[]): Promise<void>;
   /** Draws tokens in each row until it draws a stop id, has drawn `limits.steps` tokens, or is full. */
   draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]>;
   /** The likeliest tokens after each row's text. */
-  likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]>;
+  likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]>;
   /**
    * Log-probability of each id after the row's text and the ids before it, at temperature 1. The text does not change.
    */

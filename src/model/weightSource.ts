@@ -25,10 +25,10 @@ export function storedTensor(source: WeightSource, name: string): StoredTensor {
 }
 
 /** Reads a tensor's weights as float32. Until this resolves, memory holds the packed weights as well. */
-export async function widened({ format, bytes, read }: StoredTensor): Promise<Float32Array> {
+export async function readFloat32({ format, bytes, read }: StoredTensor): Promise<Float32Array> {
   const packed = new Uint8Array(bytes);
   await read(packed);
-  const out = new Float32Array((bytes / format.bytes) * format.weights);
-  format.widen(out, packed);
+  const out = new Float32Array((bytes / format.blockBytes) * format.blockWeights);
+  format.toFloat32(out, packed);
   return out;
 }

@@ -52,9 +52,9 @@ export function readWeightsFile(model: ModelConfig, file: ArrayBuffer): Weights 
     }
   }
   if (problems.length > 0) {
-    const more = problems.length - MAX_LISTED;
+    const unlisted = problems.length - MAX_LISTED;
     throw new Error(
-      `checkpoint: ${problems.slice(0, MAX_LISTED).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Set width, layers, heads, kvHeads, ffn and the environment to those the checkpoint was saved with.`,
+      `checkpoint: ${problems.slice(0, MAX_LISTED).join('; ')}${unlisted > 0 ? `; and ${unlisted} more` : ''}. Set width, layers, heads, kvHeads, ffn and the environment to those the checkpoint was saved with.`,
     );
   }
   return weights;

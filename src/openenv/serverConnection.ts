@@ -10,10 +10,10 @@ export interface OpenSocket {
 }
 
 /** The functions of the host that make sockets and timers. */
-export interface SocketPlace {
+export interface SocketHost {
   readonly connect: (url: string) => OpenSocket;
   /** Calls `ring` once, after this many milliseconds. Returns a function that cancels it. */
-  readonly after: (ms: number, ring: () => void) => () => void;
+  readonly setTimer: (ms: number, ring: () => void) => () => void;
 }
 
 /** Thrown if the connection was lost or could not be made. It has its own class, because a later try may succeed. */
@@ -26,38 +26,39 @@ export class ConnectionLostError extends EnvironmentServerError {}
 export class ServerConnection {
   readonly #socket: OpenSocket;
   readonly #seconds: number;
-  readonly #after: SocketPlace['after'];
-  #first: ServerMessage | null = null; // waits until the socket is open
+  readonly #setTimer: SocketHost['setTimer'];
+  #queued: ServerMessage | null = null; // the first message, until the socket is open
   #isConnected = false;
-  #waiting: { readonly resolve: (reply: ServerReply) => void; readonly reject: (why: Error) => void } | null = null;
-  #ended: Error | null = null;
-  #unasked: ServerReply | null = null; // an error that the server sent without being asked, as a full server does
+  #pending: { readonly resolve: (reply: ServerReply) => void; readonly reject: (why: Error) => void } | null = null;
+  #endError: Error | null = null;
+  /** An error that the server sent without being asked, as a full server does. */
+  #unsolicitedError: ServerReply | null = null;
 
-  /** `ended` is called once the connection is closed. */
+  /** `onEnded` is called once the connection is closed. */
   constructor(
-    place: SocketPlace,
+    place: SocketHost,
     { url, seconds }: { readonly url: string; readonly seconds: number },
-    ended: (connection: ServerConnection) => void = () => undefined,
+    onEnded: (connection: ServerConnection) => void = () => undefined,
   ) {
     this.#seconds = seconds;
-    this.#after = place.after;
+    this.#setTimer = place.setTimer;
     this.#socket = place.connect(url);
     this.#socket.addEventListener('open', () => {
       this.#isConnected = true;
-      if (this.#first) this.#send(this.#first);
-      this.#first = null;
+      if (this.#queued) this.#send(this.#queued);
+      this.#queued = null;
     });
-    this.#socket.addEventListener('message', ({ data }) => this.#hear(data));
+    this.#socket.addEventListener('message', ({ data }) => this.#onMessage(data));
     const onClose = () => {
       this.#end(new ConnectionLostError('No server answers, or it ended the connection.'));
-      ended(this);
+      onEnded(this);
     };
     this.#socket.addEventListener('error', onClose);
     this.#socket.addEventListener('close', onClose);
   }
 
   get isOpen(): boolean {
-    return this.#ended === null;
+    return this.#endError === null;
   }
 
   /**
@@ -65,19 +66,19 @@ export class ServerConnection {
    * connection.
    */
   async ask(message: Exclude<ServerMessage, { type: 'close' }>): Promise<ServerReply> {
-    if (this.#waiting) throw new Error('ServerConnection.ask: another message is still waiting for its answer.');
-    const reply = new Promise<ServerReply>((resolve, reject) => (this.#waiting = { resolve, reject }));
-    const cancelTimeout = this.#after(1000 * this.#seconds, () =>
+    if (this.#pending) throw new Error('ServerConnection.ask: another message is still waiting for its answer.');
+    const reply = new Promise<ServerReply>((resolve, reject) => (this.#pending = { resolve, reject }));
+    const cancelTimeout = this.#setTimer(1000 * this.#seconds, () =>
       this.#end(
         new EnvironmentServerError(
           `The server didn’t answer within ${this.#seconds} s. If it’s slow, allow more: add ?seconds=${Math.min(600, 4 * this.#seconds)} to its address.`,
         ),
       ),
     );
-    if (this.#unasked) this.#settle(this.#unasked, null);
-    else if (this.#ended) this.#settle(null, this.#ended);
+    if (this.#unsolicitedError) this.#settle(this.#unsolicitedError, null);
+    else if (this.#endError) this.#settle(null, this.#endError);
     else if (this.#isConnected) this.#send(message);
-    else this.#first = message;
+    else this.#queued = message;
     try {
       return await reply;
     } finally {
@@ -87,7 +88,7 @@ export class ServerConnection {
 
   /** Ends the session. If a message waits for its answer, `ask` throws. */
   close(): void {
-    if (this.#ended) return;
+    if (this.#endError) return;
     if (this.#isConnected) this.#send({ type: 'close' });
     this.#end(new ConnectionLostError('The connection was closed.'));
   }
@@ -96,27 +97,27 @@ export class ServerConnection {
     this.#socket.send(JSON.stringify(message));
   }
 
-  #hear(data: unknown): void {
-    if (this.#ended) return;
+  #onMessage(data: unknown): void {
+    if (this.#endError) return;
     try {
       const reply = readReply(data);
-      if (this.#waiting) this.#settle(reply, null);
-      else if (reply.kind === 'error') this.#unasked = reply;
+      if (this.#pending) this.#settle(reply, null);
+      else if (reply.kind === 'error') this.#unsolicitedError = reply;
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
   #settle(reply: ServerReply | null, why: Error | null): void {
-    const waiting = this.#waiting;
-    this.#waiting = null;
+    const waiting = this.#pending;
+    this.#pending = null;
     if (reply) waiting?.resolve(reply);
     else waiting?.reject(why ?? new Error('ended'));
   }
 
   #end(why: Error): void {
-    if (this.#ended) return;
-    this.#ended = why;
+    if (this.#endError) return;
+    this.#endError = why;
     this.#settle(null, why);
     this.#socket.close();
   }

@@ -1,9 +1,9 @@
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { EnvironmentServerError, type ServerAddress } from '../domain/serverAddress.ts';
-import type { AskedTurn, Episode, EpisodeSeeds, Reset, Split, ToolEnv, TurnResult } from '../envs/env.ts';
+import type { PendingTurn, Episode, EpisodeSeeds, Reset, Split, ToolEnv, TurnResult } from '../envs/env.ts';
 import { beginEpisode } from '../envs/episodeRules.ts';
-import { callFace, fitting } from '../envs/callFace.ts';
-import { laterReset } from '../envs/laterReset.ts';
+import { callFace, cutToFit } from '../envs/callFace.ts';
+import { asyncReset } from '../envs/asyncReset.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { type TextTurns, textTurns } from '../envs/textTurns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
@@ -11,7 +11,7 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { controlTexts } from '../text/outsideText.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 import type { CallValues } from '../text/turnFormat.ts';
-import type { ServerConnection, SocketPlace } from './serverConnection.ts';
+import type { ServerConnection, SocketHost } from './serverConnection.ts';
 import { observationText, type ServerReply } from './serverMessages.ts';
 import { serverTask } from './serverTask.ts';
 import { readTools, type ServerTools } from './serverTools.ts';
@@ -40,7 +40,7 @@ type SplitName = 'train' | 'test';
  */
 export async function serverEnvironment(
   address: ServerAddress,
-  place: SocketPlace,
+  place: SocketHost,
   chatTokenizer: ChatTokenizer | null,
 ): Promise<ToolEnv> {
   if (!chatTokenizer) {
@@ -63,28 +63,33 @@ export async function serverEnvironment(
   const rules = {
     host,
     solved: options.solved,
-    shortened: (text: string) => fitting(text, (part) => tokens(part) <= options.observation),
+    shorten: (text: string) => cutToFit(text, (part) => tokens(part) <= options.observation),
   };
-  const sessions = new WeakMap<Episode, Session>();
+  const sessions = new WeakMap<Episode, ServerSession>();
   const resetTo = (split: SplitName): Reset =>
-    laterReset({
+    asyncReset({
       keyOf: (seed) => keyOf(address, split, seed),
       open: async (tasks, settings) => {
-        const begun = await pool.begin(tasks.map((task) => resetOf(address, split, task)));
-        return begun.map(({ connection, reply }, i) => {
+        const started = await pool.begin(tasks.map((task) => resetOf(address, split, task)));
+        return started.map(({ connection, reply }, i) => {
           const { seed, environmentSeed } = tasks[i]!;
-          const session: Session = { connection, reply: null };
-          const prompt = fitting(promptIn(reply), (part) => tokens(part) <= longestPrompt);
+          const session: ServerSession = { connection, reply: null };
+          const prompt = cutToFit(promptIn(reply), (part) => tokens(part) <= longestPrompt);
           const lastReply = () => session.reply;
           const task = serverTask({ key: keyOf(address, split, seed), prompt, lastReply }, rules);
-          const speech = { speech: turns.speech, maxTurns: options.turns, think: false, stateOf: () => turns.state };
+          const speech = {
+            turnCodec: turns.turnCodec,
+            maxTurns: options.turns,
+            think: false,
+            grammarStateOf: () => turns.grammarState,
+          };
           const episode = beginEpisode(task, speech, environmentSeed, settings);
           sessions.set(episode, session);
           return episode;
         });
       },
     });
-  const answer = async (asked: readonly AskedTurn[]): Promise<readonly TurnResult[]> => {
+  const answer = async (asked: readonly PendingTurn[]): Promise<readonly TurnResult[]> => {
     const replies = asked.map(async ({ episode, action }) => {
       const session = sessions.get(episode);
       const step = stepOf(turns, serverTools, action);
@@ -111,9 +116,9 @@ export async function serverEnvironment(
     reset: resetTo('train'),
     demonstration: resetTo('train'),
     splits: { heldOut: test, shifted: test },
-    later: {
+    asyncAnswers: {
       answer,
-      leave: (episodes) => {
+      release: (episodes) => {
         for (const session of episodes.flatMap((episode) => sessions.get(episode) ?? [])) {
           if (session.connection) pool.giveBack(session.connection);
           session.connection = null;
@@ -125,7 +130,7 @@ export async function serverEnvironment(
 }
 
 /** The server's side of an episode in progress. */
-interface Session {
+interface ServerSession {
   connection: ServerConnection | null; // null once the episode was left
   reply: ServerReply | null; // the server's reply to the agent's latest turn, stored before `episode.step` reads it
 }
@@ -135,10 +140,10 @@ async function readServer(pool: SessionPool, address: ServerAddress) {
   const prompts: string[] = [];
   for (const split of ['train', 'test'] as const) {
     for (let seed = 0; seed < TASKS_READ; seed++) {
-      const [begun] = await pool.begin([resetOf(address, split, { seed, environmentSeed: seed })]);
-      if (!begun) continue;
-      prompts.push(promptIn(begun.reply));
-      pool.giveBack(begun.connection);
+      const [started] = await pool.begin([resetOf(address, split, { seed, environmentSeed: seed })]);
+      if (!started) continue;
+      prompts.push(promptIn(started.reply));
+      pool.giveBack(started.connection);
     }
   }
   const serverTools = readTools(await pool.connection().ask({ type: 'step', data: { type: 'list_tools' } }));
@@ -164,7 +169,11 @@ function promptIn({ observation }: Extract<ServerReply, { kind: 'observation' }>
  * The action to send to the server for a turn. Null if there is nothing to send, because the turn is malformed, or it
  * is an answer and the server has no tool `answer`.
  */
-function stepOf({ speech }: TextTurns, { answer }: ServerTools, action: readonly number[]): JsonRecord | null {
+function stepOf(
+  { turnCodec: speech }: TextTurns,
+  { answer }: ServerTools,
+  action: readonly number[],
+): JsonRecord | null {
   const turn = speech.read(action);
   if (turn.kind === 'mistake') return null;
   const [first = '', json = '{}'] = turn.words;
@@ -204,7 +213,7 @@ function turnsOf(chatTokenizer: ChatTokenizer, tools: readonly ToolFace[], lengt
   const face = callFace({
     system: SYSTEM,
     tools,
-    longest: () => ({
+    longestTexts: () => ({
       questions: [filler(lengths.prompt)],
       turns: [
         ...tools.map(({ name, parameters }) => ({

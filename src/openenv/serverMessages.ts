@@ -4,7 +4,7 @@ import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { jsonLine } from '../text/toolSchema.ts';
 
 /** Limit on the characters of a message. A longer message ends the connection. */
-export const MOST_MESSAGE = 1_000_000;
+export const MAX_MESSAGE_LENGTH = 1_000_000;
 /**
  * Number of characters that are read of a text, such as a prompt or a tool's answer. The limit in tokens is applied
  * later.
@@ -30,15 +30,15 @@ export type ServerReply =
   | {
       readonly kind: 'error';
       readonly code: string;
-      readonly says: string; // the error message, as one line
+      readonly message: string; // the error message, as one line
       readonly sessions: number | null; // the server's limit of sessions, if it sent one
     };
 
 /** Reads a message of a server. Throws EnvironmentServerError if it isn't a message of OpenEnv. */
 export function readReply(data: unknown): ServerReply {
   if (typeof data !== 'string') throw unreadable('it sent bytes, not text');
-  if (data.length > MOST_MESSAGE) {
-    throw unreadable(`it sent a message of ${data.length} characters, and the limit is ${MOST_MESSAGE}`);
+  if (data.length > MAX_MESSAGE_LENGTH) {
+    throw unreadable(`it sent a message of ${data.length} characters, and the limit is ${MAX_MESSAGE_LENGTH}`);
   }
   let message: unknown;
   try {
@@ -53,7 +53,7 @@ export function readReply(data: unknown): ServerReply {
     return {
       kind: 'error',
       code: typeof code === 'string' ? code : '',
-      says: oneLine(typeof why === 'string' ? why : jsonLine(content)),
+      message: oneLine(typeof why === 'string' ? why : jsonLine(content)),
       sessions: typeof sessions === 'number' ? sessions : null,
     };
   }

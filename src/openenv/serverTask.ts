@@ -1,6 +1,6 @@
 import type { CallValues } from '../text/turnFormat.ts';
 import type { EnvView } from '../domain/envView.ts';
-import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
+import type { Outcome, Task, OutOfTurnsResult } from '../envs/episodeRules.ts';
 import type { ServerReply } from './serverMessages.ts';
 import { observationText } from './serverMessages.ts';
 
@@ -16,36 +16,36 @@ export interface ServerEpisode {
 export interface ServerRules {
   readonly host: string;
   readonly solved: number; // sum of rewards from which an episode counts as solved
-  readonly shortened: (text: string) => string; // cuts a tool's answer to the allowed length
+  readonly shorten: (text: string) => string; // cuts a tool's answer to the allowed length
 }
 
 /**
  * A task on a server. The server's answer to a turn has already arrived when the turn is taken here. The rewards of all
- * turns are added up; the sum is the payoff of the last turn. The reward of an earlier turn is also its progress, which
- * only the process reward uses.
+ * turns are added up; the sum is the last turn's share of the outcome reward. The reward of an earlier turn is also its
+ * progress, which only the process reward uses.
  */
-export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, solved, shortened }: ServerRules): Task {
+export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, solved, shorten }: ServerRules): Task {
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
   let rewardSum = 0;
-  let over = false;
-  const currentResult = (): Unfinished => {
-    over = true;
-    return { success: rewardSum >= solved, payoff: rewardSum };
+  let isOver = false;
+  const currentResult = (): OutOfTurnsResult => {
+    isOver = true;
+    return { success: rewardSum >= solved, outcomeShare: rewardSum };
   };
-  const outcome = (reply: ServerReply, stop: 'found' | 'answered', ends: boolean): Outcome => {
+  const outcome = (reply: ServerReply, stop: 'found' | 'answered', isLastTurn: boolean): Outcome => {
     if (reply.kind === 'error') {
       // the environment threw: the agent reads the error and gets the format penalty, as when a tool throws
-      const result = { observation: [shortened(reply.says)], progress: 0, refused: true } as const;
-      return ends ? { ...result, stop, ...currentResult() } : { ...result, stop: null, success: false };
+      const result = { observation: [shorten(reply.message)], progress: 0, refused: true } as const;
+      return isLastTurn ? { ...result, stop, ...currentResult() } : { ...result, stop: null, success: false };
     }
     const { text, refused } = observationText(reply.observation);
     rewardSum += reply.reward;
-    const result = { observation: [shortened(text)], ...(refused && { refused }) };
-    if (reply.done || ends) return { ...result, progress: 0, stop, ...currentResult() };
+    const result = { observation: [shorten(text)], ...(refused && { refused }) };
+    if (reply.done || isLastTurn) return { ...result, progress: 0, stop, ...currentResult() };
     return { ...result, progress: reply.reward, stop: null, success: false };
   };
   const resultOf = (reply: ServerReply | null) =>
-    reply === null ? '' : reply.kind === 'error' ? reply.says : observationText(reply.observation).text;
+    reply === null ? '' : reply.kind === 'error' ? reply.message : observationText(reply.observation).text;
   return {
     key,
     prompt: [],
@@ -64,7 +64,7 @@ export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, so
         ? { observation: [''], progress: 0, stop: 'answered', ...currentResult() }
         : outcome(reply, 'answered', true);
     },
-    needs: () => [],
+    neededWords: () => [],
     outOfTurns: currentResult,
     expert: noPlayer,
     demonstrate: noPlayer,
@@ -74,7 +74,7 @@ export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, so
       prompt,
       shown: null,
       steps: [...steps],
-      earned: over ? { reward: rewardSum } : null,
+      earned: isOver ? { reward: rewardSum } : null,
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/jsonRecord.ts';
-import { firstHidden, visible } from '../base/visible.ts';
+import { firstHiddenCode, visible } from '../base/visible.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
 import type { ServerReply } from './serverMessages.ts';
@@ -29,7 +29,7 @@ export interface ServerTools {
 export function readTools(reply: ServerReply): ServerTools {
   if (reply.kind === 'error') {
     throw new EnvironmentServerError(
-      `The server has no tools: ${reply.says} An agent plays by calling tools, so the environment must take the actions list_tools and call_tool (CallToolAction).`,
+      `The server has no tools: ${reply.message} An agent plays by calling tools, so the environment must take the actions list_tools and call_tool (CallToolAction).`,
     );
   }
   const { tools } = reply.observation;
@@ -95,7 +95,7 @@ function readParameter(name: string, property: unknown): Exclude<Parameter, stri
 }
 
 function isPlainChoice(choice: unknown): boolean {
-  return typeof choice === 'string' && choice.length <= 64 && firstHidden(choice) === null;
+  return typeof choice === 'string' && choice.length <= 64 && firstHiddenCode(choice) === null;
 }
 
 function asOneLine(text: unknown): string {

@@ -1,6 +1,6 @@
 import { EnvironmentServerError, type ServerAddress } from '../domain/serverAddress.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { ConnectionLostError, ServerConnection, type SocketPlace } from './serverConnection.ts';
+import { ConnectionLostError, ServerConnection, type SocketHost } from './serverConnection.ts';
 import type { ServerReply } from './serverMessages.ts';
 
 /**
@@ -12,7 +12,7 @@ const RETRY_WAITS_MS: readonly number[] = [250, 500, 1000, 2000, 4000];
 const MAX_SESSIONS = 200;
 
 /** An episode that a server has begun, and the connection it is played on. */
-export interface BegunSession {
+export interface StartedEpisode {
   readonly connection: ServerConnection;
   readonly reply: Extract<ServerReply, { kind: 'observation' }>;
 }
@@ -23,14 +23,14 @@ export interface BegunSession {
  */
 export class SessionPool {
   readonly #address: ServerAddress;
-  readonly #place: SocketPlace;
+  readonly #host: SocketHost;
   readonly #open = new Set<ServerConnection>();
   readonly #idle = new Set<ServerConnection>();
   #closings = 0; // number of calls of `close`; a try that sees it change gives up
 
-  constructor(address: ServerAddress, place: SocketPlace) {
+  constructor(address: ServerAddress, place: SocketHost) {
     this.#address = address;
-    this.#place = place;
+    this.#host = place;
   }
 
   /** Takes an idle connection, or opens a new one. */
@@ -39,7 +39,7 @@ export class SessionPool {
     if (idle) this.#idle.delete(idle);
     if (idle?.isOpen) return idle;
     const { url, options } = this.#address;
-    const created = new ServerConnection(this.#place, { url, seconds: options.seconds }, (ended) => {
+    const created = new ServerConnection(this.#host, { url, seconds: options.seconds }, (ended) => {
       this.#open.delete(ended);
       this.#idle.delete(ended);
     });
@@ -51,7 +51,7 @@ export class SessionPool {
    * Begins one episode for each item of `resets`, the data of a `reset` message. If the server can't be reached or is
    * full, tries again after growing waits. Throws EnvironmentServerError if that fails; then no episode is kept.
    */
-  async begin(resets: readonly JsonRecord[]): Promise<readonly BegunSession[]> {
+  async begin(resets: readonly JsonRecord[]): Promise<readonly StartedEpisode[]> {
     if (resets.length > MAX_SESSIONS) {
       throw new EnvironmentServerError(
         `This run plays ${resets.length} episodes at once, and at most ${MAX_SESSIONS} connections can be open. Lower Prompts per update or Group size.`,
@@ -78,31 +78,31 @@ export class SessionPool {
     this.#idle.clear();
   }
 
-  async #begin(data: JsonRecord, together: number): Promise<BegunSession> {
+  async #begin(data: JsonRecord, episodeCount: number): Promise<StartedEpisode> {
     const closings = this.#closings;
     for (let tries = 0; ; tries++) {
       const connection = this.connection();
-      let lost: Error;
+      let failure: Error;
       try {
         const reply = await connection.ask({ type: 'reset', data });
         if (reply.kind === 'observation') return { connection, reply };
         if (reply.code !== 'CAPACITY_REACHED') {
-          throw new EnvironmentServerError(`The server’s reset failed: ${reply.says}`);
+          throw new EnvironmentServerError(`The server’s reset failed: ${reply.message}`);
         }
         const limit = reply.sessions === null ? '' : ` (its limit is ${reply.sessions})`;
-        lost = new EnvironmentServerError(
-          `The server can’t play enough episodes at once${limit}. This run needs ${together}. Start the server with max_concurrent_envs=${together} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
+        failure = new EnvironmentServerError(
+          `The server can’t play enough episodes at once${limit}. This run needs ${episodeCount}. Start the server with max_concurrent_envs=${episodeCount} and SUPPORTS_CONCURRENT_SESSIONS = True in its class, or lower Prompts per update × Group size.`,
         );
       } catch (error) {
         connection.close();
         if (!(error instanceof ConnectionLostError)) throw error;
-        lost = error;
+        failure = error;
       }
       connection.close();
       const wait = RETRY_WAITS_MS[tries];
-      if (wait === undefined || closings !== this.#closings) throw lost;
-      await new Promise<void>((resolve) => this.#place.after(wait, resolve));
-      if (closings !== this.#closings) throw lost;
+      if (wait === undefined || closings !== this.#closings) throw failure;
+      await new Promise<void>((resolve) => this.#host.setTimer(wait, resolve));
+      if (closings !== this.#closings) throw failure;
     }
   }
 }

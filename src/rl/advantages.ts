@@ -172,25 +172,29 @@ export function groupRelative(
 }
 
 /**
- * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statistics` (verl `masked_whiten`),
- * 0 outside `keep`. If `statistics` has one token or none, there is no variance, and all advantages become 0. Equal
- * advantages become 0.
+ * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statisticsMask` (verl
+ * `masked_whiten`), 0 outside `outputMask`. If `statisticsMask` has one token or none, there is no variance, and all
+ * advantages become 0. Equal advantages become 0.
  */
-export function whiten(advantages: Float64Array, statistics: ArrayLike<number>, keep: ArrayLike<number>): void {
+export function whiten(
+  advantages: Float64Array,
+  statisticsMask: ArrayLike<number>,
+  outputMask: ArrayLike<number>,
+): void {
   let count = 0;
   let mean = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if (statistics[at] === 0) continue;
+    if (statisticsMask[at] === 0) continue;
     count++;
     mean += advantages[at]!;
   }
   mean /= Math.max(1, count);
   let variance = 0;
   for (let at = 0; at < advantages.length; at++) {
-    if (statistics[at] !== 0) variance += (advantages[at]! - mean) ** 2;
+    if (statisticsMask[at] !== 0) variance += (advantages[at]! - mean) ** 2;
   }
   const scale = count > 1 ? 1 / Math.sqrt(variance / (count - 1) + WHITEN_EPS) : 0;
   for (let at = 0; at < advantages.length; at++) {
-    advantages[at] = keep[at] === 0 ? 0 : (advantages[at]! - mean) * scale;
+    advantages[at] = outputMask[at] === 0 ? 0 : (advantages[at]! - mean) * scale;
   }
 }

@@ -10,11 +10,11 @@ import { batchView } from './summarize.ts';
 /** An episode to play with given first tokens: a branch of a rollout, or a new episode. */
 export interface BranchRequest extends EpisodeSeeds {
   readonly begin?: Reset; // begins the episode; default: the environment's own `reset`
-  readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
+  readonly agentPrefix: readonly number[]; // the agent's first tokens; the policy writes the rest
   readonly temperature: number;
   readonly greedy?: boolean; // the likeliest token each time
   readonly yieldToEvents?: () => Promise<void>; // between chunks of tokens: lets the event loop run
-  readonly take: number; // chooses the random draws: the same number gives the same branch
+  readonly drawIndex: number; // chooses the random draws: the same number gives the same branch
 }
 
 /**
@@ -31,11 +31,11 @@ export async function branch(
     seed,
     environmentSeed,
     begin,
-    script,
+    agentPrefix,
     temperature,
     greedy = false,
     yieldToEvents = () => Promise.resolve(),
-    take,
+    drawIndex,
   }: BranchRequest,
 ): Promise<BatchView> {
   if (policy.rows !== 1) throw new RangeError(`branch: the policy has ${policy.rows} rows. Use one with a single row.`);
@@ -48,9 +48,9 @@ export async function branch(
       groups: Int32Array.of(0),
       settings: envSettings(config),
       ...(begin && { begin }),
-      sampling: { key: streamKey(config.seed, Purpose.branch), update: take, temperature, greedy, topK, topP },
+      sampling: { key: streamKey(config.seed, Purpose.branch), update: drawIndex, temperature, greedy, topK, topP },
       chunk: decodeChunk,
-      script,
+      agentPrefix,
     },
     yieldToEvents,
   );

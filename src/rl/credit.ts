@@ -24,17 +24,17 @@ import { klEstimate } from './objective.ts';
 export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, groups, singles }, settings) => {
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
-  const { estimator, masks: on } = settings;
+  const { estimator, masks: agentOnlySwitches } = settings;
   const masks: CreditMasks = {
-    policy: mask(on.policy),
-    regularizer: mask(on.regularizer),
-    value: usesCritic(estimator) ? mask(on.value) : new Float32Array(envRewards.length),
-    advantage: mask(on.advantage),
-    whiten: mask(on.whiten),
+    policy: mask(agentOnlySwitches.policy),
+    regularizer: mask(agentOnlySwitches.regularizer),
+    value: usesCritic(estimator) ? mask(agentOnlySwitches.value) : new Float32Array(envRewards.length),
+    advantage: mask(agentOnlySwitches.advantage),
+    whiten: mask(agentOnlySwitches.whiten),
   };
-  const rewards = subtractKl(batch, envRewards, mask(on.klReward), settings);
-  const scored = responseMask(batch, groups, on.advantage);
-  const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scored }, settings);
+  const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
+  const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
+  const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scoreMask }, settings);
   if (settings.whiten && canWhiten(estimator)) {
     whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
   }
@@ -55,13 +55,13 @@ function subtractKl(
 }
 
 /**
- * Returns the rewards, moved off tokens that are in `scored` but not in `mask`: each goes to the last token before it,
- * in its row, that is in `mask`. `rewards` itself stays as it is.
+ * Returns the rewards, moved off tokens that are in `scoreMask` but not in `mask`: each goes to the last token before
+ * it, in its row, that is in `mask`. `movedRewards` itself stays as it is.
  */
 function moveRewardsBack(
   { rows, length }: CreditBatch,
   rewards: Float64Array,
-  { mask, scored }: { readonly mask: Float32Array; readonly scored: Float32Array },
+  { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
 ): Float64Array {
   const moved = rewards.slice();
   for (let b = 0; b < rows; b++) {
@@ -70,7 +70,7 @@ function moveRewardsBack(
       if (mask[at] !== 0) {
         moved[at] = rewards[at]! + pending;
         pending = 0;
-      } else if (scored[at] !== 0) {
+      } else if (scoreMask[at] !== 0) {
         pending += rewards[at]!;
       }
     }
@@ -80,24 +80,25 @@ function moveRewardsBack(
 
 function estimate(
   batch: CreditBatch,
-  paid: Float64Array,
+  rewards: Float64Array,
   groups: ArrayLike<number>,
-  { mask, scored }: { readonly mask: Float32Array; readonly scored: Float32Array },
+  { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
   settings: CreditSettings,
 ): Estimate {
-  const none = () => new Float64Array(mask.length);
-  const rewards = moveRewardsBack(batch, paid, { mask, scored });
+  const zeros = () => new Float64Array(mask.length);
+  const movedRewards = moveRewardsBack(batch, rewards, { mask, scoreMask });
   const spreadOverTokens = (baseline: GroupBaseline): Estimate => {
-    const perRow = groupRelative(maskedScores(batch, paid, scored), groups, baseline);
+    const perRow = groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline);
     return {
       advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
-      returns: none(),
+      returns: zeros(),
     };
   };
-  const { core, critic } = ESTIMATORS[settings.estimator];
-  if (core === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
-  if (core === 'turns') return biLevelGae(batch, rewards, batch.values, mask, turnEnds(batch, mask), settings);
-  if (critic) return gae(batch, rewards, batch.values, mask, settings);
-  const advantages = rewardToGo(batch, rewards, mask, settings.gamma);
+  const { advantageKind, critic } = ESTIMATORS[settings.estimator];
+  if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+  if (advantageKind === 'turns')
+    return biLevelGae(batch, movedRewards, batch.values, mask, turnEnds(batch, mask), settings);
+  if (critic) return gae(batch, movedRewards, batch.values, mask, settings);
+  const advantages = rewardToGo(batch, movedRewards, mask, settings.gamma);
   return { advantages, returns: advantages.slice() };
 }

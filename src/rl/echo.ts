@@ -7,7 +7,7 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  * turn of the same rollout word for word. `rollout/echo_share` is the share of a prompt's rollouts that took the most
  * common sequence of actions, as the mean over prompts with more than one rollout. `groups` (B).
  */
-export function echoes(record: EpisodeRecord, groups: Int32Array): Metrics {
+export function repetitionMetrics(record: EpisodeRecord, groups: Int32Array): Metrics {
   let turns = 0;
   let repeated = 0;
   const byGroup = new Map<number, string[]>();

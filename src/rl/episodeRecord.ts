@@ -5,10 +5,10 @@ import { Role, type TokenRecord } from '../domain/tokens.ts';
 export interface TokenOrigin {
   readonly role: Role;
   readonly turn: number; // from 1; 0 in the prompt
-  readonly state: number; // grammar state it was drawn in; 0 for forced tokens
+  readonly grammarState: number; // grammar state it was drawn in; 0 for forced tokens
   readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens
   readonly drawnLogprob?: number; // log-probability under the distribution after top-k and top-p; default: `logprob`
-  readonly single?: boolean; // the agent drew it where only one token was legal
+  readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
 }
 
 /**
@@ -36,47 +36,47 @@ export interface EpisodeRecord extends TokenRecord {
 
 /** An empty record. */
 export function episodeRecord(rows: number, length: number): EpisodeRecord {
-  const cells = rows * length;
+  const size = rows * length;
   const lengths = new Int32Array(rows);
-  const partArrays = REWARD_PARTS.map((part) => [part, new Float32Array(cells)] as const);
+  const partArrays = REWARD_PARTS.map((part) => [part, new Float32Array(size)] as const);
   const parts = Object.fromEntries(partArrays) as Record<RewardPart, Float32Array>;
-  const written = {
-    tokens: new Int32Array(cells),
-    roles: new Uint8Array(cells),
-    states: new Uint8Array(cells),
-    turns: new Uint8Array(cells),
-    logprobs: new Float32Array(cells),
-    drawnLogprobs: new Float32Array(cells),
-    singles: new Uint8Array(cells),
-    rewards: new Float32Array(cells),
+  const tokenArrays = {
+    tokens: new Int32Array(size),
+    roles: new Uint8Array(size),
+    states: new Uint8Array(size),
+    turns: new Uint8Array(size),
+    logprobs: new Float32Array(size),
+    drawnLogprobs: new Float32Array(size),
+    singles: new Uint8Array(size),
+    rewards: new Float32Array(size),
   };
   return {
     ...{ rows, length, lengths, parts },
-    ...written,
+    ...tokenArrays,
     push(row, token, origin) {
       const at = lengths[row] ?? length;
       if (at >= length) {
         throw new RangeError(`EpisodeRecord.push: row ${row} is full: it holds ${at} of ${length} tokens.`);
       }
       const i = row * length + at;
-      written.tokens[i] = token;
-      written.roles[i] = origin.role;
-      written.turns[i] = origin.turn;
-      written.states[i] = origin.state;
-      written.logprobs[i] = origin.logprob;
-      written.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
-      written.singles[i] = origin.single ? 1 : 0;
+      tokenArrays.tokens[i] = token;
+      tokenArrays.roles[i] = origin.role;
+      tokenArrays.turns[i] = origin.turn;
+      tokenArrays.states[i] = origin.grammarState;
+      tokenArrays.logprobs[i] = origin.logprob;
+      tokenArrays.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
+      tokenArrays.singles[i] = origin.onlyLegal ? 1 : 0;
       lengths[row] = at + 1;
     },
     clear(row) {
       lengths[row] = 0;
-      const all = [...Object.values(written), ...partArrays.map(([, paid]) => paid)];
-      for (const array of all) array.fill(0, row * length, (row + 1) * length);
+      const rowArrays = [...Object.values(tokenArrays), ...partArrays.map(([, paid]) => paid)];
+      for (const array of rowArrays) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {
       const i = row * length + at;
       parts[part][i] = (parts[part][i] ?? 0) + reward;
-      written.rewards[i] = partArrays.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
+      tokenArrays.rewards[i] = partArrays.reduce((sum, [, paid]) => sum + (paid[i] ?? 0), 0);
     },
   };
 }

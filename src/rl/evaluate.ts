@@ -22,7 +22,8 @@ export interface Evaluation {
  * greedy reward and calls an episode, the share of malformed turns for both, and the number of tasks. The first
  * evaluation also measures naive RAG if the environment has it. With `evaluation` set to full, the first and last
  * evaluations also play the environment's other splits, with greedy decoding. Random draws come from a stream that
- * training never uses. `played` gets the number of finished greedy and sampled episodes. Overwrites the policy's batch.
+ * training never uses. `onPlayed` gets the number of finished greedy and sampled episodes. Overwrites the policy's
+ * batch.
  */
 export async function evaluate(
   policy: Policy,
@@ -30,14 +31,14 @@ export async function evaluate(
   config: RunConfig,
   update: number,
   yieldToEvents: () => Promise<void>,
-  played?: (done: number, total: number) => void,
+  onPlayed?: (done: number, total: number) => void,
 ): Promise<Evaluation> {
-  const playerOn = (begin: Reset) => {
+  const evaluatorFor = (begin: Reset) => {
     const seeds = distinctSeeds(env, begin, config);
     const tasksOf = (greedy: boolean) => evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
     return (greedy: boolean) => {
       const [once, rounds] = [tasksOf(true), tasksOf(false)];
-      const onProgress = (done: number) => played?.(greedy ? done : once.length + done, once.length + rounds.length);
+      const onProgress = (done: number) => onPlayed?.(greedy ? done : once.length + done, once.length + rounds.length);
       return play(
         policy,
         env,
@@ -49,7 +50,7 @@ export async function evaluate(
     };
   };
   const begin = evaluatedReset(env);
-  const playHeldOut = playerOn(begin);
+  const playHeldOut = evaluatorFor(begin);
   const greedy = await playHeldOut(true);
   const sampled = await playHeldOut(false);
   const values: Metrics = {
@@ -62,9 +63,9 @@ export async function evaluate(
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };
-  const playGreedy = (begin: Reset) => playerOn(begin)(true);
+  const playGreedy = (begin: Reset) => evaluatorFor(begin)(true);
   // costs little, because each task has one turn
-  if (update === 0 && env.retrieved) values['eval/naive_rag'] = successRate(await playGreedy(env.retrieved));
+  if (update === 0 && env.naiveRag) values['eval/naive_rag'] = successRate(await playGreedy(env.naiveRag));
   if (config.evaluation === 'full' && (update === 0 || update === config.updates)) {
     const { entities, shifted } = env.splits;
     if (entities) values['eval/success_entities'] = successRate(await playGreedy(entities.reset));
@@ -87,7 +88,7 @@ function play(
     readonly tasks: readonly EvaluatedTask[];
   },
   yieldToEvents: () => Promise<void>,
-  played: (done: number) => void,
+  onPlayed: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const request = {
     tasks: options.tasks.map((task) => ({ ...task, counters: evalCounters(options.update, task.index, policy.rows) })),
@@ -96,7 +97,7 @@ function play(
     chunk: config.decodeChunk,
     begin: options.begin,
   };
-  return playQueue(policy, env, request, yieldToEvents, played);
+  return playQueue(policy, env, request, yieldToEvents, onPlayed);
 }
 
 function successRate(episodes: readonly EpisodeView[]): number {
@@ -107,6 +108,6 @@ function malformedShare(episodes: readonly EpisodeView[]): number {
   return mean(episodes, ({ invalidTurns }) => invalidTurns) / mean(episodes, ({ turns }) => turns);
 }
 
-function mean(episodes: readonly EpisodeView[], of: (episode: EpisodeView) => number): number {
-  return episodes.reduce((sum, episode) => sum + of(episode), 0) / episodes.length;
+function mean(episodes: readonly EpisodeView[], measure: (episode: EpisodeView) => number): number {
+  return episodes.reduce((sum, episode) => sum + measure(episode), 0) / episodes.length;
 }

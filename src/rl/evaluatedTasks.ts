@@ -25,7 +25,7 @@ export function evaluatedReset(env: ToolEnv): Reset {
 
 /** Returns the task's key (the `key` of its episode), which is equal for equal tasks with different seeds. */
 export function taskKey(begin: Reset, seed: number, settings: EnvSettings): string {
-  return begin.opening?.keyOf(seed, settings) ?? begin(seed, settings).key;
+  return begin.opener?.keyOf(seed, settings) ?? begin(seed, settings).key;
 }
 
 /**
@@ -35,7 +35,7 @@ export function taskKey(begin: Reset, seed: number, settings: EnvSettings): stri
  */
 export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): readonly number[] {
   const { seed, evalTasks } = config;
-  if (env.allTasks !== undefined) return Array.from({ length: env.allTasks }, (_, i) => evalTaskSeed(seed, i));
+  if (env.taskCount !== undefined) return Array.from({ length: env.taskCount }, (_, i) => evalTaskSeed(seed, i));
   const settings = envSettings(config);
   const knownKeys = new Set<string>();
   const seeds: number[] = [];

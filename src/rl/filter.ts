@@ -9,7 +9,7 @@ const TOP_P_SLACK = 0.01;
 
 /** Which groups of rollouts an update learns from. */
 export interface FilterSettings {
-  readonly kind: RunConfig['filter'];
+  readonly mode: RunConfig['filter'];
   readonly share: number; // top-fraction: share of the groups that is kept, 0 … 1
   readonly topP: number; // top-p: share of the summed spread that is kept, 0 … 1
   /** Advantages are multiplied by 1, the kept share of groups, or its square root. */
@@ -69,12 +69,12 @@ function deviation(groupScores: readonly number[]): number {
   return Math.sqrt(groupScores.reduce((a, s) => a + (s - mean) ** 2, 0) / (groupScores.length - 1));
 }
 
-function select(spread: ReadonlyMap<number, number>, { kind, share, topP }: FilterSettings): number[] {
+function select(spread: ReadonlyMap<number, number>, { mode, share, topP }: FilterSettings): number[] {
   // the map is ordered by id and the sort is stable, so ties go to the lower id
   const bySpread = [...spread].sort(([, a], [, b]) => b - a);
-  const ids = (some: typeof bySpread) => some.map(([group]) => group);
+  const ids = (entries: typeof bySpread) => entries.map(([group]) => group);
   const varied = bySpread.filter(([, s]) => s > 0);
-  switch (kind) {
+  switch (mode) {
     case 'none':
       return ids(bySpread);
     case 'top-fraction':

@@ -48,9 +48,9 @@ export function inputDependence(likelihood: readonly (readonly number[])[]): Inp
 export async function measureInputDependence(
   policy: Policy,
   record: EpisodeRecord,
-  draw: { readonly seed: number; readonly update: number; readonly temperature: number },
+  options: { readonly seed: number; readonly update: number; readonly temperature: number },
 ): Promise<Metrics> {
-  const turns = chooseTurns(record, Math.floor(Math.sqrt(policy.rows)), draw.seed, draw.update);
+  const turns = chooseTurns(record, Math.floor(Math.sqrt(policy.rows)), options.seed, options.update);
   if (turns.length < 2) return {};
   const crossed = episodeRecord(policy.rows, policy.length);
   const spans: { readonly start: number; readonly end: number }[] = [];
@@ -61,7 +61,7 @@ export async function measureInputDependence(
   }
   const { tokens, roles, states } = crossed;
   policy.load({ tokens, roles, states });
-  await policy.score(draw.temperature, { reference: false, values: false });
+  await policy.score(options.temperature, { reference: false, values: false });
   const { logprobs } = await policy.report();
   const likelihood = turns.map((_, i) =>
     turns.map((_context, j) => {
@@ -111,15 +111,15 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
  * Writes `turn` after `context` into a row of `to`. Returns the turn's indices in that row. Tokens that do not fit are
  * left out.
  */
-function writeCrossed(from: EpisodeRecord, to: EpisodeRecord, row: number, turn: Turn, context: Turn) {
-  const copy = (source: number, first: number, last: number, role: Role) => {
-    for (let t = first; t < last && (to.lengths[row] ?? 0) < to.length; t++) {
-      const at = source * from.length + t;
-      to.push(row, from.tokens[at]!, { role, turn: 0, state: from.states[at]!, logprob: 0 });
+function writeCrossed(sourceRecord: EpisodeRecord, target: EpisodeRecord, row: number, turn: Turn, context: Turn) {
+  const copy = (sourceRow: number, first: number, last: number, role: Role) => {
+    for (let t = first; t < last && (target.lengths[row] ?? 0) < target.length; t++) {
+      const at = sourceRow * sourceRecord.length + t;
+      target.push(row, sourceRecord.tokens[at]!, { role, turn: 0, grammarState: sourceRecord.states[at]!, logprob: 0 });
     }
   };
   copy(context.row, 0, context.start, Role.prompt);
-  const start = to.lengths[row]!;
+  const start = target.lengths[row]!;
   copy(turn.row, turn.start, turn.end, Role.action);
-  return { start, end: to.lengths[row]! };
+  return { start, end: target.lengths[row]! };
 }

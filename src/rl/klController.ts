@@ -51,8 +51,8 @@ export function meanRowKl(
   return counted === 0 ? 0 : sum / counted;
 }
 
-/** The coefficient of KL in the reward, which changes from batch to batch. */
-interface Penalty {
+/** Sets the coefficient of KL in the reward, which may change from batch to batch. */
+interface KlController {
   /**
    * Returns the KL coefficient of this batch: the knob's value, or what the controller has made of it since the knob
    * last changed.
@@ -63,10 +63,10 @@ interface Penalty {
 }
 
 /**
- * The coefficient starts at the value of the knob, and starts again there when the knob changes. Its state is kept in
- * `memory`.
+ * Makes a controller. Its coefficient starts at the value of the knob `klRewardCoef`, and again whenever the knob
+ * changes. The controller keeps its state in `memory`.
  */
-export function createPenalty(memory: Progress['penalty'] = { knob: 0, current: 0 }): Penalty {
+export function createKlController(memory: Progress['penalty'] = { knob: 0, current: 0 }): KlController {
   return {
     coefficient({ klRewardCoef }) {
       if (klRewardCoef !== memory.knob) memory.knob = memory.current = klRewardCoef;

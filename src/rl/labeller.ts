@@ -12,18 +12,18 @@ export interface Pair {
 }
 
 /** Settings of the simulated labeller. */
-export type Labeller = Pick<RunConfig, 'labellerNoise' | 'labellerTaste'>;
+export type LabellerSettings = Pick<RunConfig, 'labellerNoise' | 'labellerTaste'>;
 
 /**
  * Returns the labeller's value of a rollout: 1 for a right answer, plus `labellerTaste` for every tool call, useful or
  * not.
  */
-export function utility({ success, toolCalls }: EpisodeView, { labellerTaste }: Labeller): number {
+export function utility({ success, toolCalls }: EpisodeView, { labellerTaste }: LabellerSettings): number {
   return (success ? 1 : 0) + labellerTaste * toolCalls;
 }
 
 /** The labeller's choices for one prompt's rollouts. */
-export interface Labelled {
+export interface LabelledPrompt {
   readonly pairs: readonly Pair[];
   readonly heldOut: boolean; // true: only used to measure agreement
 }
@@ -41,7 +41,12 @@ const HELD_OUT_EVERY = 5;
  * because nothing can agree with them. The random draws for a prompt, among them whether it is held out, depend only on
  * `seed`, `round` and its group.
  */
-export function labelled(rolled: Rollouts, labeller: Labeller, seed: number, round: number): Labelled[] {
+export function labelPairs(
+  rolled: Rollouts,
+  labeller: LabellerSettings,
+  seed: number,
+  round: number,
+): LabelledPrompt[] {
   const byGroup = new Map<number, EpisodeView[]>();
   for (const episode of rolled.episodes) {
     const group = rolled.groups[episode.row] ?? 0;

@@ -29,9 +29,9 @@ const HOLD_UPDATES = 3;
  * Thresholds for the reward spread, as a share of the base: half is RAGEN’s early sign; RAGEN-2 stops a run after ten
  * updates below a tenth.
  */
-const SPREAD_LEFT = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
+const SPREAD_RATIO = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
 /** Threshold for entropy, as a share of the base. */
-const ENTROPY_LEFT = 0.5;
+const ENTROPY_RATIO = 0.5;
 /** Thresholds for the share of prompts whose rollouts all score the same. */
 const FLAT_GROUPS = { many: 0.6, most: 0.7, all: 0.9 };
 /**
@@ -66,18 +66,36 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   const repeats = track(tracks.repeats);
   /** Evidence that rollouts have become more alike. */
   const signsOfAlikeness = (trapped: boolean) => [
-    fallen(
+    fallEvidence(
       'spread',
       'The spread of rewards within a prompt',
       spread,
-      SPREAD_LEFT.half,
+      SPREAD_RATIO.half,
       `its best ${BASE_UPDATES}`,
       trapped,
     ),
-    fallen('entropy', 'Entropy', entropy, ENTROPY_LEFT, `the first ${BASE_UPDATES}`, trapped),
-    share('flat', flat.recent(), FLAT_GROUPS.many, 'of the prompts have rollouts that all score the same', trapped),
-    share('echo', echo.recent(), REPEATED.rollouts, 'of a prompt’s rollouts are the same word for word', trapped),
-    share('echo', repeats.recent(), REPEATED.turns, 'of the turns repeat an earlier turn of the same rollout', trapped),
+    fallEvidence('entropy', 'Entropy', entropy, ENTROPY_RATIO, `the first ${BASE_UPDATES}`, trapped),
+    shareEvidence(
+      'flat',
+      flat.recent(),
+      FLAT_GROUPS.many,
+      'of the prompts have rollouts that all score the same',
+      trapped,
+    ),
+    shareEvidence(
+      'echo',
+      echo.recent(),
+      REPEATED.rollouts,
+      'of a prompt’s rollouts are the same word for word',
+      trapped,
+    ),
+    shareEvidence(
+      'echo',
+      repeats.recent(),
+      REPEATED.turns,
+      'of the turns repeat an earlier turn of the same rollout',
+      trapped,
+    ),
   ];
   return {
     observe(update, values, config) {
@@ -90,9 +108,9 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       repeats.push(values['rollout/repeated_actions']);
       const usualNorm = gradient.recent();
       gradient.push(values['actor/grad_norm']);
-      const left = spread.left();
+      const spreadRatio = spread.ratioToBase();
       const spreadVanished =
-        (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD_LEFT.gone * (spread.base() ?? 0);
+        (values['rollout/in_group_reward_std'] ?? Infinity) < SPREAD_RATIO.gone * (spread.base() ?? 0);
       memory.vanished = spreadVanished ? memory.vanished + 1 : 0;
 
       const accuracy = values['collapse/retrieval_accuracy'];
@@ -101,12 +119,12 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
 
       const gained = gainedShare(success);
       const flatAtLeast = (share: number) => (flat.recent() ?? 0) >= share;
-      const spreadAtMost = (share: number) => left !== null && left <= share;
-      const entropyFell = (entropy.left() ?? 1) <= ENTROPY_LEFT;
+      const spreadAtMost = (share: number) => spreadRatio !== null && spreadRatio <= share;
+      const entropyFell = (entropy.ratioToBase() ?? 1) <= ENTROPY_RATIO;
       const nothingToCompare =
-        (spreadAtMost(SPREAD_LEFT.half) && flatAtLeast(FLAT_GROUPS.most) && entropyFell) ||
-        (spreadAtMost(SPREAD_LEFT.quarter) && flatAtLeast(FLAT_GROUPS.all)) ||
-        memory.vanished >= SPREAD_LEFT.updates;
+        (spreadAtMost(SPREAD_RATIO.half) && flatAtLeast(FLAT_GROUPS.most) && entropyFell) ||
+        (spreadAtMost(SPREAD_RATIO.quarter) && flatAtLeast(FLAT_GROUPS.all)) ||
+        memory.vanished >= SPREAD_RATIO.updates;
       memory.best = Math.max(memory.best ?? -Infinity, success.lastTen() ?? -Infinity);
       if (memory.best === -Infinity) memory.best = null;
       const lostSuccess = hasLostSuccess(success, memory.best);
@@ -114,7 +132,7 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       const trapNow = kindOf({
         collapsed: lostSuccess && alike,
         stuck: gained < SUCCESS_GAIN.enough && nothingToCompare,
-        heard: memory.heard,
+        turnContextRatio: memory.heard,
       });
       const trapped = trapNow !== null;
       if (trapNow !== null) memory.kind = trapNow;
@@ -123,18 +141,18 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       const unmeasured = gained < SUCCESS_GAIN.enough && nothingToCompare && memory.heard === null;
       const evidence = [
         ...signsOfAlikeness(trapped),
-        spike(values['actor/grad_norm'], usualNorm),
-        inputIgnored(values),
-        lostSuccess ? fallenFrom(memory.best, success.lastTen()) : null,
+        spikeEvidence(values['actor/grad_norm'], usualNorm),
+        inputEvidence(values),
+        lostSuccess ? successEvidence(memory.best, success.lastTen()) : null,
         unmeasured ? NOT_MEASURED : null,
-      ].filter((one) => one !== null);
+      ].filter((each) => each !== null);
       // one batch of different rollouts does not end a trap
       const staysTrapped =
         memory.state === 'trap' && (lostSuccess || gained < SUCCESS_GAIN.enough) && memory.free < HOLD_UPDATES;
-      const watch = lostSuccess || (gained < SUCCESS_GAIN.some && evidence.length >= 2);
-      const next: HealthState = memory.held >= HOLD_UPDATES || staysTrapped ? 'trap' : watch ? 'watch' : 'ok';
-      if (next !== memory.state) [memory.state, memory.since] = [next, update];
-      if (next === 'ok') memory.kind = null;
+      const isWatch = lostSuccess || (gained < SUCCESS_GAIN.some && evidence.length >= 2);
+      const nextState: HealthState = memory.held >= HOLD_UPDATES || staysTrapped ? 'trap' : isWatch ? 'watch' : 'ok';
+      if (nextState !== memory.state) [memory.state, memory.since] = [nextState, update];
+      if (nextState === 'ok') memory.kind = null;
       const { state, since, kind } = memory;
       return { state, since, kind, evidence, remedies: state === 'ok' ? [] : remediesFor(config) };
     },
@@ -142,9 +160,9 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
 }
 
 /** Returns the trap that the numbers show. Null if there is none or it cannot be decided. */
-function kindOf(signs: { collapsed: boolean; stuck: boolean; heard: number | null }): TrapKind | null {
+function kindOf(signs: { collapsed: boolean; stuck: boolean; turnContextRatio: number | null }): TrapKind | null {
   if (signs.collapsed) return 'collapse';
-  return signs.stuck && signs.heard !== null && signs.heard < BLIND_RATIO ? 'blind' : null;
+  return signs.stuck && signs.turnContextRatio !== null && signs.turnContextRatio < BLIND_RATIO ? 'blind' : null;
 }
 
 /**
@@ -152,8 +170,8 @@ function kindOf(signs: { collapsed: boolean; stuck: boolean; heard: number | nul
  * groups has few independent tasks.
  */
 function hasLostSuccess(success: Track, best: number | null): boolean {
-  const now = success.lastTen();
-  return best !== null && now !== null && best - now >= Math.max(SUCCESS_FALL.least, SUCCESS_FALL.share * best);
+  const recent = success.lastTen();
+  return best !== null && recent !== null && best - recent >= Math.max(SUCCESS_FALL.least, SUCCESS_FALL.share * best);
 }
 
 /** Returns the gain in success: 0 at its start value, 1 at a success of 1. Returns 1 if there is too little data. */
@@ -170,7 +188,7 @@ interface Track {
   base(): number | null;
   recent(): number | null; // mean of the last five
   lastTen(): number | null; // mean of the last ten
-  left(): number | null; // recent / base
+  ratioToBase(): number | null; // mean of the last five / base
 }
 
 /**
@@ -192,7 +210,7 @@ function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track
     base: () => memory.from,
     recent,
     lastTen: () => (last.length < BASE_UPDATES ? null : mean(last)),
-    left() {
+    ratioToBase() {
       const now = recent();
       const { from } = memory;
       return from === null || now === null || from <= 0 ? null : now / from;
@@ -203,31 +221,37 @@ function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track
 type Sign = Evidence['sign'];
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 
-function fallen(
+function fallEvidence(
   sign: Sign,
   subject: string,
-  of: Track,
+  metric: Track,
   limit: number,
   when: string,
   alarming: boolean,
 ): Evidence | null {
-  const left = of.left();
+  const left = metric.ratioToBase();
   if (left === null || left > limit) return null;
-  const text = `${subject} is ${of.recent()!.toPrecision(2)}, ${percent(left)} of what it was in ${when} updates (${of.base()!.toPrecision(2)}).`;
+  const text = `${subject} is ${metric.recent()!.toPrecision(2)}, ${percent(left)} of what it was in ${when} updates (${metric.base()!.toPrecision(2)}).`;
   return { sign, text, alarming };
 }
 
-function share(sign: Sign, value: number | null, least: number, text: string, alarming: boolean): Evidence | null {
+function shareEvidence(
+  sign: Sign,
+  value: number | null,
+  least: number,
+  text: string,
+  alarming: boolean,
+): Evidence | null {
   return value === null || value < least ? null : { sign, text: `${percent(value)} ${text}.`, alarming };
 }
 
-function spike(value: number | undefined, usualNorm: number | null): Evidence | null {
+function spikeEvidence(value: number | undefined, usualNorm: number | null): Evidence | null {
   if (value === undefined || usualNorm === null || value < GRADIENT_SPIKE * usualNorm || usualNorm === 0) return null;
   const text = `The gradient norm is ${value.toPrecision(2)}, ${(value / usualNorm).toFixed(1)} times the mean of the ${RECENT_UPDATES} updates before.`;
   return { sign: 'gradient', text, alarming: false };
 }
 
-function fallenFrom(best: number | null, now: number | null): Evidence {
+function successEvidence(best: number | null, now: number | null): Evidence {
   const text = `Success is ${percent(now ?? 0)} over the last ${BASE_UPDATES} updates, down from ${percent(best ?? 0)} in its best ${BASE_UPDATES}.`;
   return { sign: 'success', text, alarming: true };
 }
@@ -246,7 +270,7 @@ const NOT_MEASURED: Evidence = {
  * Returns evidence if turns hardly depend on what the agent read: they are matched to their own context little more
  * often than by chance.
  */
-function inputIgnored(values: Metrics): Evidence | null {
+function inputEvidence(values: Metrics): Evidence | null {
   const accuracy = values['collapse/retrieval_accuracy'];
   const chance = values['collapse/retrieval_chance_level'];
   const information = values['collapse/mi_estimate'];

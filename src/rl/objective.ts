@@ -43,8 +43,8 @@ export function surrogate(
   const worst = clipped ? bounded : unclipped;
   const ceiling = -advantage * settings.dualClip;
   const lowerClipped = advantage < 0 && settings.dualClip > 0 && worst > ceiling;
-  const live = !clipped && !lowerClipped && Math.abs(difference) <= MAX_LOG_RATIO;
-  return { loss: lowerClipped ? ceiling : worst, gradient: live ? unclipped : 0, clipped, lowerClipped };
+  const hasGradient = !clipped && !lowerClipped && Math.abs(difference) <= MAX_LOG_RATIO;
+  return { loss: lowerClipped ? ceiling : worst, gradient: hasGradient ? unclipped : 0, clipped, lowerClipped };
 }
 
 /**
@@ -89,14 +89,14 @@ export function clippedValueLoss(
 }
 
 /** Number of tokens in a mask, over the rows of an optimizer step. */
-interface Counts {
+interface MaskCounts {
   readonly tokens: number;
   readonly rows: number; // number of rows with at least one masked token: the B of the seq-mean aggregations
   readonly perRow: ReadonlyMap<number, number>; // row → number of its masked tokens
   readonly length: number; // T
 }
 
-function count(mask: ArrayLike<number>, rows: Int32Array, length: number): Counts {
+function countTokens(mask: ArrayLike<number>, rows: Int32Array, length: number): MaskCounts {
   const perRow = new Map<number, number>();
   let tokens = 0;
   for (const row of rows) {
@@ -109,7 +109,7 @@ function count(mask: ArrayLike<number>, rows: Int32Array, length: number): Count
 }
 
 /** Returns the divisor of each masked token of a row. For `seq-mean-token-sum-norm` it is B·T (Dr. GRPO, verl). */
-function divisor(aggregation: Aggregation, counts: Counts, row: number): number {
+function divisor(aggregation: Aggregation, counts: MaskCounts, row: number): number {
   switch (aggregation) {
     case 'token-mean':
       return counts.tokens;
@@ -133,9 +133,9 @@ function divisor(aggregation: Aggregation, counts: Counts, row: number): number 
  * given rows of `out` are overwritten, with 0 outside the masks; other rows stay as they are. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
-  const lossCounts = count(batch.lossMask, rows, batch.length);
-  const regularizerCounts = count(batch.regularizerMask, rows, batch.length);
-  const valueCounts = count(batch.valueMask, rows, batch.length);
+  const lossCounts = countTokens(batch.lossMask, rows, batch.length);
+  const regularizerCounts = countTokens(batch.regularizerMask, rows, batch.length);
+  const valueCounts = countTokens(batch.valueMask, rows, batch.length);
   const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
   for (const row of rows) {
     const weight = 1 / divisor(settings.aggregation, lossCounts, row);

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
-import { expert, playOut, type Player, randomPlayer, rule } from '../envs/players.ts';
+import { expertPlayer, playToEnd, type Player, randomPlayer, rulePlayer } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import { Purpose, random } from '../base/rng.ts';
@@ -23,7 +23,7 @@ export async function playerBaselines(
   config: RunConfig,
   yieldToEvents: () => Promise<void>,
 ): Promise<Metrics> {
-  if (env.later) return {};
+  if (env.asyncAnswers) return {};
   const begin = evaluatedReset(env);
   const conditions = { env, begin, settings: { ...envSettings(config), grammar: true } };
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
@@ -31,9 +31,9 @@ export async function playerBaselines(
   let ruleSolved = 0;
   let randomSolved = 0;
   for (const { index, ...seeds } of tasks) {
-    const solves = (player: Player) => playOut(openEpisode(conditions, seeds), player).success;
-    if (solves(expert)) expertSolved++;
-    if (env.rule !== undefined && solves(rule)) ruleSolved++;
+    const solves = (player: Player) => playToEnd(openEpisode(conditions, seeds), player).success;
+    if (solves(expertPlayer)) expertSolved++;
+    if (env.ruleDoc !== undefined && solves(rulePlayer)) ruleSolved++;
     for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
       if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
     }
@@ -41,7 +41,7 @@ export async function playerBaselines(
   }
   return {
     'baseline/expert': expertSolved / tasks.length,
-    ...(env.rule !== undefined && { 'baseline/rule': ruleSolved / tasks.length }),
+    ...(env.ruleDoc !== undefined && { 'baseline/rule': ruleSolved / tasks.length }),
     'baseline/random': randomSolved / (tasks.length * RANDOM_EPISODES),
   };
 }

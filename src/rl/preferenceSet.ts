@@ -1,6 +1,6 @@
 import type { Random } from '../base/rng.ts';
 import type { PackedPairs, PreferenceMemory } from '../domain/preferences.ts';
-import type { Labelled, Pair } from './labeller.ts';
+import type { LabelledPrompt, Pair } from './labeller.ts';
 
 /** Largest number of pairs kept from the labeller, and the same number from a person. */
 const MAX_PAIRS = 2048;
@@ -13,7 +13,7 @@ const PERSONS_SHARE = 1 / 4;
 export interface PreferenceSet {
   /** The number of pairs ever added: by the labeller (`pairs`) and by a person (`clicks`). */
   readonly counts: () => { readonly pairs: number; readonly clicks: number };
-  readonly addLabelled: (labelled: readonly Labelled[]) => void;
+  readonly addLabelled: (labelled: readonly LabelledPrompt[]) => void;
   /** Adds a person's choice. It is never held out, and pairs of the labeller never replace it. */
   readonly addPersons: (pair: Pair) => void;
   /**
@@ -21,7 +21,7 @@ export interface PreferenceSet {
    * effect.
    */
   readonly draw: (count: number, random: Random) => readonly Pair[];
-  /** The newest held-out pairs, at most `most`. */
+  /** The newest held-out pairs, at most `maxPairs`. */
   readonly heldOut: (most: number) => readonly Pair[];
   readonly all: () => readonly Pair[];
   /** A copy of the whole set. */
@@ -34,18 +34,22 @@ export interface PreferenceSet {
  * labeller's pairs and once among a person's, with the newest choice. A pair of the labeller stays on the side (fitted
  * or held out) where it was first, so no pair is on both.
  */
-export function preferenceSet(from: PreferenceMemory | null = null): PreferenceSet {
-  const [fitted, heldOut, persons] = [from?.fitted, from?.heldOut, from?.persons].map(byKey) as [Pairs, Pairs, Pairs];
-  let { pairs: labelled, clicks } = from ?? { pairs: 0, clicks: 0 };
-  const counts = () => ({ pairs: labelled, clicks });
+export function preferenceSet(saved: PreferenceMemory | null = null): PreferenceSet {
+  const [fitted, heldOut, persons] = [saved?.fitted, saved?.heldOut, saved?.persons].map(unpackedPairs) as [
+    Pairs,
+    Pairs,
+    Pairs,
+  ];
+  let { pairs: labelledCount, clicks } = saved ?? { pairs: 0, clicks: 0 };
+  const counts = () => ({ pairs: labelledCount, clicks });
   return {
     counts,
     addLabelled(labelledPrompts) {
       for (const { pairs, heldOut: isHeldOutPrompt } of labelledPrompts) {
         for (const pair of pairs) {
-          labelled++;
+          labelledCount++;
           const key = keyOf(pair);
-          const isHeldOut = heldOut.has(key) || (isHeldOutPrompt && !fitted.has(key));
+          const isHeldOut = heldOut.has(key) || (isHeldOutPrompt && !fitted.has(key) && !persons.has(key));
           addNewest(isHeldOut ? heldOut : fitted, key, pair, isHeldOut ? MAX_HELD_OUT : MAX_PAIRS);
         }
       }
@@ -58,19 +62,24 @@ export function preferenceSet(from: PreferenceMemory | null = null): PreferenceS
     },
     draw(count, random) {
       const share = fitted.size > 0 ? Math.ceil(count * PERSONS_SHARE) : count;
-      const clicked = sample(persons, share, random);
-      return [...clicked, ...sample(fitted, count - clicked.length, random)];
+      const personsPairs = drawPairs(persons, share, random);
+      return [...personsPairs, ...drawPairs(fitted, count - personsPairs.length, random)];
     },
     heldOut: (most) => [...heldOut.values()].slice(-most),
     all: () => [fitted, heldOut, persons].flatMap((list) => [...list.values()]),
-    memory: () => ({ ...counts(), fitted: packed(fitted), heldOut: packed(heldOut), persons: packed(persons) }),
+    memory: () => ({
+      ...counts(),
+      fitted: packedPairs(fitted),
+      heldOut: packedPairs(heldOut),
+      persons: packedPairs(persons),
+    }),
   };
 }
 
 /** Pairs by their key. The pair added or labelled last is at the end. */
 type Pairs = Map<string, Pair>;
 
-function packed(pairs: Pairs): PackedPairs {
+function packedPairs(pairs: Pairs): PackedPairs {
   const sides = [...pairs.values()].flatMap(({ better, worse }) => [better, worse]);
   const lengths = Int32Array.from(sides, ({ tokens }) => tokens.length);
   const total = lengths.reduce((sum, length) => sum + length, 0);
@@ -84,7 +93,7 @@ function packed(pairs: Pairs): PackedPairs {
   return { lengths, tokens, roles };
 }
 
-function byKey(from: PackedPairs | undefined): Pairs {
+function unpackedPairs(from: PackedPairs | undefined): Pairs {
   const pairs: Pairs = new Map();
   if (!from) return pairs;
   let at = 0;
@@ -105,19 +114,20 @@ function keyOf({ better, worse }: Pair): string {
 }
 
 /**
- * Adds a pair at the end, and drops the first pairs if there are more than `most`. A Map keeps the order of insertion.
+ * Adds a pair at the end, and drops the first pairs if there are more than `maxPairs`. A Map keeps the order of
+ * insertion.
  */
-function addNewest(list: Map<string, Pair>, key: string, pair: Pair, most: number): void {
+function addNewest(list: Map<string, Pair>, key: string, pair: Pair, maxPairs: number): void {
   list.delete(key);
   list.set(key, pair);
   for (const oldest of list.keys()) {
-    if (list.size <= most) break;
+    if (list.size <= maxPairs) break;
     list.delete(oldest);
   }
 }
 
 /** `count` different elements, drawn at random; all of them if there are no more. */
-function sample(list: ReadonlyMap<string, Pair>, count: number, random: Random): readonly Pair[] {
+function drawPairs(list: ReadonlyMap<string, Pair>, count: number, random: Random): readonly Pair[] {
   const rest = [...list.values()];
   const pairs: Pair[] = [];
   while (pairs.length < count && rest.length > 0) pairs.push(...rest.splice(random.int(rest.length), 1));

@@ -1,17 +1,17 @@
 import type { RunConfig } from '../config/config.ts';
-import { picked } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { BatchView } from '../domain/batch.ts';
-import type { BatchPreview, ObjectiveMeans, Pushed } from '../domain/batchPreview.ts';
+import type { BatchPreview, ObjectiveMeans, LearnedArrays } from '../domain/batchPreview.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import type { Credit, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { creditOf, type LearnStep, type Lesson } from './lesson.ts';
 import { objective } from './objective.ts';
-import { endsPass, passViews } from './passViews.ts';
+import { endsEpoch, epochViews } from './epochViews.ts';
 import { creditSettings } from './settings.ts';
 
 /** The policy's outputs for each token at an optimizer step, (B,T) each. */
-export interface StepLogprobs {
+export interface StepOutputs {
   readonly logprobs: ArrayLike<number>;
   readonly entropies: ArrayLike<number>;
   readonly values: ArrayLike<number>;
@@ -28,7 +28,7 @@ export interface FinishedUpdate {
  * Returns a batch as its update would have treated it with some knobs changed: masks, advantages and gradient weights.
  * Uses the training code on the recorded batch. Also returns the result with the update's own knobs, for comparison.
  *
- * With `stepOutputs`, all epochs (passes) are computed, each step with the policy outputs recorded at that step.
+ * With `stepOutputs`, all epochs are computed, each step with the policy outputs recorded at that step.
  * Without it, only the first epoch is computed, with the policy that drew the batch, where every ratio is 1. The
  * preview ignores that a change in one step would lead to another policy at the next step. A smaller `groupSize` leaves
  * out all but the first rollouts of each task.
@@ -36,13 +36,13 @@ export interface FinishedUpdate {
 export function previewBatch(
   { batch, config, lesson }: FinishedUpdate,
   changes: Partial<RunConfig>,
-  stepOutputs: readonly StepLogprobs[] | null = null,
+  stepOutputs: readonly StepOutputs[] | null = null,
 ): BatchPreview {
   const groups = changes.groupSize === undefined ? learnedGroups(batch) : firstRollouts(batch, changes.groupSize);
-  const perPass = lesson.steps.length / config.epochs;
+  const stepsPerEpoch = lesson.steps.length / config.epochs;
   // a separate critic learns from the whole value loss, as in training
   const valueWeight = config.critic === 'separate' ? { valueCoef: 1 } : {};
-  const stepsBefore = (stepOutputs ? lesson.steps : lesson.steps.slice(0, perPass)).map((step): LearnStep => ({
+  const stepsBefore = (stepOutputs ? lesson.steps : lesson.steps.slice(0, stepsPerEpoch)).map((step): LearnStep => ({
     ...step,
     objective: { ...step.objective, ...valueWeight },
   }));
@@ -52,26 +52,26 @@ export function previewBatch(
   });
   const creditBefore = creditOf(batch, lesson.credit);
   const creditAfter = creditOf(batch, changedCredit({ batch, config, lesson }, changes), groups);
-  const before = replaySteps(batch, creditBefore, stepsBefore, stepOutputs, perPass);
-  const after = replaySteps(batch, creditAfter, changedSteps, stepOutputs, perPass);
-  const pushedWith = (
+  const before = replaySteps(batch, creditBefore, stepsBefore, stepOutputs, stepsPerEpoch);
+  const after = replaySteps(batch, creditAfter, changedSteps, stepOutputs, stepsPerEpoch);
+  const learnedArrays = (
     { masks, advantages, returns }: Credit,
-    of: typeof after,
+    replayed: typeof after,
     steps: readonly LearnStep[],
-  ): Pushed => ({
-    passes: passViews({ ...of, lossMask: masks.policy }, steps, perPass, batch.length),
+  ): LearnedArrays => ({
+    epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch.length),
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
     lossMask: masks.policy,
     advantageMask: masks.advantage,
-    gradWeights: of.gradWeights,
-    policyWeights: of.policyWeights,
+    gradWeights: replayed.gradWeights,
+    policyWeights: replayed.policyWeights,
   });
   const keptRows = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
   return {
-    batch: { ...batch, kept: keptRows, ...pushedWith(creditAfter, after, changedSteps) },
-    before: pushedWith(creditBefore, before, stepsBefore),
-    ...{ was: before.means, would: after.means },
+    batch: { ...batch, kept: keptRows, ...learnedArrays(creditAfter, after, changedSteps) },
+    before: learnedArrays(creditBefore, before, stepsBefore),
+    ...{ meansBefore: before.means, meansAfter: after.means },
   };
 }
 
@@ -87,7 +87,7 @@ function firstRollouts(batch: BatchView, size: number): Int32Array {
 
 function objectiveChanges(config: RunConfig, changes: Partial<RunConfig>) {
   const names = OBJECTIVE_KNOBS.filter((name) => changes[name] !== undefined);
-  return picked({ ...config, ...changes }, names);
+  return pickKnobs({ ...config, ...changes }, names);
 }
 
 /**
@@ -104,8 +104,8 @@ function replaySteps(
   batch: BatchView,
   { masks, advantages, returns }: Credit,
   steps: readonly LearnStep[],
-  stepOutputs: readonly StepLogprobs[] | null,
-  perPass: number,
+  stepOutputs: readonly StepOutputs[] | null,
+  stepsPerEpoch: number,
 ) {
   const { refLogprobs, length } = batch;
   const weights = () => new Float64Array(refLogprobs.length);
@@ -113,7 +113,7 @@ function replaySteps(
     ...{ dlogprobs: weights(), policyWeights: weights() },
     ...{ dentropies: weights(), dvalues: weights() },
   };
-  const fixed = {
+  const fixedInputs = {
     ...{ length, refLogprobs, advantages, returns, oldLogprobs: batch.logprobs, oldValues: batch.values },
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
   };
@@ -124,13 +124,13 @@ function replaySteps(
     },
   });
   const parts: ObjectiveParts[] = [];
-  const earlierPasses: ReturnType<typeof copy>[] = [];
+  const earlierEpochs: ReturnType<typeof copy>[] = [];
   for (const [k, step] of steps.entries()) {
     const { logprobs, entropies, values } = stepOutputs?.[k] ?? batch;
-    parts.push(objective({ ...fixed, logprobs, entropies, values }, step.rows, step.objective, gradients));
-    if (endsPass(k, steps.length, perPass)) earlierPasses.push(copy());
+    parts.push(objective({ ...fixedInputs, logprobs, entropies, values }, step.rows, step.objective, gradients));
+    if (endsEpoch(k, steps.length, stepsPerEpoch)) earlierEpochs.push(copy());
   }
-  return { ...copy(), earlierPasses, means: means(parts) };
+  return { ...copy(), earlierEpochs, means: means(parts) };
 }
 
 function means(steps: readonly ObjectiveParts[]): ObjectiveMeans {

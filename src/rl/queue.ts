@@ -5,7 +5,7 @@ import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { episodeRecord } from './episodeRecord.ts';
 import type { PlaySettings } from './rollout.ts';
-import { advance, type Decoding, newRow, type Row, viewOf } from './rows.ts';
+import { advance, type DecodingPolicy, newRow, type Row, episodeView } from './rows.ts';
 
 /** A task that waits for a row. */
 export interface QueuedTask extends EpisodeSeeds {
@@ -22,18 +22,18 @@ export interface QueueRequest extends PlaySettings {
 /**
  * Plays each task once, as many at a time as the policy has rows. A row whose episode is over takes the next task
  * before the next chunk, so no row is idle while tasks wait. An episode doesn't depend on the tasks in other rows.
- * Returns the episodes in the order of the tasks, each as its own group, without tokens. Calls `played` after each
+ * Returns the episodes in the order of the tasks, each as its own group, without tokens. Calls `onPlayed` after each
  * chunk with the number of finished episodes. Overwrites the policy's batch.
  */
 export async function playQueue(
-  policy: Decoding & Pick<Policy, 'beginRow'>,
+  policy: DecodingPolicy & Pick<Policy, 'beginRow'>,
   env: ToolEnv,
   request: QueueRequest,
   yieldToEvents: () => Promise<void>,
-  played?: (done: number) => void,
+  onPlayed?: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const { tasks, settings, begin, chunk } = request;
-  const conditions = { env, settings, begin, room: policy.length };
+  const conditions = { env, settings, begin, maxTokens: policy.length };
   const record = episodeRecord(policy.rows, policy.length);
   const episodes: EpisodeView[] = [];
   const rows: Row[] = [];
@@ -41,7 +41,7 @@ export async function playQueue(
   let next = 0;
   let finishedCount = 0;
   /** Gives these rows the next tasks, if any are left. */
-  const take = async (indices: readonly number[]) => {
+  const fillRows = async (indices: readonly number[]) => {
     const nextTasks = tasks.slice(next, next + indices.length);
     const steppers = await openAll(conditions, nextTasks);
     for (const [i, { counters }] of nextTasks.entries()) {
@@ -55,17 +55,17 @@ export async function playQueue(
   policy.setGrammar(env.grammar(settings.grammar));
   policy.begin(request.sampling);
   try {
-    await take(Array.from({ length: policy.rows }, (_, index) => index));
+    await fillRows(Array.from({ length: policy.rows }, (_, index) => index));
     while (await advance(policy, rows, record, chunk)) {
       const finished = rows.filter(({ stepper }) => stepper.stop !== null);
       for (const row of finished) {
         const task = taskOf[row.index]!;
         if (!episodes[task]) finishedCount++;
-        episodes[task] ??= viewOf(row, task);
+        episodes[task] ??= episodeView(row, task);
       }
       leaveAll(finished.map(({ stepper }) => stepper));
-      if (next < tasks.length) await take(finished.map(({ index }) => index));
-      played?.(finishedCount);
+      if (next < tasks.length) await fillRows(finished.map(({ index }) => index));
+      onPlayed?.(finishedCount);
       await yieldToEvents();
     }
     return episodes;

@@ -1,9 +1,9 @@
-import type { GivenCredit, NetworkState, Policy } from '../model/policy.ts';
+import type { SuppliedCredit, NetworkState, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import type { Attempt, Preferences, RewardModelMemory } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
-import { attemptOf, type Labeller, labelled, type Pair } from './labeller.ts';
+import { attemptOf, type LabellerSettings, labelPairs, type Pair } from './labeller.ts';
 import { preferenceSet, preferenceRewards } from './preferenceSet.ts';
 import { type EpisodeRecord, payLastAction } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
@@ -19,7 +19,7 @@ export interface RewardModelOptions {
 /** A model that gives a whole rollout one score r. It is fitted to preferences between rollouts, as in RLHF. */
 export interface RewardModel {
   /** Lets the simulated labeller compare rollouts of a batch, and stores its choices. */
-  readonly observe: (rolled: Rollouts, labeller: Labeller) => void;
+  readonly observe: (rollouts: Rollouts, labeller: LabellerSettings) => void;
   /** Stores a person's choice. Throws if a rollout is empty, too long or from another vocabulary. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** Takes a few optimizer steps on the stored pairs. Returns the loss, and the agreement with the held-out pairs. */
@@ -67,8 +67,8 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   maxGradNorm: 1,
   criticOnly: false,
 };
-// A value belongs to the position before a token. To get a value after the last token, another token has to follow. Its
-// content doesn't matter.
+// A value belongs to the position before a token. To get a value after the last token of a rollout, one more token has
+// to follow it. It doesn't matter which token that is.
 const CLOSING_TOKEN = 1;
 
 /**
@@ -94,17 +94,17 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
   const agreement = async (): Promise<number | null> => {
     const pairs = preferences.heldOut(heldOut);
     if (pairs.length === 0) return null;
-    const scores = await scoreAll(sides(pairs));
+    const scores = await scoreAll(attemptsOf(pairs));
     const agreed = pairs.map((_, i) => agrees((scores[2 * i] ?? 0) - (scores[2 * i + 1] ?? 0)));
-    return agreed.reduce((sum, one) => sum + one, 0) / pairs.length;
+    return agreed.reduce((sum, each) => sum + each, 0) / pairs.length;
   };
 
   return {
     observe(rolled, labeller) {
-      preferences.addLabelled(labelled(rolled, labeller, seed, observed++));
+      preferences.addLabelled(labelPairs(rolled, labeller, seed, observed++));
     },
     prefer(better, worse) {
-      for (const attempt of [better, worse]) check(attempt, policy);
+      for (const attempt of [better, worse]) checkAttempt(attempt, policy);
       preferences.addPersons({ better, worse });
     },
     async fit() {
@@ -128,7 +128,7 @@ export function createRewardModel(policy: Policy, options: RewardModelOptions): 
     },
     restore({ network, memory }) {
       const restored = preferenceSet(memory);
-      for (const attempt of sides(restored.all())) check(attempt, policy);
+      for (const attempt of attemptsOf(restored.all())) checkAttempt(attempt, policy);
       policy.writeState({ policy: network, critic: null });
       preferences = restored;
       ({ observed, fits } = memory);
@@ -149,11 +149,11 @@ function agrees(difference: number): number {
 }
 
 /** The rollouts of pairs, in the order of a batch's rows. */
-function sides(pairs: readonly Pair[]): readonly Attempt[] {
+function attemptsOf(pairs: readonly Pair[]): readonly Attempt[] {
   return pairs.flatMap(({ better, worse }) => [better, worse]);
 }
 
-function check({ tokens, roles }: Attempt, { length, model }: Policy): void {
+function checkAttempt({ tokens, roles }: Attempt, { length, model }: Policy): void {
   if (tokens.length === 0 || tokens.length >= length || roles.length !== tokens.length) {
     throw new RangeError(
       `prefer: ${tokens.length} tokens come with ${roles.length} roles. Give as many of each, 1 to ${length - 1}.`,
@@ -196,7 +196,7 @@ async function scoreRows(policy: Policy, attempts: readonly Attempt[]): Promise<
 
 /** One optimizer step on the mean loss of the pairs. Returns the loss before the step. */
 async function fitStep(policy: Policy, pairs: readonly Pair[], learningRate: number): Promise<number> {
-  const scores = await scoreRows(policy, sides(pairs));
+  const scores = await scoreRows(policy, attemptsOf(pairs));
   const { loss, given, rows, record } = pairBatch(policy, pairs, scores);
   policy.load(record, given);
   await policy.learn(rows, VALUES_ONLY, { ...ADAM, learningRate }, 1);
@@ -205,25 +205,25 @@ async function fitStep(policy: Policy, pairs: readonly Pair[], learningRate: num
 
 /** The batch that teaches a policy the mean Bradley–Terry loss of pairs, given the scores of both sides (2 × pairs). */
 export function pairBatch(policy: Policy, pairs: readonly Pair[], scores: ArrayLike<number>) {
-  const { closingIndices, ...record } = asBatch(policy, sides(pairs));
-  const none = () => new Float32Array(policy.rows * policy.length);
-  const given: GivenCredit = {
-    oldLogprobs: none(),
-    refLogprobs: none(),
-    advantages: none(),
-    lossMask: none(),
-    valueMask: none(),
-    oldValues: none(),
-    returns: none(),
+  const { closingIndices, ...record } = asBatch(policy, attemptsOf(pairs));
+  const zeros = () => new Float32Array(policy.rows * policy.length);
+  const given: SuppliedCredit = {
+    oldLogprobs: zeros(),
+    refLogprobs: zeros(),
+    advantages: zeros(),
+    lossMask: zeros(),
+    valueMask: zeros(),
+    oldValues: zeros(),
+    returns: zeros(),
   };
   let loss = 0;
   const setGradient = (side: number, gradient: number) => {
-    const place = closingIndices[side] ?? 0;
+    const closingIndex = closingIndices[side] ?? 0;
     const value = scores[side] ?? 0;
-    given.valueMask[place] = 1;
-    given.oldValues[place] = value;
+    given.valueMask[closingIndex] = 1;
+    given.oldValues[closingIndex] = value;
     // chosen so that (value − return) / (2 · pairs) equals gradient / pairs
-    given.returns[place] = value - 2 * gradient;
+    given.returns[closingIndex] = value - 2 * gradient;
   };
   for (let i = 0; i < pairs.length; i++) {
     const preference = preferenceLoss(scores[2 * i] ?? 0, scores[2 * i + 1] ?? 0);
@@ -266,9 +266,9 @@ export async function payRewardModelScores(
   weight: number,
 ): Promise<Rollouts> {
   const scores = await rewardModel.score(rolled.record);
-  const paid = preferenceRewards(scores, weight);
+  const rewards = preferenceRewards(scores, weight);
   const episodes = rolled.episodes.map((episode, row) => {
-    const preference = paid[row] ?? 0;
+    const preference = rewards[row] ?? 0;
     if (weight > 0) payLastAction(rolled.record, row, 'preference', preference);
     const parts = weight > 0 ? { ...episode.parts, preference } : episode.parts;
     return {

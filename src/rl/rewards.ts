@@ -2,7 +2,7 @@
 const EQUAL_REWARDS = 1e-6;
 
 /** Returns the summed reward of each row of a (B,T) array, added in float64. */
-export function scores(rewards: ArrayLike<number>, rows: number, length: number): Float64Array {
+export function rewardSums(rewards: ArrayLike<number>, rows: number, length: number): Float64Array {
   return Float64Array.from({ length: rows }, (_, row) => {
     let sum = 0;
     for (let t = 0; t < length; t++) sum += rewards[row * length + t] ?? 0;
@@ -24,16 +24,16 @@ export function groupSpread(scored: ArrayLike<number>, groups: ArrayLike<number>
     byGroup.set(group, [...(byGroup.get(group) ?? []), scored[row] ?? 0]);
   }
   let std = 0;
-  let flat = 0;
+  let flatGroups = 0;
   for (const members of byGroup.values()) {
     const n = members.length;
     const range = Math.max(...members) - Math.min(...members);
     if (range < EQUAL_REWARDS) {
-      flat++;
+      flatGroups++;
       continue;
     }
     const mean = members.reduce((a, b) => a + b, 0) / n;
     std += Math.sqrt(members.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1));
   }
-  return { meanStd: std / byGroup.size, flatShare: flat / byGroup.size };
+  return { meanStd: std / byGroup.size, flatShare: flatGroups / byGroup.size };
 }

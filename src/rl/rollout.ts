@@ -3,7 +3,7 @@ import { answerAll, leaveAll, openAll, type EpisodeConditions } from '../envs/st
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
-import { advance, type Decoding, newRow, viewOf } from './rows.ts';
+import { advance, type DecodingPolicy, newRow, episodeView } from './rows.ts';
 
 /** Settings with which episodes are played. */
 export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer'> {
@@ -17,7 +17,7 @@ export interface RolloutRequest extends PlaySettings {
   readonly tasks: readonly EpisodeSeeds[]; // one per row; rows of the same group have the same task seed
   readonly groups: Int32Array; // group of each row, (B)
   readonly sampling: Sampling;
-  readonly script?: readonly number[]; // the agent's first tokens in every row; the policy writes the rest
+  readonly agentPrefix?: readonly number[]; // the agent's first tokens in every row; the policy writes the rest
 }
 
 /** A finished batch of episodes. `record` has every token, its role and its reward. */
@@ -30,26 +30,26 @@ export interface Rollouts {
 /**
  * Rolls out one episode per row. All rows advance together, one chunk at a time (see `advance`); the loop waits for the
  * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and
- * `played` gets the number of finished episodes. Tokens of `script` have the action role and log-probability 0.
+ * `onPlayed` gets the number of finished episodes. Tokens of `agentPrefix` have the action role and log-probability 0.
  * Scripted tokens past the end of an episode are ignored. Throws if a scripted token is not legal at its position, or
  * if there are more tasks than rows.
  */
 export async function rollout(
-  policy: Decoding,
+  policy: DecodingPolicy,
   env: ToolEnv,
   request: RolloutRequest,
   yieldToEvents: () => Promise<void>,
-  played?: (done: number, total: number) => void,
+  onPlayed?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
-  const { tasks, groups, settings, begin, timer, chunk, script = [] } = request;
+  const { tasks, groups, settings, begin, timer, chunk, agentPrefix = [] } = request;
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
-  const conditions = { env, settings, room: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
+  const conditions = { env, settings, maxTokens: policy.length, ...(begin && { begin }), ...(timer && { timer }) };
   const record = episodeRecord(policy.rows, policy.length);
   const steppers = await openAll(conditions, tasks);
   try {
-    for (const token of script) {
+    for (const token of agentPrefix) {
       for (const stepper of steppers) if (stepper.stop === null) stepper.take(token);
       await answerAll(steppers);
     }
@@ -57,10 +57,10 @@ export async function rollout(
     policy.setGrammar(env.grammar(settings.grammar));
     policy.begin(request.sampling);
     while (await advance(policy, rows, record, chunk)) {
-      played?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
+      onPlayed?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
       await yieldToEvents();
     }
-    return { record, groups, episodes: rows.map((row) => viewOf(row, groups[row.index] ?? 0)) };
+    return { record, groups, episodes: rows.map((row) => episodeView(row, groups[row.index] ?? 0)) };
   } finally {
     leaveAll(steppers);
   }

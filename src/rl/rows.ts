@@ -6,7 +6,7 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
 /** The part of a policy that playing needs. */
-export type Decoding = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
+export type DecodingPolicy = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
 
 /**
  * An episode in a row of the policy. The record has the tokens that the policy has read or drawn so far; the others
@@ -30,7 +30,7 @@ export function newRow(index: number, stepper: Stepper): Row {
  * token that its grammar forbids.
  */
 export async function advance(
-  policy: Decoding,
+  policy: DecodingPolicy,
   rows: readonly Row[],
   record: EpisodeRecord,
   limit: number,
@@ -42,7 +42,7 @@ export async function advance(
   for (const row of open) {
     const { index, stepper } = row;
     for (let k = 0; k < chunk.forcedCounts[index]!; k++) recordToken(row, record, 0);
-    for (let at = index * chunk.steps; at < index * chunk.steps + counts[index]!; at++) {
+    for (let at = index * chunk.maxTokens; at < index * chunk.maxTokens + counts[index]!; at++) {
       const token = tokens[at]!;
       if (!stepper.allows(token)) {
         throw new Error(`rollout: row ${index} drew token ${token}, which is illegal in its grammar state.`);
@@ -54,22 +54,22 @@ export async function advance(
   await answerAll(open.map(({ stepper }) => stepper));
   for (const row of open) {
     const { index, stepper } = row;
-    for (const { at, part, reward } of stepper.payments.slice(row.recordedPayments))
+    for (const { tokenIndex: at, part, reward } of stepper.tokenRewards.slice(row.recordedPayments))
       record.pay(index, at, part, reward);
-    row.recordedPayments = stepper.payments.length;
+    row.recordedPayments = stepper.tokenRewards.length;
   }
   return true;
 }
 
 /** The number of tokens of a row's episode that the policy hasn't read. */
 function unread({ index, stepper }: Row, record: EpisodeRecord): number {
-  return stepper.written.length - record.lengths[index]!;
+  return stepper.tokens.length - record.lengths[index]!;
 }
 
 /** The next chunk of every row. It has as many steps as the row with the most work needs, up to `limit`. */
-function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord, limit: number): DecodeChunk {
-  const workLeft = open.map((row) => unread(row, record) + row.stepper.budget);
-  const steps = Math.min(limit, Math.max(...workLeft));
+function nextChunk(policy: DecodingPolicy, open: readonly Row[], record: EpisodeRecord, limit: number): DecodeChunk {
+  const remainingTokens = open.map((row) => unread(row, record) + row.stepper.budget);
+  const steps = Math.min(limit, Math.max(...remainingTokens));
   const forced = new Int32Array(policy.rows * steps);
   const forcedCounts = new Int32Array(policy.rows);
   const forcedRoles = new Int32Array(policy.rows).fill(Role.observation);
@@ -77,29 +77,30 @@ function nextChunk(policy: Decoding, open: readonly Row[], record: EpisodeRecord
   const budgets = new Int32Array(policy.rows);
   for (const row of open) {
     const { index, stepper } = row;
-    const waiting = stepper.written.slice(record.lengths[index]);
-    const change = waiting.findIndex(({ role }) => role !== waiting[0]!.role); // a chunk forces tokens of one role
-    const forcedNow = waiting.slice(0, Math.min(steps, change < 0 ? waiting.length : change));
-    forcedNow.forEach(({ token }, k) => (forced[index * steps + k] = token));
-    forcedCounts[index] = forcedNow.length;
-    if (forcedNow[0]) forcedRoles[index] = forcedNow[0].role;
+    const unreadTokens = stepper.tokens.slice(record.lengths[index]);
+    // a chunk forces tokens of one role only
+    const roleChange = unreadTokens.findIndex(({ role }) => role !== unreadTokens[0]!.role);
+    const forcedTokens = unreadTokens.slice(0, Math.min(steps, roleChange < 0 ? unreadTokens.length : roleChange));
+    forcedTokens.forEach(({ token }, k) => (forced[index * steps + k] = token));
+    forcedCounts[index] = forcedTokens.length;
+    if (forcedTokens[0]) forcedRoles[index] = forcedTokens[0].role;
     // the other tokens are forced in the next chunk, then the policy draws
-    if (forcedNow.length < waiting.length || stepper.stop !== null) continue;
-    states[index] = stepper.state;
+    if (forcedTokens.length < unreadTokens.length || stepper.stop !== null) continue;
+    states[index] = stepper.grammarState;
     budgets[index] = stepper.budget;
   }
-  return { steps, forced, forcedCounts, forcedRoles, states, budgets };
+  return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets };
 }
 
 /** Adds the next token of a row's episode, forced or drawn, to the record. */
 function recordToken({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
-  const { token, ...origin } = stepper.written[record.lengths[index]!]!;
+  const { token, ...origin } = stepper.tokens[record.lengths[index]!]!;
   record.push(index, token, { ...origin, logprob, drawnLogprob: logprob - logMass });
 }
 
 /** The result of a row's episode. */
-export function viewOf({ index, stepper }: Row, group: number): EpisodeView {
-  const { seeds, episode, parts, taken, turn, success, stop } = stepper;
+export function episodeView({ index, stepper }: Row, group: number): EpisodeView {
+  const { seeds, episode, rewardSums: parts, finishedTurns: taken, turn, success, stop } = stepper;
   return {
     row: index,
     group,

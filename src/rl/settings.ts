@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
-import { picked } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
@@ -43,13 +43,13 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
 
 /** The settings of the group filter. */
 export function filterSettings(config: RunConfig): FilterSettings {
-  const { filter: kind, filterShare: share, filterTopP: topP, filterScaling: scaling } = config;
-  return { kind, share, topP, scaling };
+  const { filter: mode, filterShare: share, filterTopP: topP, filterScaling: scaling } = config;
+  return { mode, share, topP, scaling };
 }
 
 /** The settings of the loss at the next optimizer step. */
 export function objectiveSettings(config: RunConfig): ObjectiveSettings {
-  return picked(config, OBJECTIVE_KNOBS);
+  return pickKnobs(config, OBJECTIVE_KNOBS);
 }
 
 /** The settings of AdamW at the next optimizer step of `update`. */
@@ -112,8 +112,8 @@ export function evalTaskSeed(seed: number, index: number): number {
   return (HELD_OUT_BIT + first + index) >>> 0;
 }
 
-const words = new Uint32Array(4);
+const hashWords = new Uint32Array(4);
 function hash(key: number, a: number, b: number): number {
-  pcg4d(key, a, b, 0, words);
-  return words[0] ?? 0;
+  pcg4d(key, a, b, 0, hashWords);
+  return hashWords[0] ?? 0;
 }

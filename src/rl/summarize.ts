@@ -9,11 +9,11 @@ import { Role } from '../domain/tokens.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { answerMetrics } from './answerMetrics.ts';
 import { responseMask } from '../domain/tokenMasks.ts';
-import { echoes } from './echo.ts';
+import { repetitionMetrics } from './echo.ts';
 import type { FilteredGroups } from './filter.ts';
 import { invariants } from './invariants.ts';
 import { meanRowKl } from './klController.ts';
-import { groupSpread, scores } from './rewards.ts';
+import { groupSpread, rewardSums } from './rewards.ts';
 import type { Rollouts } from './rollout.ts';
 
 /** Durations of the parts of an update, in milliseconds. */
@@ -24,43 +24,43 @@ export interface UpdateTimes {
 }
 
 /** Everything measured in one update. */
-export interface Measured {
-  readonly rolled: Rollouts;
+export interface UpdateMeasurements {
+  readonly rollouts: Rollouts;
   readonly filtered: FilteredGroups;
   readonly report: PolicyReport;
   readonly config: RunConfig;
   readonly credit: CreditSettings; // as used
   readonly learningRate: number; // as used
   readonly times: UpdateTimes;
-  readonly before: EngineCounters;
-  readonly after: EngineCounters;
+  readonly countersBefore: EngineCounters;
+  readonly countersAfter: EngineCounters;
 }
 
 /** Returns the metrics of an update, named as in src/domain/metrics.ts. Undefined metrics are left out. */
-export function summarize(measured: Measured): Metrics {
-  const { rolled, filtered, report, config, times, before, after } = measured;
+export function summarize(measured: UpdateMeasurements): Metrics {
+  const { rollouts, filtered, report, config, times, countersBefore, countersAfter } = measured;
   const seconds = (times.rollout + times.learn) / 1000;
-  const tokens = rolled.record.lengths.reduce((a, b) => a + b, 0);
+  const tokens = rollouts.record.lengths.reduce((a, b) => a + b, 0);
   return {
-    ...rewardMetrics(rolled),
-    ...episodeMetrics(rolled),
+    ...rewardMetrics(rollouts),
+    ...episodeMetrics(rollouts),
     ...stepMetrics(report.steps, config),
     ...creditMetrics(report, config),
     ...penaltyMetrics(measured),
-    ...echoes(rolled.record, rolled.groups),
-    ...choiceMetrics(rolled, report),
-    ...truncationMetrics(rolled, config),
-    ...invariants(rolled.record, report, keptRows(filtered), measured.credit.choicesOnly),
+    ...repetitionMetrics(rollouts.record, rollouts.groups),
+    ...choiceMetrics(rollouts, report),
+    ...truncationMetrics(rollouts, config),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
-    'rollout/logprob_mismatch': largestMismatch(rolled, report),
+    'rollout/logprob_mismatch': largestMismatch(rollouts, report),
     'actor/lr': measured.learningRate,
-    'engine/dispatches': after.dispatches - before.dispatches,
-    'engine/submits': after.submits - before.submits,
-    'engine/readbacks': after.readbacks - before.readbacks,
-    'engine/upload_bytes': after.uploadBytes - before.uploadBytes,
-    'engine/creations': after.creations - before.creations,
+    'engine/dispatches': countersAfter.dispatches - countersBefore.dispatches,
+    'engine/submits': countersAfter.submits - countersBefore.submits,
+    'engine/readbacks': countersAfter.readbacks - countersBefore.readbacks,
+    'engine/upload_bytes': countersAfter.uploadBytes - countersBefore.uploadBytes,
+    'engine/creations': countersAfter.creations - countersBefore.creations,
     'engine/tokens_per_second': seconds > 0 ? tokens / seconds : 0,
     'time/rollout': times.rollout / 1000,
     'time/environment': times.environment / 1000,
@@ -116,7 +116,7 @@ function keptRows({ groups }: Pick<FilteredGroups, 'groups'>): Uint8Array {
 }
 
 function rewardMetrics({ record, groups, episodes }: Rollouts): Metrics {
-  const scored = scores(record.rewards, record.rows, record.length);
+  const scored = rewardSums(record.rewards, record.rows, record.length);
   const { meanStd, flatShare } = groupSpread(scored, groups);
   const preferenceScores = episodes.flatMap(({ preferenceScore }) =>
     preferenceScore === null ? [] : [preferenceScore],
@@ -197,9 +197,9 @@ function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metri
 }
 
 /** Returns the metrics of the KL penalty in the reward; nothing if its coefficient is 0. */
-function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics {
+function penaltyMetrics({ rollouts, filtered, report, credit }: UpdateMeasurements): Metrics {
   if (credit.klCoef === 0) return {};
-  const { record } = rolled;
+  const { record } = rollouts;
   const leftOut = credit.choicesOnly ? record.singles : undefined;
   const mask = responseMask(record, filtered.groups, credit.masks.klReward, leftOut);
   const { logprobs: oldLogprobs, refLogprobs } = report;
@@ -207,12 +207,12 @@ function penaltyMetrics({ rolled, filtered, report, credit }: Measured): Metrics
   return {
     'actor/reward_kl_penalty': meanRowKl({ ...shape, oldLogprobs, refLogprobs }, mask, credit.klEstimator),
     'actor/reward_kl_penalty_coeff': credit.klCoef,
-    'critic/rewards/mean': average([...scores(report.rewards, record.rows, record.length)]),
+    'critic/rewards/mean': average([...rewardSums(report.rewards, record.rows, record.length)]),
   };
 }
 
 function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics {
-  const over = (mask: Float32Array, of: (i: number) => number): number[] => {
+  const valuesIn = (mask: Float32Array, of: (i: number) => number): number[] => {
     const values: number[] = [];
     mask.forEach((m, i) => {
       if (m !== 0) values.push(of(i));
@@ -220,12 +220,14 @@ function creditMetrics(report: PolicyReport, { estimator }: RunConfig): Metrics 
     return values;
   };
   const metrics: Metrics = {
-    'critic/advantages/mean': average(over(report.advantageMask, (i) => report.advantages[i] ?? 0)),
-    'rollout/entropy': average(over(report.regularizerMask, (i) => report.entropies[i] ?? 0)),
+    'critic/advantages/mean': average(valuesIn(report.advantageMask, (i) => report.advantages[i] ?? 0)),
+    'rollout/entropy': average(valuesIn(report.regularizerMask, (i) => report.entropies[i] ?? 0)),
   };
   if (!usesCritic(estimator)) return metrics;
-  const returnVariance = variance(over(report.valueMask, (i) => report.returns[i] ?? 0));
-  const residualVariance = variance(over(report.valueMask, (i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)));
+  const returnVariance = variance(valuesIn(report.valueMask, (i) => report.returns[i] ?? 0));
+  const residualVariance = variance(
+    valuesIn(report.valueMask, (i) => (report.returns[i] ?? 0) - (report.values[i] ?? 0)),
+  );
   return returnVariance > 0
     ? { ...metrics, 'critic/vf_explained_var': 1 - residualVariance / returnVariance }
     : metrics;

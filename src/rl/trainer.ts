@@ -1,6 +1,6 @@
 import type { Progress } from '../domain/progress.ts';
 import type { RunConfig } from '../config/config.ts';
-import { changedKnobs, isLive, isSome } from '../config/knobChange.ts';
+import { changedKnobs, isLive, isNonEmpty } from '../config/knobChange.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Policy } from '../model/policy.ts';
@@ -13,8 +13,8 @@ import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';
 import type { LearnStep, Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
-import { endsPass, passViews } from './passViews.ts';
-import { createPenalty } from './klController.ts';
+import { endsEpoch, epochViews } from './epochViews.ts';
+import { createKlController } from './klController.ts';
 import { payRewardModelScores, type RewardModel } from './rewardModel.ts';
 import { rollout, type RolloutRequest, type Rollouts } from './rollout.ts';
 import {
@@ -30,7 +30,7 @@ import { explainSkips } from './skips.ts';
 import { batchView, summarize } from './summarize.ts';
 
 /** Everything a training run needs: its parts, its configuration, its progress, and listeners. */
-export interface Run {
+export interface TrainingRun {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly rewardModel: RewardModel | null;
@@ -41,9 +41,9 @@ export interface Run {
   /** True: each stage waits until the device is done, so that its time covers its own work only. */
   readonly fenced?: () => boolean;
   /** Called with the number of finished rollouts of a batch or an evaluation. */
-  readonly played?: (done: number, total: number) => void;
+  readonly onPlayed?: (done: number, total: number) => void;
   /** Called with each update's settings and optimizer steps, before its `metrics` event. */
-  readonly learned?: (lesson: Lesson) => void;
+  readonly onLearned?: (lesson: Lesson) => void;
   /**
    * Configuration of the last update, or null before the first. If `config()` differs, the next update begins with a
    * `configured` event.
@@ -69,20 +69,20 @@ const MAX_EMPTY_UPDATES = 5;
  * can continue. If the group filter drops all prompts of a batch, nothing is learned from it. After five such batches
  * in a row the run pauses.
  */
-export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
+export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, never> {
   const { policy, env, rewardModel, now, yieldToEvents, progress } = run;
   const monitor = createMonitor(progress.monitor);
-  const penalty = createPenalty(progress.penalty);
-  const settle = async () => {
-    if (run.fenced?.()) await policy.settled();
+  const klController = createKlController(progress.penalty);
+  const waitIfFenced = async () => {
+    if (run.fenced?.()) await policy.whenIdle();
   };
   let config = run.lastConfig ?? run.config(progress.update + 1, 0);
-  let before = policy.counters();
+  let countersBefore = policy.counters();
   if (!progress.evaluated) {
     yield phase('evaluating', 0);
-    const evaluation = await evaluate(policy, env, config, 0, yieldToEvents, run.played);
+    const evaluation = await evaluate(policy, env, config, 0, yieldToEvents, run.onPlayed);
     const values = { ...evaluation.values, ...(await playerBaselines(env, config, yieldToEvents)) };
-    before = policy.counters();
+    countersBefore = policy.counters();
     progress.evaluated = true;
     yield { type: 'metrics', update: 0, values, solved: evaluation.solved };
   }
@@ -92,78 +92,96 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
       yield { type: 'running', running: false, update: update - 1, finished: true };
     const changes = changedKnobs(config, run.config(update, 0));
     config = { ...config, ...changes };
-    if (isSome(changes)) yield { type: 'configured', update, step: 0, changes };
+    if (isNonEmpty(changes)) yield { type: 'configured', update, step: 0, changes };
 
     // 1 rollout
     yield phase('sampling', update);
     const rolloutStart = now();
-    const timer = { now, spent: 0 };
-    const tasks = { ...trainingTasks(policy, config, update), timer };
-    const played = await rollout(policy, env, tasks, yieldToEvents, run.played);
-    const rolled = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
+    const timer = { now, spentMs: 0 };
+    const request = { ...trainingTasks(policy, config, update), timer };
+    const played = await rollout(policy, env, request, yieldToEvents, run.onPlayed);
+    const rollouts = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - rolloutStart;
 
     // 2 score
     yield phase('scoring', update);
     const scoreStart = now();
-    const reference = config.klCoef !== 0 || config.klRewardCoef !== 0;
-    await policy.score(config.temperature, { reference, values: usesCritic(config.estimator) });
-    await settle();
+    const scoresReference = config.klCoef !== 0 || config.klRewardCoef !== 0;
+    await policy.score(config.temperature, { reference: scoresReference, values: usesCritic(config.estimator) });
+    await waitIfFenced();
     let learnTime = now() - scoreStart;
 
     // 3 credit
     yield phase('crediting', update);
     const creditStart = now();
-    const filtered = filterGroups(scoresOf(rolled, config), rolled.groups, filterSettings(config));
-    const klCoef = penalty.coefficient(config);
+    const filtered = filterGroups(scoresOf(rollouts, config), rollouts.groups, filterSettings(config));
+    const klCoef = klController.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
-    const { rewards, singles } = rolled.record;
+    const { rewards, singles } = rollouts.record;
     policy.credit({ rewards, groups: filtered.groups, singles }, credit);
-    await settle();
+    await waitIfFenced();
     learnTime += now() - creditStart;
 
     // 4 learn
-    const steps = minibatches(config, policy.rows, filtered.groups, update);
-    const perPass = steps.length / config.epochs;
+    const minibatchRows = minibatches(config, policy.rows, filtered.groups, update);
+    const stepsPerEpoch = minibatchRows.length / config.epochs;
     const takenSteps: LearnStep[] = [];
-    for (const [step, rows] of steps.entries()) {
-      yield phase('updating', update, step, steps.length);
+    for (const [step, rows] of minibatchRows.entries()) {
+      yield phase('updating', update, step, minibatchRows.length);
       // If this batch has no reference log-probabilities, a KL coefficient raised now takes effect at the next batch.
       const newConfig = run.config(update, step + 1);
-      const live = changedKnobs(config, newConfig, (name) => isLive(name) && (reference || name !== 'klCoef'));
-      config = { ...config, ...live };
-      if (isSome(live)) yield { type: 'configured', update, step: step + 1, changes: live };
+      const liveChanges = changedKnobs(
+        config,
+        newConfig,
+        (name) => isLive(name) && (scoresReference || name !== 'klCoef'),
+      );
+      config = { ...config, ...liveChanges };
+      if (isNonEmpty(liveChanges)) yield { type: 'configured', update, step: step + 1, changes: liveChanges };
       const stepStart = now();
       const objective = objectiveSettings(config);
       const optimizer = optimizerSettings(config, update);
       await policy.learn(rows, objective, optimizer, config.temperature);
       takenSteps.push({ rows, objective, optimizer, temperature: config.temperature });
-      if (endsPass(step, steps.length, perPass)) policy.endPass();
-      await settle();
+      if (endsEpoch(step, minibatchRows.length, stepsPerEpoch)) policy.endEpoch();
+      await waitIfFenced();
       await yieldToEvents();
       learnTime += now() - stepStart;
     }
 
-    run.learned?.({ credit, steps: takenSteps });
+    run.onLearned?.({ credit, steps: takenSteps });
 
     // 5 report
     yield phase('reporting', update);
     const reportStart = now();
     const report = await policy.report();
     learnTime += now() - reportStart;
-    const times = { rollout: rolloutTime, environment: timer.spent, learn: learnTime };
-    const after = policy.counters();
+    const times = { rollout: rolloutTime, environment: timer.spentMs, learn: learnTime };
+    const countersAfter = policy.counters();
     const { learningRate } = optimizerSettings(config, update);
-    const values = summarize({ rolled, filtered, report, config, credit, learningRate, times, before, after });
-    penalty.observe(values, config, policy.rows);
-    const passes = passViews(report, takenSteps, perPass, policy.length);
-    yield { type: 'batch', batch: { ...batchView(update, rolled, filtered, report, config), passes }, config };
+    const values = summarize({
+      rollouts,
+      filtered,
+      report,
+      config,
+      credit,
+      learningRate,
+      times,
+      countersBefore,
+      countersAfter,
+    });
+    klController.observe(values, config, policy.rows);
+    const views = epochViews(report, takenSteps, stepsPerEpoch, policy.length);
+    yield {
+      type: 'batch',
+      batch: { ...batchView(update, rollouts, filtered, report, config), epochViews: views },
+      config,
+    };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
-      Object.assign(values, await measureInputDependence(policy, rolled.record, { seed, update, temperature }));
+      Object.assign(values, await measureInputDependence(policy, rollouts.record, { seed, update, temperature }));
     }
     if (rewardModel) {
-      rewardModel.observe(rolled, config);
+      rewardModel.observe(rollouts, config);
       const preferences = await rewardModel.fit();
       Object.assign(values, { 'reward_model/loss': preferences.loss });
       if (preferences.agreement !== null) Object.assign(values, { 'reward_model/agreement': preferences.agreement });
@@ -172,7 +190,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     let solved: ReadonlyMap<string, boolean> | undefined;
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
-      const evaluation = await evaluate(policy, env, config, update, yieldToEvents, run.played);
+      const evaluation = await evaluate(policy, env, config, update, yieldToEvents, run.onPlayed);
       Object.assign(values, evaluation.values);
       ({ solved } = evaluation);
     }
@@ -184,7 +202,7 @@ export async function* train(run: Run): AsyncGenerator<TrainingEvent, never> {
     progress.empty = isStuck ? 0 : emptyUpdates;
     progress.update = update;
     // counts of the next update begin here, so a read-back of the weights after this update is counted in the next one
-    before = policy.counters();
+    countersBefore = policy.counters();
     yield { type: 'metrics', update, values, ...(solved && { solved }) };
     if (isStuck) {
       yield nothingKept(update);

@@ -22,5 +22,5 @@ export function warmFile(config: RunConfig): string {
     ...(config.attentionBias === 'on' ? ['bias'] : []),
   ];
   const model = `d${config.width}-l${config.layers}-h${config.heads}-${config.kvHeads}-f${config.ffn}`;
-  return `${[ENVIRONMENTS[config.env].weights(config), model, ...variants].join('-')}.safetensors`;
+  return `${[ENVIRONMENTS[config.env].weightsName(config), model, ...variants].join('-')}.safetensors`;
 }

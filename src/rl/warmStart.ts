@@ -1,9 +1,9 @@
 import { type ToolEnv, NO_REWARD_SETTINGS } from '../envs/env.ts';
-import { demonstrator, playOut } from '../envs/players.ts';
+import { demonstrator, playToEnd } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
-import { rateAt } from '../config/imitationRecipe.ts';
-import type { GivenCredit, Policy } from '../model/policy.ts';
+import { learningRateAt } from '../config/imitationRecipe.ts';
+import type { SuppliedCredit, Policy } from '../model/policy.ts';
 import type { StepStats } from '../model/policyReport.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
@@ -35,7 +35,7 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
 };
 
 /** An environment with the quality of its demonstrator. */
-export interface Demonstrated {
+export interface DemonstratedEnv {
   readonly env: ToolEnv;
   readonly quality: number; // probability that the demonstrator chooses correctly at each choice
 }
@@ -43,7 +43,7 @@ export interface Demonstrated {
 /** The parts of a run that its warm start needs. */
 export interface WarmStart {
   readonly policy: Policy;
-  readonly env: ToolEnv | readonly Demonstrated[]; // rows alternate between several environments
+  readonly env: ToolEnv | readonly DemonstratedEnv[]; // rows alternate between several environments
   readonly seed: number;
   readonly recipe: WarmStartRecipe;
   readonly yieldToEvents: () => Promise<void>;
@@ -57,11 +57,11 @@ export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
   for await (const step of imitationSteps(start, 0)) yield step;
   const { steps } = await start.policy.report();
   checkFinite(steps);
-  await forgetMoments(start.policy);
+  await resetOptimizer(start.policy);
 }
 
 /** A finished step of imitation. */
-export interface ImitatedStep {
+export interface ImitationStep {
   readonly step: number; // from 1
   readonly loss: number; // −mean log π of the demonstrator's tokens, before the step
 }
@@ -71,12 +71,12 @@ export interface ImitatedStep {
  * moments after step `done`, the result equals an uninterrupted warm start, bit for bit. The optimizer is reset before
  * the last step is yielded.
  */
-export async function* imitatedSteps(start: WarmStart, done: number): AsyncGenerator<ImitatedStep> {
+export async function* continueWarmStart(start: WarmStart, done: number): AsyncGenerator<ImitationStep> {
   const { policy, recipe } = start;
   for await (const step of imitationSteps(start, done)) {
     const { steps } = await policy.report();
     checkFinite(steps);
-    if (step === recipe.steps) await forgetMoments(policy);
+    if (step === recipe.steps) await resetOptimizer(policy);
     yield { step, loss: steps.at(-1)?.policyLoss ?? 0 };
   }
 }
@@ -95,7 +95,7 @@ async function* imitationSteps(
     const record = demonstrations(demonstrated, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
-    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: rateAt(recipe, step) }, 1);
+    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe, step) }, 1);
     await yieldToEvents();
     yield step + 1;
   }
@@ -106,7 +106,7 @@ function checkFinite(steps: readonly StepStats[]): void {
   if (badStep) throw new Error(`warmStart: ${badStep.culprit} became non-finite. Use a lower learning rate.`);
 }
 
-async function forgetMoments(policy: Policy): Promise<void> {
+async function resetOptimizer(policy: Policy): Promise<void> {
   const { policy: network } = await policy.readState();
   policy.writeWeights(network.weights);
 }
@@ -116,7 +116,7 @@ async function forgetMoments(policy: Policy): Promise<void> {
  * role.
  */
 export function demonstrations(
-  demonstrated: readonly Demonstrated[],
+  demonstrated: readonly DemonstratedEnv[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
 ): EpisodeRecord {
   const record = episodeRecord(batch.rows, batch.length);
@@ -125,25 +125,28 @@ export function demonstrations(
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
     const seed = (task[0] ?? 0) & 0x7fffffff;
     const { env, quality } = demonstrated[row % demonstrated.length]!;
-    const conditions = { env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, room: batch.length };
+    const conditions = { env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, maxTokens: batch.length };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
-    const { written } = playOut(openEpisode(conditions, { seed, environmentSeed: seed }), demonstrator(quality, draw));
-    for (const { token, role, turn } of written) record.push(row, token, { role, turn, state: 0, logprob: 0 });
+    const { tokens: written } = playToEnd(
+      openEpisode(conditions, { seed, environmentSeed: seed }),
+      demonstrator(quality, draw),
+    );
+    for (const { token, role, turn } of written) record.push(row, token, { role, turn, grammarState: 0, logprob: 0 });
   }
   return record;
 }
 
 /** Advantage 1 and a policy loss at every action token, none elsewhere. */
-function imitationCredit({ roles }: EpisodeRecord): GivenCredit {
-  const agent = Float32Array.from(roles, (role) => (role === Role.action ? 1 : 0));
-  const none = () => new Float32Array(roles.length);
+function imitationCredit({ roles }: EpisodeRecord): SuppliedCredit {
+  const actionMask = Float32Array.from(roles, (role) => (role === Role.action ? 1 : 0));
+  const zeros = () => new Float32Array(roles.length);
   return {
-    oldLogprobs: none(),
-    refLogprobs: none(),
-    advantages: agent,
-    lossMask: agent.slice(),
-    valueMask: none(),
-    oldValues: none(),
-    returns: none(),
+    oldLogprobs: zeros(),
+    refLogprobs: zeros(),
+    advantages: actionMask,
+    lossMask: actionMask.slice(),
+    valueMask: zeros(),
+    oldValues: zeros(),
+    returns: zeros(),
   };
 }

@@ -1,13 +1,13 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { extrasOf, flagOrNull, has, numberOrNull, objectsOf, textOf, textOrNull } from './jsonFields.ts';
+import { unreadValues, flagOrNull, has, numberOrNull, objectListAt, textAt, textOrNull } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
-import { isGlued, type Piece, segmentsOf, split } from './splitPattern.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
+import { hasRolesRunTogether, type Piece, segmentsOf, splitByRole } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
+import { recordWithDefaults, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
-const READ = ['input', 'output', 'steps'];
-const FACTS = {
+const KEYS_READ = ['input', 'output', 'steps'];
+const SCALAR_READERS = {
   trajectory_uid: textOrNull,
   step: numberOrNull,
   score: numberOrNull,
@@ -19,7 +19,7 @@ const FACTS = {
  * Agent-R1's dump: each line is a trajectory of steps. Source: `build_trajectory_dump_entries` in
  * agent_r1/trainer/ppo/ray_trainer.py.
  */
-export const agentR1: Format = {
+export const agentR1: RolloutFormat = {
   name: 'agent-r1',
   label: 'Agent-R1',
   keys: 'trajectory_uid, steps',
@@ -28,22 +28,23 @@ export const agentR1: Format = {
 };
 
 function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
-  const steps = objectsOf(line, 'steps');
+  const steps = objectListAt(line, 'steps');
   if (steps.length === 0) throw new ProblemError({ got: 'a trajectory without steps', want: 'at least one step' });
   const pieces: Piece[] = [];
-  const firstPrompt = textOf(steps[0]!, 'input');
-  const glued = isGlued(firstPrompt, pattern);
+  const firstPrompt = textAt(steps[0]!, 'input');
+  const rolesRunTogether = hasRolesRunTogether(firstPrompt, pattern);
   let previous = { input: '', output: '' };
   for (const step of steps) {
-    const current = { input: textOf(step, 'input'), output: textOf(step, 'output') };
-    const newPart = newPartOf(previous, current.input);
-    if (pieces.length === 0) pieces.push(...asHistory(split(newPart, pattern, 'prompt', glued), 'prompt'));
-    else pieces.push(...asHistory(split(newPart, pattern, 'observation', glued), 'observation'));
-    pieces.push(...split(current.output, pattern, 'action', glued));
+    const current = { input: textAt(step, 'input'), output: textAt(step, 'output') };
+    const newText = newTextOf(previous, current.input);
+    if (pieces.length === 0)
+      pieces.push(...asHistory(splitByRole(newText, pattern, 'prompt', rolesRunTogether), 'prompt'));
+    else pieces.push(...asHistory(splitByRole(newText, pattern, 'observation', rolesRunTogether), 'observation'));
+    pieces.push(...splitByRole(current.output, pattern, 'action', rolesRunTogether));
     previous = current;
   }
   const segments = segmentsOf(pieces);
-  return bareRecord({
+  return recordWithDefaults({
     id: textOrNull(line, 'trajectory_uid'),
     step: numberOrNull(line, 'step'),
     group: promptGroup(firstPrompt),
@@ -57,12 +58,12 @@ function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutR
     toolCalls: countCalls(segments),
     segments,
     guessed: ['roles', 'group'],
-    extras: [...extrasOf(line, READ, FACTS), ...steps.flatMap((step, i) => extrasOfStep(step, i))],
+    extras: [...unreadValues(line, KEYS_READ, SCALAR_READERS), ...steps.flatMap((step, i) => extrasOfStep(step, i))],
   });
 }
 
 function extrasOfStep(step: JsonRecord, i: number) {
-  return extrasOf(step, ['step_index', 'input', 'output', 'gts'], { score: numberOrNull }).map(
+  return unreadValues(step, ['step_index', 'input', 'output', 'gts'], { score: numberOrNull }).map(
     ([name, value]) => [`step ${i}: ${name}`, value] as const,
   );
 }
@@ -71,12 +72,12 @@ function extrasOfStep(step: JsonRecord, i: number) {
  * The part of a step's prompt that the previous step did not have. All of it if the prompt does not continue the
  * previous step.
  */
-function newPartOf(previous: { readonly input: string; readonly output: string }, input: string): string {
+function newTextOf(previous: { readonly input: string; readonly output: string }, input: string): string {
   if (previous.input === '') return input;
   const previousText = previous.input + previous.output;
   if (input.startsWith(previousText)) return input.slice(previousText.length);
-  const at = previous.output === '' ? -1 : input.lastIndexOf(previous.output);
-  return at < 0 ? input : input.slice(at + previous.output.length);
+  const outputStart = previous.output === '' ? -1 : input.lastIndexOf(previous.output);
+  return outputStart < 0 ? input : input.slice(outputStart + previous.output.length);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/fields.ts';
-import { type BatchView, isMeasured, type KeptBatch, type PassView, SCORE_NAMES } from '../domain/batch.ts';
+import { type BatchView, isMeasured, type KeptBatch, type EpochView, SCORE_NAMES } from '../domain/batch.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type Writing, writingOf } from '../domain/tokens.ts';
 
@@ -14,15 +14,15 @@ export interface BatchRow {
   readonly ids: readonly number[];
   readonly writing: Writing;
   readonly words: readonly string[]; // for people: with the names that `episode.names` gives token ids in this task
-  readonly kept: boolean; // the update learned from it
-  readonly passes: readonly PassView[];
+  readonly learnedFrom: boolean; // the update learned from it
+  readonly epochViews: readonly EpochView[];
   /**
    * This row's part of a list of the batch. Floats have the fewest digits that identify them. Undefined if the list was
    * not measured.
    */
   readonly list: (name: BatchList) => readonly number[] | undefined;
   /** This row's part of any list of the batch's size, with floats shortened as in `list`. */
-  readonly cut: (from: ArrayLike<number>) => readonly number[];
+  readonly rowSlice: (list: ArrayLike<number>) => readonly number[];
   readonly push: readonly number[]; // −∂L/∂log π, summed over the recorded passes
   readonly partLists: readonly (readonly [string, readonly number[]])[];
 }
@@ -37,27 +37,27 @@ type BatchList = {
 export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string[]): BatchRow[] {
   const unmeasured = new Set<BatchList>(SCORE_NAMES.filter((name) => !isMeasured({ batch, config }, name)));
   return batch.episodes.map((episode) => {
-    const from = episode.row * batch.length;
+    const rowStart = episode.row * batch.length;
     const length = batch.lengths[episode.row] ?? batch.length;
-    const cut = (list: ArrayLike<number>) =>
+    const rowSlice = (list: ArrayLike<number>) =>
       Array.from({ length }, (_, t) => {
-        const value = list[from + t] ?? 0;
+        const value = list[rowStart + t] ?? 0;
         return list instanceof Float32Array ? fewestDigits(value) : value;
       });
-    const ids = cut(batch.tokens);
+    const ids = rowSlice(batch.tokens);
     return {
       ...{ id: `${batch.update}-${episode.row}`, update: batch.update, group: `${batch.update}-${episode.group}` },
-      ...{ episode, config, length, ids, cut },
+      ...{ episode, config, length, ids, rowSlice },
       writing: writingOf(vocabulary),
       words: ids.map((id) => episode.names.get(id) ?? vocabulary[id] ?? `#${id}`),
-      kept: batch.kept[episode.row] !== 0,
-      passes: batch.passes ?? [],
+      learnedFrom: batch.kept[episode.row] !== 0,
+      epochViews: batch.epochViews ?? [],
       list: (name) => {
         const list = unmeasured.has(name) ? undefined : batch[name];
-        return list && cut(list);
+        return list && rowSlice(list);
       },
-      push: Array.from({ length }, (_, t) => pushAt(batch, from + t)),
-      partLists: Object.entries(batch.parts).map(([part, list]) => [part, cut(list)] as const),
+      push: Array.from({ length }, (_, t) => pushAt(batch, rowStart + t)),
+      partLists: Object.entries(batch.parts).map(([part, list]) => [part, rowSlice(list)] as const),
     };
   });
 }
@@ -72,8 +72,8 @@ function fewestDigits(value: number): number {
 }
 
 /** The push (−∂L/∂log π) at a flat index of the batch, rounded to float32 like the batch's own lists. */
-function pushAt({ passes = [], gradWeights }: BatchView, i: number): number {
-  const lists = passes.length > 0 ? passes.map((pass) => pass.gradWeights) : [gradWeights];
+function pushAt({ epochViews = [], gradWeights }: BatchView, i: number): number {
+  const lists = epochViews.length > 0 ? epochViews.map((pass) => pass.gradWeights) : [gradWeights];
   const sum = lists.reduce((total, list) => total - (list[i] ?? 0), 0);
   return fewestDigits(Math.fround(sum));
 }

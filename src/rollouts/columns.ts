@@ -25,11 +25,11 @@ const COLUMN_TYPES = {
   tokens: Float32Array,
   characters: Float32Array,
 } as const;
-const NAMES = Object.keys(COLUMN_TYPES) as ColumnName[];
-type Mutable = { -readonly [K in ColumnName]: Columns[K] };
+const COLUMN_NAMES = Object.keys(COLUMN_TYPES) as ColumnName[];
+type MutableColumns = { -readonly [K in ColumnName]: Columns[K] };
 
 /** Columns of `rows` rollouts, all zero. */
-function emptyColumns(rows: number): Mutable {
+function emptyColumns(rows: number): MutableColumns {
   return {
     ...{ file: new Int32Array(rows), step: new Float64Array(rows), group: new Int32Array(rows) },
     ...{ reward: new Float64Array(rows), success: new Int8Array(rows), turns: new Float32Array(rows) },
@@ -52,10 +52,10 @@ export class RolloutTable {
     const rows = this.rows + block.step.length;
     if (rows > this.#columns.step.length) {
       const grown = emptyColumns(Math.max(1024, 2 * rows));
-      for (const name of NAMES) grown[name].set(this.#columns[name].subarray(0, this.rows));
+      for (const name of COLUMN_NAMES) grown[name].set(this.#columns[name].subarray(0, this.rows));
       this.#columns = grown;
     }
-    for (const name of NAMES) this.#columns[name].set(block[name], this.rows);
+    for (const name of COLUMN_NAMES) this.#columns[name].set(block[name], this.rows);
     this.rows = rows;
   }
 }
@@ -63,14 +63,14 @@ export class RolloutTable {
 /** Columns of records, in their order. `groupOf` gives the index of a record's group name, −1 for none. */
 export function columnsOf<T extends { readonly record: RolloutRecord; readonly file: number }>(
   records: readonly T[],
-  groupOf: (of: T) => number,
+  groupOf: (found: T) => number,
 ): Columns {
   const columns = emptyColumns(records.length);
-  records.forEach((of, i) => {
-    const { record, file } = of;
+  records.forEach((found, i) => {
+    const { record, file } = found;
     columns.file[i] = file;
     columns.step[i] = record.step ?? NaN;
-    columns.group[i] = groupOf(of);
+    columns.group[i] = groupOf(found);
     columns.reward[i] = record.reward ?? NaN;
     columns.success[i] = record.success === null ? -1 : Number(record.success);
     columns.turns[i] = record.turns ?? NaN;

@@ -3,28 +3,40 @@ import type { Problem } from '../base/problem.ts';
 /** A problem in a file. The line is null if the problem is the file as a whole. */
 export type LineProblem = Required<Pick<Problem, 'file' | 'line' | 'got' | 'want'>>;
 
-const ACCEPTED = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
+const ACCEPTED_FORMATS = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
 
 /** First bytes of files that cannot hold rollouts, each with a message that says what to do. */
-const OTHER_FORMATS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
+const REFUSED_FORMATS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
   { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
-  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${ACCEPTED}: unpack it first` },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${ACCEPTED}: unpack it first` },
-  { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${ACCEPTED}: unpack it first` },
-  { bytes: [0x80, 0x04], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
-  { bytes: [0x80, 0x05], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
-  { bytes: [0x80, 0x02], got: 'a pickle', want: `${ACCEPTED}; RAGEN’s scripts/convert_to_jsonl.py converts it` },
+  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${ACCEPTED_FORMATS}: unpack it first` },
+  { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
+  {
+    bytes: [0x80, 0x04],
+    got: 'a pickle',
+    want: `${ACCEPTED_FORMATS}; RAGEN’s scripts/convert_to_jsonl.py converts it`,
+  },
+  {
+    bytes: [0x80, 0x05],
+    got: 'a pickle',
+    want: `${ACCEPTED_FORMATS}; RAGEN’s scripts/convert_to_jsonl.py converts it`,
+  },
+  {
+    bytes: [0x80, 0x02],
+    got: 'a pickle',
+    want: `${ACCEPTED_FORMATS}; RAGEN’s scripts/convert_to_jsonl.py converts it`,
+  },
 ];
 
 /** The reason why a file with these first bytes is not read, or null if it may hold rollouts. */
-export function refusalOf(head: Uint8Array, size: number): Pick<LineProblem, 'got' | 'want'> | null {
-  if (size === 0) return { got: 'an empty file', want: ACCEPTED };
-  const otherFormat = OTHER_FORMATS.find(({ bytes }) => bytes.every((byte, i) => head[i] === byte));
+export function refusalOf(firstBytes: Uint8Array, size: number): Pick<LineProblem, 'got' | 'want'> | null {
+  if (size === 0) return { got: 'an empty file', want: ACCEPTED_FORMATS };
+  const otherFormat = REFUSED_FORMATS.find(({ bytes }) => bytes.every((byte, i) => firstBytes[i] === byte));
   if (otherFormat) return otherFormat;
-  const zeros = head.filter((byte) => byte === 0).length;
-  if (zeros > 0 && String.fromCharCode(...head.subarray(0, 4)) !== 'PAR1') {
-    return { got: 'bytes that are not text (UTF-16, or a binary file)', want: ACCEPTED };
+  const zeros = firstBytes.filter((byte) => byte === 0).length;
+  if (zeros > 0 && String.fromCharCode(...firstBytes.subarray(0, 4)) !== 'PAR1') {
+    return { got: 'bytes that are not text (UTF-16, or a binary file)', want: ACCEPTED_FORMATS };
   }
   return null;
 }

@@ -1,8 +1,8 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
-import { decimal } from '../base/decimal.ts';
+import { parseDecimal } from '../base/decimal.ts';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
-import { unwrapped } from './pythonJson.ts';
+import { parsedIfJson } from './pythonJson.ts';
 
 const MAX_EXTRAS = 100;
 const MAX_EXTRA_LENGTH = 2000; // characters
@@ -36,8 +36,8 @@ export function keysText(record: JsonRecord): string {
 }
 
 /** The text at a key. Throws ProblemError if the value is not text. */
-export function textOf(record: JsonRecord, key: string): string {
-  const value = single(field(record, key));
+export function textAt(record: JsonRecord, key: string): string {
+  const value = unwrapSingle(field(record, key));
   if (typeof value !== 'string') throw new ProblemError({ got: `${shown(value)} for ${key}`, want: 'a text' });
   return value;
 }
@@ -47,7 +47,7 @@ export function textOf(record: JsonRecord, key: string): string {
  * numbers.
  */
 export function textOrNull(record: JsonRecord, key: string): string | null {
-  const value = single(field(record, key));
+  const value = unwrapSingle(field(record, key));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : null;
 }
@@ -56,9 +56,9 @@ export function textOrNull(record: JsonRecord, key: string): string | null {
  * The finite number at a key, or null if there is none. Booleans become 1 or 0, and decimal text becomes its number.
  */
 export function numberOrNull(record: JsonRecord, key: string): number | null {
-  const value = single(field(record, key));
+  const value = unwrapSingle(field(record, key));
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'string') return decimal(value);
+  if (typeof value === 'string') return parseDecimal(value);
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
@@ -67,7 +67,7 @@ export function numberOrNull(record: JsonRecord, key: string): number | null {
  * booleans.
  */
 export function flagOrNull(record: JsonRecord, key: string): boolean | null {
-  const value = single(field(record, key));
+  const value = unwrapSingle(field(record, key));
   if (typeof value === 'string') return FLAGS.get(value.toLowerCase()) ?? null;
   if (typeof value === 'boolean') return value;
   return value === 1 || value === 0 ? value === 1 : null;
@@ -78,7 +78,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** Unwraps a list of one entry, which a reward function writes when it returns a batch of one. Other values stay. */
-export function single(value: unknown): unknown {
+export function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
@@ -86,8 +86,8 @@ export function single(value: unknown): unknown {
  * The object at a key, parsed if it is JSON text; an empty object if there is none. Throws ProblemError on anything
  * else.
  */
-export function objectOf(record: JsonRecord, key: string): JsonRecord {
-  const value = unwrapped(field(record, key)) ?? {};
+export function objectAt(record: JsonRecord, key: string): JsonRecord {
+  const value = parsedIfJson(field(record, key)) ?? {};
   if (!isRecord(value)) throw new ProblemError({ got: `${shown(value)} for ${key}`, want: 'an object' });
   return value;
 }
@@ -96,11 +96,11 @@ export function objectOf(record: JsonRecord, key: string): JsonRecord {
  * The list of objects at a key; the list or its entries may be JSON text. Empty if there is none. Throws ProblemError
  * on anything else.
  */
-export function objectsOf(record: JsonRecord, key: string): readonly JsonRecord[] {
-  const list: unknown = unwrapped(field(record, key)) ?? [];
+export function objectListAt(record: JsonRecord, key: string): readonly JsonRecord[] {
+  const list: unknown = parsedIfJson(field(record, key)) ?? [];
   if (!Array.isArray(list)) throw new ProblemError({ got: `${shown(list)} for ${key}`, want: 'a list of objects' });
   return list.map((item: unknown, i) => {
-    const entry = unwrapped(item);
+    const entry = parsedIfJson(item);
     if (!isRecord(entry))
       throw new ProblemError({ got: `${shown(entry)} in ${key}, entry ${i + 1}`, want: 'an object' });
     return entry;
@@ -145,25 +145,26 @@ function checkedId(id: number | null, key: string, i: number): number {
 }
 
 /** Reads one value of a line; null if it is missing or cannot be understood. */
-type FactReader = (record: JsonRecord, key: string) => string | number | boolean | null;
+type ValueReader = (record: JsonRecord, key: string) => string | number | boolean | null;
 
 /**
- * The values of a line that were not `read`, as text. Long values are shortened, and at most 100 keys are listed. Keys
- * in `facts` count as read unless their reader cannot understand the value, so that nothing in a line goes unseen.
+ * The values of a line at keys other than `keysRead`, as text. Long values are shortened, and at most 100 keys are
+ * listed. A key of `readers` counts as read unless its reader cannot understand the value. So nothing in a line goes
+ * unseen.
  */
-export function extrasOf(
+export function unreadValues(
   record: JsonRecord,
-  read: readonly string[],
-  facts: Readonly<Record<string, FactReader>> = {},
+  keysRead: readonly string[],
+  readers: Readonly<Record<string, ValueReader>> = {},
 ): (readonly [string, string])[] {
   const understood = (key: string) =>
-    Object.hasOwn(facts, key) && (field(record, key) === undefined || facts[key]?.(record, key) !== null);
-  const rest = Object.keys(record).filter((key) => !read.includes(key) && !understood(key));
-  const kept = rest
+    Object.hasOwn(readers, key) && (field(record, key) === undefined || readers[key]?.(record, key) !== null);
+  const unreadKeys = Object.keys(record).filter((key) => !keysRead.includes(key) && !understood(key));
+  const listed = unreadKeys
     .slice(0, MAX_EXTRAS)
     .map((key) => [visible(key), shortened(asText(Object.getOwnPropertyDescriptor(record, key)?.value))] as const);
-  const more = rest.length - kept.length;
-  return more > 0 ? [...kept, ['…', `and ${more} more keys`]] : kept;
+  const unlistedCount = unreadKeys.length - listed.length;
+  return unlistedCount > 0 ? [...listed, ['…', `and ${unlistedCount} more keys`]] : listed;
 }
 
 function asText(value: unknown): string {

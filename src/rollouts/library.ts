@@ -1,10 +1,10 @@
 import { visible } from '../base/visible.ts';
-import { type FileLine, linesOf, MOST_LINE_BYTES, type Slices } from '../formats/lines.ts';
+import { type FileLine, linesOf, MAX_LINE_BYTES, type SliceableFile } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
 import { formatOf } from './rolloutFormats.ts';
 import { parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
@@ -15,7 +15,7 @@ import { type LineProblem, refusalOf, runOfPath, stepOfPath } from './fileRefusa
 /** A file to read, with its path in the chosen folder. */
 export interface NamedFile {
   readonly path: string;
-  readonly file: Slices;
+  readonly file: SliceableFile;
 }
 
 /** The state of reading one file so far. */
@@ -30,19 +30,19 @@ export interface FileReport {
 }
 
 /** The results of opening files since the previous result. */
-export interface Opened {
+export interface OpenProgress {
   readonly block: Columns;
   readonly groups: readonly string[]; // names of new groups; their indices follow those of earlier groups
   readonly problems: readonly LineProblem[];
   readonly files: readonly FileReport[]; // all files opened so far
   readonly bytes: number; // read so far
-  readonly of: number; // total bytes
+  readonly totalBytes: number; // of all files
 }
 
 interface OpenFile extends NamedFile {
   readonly index: number;
   readonly run: string; // files of one run share it
-  format: Format | null;
+  format: RolloutFormat | null;
   parquet: ParquetRows | null;
   report: FileReport;
 }
@@ -52,7 +52,8 @@ const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
 const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
 
 /**
- * Files of rollouts, read in slices. Keeps only the place of each rollout, and reads its text again when it is shown.
+ * Files of rollouts, read in slices. Only the place of each rollout is kept in memory; the text is read
+ * again when the rollout is shown.
  */
 export class Library {
   readonly #files: OpenFile[] = [];
@@ -66,23 +67,23 @@ export class Library {
   }
 
   /** Reads whole files and yields what it found after each chunk. Never throws because of a file's content. */
-  async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<Opened> {
+  async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<OpenProgress> {
     const sorted = [...files].sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
-    const totalBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
+    const allBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
     let [bytesBefore, samePathCount] = [0, 0];
     for (const { path, file } of sorted) {
       const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
       // files with the same path belong to different runs: dropped one by one, they lose the names of their folders
       samePathCount = path === this.#files.at(-1)?.path ? samePathCount + 1 : 0;
-      const place = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
-      const open: OpenFile = { path, file, ...place, format: null, parquet: null, report };
-      this.#files.push(open);
-      for await (const found of this.#read(open, pattern)) {
+      const identity = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
+      const openFile: OpenFile = { path, file, ...identity, format: null, parquet: null, report };
+      this.#files.push(openFile);
+      for await (const found of this.#readFile(openFile, pattern)) {
         yield {
           ...found,
           files: this.#files.map((each) => each.report),
           bytes: bytesBefore + found.bytes,
-          of: totalBytes,
+          totalBytes: allBytes,
         };
       }
       bytesBefore += file.size;
@@ -91,15 +92,15 @@ export class Library {
 
   /** Reads a rollout again from its place. Throws ProblemError if that is no longer possible. */
   async read(row: number, pattern: SplitPattern): Promise<RolloutRecord> {
-    const { file: index, offset, length, part } = this.#locations.at(row);
-    const open = this.#files[index];
-    if (!open) throw new ProblemError({ got: `rollout ${row}`, want: `one of 0 to ${this.rows - 1}` });
-    if (open.parquet) {
-      const [line] = await open.parquet.read(offset, offset + 1);
-      return recordOf(open, line ?? {}, part, contextOf(pattern, open.parquet));
+    const { file: index, offset, length, indexInLine } = this.#locations.at(row);
+    const openFile = this.#files[index];
+    if (!openFile) throw new ProblemError({ got: `rollout ${row}`, want: `one of 0 to ${this.rows - 1}` });
+    if (openFile.parquet) {
+      const [line] = await openFile.parquet.read(offset, offset + 1);
+      return recordOf(openFile, line ?? {}, indexInLine, contextOf(pattern, openFile.parquet));
     }
-    const bytes = new Uint8Array(await open.file.slice(offset, offset + length).arrayBuffer());
-    return recordOf(open, parseLine(bytes).line, part, contextOf(pattern));
+    const bytes = new Uint8Array(await openFile.file.slice(offset, offset + length).arrayBuffer());
+    return recordOf(openFile, parseLine(bytes).line, indexInLine, contextOf(pattern));
   }
 
   /**
@@ -119,7 +120,7 @@ export class Library {
     for (let row = 0; row < this.rows; row++) {
       const { file: index, offset, length } = this.#locations.at(row);
       const searchable = alphanumerics.length > 0 && this.#files[index]?.parquet === null;
-      const line = searchable ? decoder.decode(await this.#bytes(index, offset, length)).toLowerCase() : null;
+      const line = searchable ? decoder.decode(await this.#lineBytes(index, offset, length)).toLowerCase() : null;
       if (line === null || alphanumerics.every((part) => line.includes(part))) {
         const record = await this.read(row, pattern).catch((error: unknown) => {
           if (error instanceof ProblemError) return null; // a line that has changed contains no hits
@@ -134,128 +135,150 @@ export class Library {
     yield { rows: found, share: 1 };
   }
 
-  #window: { readonly file: number; readonly from: number; readonly bytes: Uint8Array } | null = null;
+  #readWindow: { readonly file: number; readonly from: number; readonly bytes: Uint8Array } | null = null;
 
   /** The bytes of a line, from a window that moves along the file so that a search reads each megabyte once. */
-  async #bytes(file: number, offset: number, length: number): Promise<Uint8Array> {
-    const window = this.#window;
+  async #lineBytes(file: number, offset: number, length: number): Promise<Uint8Array> {
+    const window = this.#readWindow;
     if (window?.file === file && offset >= window.from && offset + length <= window.from + window.bytes.length) {
       return window.bytes.subarray(offset - window.from, offset - window.from + length);
     }
     const slices = this.#files[file]?.file;
     const to = Math.min(slices?.size ?? 0, offset + Math.max(length, 4 * 2 ** 20));
     const bytes = new Uint8Array((await slices?.slice(offset, to).arrayBuffer()) ?? new ArrayBuffer(0));
-    this.#window = { file, from: offset, bytes };
+    this.#readWindow = { file, from: offset, bytes };
     return bytes.subarray(0, length);
   }
 
-  async *#read(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
+  async *#readFile(
+    openFile: OpenFile,
+    pattern: SplitPattern,
+  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
     try {
-      const head = new Uint8Array(await open.file.slice(0, Math.min(open.file.size, 16)).arrayBuffer());
-      const refusal = refusalOf(head, open.file.size);
-      if (refusal) yield { ...this.#emptyBlock(), problems: this.#report(open, null, refusal), bytes: open.file.size };
-      else if (isParquet(head)) yield* this.#readParquet(open, pattern);
-      else yield* this.#readLines(open, pattern);
-      if (open.report.rollouts === 0 && !refusal && open.report.badLines === 0) {
-        const nothing = { got: 'no rollouts', want: 'one line or row for each rollout' };
-        yield { ...this.#emptyBlock(), problems: this.#report(open, null, nothing), bytes: open.file.size };
+      const head = new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, 16)).arrayBuffer());
+      const refusal = refusalOf(head, openFile.file.size);
+      if (refusal)
+        yield {
+          ...this.#emptyBlock(),
+          problems: this.#noteProblem(openFile, null, refusal),
+          bytes: openFile.file.size,
+        };
+      else if (isParquet(head)) yield* this.#readParquet(openFile, pattern);
+      else yield* this.#readLines(openFile, pattern);
+      if (openFile.report.rollouts === 0 && !refusal && openFile.report.badLines === 0) {
+        const noRollouts = { got: 'no rollouts', want: 'one line or row for each rollout' };
+        yield {
+          ...this.#emptyBlock(),
+          problems: this.#noteProblem(openFile, null, noRollouts),
+          bytes: openFile.file.size,
+        };
       }
     } catch (error) {
       // the file was removed or changed on disk
       yield {
         ...this.#emptyBlock(),
-        problems: this.#report(open, null, complaintOf(error, 'a file that can be read')),
-        bytes: open.file.size,
+        problems: this.#noteProblem(openFile, null, complaintOf(error, 'a file that can be read')),
+        bytes: openFile.file.size,
       };
     }
   }
 
-  async *#readLines(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
+  async *#readLines(
+    openFile: OpenFile,
+    pattern: SplitPattern,
+  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
     let failedLines = 0;
-    for await (const lines of linesOf(open.file)) {
+    for await (const lines of linesOf(openFile.file)) {
       const foundRollouts: FoundRollout[] = [];
       const problems: LineProblem[] = [];
       for (const line of lines) {
         try {
-          foundRollouts.push(...this.#readLine(open, line, pattern));
+          foundRollouts.push(...this.#readLine(openFile, line, pattern));
         } catch (error) {
-          const fault = line.ended ? complaintOf(error, 'a rollout') : cutOffComplaint(error);
-          problems.push(...this.#report(open, line.number, fault));
-          if (!open.format) failedLines++;
+          const complaint = line.hasLineEnd ? complaintOf(error, 'a rollout') : cutOffComplaint(error);
+          problems.push(...this.#noteProblem(openFile, line.number, complaint));
+          if (!openFile.format) failedLines++;
         }
-        if (!open.format && failedLines >= MAX_FAILED_LINES) break;
+        if (!openFile.format && failedLines >= MAX_FAILED_LINES) break;
       }
       const end = lines.at(-1);
-      yield { ...this.#record(foundRollouts), problems, bytes: end ? end.offset + end.length : 0 };
-      if (!open.format && failedLines >= MAX_FAILED_LINES) {
-        const giveUp = {
+      yield { ...this.#addRollouts(foundRollouts), problems, bytes: end ? end.offset + end.length : 0 };
+      if (!openFile.format && failedLines >= MAX_FAILED_LINES) {
+        const noFormat = {
           got: `no rollout in its first ${failedLines} lines`,
           want: 'JSON Lines of a known format; the rest was not read',
         };
-        yield { ...this.#emptyBlock(), problems: this.#report(open, null, giveUp), bytes: open.file.size };
+        yield {
+          ...this.#emptyBlock(),
+          problems: this.#noteProblem(openFile, null, noFormat),
+          bytes: openFile.file.size,
+        };
         return;
       }
     }
   }
 
-  #readLine(open: OpenFile, line: FileLine, pattern: SplitPattern): FoundRollout[] {
+  #readLine(openFile: OpenFile, line: FileLine, pattern: SplitPattern): FoundRollout[] {
     if (!line.bytes) {
-      const maxMegabytes = MOST_LINE_BYTES / 2 ** 20;
+      const maxMegabytes = MAX_LINE_BYTES / 2 ** 20;
       throw new ProblemError({
         got: `a line of ${(line.length / 2 ** 20).toFixed(0)} MB`,
         want: `at most ${maxMegabytes} MB`,
       });
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
-    const foundRollouts = this.#readObject(open, object, line, contextOf(pattern));
-    open.report = { ...open.report, nonFinite: open.report.nonFinite + nonFinite };
+    const foundRollouts = this.#readObject(openFile, object, line, contextOf(pattern));
+    openFile.report = { ...openFile.report, nonFinite: openFile.report.nonFinite + nonFinite };
     return foundRollouts;
   }
 
   /** The rollouts of a line or a row. The first one that can be read determines the file's format. */
   #readObject(
-    open: OpenFile,
+    openFile: OpenFile,
     object: JsonRecord,
     { offset, length }: Pick<FileLine, 'offset' | 'length'>,
     context: ReadingContext,
   ): FoundRollout[] {
-    const format = open.format ?? formatOf(object);
+    const format = openFile.format ?? formatOf(object);
     const records = format.read(object, context);
     const [first] = records;
-    open.format = format;
-    const { report } = open;
-    open.report = {
+    openFile.format = format;
+    const { report } = openFile;
+    openFile.report = {
       ...report,
       format: format.label,
       rollouts: report.rollouts + records.length,
       guessed: report.guessed.length > 0 ? report.guessed : (first?.guessed ?? []),
     };
-    const file = open.index;
-    return records.map((record, part) => ({
-      ...{ record: withStep(record, open.path), file, part, offset, length },
+    const file = openFile.index;
+    return records.map((record, indexInLine) => ({
+      ...{ record: withStep(record, openFile.path), file, indexInLine, offset, length },
     }));
   }
 
-  async *#readParquet(open: OpenFile, pattern: SplitPattern): AsyncGenerator<Omit<Opened, 'files' | 'of'>> {
-    const parquet = await openParquet(open.file);
+  async *#readParquet(
+    openFile: OpenFile,
+    pattern: SplitPattern,
+  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
+    const parquet = await openParquet(openFile.file);
     const context = contextOf(pattern, parquet);
-    for (const [from, to] of parquet.blocks) {
+    for (const [from, to] of parquet.rowGroups) {
       const foundRollouts: FoundRollout[] = [];
       const problems: LineProblem[] = [];
       const rows = await parquet.read(from, to);
       rows.forEach((row, i) => {
         try {
-          foundRollouts.push(...this.#readObject(open, row, { offset: from + i, length: 1 }, context));
+          foundRollouts.push(...this.#readObject(openFile, row, { offset: from + i, length: 1 }, context));
         } catch (error) {
-          problems.push(...this.#report(open, from + i + 1, complaintOf(error, 'a rollout')));
+          problems.push(...this.#noteProblem(openFile, from + i + 1, complaintOf(error, 'a rollout')));
         }
       });
-      open.parquet = parquet;
-      yield { ...this.#record(foundRollouts), problems, bytes: open.file.size };
+      openFile.parquet = parquet;
+      yield { ...this.#addRollouts(foundRollouts), problems, bytes: openFile.file.size };
     }
   }
 
-  #record(foundRollouts: readonly FoundRollout[]): Pick<Opened, 'block' | 'groups'> {
+  #addRollouts(foundRollouts: readonly FoundRollout[]): Pick<OpenProgress, 'block' | 'groups'> {
     const groups: string[] = [];
     const groupOf = ({ record: { group, step }, file }: FoundRollout) => {
       if (group === null) return -1;
@@ -271,13 +294,13 @@ export class Library {
     return { block: columnsOf(foundRollouts, groupOf), groups };
   }
 
-  #emptyBlock(): Pick<Opened, 'block' | 'groups'> {
+  #emptyBlock(): Pick<OpenProgress, 'block' | 'groups'> {
     return { block: columnsOf([], () => -1), groups: [] };
   }
 
-  #report(open: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {
-    open.report = { ...open.report, badLines: open.report.badLines + Number(line !== null) };
-    return ++this.#problemCount > MAX_LISTED_PROBLEMS ? [] : [{ file: visible(open.path), line, got, want }];
+  #noteProblem(openFile: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {
+    openFile.report = { ...openFile.report, badLines: openFile.report.badLines + Number(line !== null) };
+    return ++this.#problemCount > MAX_LISTED_PROBLEMS ? [] : [{ file: visible(openFile.path), line, got, want }];
   }
 }
 
@@ -286,7 +309,7 @@ interface FoundRollout {
   readonly file: number;
   readonly offset: number; // in bytes; in a Parquet file, the row
   readonly length: number;
-  readonly part: number; // index among the rollouts of the line
+  readonly indexInLine: number; // index among the rollouts of the line
 }
 
 /** Whether a rollout's segments, task or id contain `words`, which are in lower case. */
@@ -305,14 +328,14 @@ function contextOf(pattern: SplitPattern, parquet: ParquetRows | null = null): R
 const NO_COLUMNS: ReadonlySet<string> = new Set();
 
 /** The rollout of a line or a row that is read again. Throws ProblemError if the file has changed. */
-function recordOf(open: OpenFile, line: JsonRecord, part: number, context: ReadingContext): RolloutRecord {
-  const record = open.format?.read(line, context)[part];
+function recordOf(openFile: OpenFile, line: JsonRecord, indexInLine: number, context: ReadingContext): RolloutRecord {
+  const record = openFile.format?.read(line, context)[indexInLine];
   if (!record)
     throw new ProblemError({
       got: `a file that has changed`,
       want: 'the file as it was when it was opened: open it again',
     });
-  return withStep(record, open.path);
+  return withStep(record, openFile.path);
 }
 
 /** The record; if it has no step, with the step that the file's path names. */

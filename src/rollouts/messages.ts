@@ -1,8 +1,8 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
-import { field, has, objectsOf, shown, single, textOrNull } from './jsonFields.ts';
+import { field, has, objectListAt, shown, unwrapSingle, textOrNull } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
 import { type Piece, type SplitPattern, splitByTags } from './splitPattern.ts';
-import { unwrapped } from './pythonJson.ts';
+import { parsedIfJson } from './pythonJson.ts';
 import type { SegmentRole } from './rolloutRecord.ts';
 
 const ROLES: Readonly<Record<string, SegmentRole>> = {
@@ -22,9 +22,9 @@ const ROLES: Readonly<Record<string, SegmentRole>> = {
  * the role `text`, get `role`.
  */
 export function messagesOf(line: JsonRecord, key: string, role: 'user' | 'assistant'): readonly JsonRecord[] {
-  const value = single(field(line, key));
-  if (typeof value === 'string' && !isListOfMessages(unwrapped(value))) return [{ role, content: value }];
-  return objectsOf(line, key).map((message) => withRole(message, role));
+  const value = unwrapSingle(field(line, key));
+  if (typeof value === 'string' && !isListOfMessages(parsedIfJson(value))) return [{ role, content: value }];
+  return objectListAt(line, key).map((message) => withRole(message, role));
 }
 
 function isListOfMessages(value: unknown): boolean {
@@ -59,10 +59,10 @@ export function piecesOfMessages(messages: readonly JsonRecord[], pattern: Split
  */
 export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, agentSpoke: boolean): Piece[] {
   const roleName = textOrNull(message, 'role') ?? '';
-  const knownRole = Object.hasOwn(ROLES, roleName) ? ROLES[roleName] : undefined;
-  if (!knownRole)
+  const baseRole = Object.hasOwn(ROLES, roleName) ? ROLES[roleName] : undefined;
+  if (!baseRole)
     throw new ProblemError({ got: `the role ${shown(roleName)}`, want: `one of ${Object.keys(ROLES).join(', ')}` });
-  const role = knownRole === 'prompt' && agentSpoke ? 'observation' : knownRole;
+  const role = baseRole === 'prompt' && agentSpoke ? 'observation' : baseRole;
   const content = contentText(field(message, 'content'));
   if (role !== 'action') return content === '' ? [] : [{ role, kind: role, text: content }];
   const reasoning = textOrNull(message, 'reasoning_content') ?? textOrNull(message, 'reasoning') ?? '';
@@ -70,7 +70,7 @@ export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, agen
   return [
     ...(reasoning === '' ? [] : [{ role, kind: 'think', text: reasoning } as const]),
     ...contentPieces,
-    ...unwrittenCalls(message, contentPieces).map(
+    ...callsOutsideText(message, contentPieces).map(
       ({ name, args }) => ({ role, kind: 'call', text: `${name}(${args})` }) as const,
     ),
   ];
@@ -87,20 +87,20 @@ interface Call {
  * named `call`.
  */
 export function callsOf(message: JsonRecord): readonly Call[] {
-  const calls = unwrapped(field(message, 'tool_calls')) ?? [];
+  const calls = parsedIfJson(field(message, 'tool_calls')) ?? [];
   const list: readonly unknown[] = Array.isArray(calls) ? calls : [calls];
-  return list.flatMap((written): Call[] => {
-    const call = unwrapped(written);
+  return list.flatMap((listedCall): Call[] => {
+    const call = parsedIfJson(listedCall);
     if (call === null) return [];
     if (typeof call === 'string') return [{ name: 'call', args: call }];
     if (!isRecord(call))
       throw new ProblemError({ got: `${shown(call)} in tool_calls`, want: 'a call: an object with a name' });
-    const inner = unwrapped(field(call, 'function'));
-    const from = isRecord(inner) ? inner : call;
-    const args = field(from, 'arguments') ?? '';
+    const inner = parsedIfJson(field(call, 'function'));
+    const callObject = isRecord(inner) ? inner : call;
+    const args = field(callObject, 'arguments') ?? '';
     return [
       {
-        name: textOrNull(from, 'name') ?? 'call',
+        name: textOrNull(callObject, 'name') ?? 'call',
         args: typeof args === 'string' ? args : JSON.stringify(withoutNulls(args)),
       },
     ];
@@ -122,15 +122,17 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** The calls of `tool_calls` that the message's text does not already contain as pieces of kind `call`. */
-function unwrittenCalls(message: JsonRecord, pieces: readonly Piece[]): readonly Call[] {
-  const written = pieces.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
+function callsOutsideText(message: JsonRecord, pieces: readonly Piece[]): readonly Call[] {
+  const callTexts = pieces.flatMap(({ kind, text }) => (kind === 'call' ? [withoutBlanks(text)] : []));
   return callsOf(message).filter(({ name, args }) => {
-    const writings = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
-    const at = written.findIndex((text) => text.includes(name) && writings.some((each) => text.includes(each)));
-    if (at < 0) return true;
+    const argTexts = [withoutBlanks(args), withoutBlanks(JSON.stringify(args).slice(1, -1))];
+    const matchIndex = callTexts.findIndex(
+      (text) => text.includes(name) && argTexts.some((each) => text.includes(each)),
+    );
+    if (matchIndex < 0) return true;
     // remove the matched text, so that a second, equal call needs a match of its own
-    const [now = ''] = writings.filter((each) => written[at]?.includes(each));
-    written[at] = (written[at] ?? '').replace(now, '');
+    const [matched = ''] = argTexts.filter((each) => callTexts[matchIndex]?.includes(each));
+    callTexts[matchIndex] = (callTexts[matchIndex] ?? '').replace(matched, '');
     return false;
   });
 }

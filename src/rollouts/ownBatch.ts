@@ -1,12 +1,12 @@
 import { isFieldName, parseField, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { DEFAULTS, withCurrentNames } from '../config/fields.ts';
-import { type KeptBatch, type PassView, SCORE_NAMES, type ScoreName } from '../domain/batch.ts';
+import { type KeptBatch, type EpochView, SCORE_NAMES, type ScoreName } from '../domain/batch.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { field, flagOrNull, numberOrNull, numbersOrNull, objectOf, objectsOf } from './jsonFields.ts';
+import { field, flagOrNull, numberOrNull, numbersOrNull, objectAt, objectListAt } from './jsonFields.ts';
 
-interface Row {
+interface RowTokens {
   readonly ids: readonly number[];
   readonly roles: readonly number[];
   readonly turns: readonly number[];
@@ -21,17 +21,17 @@ const SCORE_KEYS: Readonly<Record<ScoreName, string>> = {
  * batch has no episode, because the line's words already have the episode's names. Throws ProblemError on malformed
  * lists.
  */
-export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatch {
+export function ownBatch(line: JsonRecord, { ids, roles, turns }: RowTokens): KeptBatch {
   const length = ids.length;
-  const floats = (key: string, of = line) => {
-    const list = numbersOrNull(of, key, length);
+  const floats = (key: string, record = line) => {
+    const list = numbersOrNull(record, key, length);
     return Float32Array.from({ length }, (_, t) => list?.[t] ?? 0);
   };
   const bytes = (key: string) => Uint8Array.from(floats(key));
-  const partLists = objectOf(line, 'reward_parts');
+  const partLists = objectAt(line, 'reward_parts');
   const parts = REWARD_PARTS.filter((part) => field(partLists, part) !== undefined);
-  const passes = objectsOf(line, 'passes').map((pass): PassView => ({
-    pass: numberOrNull(pass, 'pass') ?? 0,
+  const epochViews = objectListAt(line, 'passes').map((pass): EpochView => ({
+    epoch: numberOrNull(pass, 'pass') ?? 0,
     gradWeights: floats('grad_weights', pass),
     policyWeights: floats('policy_weights', pass),
     shares: Float32Array.of(numberOrNull(pass, 'share') ?? 0),
@@ -47,11 +47,11 @@ export function ownBatch(line: JsonRecord, { ids, roles, turns }: Row): KeptBatc
     parts: Object.fromEntries(parts.map((part) => [part, floats(part, partLists)])),
     ...{ lossMask: floats('loss_mask'), advantageMask: floats('advantage_mask') },
     ...{ gradWeights: floats('grad_weights'), policyWeights: floats('policy_weights') },
-    ...(passes.length > 0 && { passes }),
+    ...(epochViews.length > 0 && { epochViews }),
     kept: Uint8Array.of(flagOrNull(line, 'kept') === false ? 0 : 1),
     unscored: SCORE_NAMES.filter((name) => field(line, SCORE_KEYS[name]) === undefined),
   };
-  return { batch, config: knobsOf(objectOf(line, 'knobs')) };
+  return { batch, config: knobsOf(objectAt(line, 'knobs')) };
 }
 
 /** The defaults with the knobs that a line sets. Knobs and values that this version does not know are left out. */

@@ -1,23 +1,23 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import {
-  extrasOf,
+  unreadValues,
   field,
   flagOrNull,
   idsOrNull,
   numberOrNull,
   numbersOrNull,
-  objectOf,
-  objectsOf,
+  objectAt,
+  objectListAt,
   shown,
   textOrNull,
 } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Format } from './rolloutFormat.ts';
+import type { RolloutFormat } from './rolloutFormat.ts';
 import { type RewardPart, REWARD_PARTS } from '../domain/episode.ts';
-import { kindsOf, turnsOf, type WrittenBy } from '../domain/tokenSpans.ts';
+import { kindsOf, turnsOf, type TokenAuthors } from '../domain/tokenSpans.ts';
 import { Role, withBlanks, type Writing } from '../domain/tokens.ts';
 import { ownBatch } from './ownBatch.ts';
-import { bareRecord, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
+import { recordWithDefaults, type RolloutRecord, type Segment, type TokenChannel } from './rolloutRecord.ts';
 
 /** The value of `format`, the first key in each line of this project's own format. */
 export const OWN_FORMAT = 'rollout-playground';
@@ -26,25 +26,25 @@ export const OWN_VERSION = 1;
 
 /** The lists with one entry per token, by key, and the tokens that each applies to. */
 const OWN_CHANNELS = {
-  loss_mask: { channel: 'loss', of: 'response' },
-  advantage_mask: { channel: 'credit', of: 'response' },
-  advantages: { channel: 'advantage', of: 'loss' },
-  push: { channel: 'push', of: 'loss' },
-  sampled_logprobs: { channel: 'sampledLogprob', of: 'action' },
-  drawn_logprobs: { channel: 'drawnLogprob', of: 'action' },
-  logprobs: { channel: 'logprob', of: 'learned' },
-  ref_logprobs: { channel: 'refLogprob', of: 'learned' },
-  entropies: { channel: 'entropy', of: 'learned' },
-  values: { channel: 'value', of: 'learned' },
-  returns: { channel: 'return', of: 'learned' },
-  rewards: { channel: 'reward', of: 'response' },
+  loss_mask: { channel: 'loss', tokenSet: 'response' },
+  advantage_mask: { channel: 'credit', tokenSet: 'response' },
+  advantages: { channel: 'advantage', tokenSet: 'loss' },
+  push: { channel: 'push', tokenSet: 'loss' },
+  sampled_logprobs: { channel: 'sampledLogprob', tokenSet: 'action' },
+  drawn_logprobs: { channel: 'drawnLogprob', tokenSet: 'action' },
+  logprobs: { channel: 'logprob', tokenSet: 'learned' },
+  ref_logprobs: { channel: 'refLogprob', tokenSet: 'learned' },
+  entropies: { channel: 'entropy', tokenSet: 'learned' },
+  values: { channel: 'value', tokenSet: 'learned' },
+  returns: { channel: 'return', tokenSet: 'learned' },
+  rewards: { channel: 'reward', tokenSet: 'response' },
 } as const satisfies Readonly<
-  Record<string, { channel: TokenChannel; of: 'response' | 'loss' | 'action' | 'learned' }>
+  Record<string, { channel: TokenChannel; tokenSet: 'response' | 'loss' | 'action' | 'learned' }>
 >;
 type OwnChannel = keyof typeof OWN_CHANNELS;
 const OWN_CHANNEL_KEYS = Object.keys(OWN_CHANNELS) as OwnChannel[];
 
-const READ = [
+const KEYS_READ = [
   ...[
     'format',
     'version',
@@ -76,7 +76,7 @@ const READ = [
 ];
 
 /** This project's own JSON Lines. docs/rollouts.md has the schema. */
-export const own: Format = {
+export const ownFormat: RolloutFormat = {
   name: OWN_FORMAT,
   label: 'Rollout Playground',
   keys: `format: "${OWN_FORMAT}"`,
@@ -104,43 +104,43 @@ function readOwn(line: JsonRecord): RolloutRecord {
   };
   for (const key of OWN_CHANNEL_KEYS) {
     const values = numbersOrNull(line, key, ids.length);
-    const { channel, of } = OWN_CHANNELS[key];
+    const { channel, tokenSet } = OWN_CHANNELS[key];
     if (values)
-      channels[channel] = values.map((value, t) => (appliesTo(of, roles[t], loss?.[t], value) ? value : null));
+      channels[channel] = values.map((value, t) => (appliesTo(tokenSet, roles[t], loss?.[t], value) ? value : null));
   }
-  const parts = objectOf(line, 'reward_parts');
+  const parts = objectAt(line, 'reward_parts');
   const rewardLists = Object.keys(parts).map((name) => [name, numbersOrNull(parts, name, ids.length) ?? []] as const);
-  return bareRecord({
+  return recordWithDefaults({
     id: textOrNull(line, 'id'),
     step: numberOrNull(line, 'step'),
     group: textOrNull(line, 'group'),
     task: textOrNull(line, 'question'),
     reward: numberOrNull(line, 'reward'),
-    rewardParts: partsOf(objectOf(line, 'parts')),
+    rewardParts: rewardPartsOf(objectAt(line, 'parts')),
     success: flagOrNull(line, 'success'),
     stop: textOrNull(line, 'stop'),
     turns: numberOrNull(line, 'turns'),
     toolCalls: numberOrNull(line, 'tool_calls'),
-    segments: segmentsFrom({ roles, turns }, words, writing),
+    segments: segmentsOfTokens({ roles, turns }, words, writing),
     tokens: { ids, words, writing, channels, parts: rewardLists },
     batch: ownBatch(line, { ids, roles, turns }),
-    extras: [...extrasOf(line, READ), ...passesText(line)],
+    extras: [...unreadValues(line, KEYS_READ), ...passesText(line)],
   });
 }
 
 /** Whether a list applies to a token. The file has 0 at tokens to which it does not. */
 function appliesTo(
-  of: 'response' | 'loss' | 'action' | 'learned',
+  tokenSet: 'response' | 'loss' | 'action' | 'learned',
   role: number | undefined,
   loss: number | null | undefined,
   value: number | null,
 ): boolean {
   const inLoss = (loss ?? 0) !== 0;
-  const action = role === Role.action;
-  if (of === 'response') return action || role === Role.observation;
-  if (of === 'action') return action;
+  const isAction = role === Role.action;
+  if (tokenSet === 'response') return isAction || role === Role.observation;
+  if (tokenSet === 'action') return isAction;
   // tokens outside the policy loss may still have a push, from the KL term
-  return of === 'loss' ? inLoss || (value !== 0 && value !== null) : action || inLoss;
+  return tokenSet === 'loss' ? inLoss || (value !== 0 && value !== null) : isAction || inLoss;
 }
 
 function wordsOf(line: JsonRecord, length: number): string[] {
@@ -155,7 +155,7 @@ function wordsOf(line: JsonRecord, length: number): string[] {
   });
 }
 
-function partsOf(parts: JsonRecord): (readonly [string, number])[] {
+function rewardPartsOf(parts: JsonRecord): (readonly [string, number])[] {
   const displayOrder: readonly string[] = REWARD_PARTS satisfies readonly RewardPart[];
   return Object.keys(parts)
     .sort((a, b) => displayOrder.indexOf(a) - displayOrder.indexOf(b))
@@ -166,13 +166,13 @@ function partsOf(parts: JsonRecord): (readonly [string, number])[] {
 }
 
 function passesText(line: JsonRecord): (readonly [string, string])[] {
-  const passes = objectsOf(line, 'passes');
+  const passes = objectListAt(line, 'passes');
   return passes.length === 0 ? [] : [['passes', `the file has ${passes.length} over the batch`]];
 }
 
 /** The segments of a rollout: runs of words of one kind, as in the page's panels. */
-function segmentsFrom(by: WrittenBy, words: readonly string[], writing: Writing): Segment[] {
-  return turnsOf(kindsOf(words, writing, by), by.turns).flatMap(({ turn, spans }) =>
+function segmentsOfTokens(rolesAndTurns: TokenAuthors, words: readonly string[], writing: Writing): Segment[] {
+  return turnsOf(kindsOf(words, writing, rolesAndTurns), rolesAndTurns.turns).flatMap(({ turn, spans }) =>
     spans.map(({ kind, tokens }): Segment => {
       const role = kind === 'prompt' || kind === 'observation' ? kind : 'action';
       const spanWords = tokens.map((t) => words[t] ?? '');

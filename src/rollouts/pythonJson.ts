@@ -7,7 +7,7 @@ export interface PythonJson {
 }
 
 /** Matches text that may contain a whole number of 16 or more digits, which may be beyond 2^53. */
-const MAY_HAVE_LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
+const MAYBE_LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
 const LONG_INTEGER = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 const NON_FINITE = /-?\bInfinity\b|\bNaN\b/g;
 
@@ -17,12 +17,12 @@ const NON_FINITE = /-?\bInfinity\b|\bNaN\b/g;
  * on anything else.
  */
 export function readPythonJson(text: string): PythonJson {
-  const withLongQuoted = MAY_HAVE_LONG_INTEGER.test(text) ? outsideStrings(text, quoteLongIntegers) : text;
+  const withLongQuoted = MAYBE_LONG_INTEGER.test(text) ? changeOutsideStrings(text, quoteLongIntegers) : text;
   try {
     return { value: JSON.parse(withLongQuoted), nonFinite: 0 };
   } catch {
     let nonFinite = 0;
-    const repaired = outsideStrings(withLongQuoted, (outside) =>
+    const repaired = changeOutsideStrings(withLongQuoted, (outside) =>
       outside.replace(NON_FINITE, () => {
         nonFinite++;
         return 'null';
@@ -41,7 +41,7 @@ export function readPythonJson(text: string): PythonJson {
  * Parses a string that holds a JSON object or list, because some programs write parts of a line as JSON text. Other
  * values stay.
  */
-export function unwrapped(value: unknown): unknown {
+export function parsedIfJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
     return readPythonJson(value).value;
@@ -55,7 +55,7 @@ function quoteLongIntegers(outside: string): string {
 }
 
 /** Applies `change` to the parts of JSON text outside its quoted strings. */
-function outsideStrings(text: string, change: (outside: string) => string): string {
+function changeOutsideStrings(text: string, change: (outside: string) => string): string {
   const out: string[] = [];
   for (let at = 0; at < text.length;) {
     const quote = text.indexOf('"', at);

@@ -1,11 +1,11 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { extrasOf, flagOrNull, has, numberOrNull, objectOf, objectsOf, textOrNull } from './jsonFields.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { unreadValues, flagOrNull, has, numberOrNull, objectAt, objectListAt, textOrNull } from './jsonFields.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
 import { piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
-import { bareRecord, countCalls, type RolloutRecord } from './rolloutRecord.ts';
+import { recordWithDefaults, countCalls, type RolloutRecord } from './rolloutRecord.ts';
 
-const FACTS = {
+const SCALAR_READERS = {
   group_id: textOrNull,
   total_reward: numberOrNull,
   success: flagOrNull,
@@ -13,7 +13,7 @@ const FACTS = {
 } as const;
 
 /** RAGEN's rollouts, converted by its scripts/convert_to_jsonl.py from pickles, which a page never opens. */
-export const ragen: Format = {
+export const ragen: RolloutFormat = {
   name: 'ragen',
   label: 'RAGEN',
   keys: 'custom_id, messages, metadata',
@@ -22,9 +22,9 @@ export const ragen: Format = {
 };
 
 function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
-  const metadata = objectOf(line, 'metadata');
-  const segments = segmentsOf(piecesOfMessages(objectsOf(line, 'messages'), pattern));
-  return bareRecord({
+  const metadata = objectAt(line, 'metadata');
+  const segments = segmentsOf(piecesOfMessages(objectListAt(line, 'messages'), pattern));
+  return recordWithDefaults({
     id: textOrNull(line, 'custom_id'),
     group: textOrNull(metadata, 'group_id'),
     reward: numberOrNull(metadata, 'total_reward'),
@@ -32,6 +32,9 @@ function readTrajectory(line: JsonRecord, { pattern }: ReadingContext): RolloutR
     turns: numberOrNull(metadata, 'num_turns'),
     toolCalls: countCalls(segments),
     segments,
-    extras: [...extrasOf(metadata, [], FACTS), ...extrasOf(line, ['messages', 'metadata'], { custom_id: textOrNull })],
+    extras: [
+      ...unreadValues(metadata, [], SCALAR_READERS),
+      ...unreadValues(line, ['messages', 'metadata'], { custom_id: textOrNull }),
+    ],
   });
 }

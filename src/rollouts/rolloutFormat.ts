@@ -9,7 +9,7 @@ export interface ReadingContext {
 }
 
 /** A format of rollouts, in the lines of a JSON Lines file or the rows of a Parquet file. */
-export interface Format {
+export interface RolloutFormat {
   readonly name: string;
   readonly label: string; // for people
   readonly keys: string; // the keys of a line, for messages

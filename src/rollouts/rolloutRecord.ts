@@ -88,11 +88,11 @@ export interface RolloutRecord {
 }
 
 /** A record with the given values. All others are null or empty. */
-export function bareRecord(given: Partial<RolloutRecord>): RolloutRecord {
+export function recordWithDefaults(values: Partial<RolloutRecord>): RolloutRecord {
   return {
     ...{ id: null, step: null, group: null, task: null, reward: null, rewardParts: [], advantage: null },
     ...{ success: null, stop: null, turns: null, toolCalls: null, segments: [], tokens: null, guessed: [], extras: [] },
-    ...given,
+    ...values,
   };
 }
 
@@ -119,7 +119,7 @@ const CHANNELS_TO_MENTION: readonly (readonly [TokenChannel, string])[] = [
 ];
 
 /** The names of the values that a rollout's file does not have. */
-export function absentOf(record: RolloutRecord): string[] {
+export function missingValues(record: RolloutRecord): string[] {
   const { tokens } = record;
   const missing = (channel: TokenChannel) =>
     !tokens?.channels[channel] && !(channel === 'sampled' && tokens?.channels.loss);

@@ -1,7 +1,7 @@
 import type { Columns } from './columns.ts';
 
 /** The column by which a list of rollouts is sorted. */
-export type Order = 'step' | 'group' | 'reward';
+export type SortColumn = 'step' | 'group' | 'reward';
 
 /** The conditions for a rollout to be listed. Bounds are inclusive; null means no bound. */
 export interface Filter {
@@ -19,15 +19,15 @@ export const NO_FILTER: Filter = {
 };
 
 /**
- * All rows in order; rows without a value come last. Callers sort a table once and then filter with `listed`, because
- * the filter changes with every typed character.
+ * All rows in order; rows without a value come last. Callers sort a table once and then filter with
+ * `filteredRows`, because the filter changes with every typed character.
  */
-export function ordered(
+export function sortedRows(
   columns: Columns,
   rows: number,
-  order: { readonly by: Order; readonly descending: boolean },
+  order: { readonly by: SortColumn; readonly descending: boolean },
 ): Int32Array {
-  return sorted(
+  return sortRows(
     Int32Array.from({ length: rows }, (_, row) => row),
     columns,
     order,
@@ -38,18 +38,18 @@ export function ordered(
  * The entries of `rows` that pass the filter, in their order. If `hits` (results of a search) is not null, only those
  * among the hits.
  */
-export function listed(
+export function filteredRows(
   rows: Int32Array,
   columns: Columns,
   filter: Filter,
   hits: ReadonlySet<number> | null,
 ): Int32Array {
-  const passes = passTest(columns, filter);
+  const passes = rowTest(columns, filter);
   return rows.filter((row) => passes(row) && (hits === null || hits.has(row)));
 }
 
 /** Makes a test that tells whether a row passes the filter. It is made once, because there may be a million rows. */
-function passTest(columns: Columns, filter: Filter): (row: number) => boolean {
+function rowTest(columns: Columns, filter: Filter): (row: number) => boolean {
   const { reward, step, toolCalls, success } = columns;
   const { minReward, maxReward, minStep, maxStep, minCalls } = filter;
   const wanted = { any: null, solved: 1, failed: 0 }[filter.success];
@@ -63,7 +63,11 @@ function passTest(columns: Columns, filter: Filter): (row: number) => boolean {
     (wanted === null || success[row] === wanted);
 }
 
-function sorted(list: Int32Array, columns: Columns, order: { readonly by: Order; readonly descending: boolean }) {
+function sortRows(
+  rows: Int32Array,
+  columns: Columns,
+  order: { readonly by: SortColumn; readonly descending: boolean },
+) {
   const { step, reward, group } = columns;
   const sign = order.descending ? -1 : 1;
   const compare = (a: number, b: number): number => {
@@ -78,8 +82,8 @@ function sorted(list: Int32Array, columns: Columns, order: { readonly by: Order;
   }[order.by];
   // most files are in order already, and sorting a sorted list costs as much as any other
   let at = 1;
-  while (at < list.length && compareRows(list[at - 1]!, list[at]!) <= 0) at++;
-  return at >= list.length ? list : list.sort((a, b) => compareRows(a, b) || a - b);
+  while (at < rows.length && compareRows(rows[at - 1]!, rows[at]!) <= 0) at++;
+  return at >= rows.length ? rows : rows.sort((a, b) => compareRows(a, b) || a - b);
 }
 
 /** The means over the rollouts of one step. Each is over the rollouts that have the value; NaN if none has. */
@@ -116,23 +120,23 @@ export function nearestStep(steps: readonly StepMeans[], step: number): number {
 }
 
 /**
- * The means of each step in `list`. Lengths are in tokens if every rollout of the list has token ids, otherwise in
+ * The means of each step of `rows`. Lengths are in tokens if every one of these rollouts has token ids, otherwise in
  * characters.
  */
-export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
-  const unit = list.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
-  const places = placesOf(columns.step, list);
-  const rollouts = new Uint32Array(places.steps.length);
-  for (const place of places.indexOfRow) if (place >= 0) rollouts[place]!++;
-  const means = (from: ArrayLike<number>, absent = NaN) => {
-    const [sums, counts] = [new Float64Array(places.steps.length), new Uint32Array(places.steps.length)];
-    list.forEach((row, i) => {
-      const [value, place] = [from[row]!, places.indexOfRow[i]!];
-      if (place < 0 || Number.isNaN(value) || value === absent) return;
-      sums[place]! += value;
-      counts[place]!++;
+export function meansByStep(columns: Columns, rows: Int32Array): MeansByStep {
+  const unit = rows.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
+  const stepIndex = indexSteps(columns.step, rows);
+  const rollouts = new Uint32Array(stepIndex.steps.length);
+  for (const index of stepIndex.indexOfRow) if (index >= 0) rollouts[index]!++;
+  const means = (column: ArrayLike<number>, absent = NaN) => {
+    const [sums, counts] = [new Float64Array(stepIndex.steps.length), new Uint32Array(stepIndex.steps.length)];
+    rows.forEach((row, i) => {
+      const [value, index] = [column[row]!, stepIndex.indexOfRow[i]!];
+      if (index < 0 || Number.isNaN(value) || value === absent) return;
+      sums[index]! += value;
+      counts[index]!++;
     });
-    return sums.map((sum, place) => sum / counts[place]!); // NaN (0 / 0) if no rollout has the value
+    return sums.map((sum, index) => sum / counts[index]!); // NaN (0 / 0) if no rollout has the value
   };
   const byName = {
     reward: means(columns.reward),
@@ -142,10 +146,10 @@ export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
     length: means(columns[unit]),
   };
   const steps: StepMeans[] = [];
-  for (let i = 0; i < places.steps.length; i++) {
+  for (let i = 0; i < stepIndex.steps.length; i++) {
     // field by field, because spreading a hundred thousand objects takes ten times as long
     steps.push({
-      step: places.steps[i]!,
+      step: stepIndex.steps[i]!,
       rollouts: rollouts[i]!,
       reward: byName.reward[i]!,
       success: byName.success[i]!,
@@ -158,13 +162,13 @@ export function meansByStep(columns: Columns, list: Int32Array): MeansByStep {
 }
 
 /** The steps in a list, ascending, and for each row the index of its step; −1 if it has none. */
-function placesOf(
+function indexSteps(
   step: Float64Array,
-  list: Int32Array,
+  rows: Int32Array,
 ): { readonly steps: Float64Array; readonly indexOfRow: Int32Array } {
-  const places = new Map<number, number>();
-  for (const row of list) if (!Number.isNaN(step[row]!)) places.set(step[row]!, 0);
-  const steps = Float64Array.from(places.keys()).sort();
-  steps.forEach((each, i) => places.set(each, i));
-  return { steps, indexOfRow: Int32Array.from(list, (row) => places.get(step[row]!) ?? -1) };
+  const indexOfStep = new Map<number, number>();
+  for (const row of rows) if (!Number.isNaN(step[row]!)) indexOfStep.set(step[row]!, 0);
+  const steps = Float64Array.from(indexOfStep.keys()).sort();
+  steps.forEach((each, i) => indexOfStep.set(each, i));
+  return { steps, indexOfRow: Int32Array.from(rows, (row) => indexOfStep.get(step[row]!) ?? -1) };
 }

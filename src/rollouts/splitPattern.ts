@@ -46,7 +46,7 @@ const NAME = /^[\w-]{1,40}$/;
 const MAX_NAMES = 20;
 
 /** Parses names that a person typed, separated by blanks or commas. Leaves out words that cannot be names. */
-export function readNames(text: string): string[] {
+export function parseNames(text: string): string[] {
   const names = text.split(/[\s,]+/).map((name) => name.replace(/^<\/?|>$/g, ''));
   return [...new Set(names.filter((name) => NAME.test(name)))].slice(0, MAX_NAMES);
 }
@@ -63,51 +63,57 @@ export interface Piece {
  * text.
  */
 export function splitByTags(text: string, pattern: SplitPattern): Piece[] {
-  return split(text, { ...pattern, observation: [], system: [], user: [], assistant: [], tool: [] }, 'action');
+  return splitByRole(text, { ...pattern, observation: [], system: [], user: [], assistant: [], tool: [] }, 'action');
 }
 
 /**
- * Splits a text that does not say who wrote which part. Every character is kept. The text belongs to the role `begin`
- * until a line or a tag names another. Tags of thoughts, calls and answers count only in the agent's text, because a
- * system message may explain them. With `glued`, a role may also stand at the end of a line's last word; see `isGlued`.
+ * Splits a text that does not say who wrote which part. Every character is kept. The text belongs to the role
+ * `firstRole` until a line or a tag names another role. Tags of thoughts, calls and answers count only in the agent's
+ * text, because a system message may explain them. With `rolesRunTogether`, a role's name may also stand at the end of
+ * a line's last word; see `hasRolesRunTogether`.
  */
-export function split(text: string, pattern: SplitPattern, begin: SegmentRole, glued = false): Piece[] {
-  const finder = finderOf(pattern, glued);
+export function splitByRole(
+  text: string,
+  pattern: SplitPattern,
+  firstRole: SegmentRole,
+  rolesRunTogether = false,
+): Piece[] {
+  const finder = finderOf(pattern, rolesRunTogether);
   const pieces: Piece[] = [];
-  let base: SegmentRole = begin;
-  let tag: { readonly name: string; readonly kind: SpanKind } | null = null;
-  let at = 0;
-  const pushUpTo = (to: number) => {
-    if (to <= at) return;
-    const role = tag?.kind === 'observation' ? 'observation' : base;
-    const kind = tag?.kind ?? base;
-    pieces.push({ role, kind, text: text.slice(at, to) });
-    at = to;
+  let currentRole: SegmentRole = firstRole;
+  let openTag: { readonly name: string; readonly kind: SpanKind } | null = null;
+  let pieceStart = 0;
+  const pushUpTo = (end: number) => {
+    if (end <= pieceStart) return;
+    const role = openTag?.kind === 'observation' ? 'observation' : currentRole;
+    const kind = openTag?.kind ?? currentRole;
+    pieces.push({ role, kind, text: text.slice(pieceStart, end) });
+    pieceStart = end;
   };
   for (const match of finder ? text.matchAll(finder) : []) {
-    const [whole, closing, name, lineRole, gluedRole] = match;
-    if (gluedRole !== undefined && endsWord(text, match.index, gluedRole)) continue;
-    const line = lineRole ?? gluedRole;
+    const [matchText, slash, name, lineRole, runOnRole] = match;
+    if (runOnRole !== undefined && isEndOfWord(text, match.index, runOnRole)) continue;
+    const roleWord = lineRole ?? runOnRole;
     const kind = name === undefined ? undefined : kindOfTag(name, pattern);
-    if (line !== undefined) {
-      if (tag?.kind === 'observation') continue; // a tool's output may contain any line
+    if (roleWord !== undefined) {
+      if (openTag?.kind === 'observation') continue; // a tool's output may contain any line
       pushUpTo(match.index);
-      tag = null;
-      base = roleOfLine(line, pattern) ?? base;
-    } else if (name !== undefined && tag === null && closing === '') {
-      const spoken = base === 'action' || pieces.some(({ role }) => role === 'action');
-      const counts = kind === 'observation' ? spoken && base !== 'system' : base === 'action';
-      if (!kind || !counts) continue;
+      openTag = null;
+      currentRole = roleOfLine(roleWord, pattern) ?? currentRole;
+    } else if (name !== undefined && openTag === null && slash === '') {
+      const agentSpoke = currentRole === 'action' || pieces.some(({ role }) => role === 'action');
+      const tagCounts = kind === 'observation' ? agentSpoke && currentRole !== 'system' : currentRole === 'action';
+      if (!kind || !tagCounts) continue;
       pushUpTo(match.index);
-      tag = { name, kind };
-    } else if (name !== undefined && closing !== '' && name === tag?.name) {
-      pushUpTo(match.index + whole.length);
-      tag = null;
-    } else if (name !== undefined && closing !== '' && kind === 'think' && tag === null && base === 'action') {
+      openTag = { name, kind };
+    } else if (name !== undefined && slash !== '' && name === openTag?.name) {
+      pushUpTo(match.index + matchText.length);
+      openTag = null;
+    } else if (name !== undefined && slash !== '' && kind === 'think' && openTag === null && currentRole === 'action') {
       // the chat template opened the tag in the prompt
-      tag = { name, kind };
-      pushUpTo(match.index + whole.length);
-      tag = null;
+      openTag = { name, kind };
+      pushUpTo(match.index + matchText.length);
+      openTag = null;
     }
   }
   pushUpTo(text.length);
@@ -116,14 +122,14 @@ export function split(text: string, pattern: SplitPattern, begin: SegmentRole, g
 
 /**
  * Whether a prompt writes roles as Llama 3 does when special tokens are skipped: `system`, `user`, … and an empty line.
- * Nothing separates a role from the last word of the message before it, so the two are glued together, as in
+ * Nothing separates a role from the last word of the message before it, so the two run together, as in
  * `… look things up.user`.
  */
-export function isGlued(prompt: string, pattern: SplitPattern): boolean {
+export function hasRolesRunTogether(prompt: string, pattern: SplitPattern): boolean {
   const blank = String.raw`\r?\n\r?\n`;
-  const begins = new RegExp(`^\\s*(?:${rolesOf(pattern).join('|')})${blank}`);
-  const speaks = new RegExp(`(?:${pattern.assistant.join('|')})(?:${blank}|$)`);
-  return pattern.assistant.length > 0 && begins.test(prompt) && speaks.test(prompt);
+  const beginsWithRole = new RegExp(`^\\s*(?:${rolesOf(pattern).join('|')})${blank}`);
+  const assistantRole = new RegExp(`(?:${pattern.assistant.join('|')})(?:${blank}|$)`);
+  return pattern.assistant.length > 0 && beginsWithRole.test(prompt) && assistantRole.test(prompt);
 }
 
 /** English words that end in the name of a role. */
@@ -131,9 +137,9 @@ const WORDS_ENDING_IN_ROLE =
   /(?:super|end|multi|non|power|diff|acc|ab|ref)user$|(?:eco|file|sub|micro|multi|bio|geo)system$|(?:s|multi|power)tool$/i;
 
 /** Whether the role's name at `at` is only the end of a longer English word. */
-function endsWord(text: string, at: number, name: string): boolean {
-  const before = /[a-z]{1,12}$/i.exec(text.slice(Math.max(0, at - 12), at))?.[0] ?? '';
-  return WORDS_ENDING_IN_ROLE.test(before + name);
+function isEndOfWord(text: string, at: number, name: string): boolean {
+  const letters = /[a-z]{1,12}$/i.exec(text.slice(Math.max(0, at - 12), at))?.[0] ?? '';
+  return WORDS_ENDING_IN_ROLE.test(letters + name);
 }
 
 function rolesOf(pattern: SplitPattern): string[] {
@@ -144,20 +150,20 @@ function rolesOf(pattern: SplitPattern): string[] {
  * A regular expression for tags and role lines; null if the pattern has none. Takes linear time, because names are
  * literal.
  */
-function finderOf(pattern: SplitPattern, glued: boolean): RegExp | null {
+function finderOf(pattern: SplitPattern, rolesRunTogether: boolean): RegExp | null {
   const tags = TAG_KINDS.flatMap((kind) => pattern[kind]);
   const lines = rolesOf(pattern);
   const parts = [
     ...(tags.length > 0 ? [`<(/?)(${tags.join('|')})>`] : ['(?!)()()']),
     ...(lines.length > 0 ? [`^(${lines.join('|')})[ \\t]*\\r?$`] : []),
-    ...(lines.length > 0 && glued ? [`(?<=\\S)(${lines.join('|')})(?=\\r?\\n\\r?\\n)`] : []),
+    ...(lines.length > 0 && rolesRunTogether ? [`(?<=\\S)(${lines.join('|')})(?=\\r?\\n\\r?\\n)`] : []),
   ];
   return tags.length + lines.length > 0 ? new RegExp(parts.join('|'), 'gm') : null;
 }
 
 function roleOfLine(word: string, pattern: SplitPattern): SegmentRole | undefined {
-  const found = Object.entries(LINE_ROLES).find(([role]) => pattern[role as keyof typeof LINE_ROLES].includes(word));
-  return found?.[1];
+  const entry = Object.entries(LINE_ROLES).find(([role]) => pattern[role as keyof typeof LINE_ROLES].includes(word));
+  return entry?.[1];
 }
 
 function kindOfTag(name: string, pattern: SplitPattern): SpanKind | undefined {
@@ -173,9 +179,9 @@ export function segmentsOf(pieces: readonly Piece[], turnsBefore = 0): Segment[]
   return pieces
     .filter(({ text }) => text.trim() !== '')
     .map((piece) => {
-      const speaks = piece.role === 'action';
-      if (speaks && !lastWasAgent) turn++;
-      lastWasAgent = speaks;
+      const byAgent = piece.role === 'action';
+      if (byAgent && !lastWasAgent) turn++;
+      lastWasAgent = byAgent;
       return { ...piece, turn, from: null, to: null };
     });
 }

@@ -1,12 +1,12 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { extrasOf, field, has, numberOrNull } from './jsonFields.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { unreadValues, field, has, numberOrNull } from './jsonFields.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
+import { recordWithDefaults, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
-const READ = ['step', 'prompt', 'completion', 'advantage'];
+const KEYS_READ = ['step', 'prompt', 'completion', 'advantage'];
 
 /**
  * TRL's `completions_{step}.parquet` (`log_completions`). Its columns are the prompt, the completion, one for each
@@ -15,7 +15,7 @@ const READ = ['step', 'prompt', 'completion', 'advantage'];
  * columns of whole numbers and later columns are not rewards. The total reward is a guess: the sum of the remaining
  * number columns, each with weight 1. The group is a guess too: rollouts with the same prompt.
  */
-export const trl: Format = {
+export const trl: RolloutFormat = {
   name: 'trl',
   label: 'TRL completions',
   keys: 'step, prompt, completion, advantage',
@@ -31,12 +31,12 @@ function readCompletion(line: JsonRecord, { pattern, wholeNumbers }: ReadingCont
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
   const columns = Object.keys(line);
   const candidates = has(line, 'advantage') ? columns.slice(0, columns.indexOf('advantage')) : columns;
-  const rewards = candidates.filter((key) => !READ.includes(key) && !wholeNumbers.has(key));
+  const rewards = candidates.filter((key) => !KEYS_READ.includes(key) && !wholeNumbers.has(key));
   const rewardParts = rewards.flatMap((key) => {
     const value = field(line, key);
     return typeof value === 'number' && Number.isFinite(value) ? [[key, value] as const] : [];
   });
-  return bareRecord({
+  return recordWithDefaults({
     step: numberOrNull(line, 'step'),
     group: promptGroup(line['prompt']),
     reward: rewardParts.length > 0 ? rewardParts.reduce((sum, [, value]) => sum + value, 0) : null,
@@ -46,6 +46,6 @@ function readCompletion(line: JsonRecord, { pattern, wholeNumbers }: ReadingCont
     toolCalls: countCalls(segments),
     segments,
     guessed: rewardParts.length > 0 ? ['group', 'reward'] : ['group'],
-    extras: extrasOf(line, [...READ, ...rewardParts.map(([key]) => key)]),
+    extras: unreadValues(line, [...KEYS_READ, ...rewardParts.map(([key]) => key)]),
   });
 }

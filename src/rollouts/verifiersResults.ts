@@ -1,13 +1,13 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { extrasOf, flagOrNull, has, numberOrNull, objectOf, textOrNull } from './jsonFields.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
+import { unreadValues, flagOrNull, has, numberOrNull, objectAt, textOrNull } from './jsonFields.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
 import { messagesOf, piecesOfMessages } from './messages.ts';
 import { segmentsOf } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
+import { recordWithDefaults, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
-const READ = ['prompt', 'completion', 'metrics'];
-const FACTS = {
+const KEYS_READ = ['prompt', 'completion', 'metrics'];
+const SCALAR_READERS = {
   id: textOrNull,
   example_id: textOrNull,
   task: textOrNull,
@@ -20,7 +20,7 @@ const FACTS = {
  * `results.jsonl` of verifiers before it had Episodes: two lists of messages and a reward. Source: verifiers/types.py
  * of 0.2.
  */
-export const verifiersResults: Format = {
+export const verifiersResults: RolloutFormat = {
   name: 'verifiers-results',
   label: 'verifiers results',
   keys: 'prompt, completion, reward',
@@ -29,11 +29,11 @@ export const verifiersResults: Format = {
 };
 
 function readResult(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
-  const metrics = objectOf(line, 'metrics');
+  const metrics = objectAt(line, 'metrics');
   const messages = [...messagesOf(line, 'prompt', 'user'), ...messagesOf(line, 'completion', 'assistant')];
   const segments = segmentsOf(piecesOfMessages(messages, pattern));
   const group = textOrNull(line, 'example_id');
-  return bareRecord({
+  return recordWithDefaults({
     id: textOrNull(line, 'id'),
     step: numberOrNull(line, 'step'),
     group: group ?? promptGroup(line['prompt']),
@@ -45,6 +45,9 @@ function readResult(line: JsonRecord, { pattern }: ReadingContext): RolloutRecor
     toolCalls: countCalls(segments),
     segments,
     guessed: group === null ? ['group'] : [],
-    extras: [...extrasOf(metrics, []), ...extrasOf(line, [...READ, ...Object.keys(metrics)], FACTS)],
+    extras: [
+      ...unreadValues(metrics, []),
+      ...unreadValues(line, [...KEYS_READ, ...Object.keys(metrics)], SCALAR_READERS),
+    ],
   });
 }

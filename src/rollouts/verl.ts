@@ -1,11 +1,11 @@
 import type { JsonRecord } from '../base/jsonRecord.ts';
-import { extrasOf, flagOrNull, has, numberOrNull, textOf, textOrNull } from './jsonFields.ts';
-import type { Format, ReadingContext } from './rolloutFormat.ts';
-import { isGlued, segmentsOf, split } from './splitPattern.ts';
+import { unreadValues, flagOrNull, has, numberOrNull, textAt, textOrNull } from './jsonFields.ts';
+import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
+import { hasRolesRunTogether, segmentsOf, splitByRole } from './splitPattern.ts';
 import { promptGroup } from './promptGroup.ts';
-import { bareRecord, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
+import { recordWithDefaults, countCalls, countTurns, type RolloutRecord } from './rolloutRecord.ts';
 
-const FACTS = {
+const SCALAR_READERS = {
   score: numberOrNull,
   step: numberOrNull,
   uid: textOrNull,
@@ -18,7 +18,7 @@ const FACTS = {
  * and the flat dump of Agent-R1 before 2026: two texts and a score. Source: `_write_generations` in
  * verl/trainer/ppo/v1/trainer_base.py and ray_trainer.py.
  */
-export const verl: Format = {
+export const verl: RolloutFormat = {
   name: 'verl',
   label: 'verl',
   keys: 'input, output, score',
@@ -28,15 +28,18 @@ export const verl: Format = {
 
 function readVerl(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord {
   const uid = textOrNull(line, 'uid');
-  const group = uid === null ? null : groupOf(uid);
-  const input = textOf(line, 'input');
-  const glued = isGlued(input, pattern);
+  const group = uid === null ? null : groupOfUid(uid);
+  const input = textAt(line, 'input');
+  const rolesRunTogether = hasRolesRunTogether(input, pattern);
   const pieces = [
-    ...split(input, pattern, 'prompt', glued).map((piece) => ({ ...piece, ...asPrompt(piece.role) })),
-    ...split(textOf(line, 'output'), pattern, 'action', glued),
+    ...splitByRole(input, pattern, 'prompt', rolesRunTogether).map((piece) => ({
+      ...piece,
+      ...actionAsPrompt(piece.role),
+    })),
+    ...splitByRole(textAt(line, 'output'), pattern, 'action', rolesRunTogether),
   ];
   const segments = segmentsOf(pieces);
-  return bareRecord({
+  return recordWithDefaults({
     id: uid ?? textOrNull(line, 'request_id'),
     step: numberOrNull(line, 'step'),
     group: group ?? promptGroup(input),
@@ -46,12 +49,12 @@ function readVerl(line: JsonRecord, { pattern }: ReadingContext): RolloutRecord 
     toolCalls: countCalls(segments),
     segments,
     guessed: group === null ? ['roles', 'turns', 'group'] : ['roles', 'turns'],
-    extras: extrasOf(line, ['input', 'output'], FACTS),
+    extras: unreadValues(line, ['input', 'output'], SCALAR_READERS),
   });
 }
 
 /** Turns actions into prompt: text in the prompt is not a turn of this rollout, even if an assistant wrote it. */
-function asPrompt(role: string) {
+function actionAsPrompt(role: string) {
   return role === 'action' ? ({ role: 'prompt', kind: 'prompt' } as const) : {};
 }
 
@@ -59,6 +62,6 @@ function asPrompt(role: string) {
  * The group in a uid of verl V1, `{sample}_{rollout}_{output}`: its sample. Null if the uid does not end in two
  * numbers.
  */
-function groupOf(uid: string): string | null {
+function groupOfUid(uid: string): string | null {
   return /^(.+)_\d+_\d+$/.exec(uid)?.[1] ?? null;
 }

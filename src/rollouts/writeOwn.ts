@@ -9,23 +9,23 @@ import { OWN_FORMAT, OWN_VERSION } from './ownFormat.ts';
  * line is complete in itself. docs/rollouts.md has the schema. Lists that were not measured (for example values without
  * a critic) are left out.
  */
-export function ownLines(kept: KeptBatch, vocabulary: readonly string[]): string[] {
-  return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(ownLine(row))}\n`);
+export function ownLines(keptBatch: KeptBatch, vocabulary: readonly string[]): string[] {
+  return rowsOf(keptBatch, vocabulary).map((row) => `${JSON.stringify(ownLine(row))}\n`);
 }
 
 function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
-  const { episode, passes } = row;
-  const passRecords = passes.map(({ pass, gradWeights, policyWeights, shares }) => ({
-    pass,
+  const { episode, epochViews } = row;
+  const passRecords = epochViews.map(({ epoch, gradWeights, policyWeights, shares }) => ({
+    pass: epoch,
     share: shares[episode.row],
-    grad_weights: row.cut(gradWeights),
-    policy_weights: row.cut(policyWeights),
+    grad_weights: row.rowSlice(gradWeights),
+    policy_weights: row.rowSlice(policyWeights),
   }));
   return {
     ...{ format: OWN_FORMAT, version: OWN_VERSION, id: row.id, step: row.update, group: row.group },
     ...{ question: episode.question, reward: episode.reward, parts: episode.parts, success: episode.success },
     ...{ stop: episode.stop, turns: episode.turns, tool_calls: episode.toolCalls, invalid_turns: episode.invalidTurns },
-    ...{ waited: episode.waited, kept: row.kept, seed: episode.seed, environment_seed: episode.environmentSeed },
+    ...{ waited: episode.waited, kept: row.learnedFrom, seed: episode.seed, environment_seed: episode.environmentSeed },
     ...{ preference_score: episode.preferenceScore ?? undefined, scores: episode.scores ?? undefined },
     ...{ knobs: changedKnobs(row.config), view: episode.view },
     ...{

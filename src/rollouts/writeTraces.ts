@@ -17,8 +17,8 @@ export interface TracedRun {
  * `loss_weights.rl` is the loss mask, with an entry for each token. The policy version of update n is n − 1, because
  * those weights drew the batch.
  */
-export function traceLines(kept: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
-  return rowsOf(kept, vocabulary).map((row) => `${JSON.stringify(episodeOf(row, run))}\n`);
+export function traceLines(keptBatch: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
+  return rowsOf(keptBatch, vocabulary).map((row) => `${JSON.stringify(episodeOf(row, run))}\n`);
 }
 
 function episodeOf(row: BatchRow, run: TracedRun) {
@@ -36,7 +36,7 @@ function episodeOf(row: BatchRow, run: TracedRun) {
   };
   const parts = Object.entries(episode.parts).filter(([, amount]) => amount !== 0);
   const rewards = parts.length > 0 ? parts : [['outcome', 0] as const];
-  const end = Date.parse(run.started) / 1000;
+  const startSeconds = Date.parse(run.started) / 1000;
   return {
     id: `${run.id}-${row.id}`,
     env: { id: config.env, name: config.env },
@@ -50,12 +50,12 @@ function episodeOf(row: BatchRow, run: TracedRun) {
         id: `${run.id}-${row.id}`,
         task,
         agent: { config: { max_turns: config.maxTurns }, name: 'agent', trainable: true },
-        nodes: nodesOf(row, end),
+        nodes: nodesOf(row, startSeconds),
         rewards: Object.fromEntries(rewards.map(([name, score]) => [name, { score, weight: 1 }])),
         metrics: metricsOf(row),
-        info: { [OWN_INFO]: { words: wordsBy(row), stop: episode.stop } },
+        info: { [OWN_INFO]: { words: wordById(row), stop: episode.stop } },
         ...{ is_completed: true, ok: true, stop_condition: STOP_CONDITIONS[episode.stop] ?? episode.stop },
-        timing: { start: end },
+        timing: { start: startSeconds },
       },
     ],
   };
@@ -67,14 +67,14 @@ const policyOf = (update: number) => ({ start: update - 1, end: update - 1 });
 /** verifiers' names of the limits that end a rollout. It counts such rollouts as truncated. */
 const STOP_CONDITIONS: Readonly<Partial<Record<string, string>>> = { turns: 'max_turns', tokens: 'max_total_tokens' };
 
-function metricsOf({ episode, kept }: BatchRow) {
+function metricsOf({ episode, learnedFrom }: BatchRow) {
   return {
     ...{ success: Number(episode.success), turns: episode.turns, tool_calls: episode.toolCalls },
-    ...{ invalid_turns: episode.invalidTurns, waited: episode.waited, learned_from: Number(kept) },
+    ...{ invalid_turns: episode.invalidTurns, waited: episode.waited, learned_from: Number(learnedFrom) },
   };
 }
 
-function wordsBy({ ids, words }: BatchRow): Readonly<Record<string, string>> {
+function wordById({ ids, words }: BatchRow): Readonly<Record<string, string>> {
   return Object.fromEntries(ids.map((id, t) => [String(id), words[t] ?? '']));
 }
 
@@ -85,7 +85,7 @@ function wordsBy({ ids, words }: BatchRow): Readonly<Record<string, string>> {
 function nodesOf(row: BatchRow, timestamp: number) {
   const roles = row.list('roles') ?? [];
   const turns = row.list('turns') ?? [];
-  const sampledOnly = {
+  const sampledLists = {
     logprobs: row.list('sampledLogprobs'),
     advantages: row.list('advantages'),
     reference_logprobs: row.list('refLogprobs'),
@@ -93,20 +93,22 @@ function nodesOf(row: BatchRow, timestamp: number) {
     entropies: row.list('entropies'),
   };
   const loss = row.list('lossMask') ?? [];
-  const cuts = roles.flatMap((role, t) => (t > 0 && role === roles[t - 1] && turns[t] === turns[t - 1] ? [] : [t]));
-  return cuts.map((from, i) => {
-    const to = cuts[i + 1] ?? row.length;
-    const action = roles[from] === Role.action;
-    const lists = Object.entries(sampledOnly).flatMap(([name, list]) =>
-      list && action ? [[name, list.slice(from, to)] as const] : [],
+  const nodeStarts = roles.flatMap((role, t) =>
+    t > 0 && role === roles[t - 1] && turns[t] === turns[t - 1] ? [] : [t],
+  );
+  return nodeStarts.map((from, i) => {
+    const to = nodeStarts[i + 1] ?? row.length;
+    const isAction = roles[from] === Role.action;
+    const lists = Object.entries(sampledLists).flatMap(([name, list]) =>
+      list && isAction ? [[name, list.slice(from, to)] as const] : [],
     );
     return {
       ...(i > 0 && { parent: i - 1 }),
       message: messageOf(row.words.slice(from, to), roles[from], turns[from] ?? 0),
-      sampled: action,
+      sampled: isAction,
       timestamp,
       token_ids: row.ids.slice(from, to),
-      mask: Array.from({ length: to - from }, () => action),
+      mask: Array.from({ length: to - from }, () => isAction),
       ...Object.fromEntries(lists),
       loss_weights: { rl: loss.slice(from, to) },
     };

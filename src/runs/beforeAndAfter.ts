@@ -1,5 +1,5 @@
 import type { MetricName } from '../domain/metrics.ts';
-import { firstFrom } from './buckets.ts';
+import { firstIndexFrom } from './buckets.ts';
 import type { Run } from './run.ts';
 import type { Points } from './series.ts';
 
@@ -17,10 +17,10 @@ export interface BeforeAfter {
   readonly before: number;
   /** Number of updates averaged after the change: at most `UPDATES_EACH_SIDE`, none from the next change on. */
   readonly after: number;
-  readonly means: readonly Means[]; // only curves with points on both sides
+  readonly means: readonly MeansAroundChange[]; // only curves with points on both sides
 }
 /** A curve's mean before a change and after it. */
-export interface Means {
+export interface MeansAroundChange {
   readonly metric: MetricName;
   readonly before: number;
   readonly after: number;
@@ -41,9 +41,12 @@ export function beforeAndAfter(
   let [before, after] = [0, 0];
   const means = metrics.flatMap((metric) => {
     const { x, y } = series.get(metric)?.points ?? NO_POINTS;
-    const at = firstFrom(x, update);
-    const valuesBefore = y.subarray(Math.max(firstFrom(x, previous), at - UPDATES_EACH_SIDE), at);
-    const valuesAfter = y.subarray(at, Math.min(firstFrom(x, next), at + UPDATES_EACH_SIDE));
+    const changeIndex = firstIndexFrom(x, update);
+    const valuesBefore = y.subarray(
+      Math.max(firstIndexFrom(x, previous), changeIndex - UPDATES_EACH_SIDE),
+      changeIndex,
+    );
+    const valuesAfter = y.subarray(changeIndex, Math.min(firstIndexFrom(x, next), changeIndex + UPDATES_EACH_SIDE));
     [before, after] = [Math.max(before, valuesBefore.length), Math.max(after, valuesAfter.length)];
     return valuesBefore.length > 0 && valuesAfter.length > 0
       ? [{ metric, before: mean(valuesBefore), after: mean(valuesAfter) }]

@@ -1,6 +1,4 @@
-/**
- * One drawn position of a curve: it summarizes the points of updates `first` to `last`, with their minimum and maximum.
- */
+/** One plotted position of a curve. It summarizes the points of updates `first` to `last`. */
 export interface Bucket {
   readonly first: number;
   readonly last: number;
@@ -12,7 +10,7 @@ export interface Bucket {
 }
 
 /** Merges two neighbouring buckets; `a` comes first. */
-export function merge(a: Bucket, b: Bucket): Bucket {
+export function mergeBuckets(a: Bucket, b: Bucket): Bucket {
   return {
     first: a.first,
     last: b.last,
@@ -25,37 +23,37 @@ export function merge(a: Bucket, b: Bucket): Bucket {
 }
 
 /**
- * Merges neighbours in pairs, again and again, until at most `most` buckets are left. Minimum and maximum are kept.
- * Because each bucket covers a power of two of the original ones, the drawn positions stay in place while a curve
+ * Merges neighbours in pairs, again and again, until at most `maxCount` buckets are left. Minimum and maximum are kept.
+ * Because each bucket covers a power of two of the original ones, the plotted positions stay in place while a curve
  * grows.
  */
-export function atMost(buckets: readonly Bucket[], most: number): readonly Bucket[] {
-  if (buckets.length <= Math.max(1, most)) return buckets;
-  const half: Bucket[] = [];
+export function mergeToCount(buckets: readonly Bucket[], maxCount: number): readonly Bucket[] {
+  if (buckets.length <= Math.max(1, maxCount)) return buckets;
+  const merged: Bucket[] = [];
   for (let i = 0; i < buckets.length; i += 2) {
     const [a, b] = [buckets[i], buckets[i + 1]];
-    if (a) half.push(b ? merge(a, b) : a);
+    if (a) merged.push(b ? mergeBuckets(a, b) : a);
   }
-  return atMost(half, most);
+  return mergeToCount(merged, maxCount);
 }
 
 /** A curve and its smoothed form. All arrays have one entry per point; `x` holds ascending updates. */
-export interface Trace {
+export interface SmoothedCurve {
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
   readonly smooth: ArrayLike<number>;
 }
 
 /**
- * The drawn positions of a curve from update `from` to update `to`: about `most` of them, plus one on either side, so
- * that lines reach the edge. Each position covers a power of two of points, counted from the curve's beginning, so
- * panning doesn't shift the positions. Each keeps the minimum and maximum of its points.
+ * The plotted positions of a curve from update `from` to update `to`: about `maxCount` of them, plus one on either
+ * side, so that lines reach the edge. Each position covers a power of two of points, counted from the curve's
+ * beginning, so panning doesn't shift the positions. Each keeps the minimum and maximum of its points.
  */
-export function bucketsBetween(trace: Trace, from: number, to: number, most: number): readonly Bucket[] {
+export function bucketsInRange(trace: SmoothedCurve, from: number, to: number, maxCount: number): readonly Bucket[] {
   const { x } = trace;
-  const [low, high] = [firstFrom(x, from), firstFrom(x, to + 1)];
+  const [low, high] = [firstIndexFrom(x, from), firstIndexFrom(x, to + 1)];
   let width = 1;
-  while (Math.ceil(high / width) - Math.floor(low / width) > Math.max(1, most)) width *= 2;
+  while (Math.ceil(high / width) - Math.floor(low / width) > Math.max(1, maxCount)) width *= 2;
   const begin = Math.max(0, (Math.floor(low / width) - 1) * width);
   const end = Math.min(x.length, (Math.ceil(high / width) + 1) * width);
   const buckets: Bucket[] = [];
@@ -64,7 +62,7 @@ export function bucketsBetween(trace: Trace, from: number, to: number, most: num
 }
 
 /** The index of the first point at or after an update; the number of points if there is none. */
-export function firstFrom(x: ArrayLike<number>, update: number): number {
+export function firstIndexFrom(x: ArrayLike<number>, update: number): number {
   let [low, high] = [0, x.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -74,7 +72,7 @@ export function firstFrom(x: ArrayLike<number>, update: number): number {
   return low;
 }
 
-function bucketOf({ x, y, smooth }: Trace, begin: number, end: number): Bucket {
+function bucketOf({ x, y, smooth }: SmoothedCurve, begin: number, end: number): Bucket {
   let [min, max, sum] = [Infinity, -Infinity, 0];
   for (let i = begin; i < end; i++) {
     const value = y[i]!;

@@ -1,7 +1,7 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { parseField } from '../config/config.ts';
 import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config/fields.ts';
-import { afterChanges, changedKnobs, isSome, type KnobChange } from '../config/knobChange.ts';
+import { applyChanges, changedKnobs, isNonEmpty, type KnobChange } from '../config/knobChange.ts';
 import { differenceText } from '../config/knobText.ts';
 
 /**
@@ -22,15 +22,15 @@ interface KnobHistory {
 }
 
 /** A run keeps at most this many changes, the newest ones. */
-export const MOST_CHANGES = 40;
+export const MAX_CHANGES = 40;
 
 /**
  * Adds the description to a change of the knobs `before`. Null if the change does nothing. If it contains a knob that
  * only a new run can take, as in a run that began with a model from elsewhere, only the description is kept: replaying
  * the changes couldn't reproduce such a run.
  */
-export function changeOf(before: RunConfig, { update, step, set }: KnobChange): Change | null {
-  const after = afterChanges(before, [{ set }]);
+export function describedChange(before: RunConfig, { update, step, set }: KnobChange): Change | null {
+  const after = applyChanges(before, [{ set }]);
   const names = Object.keys(changedKnobs(before, after)).filter(isFieldName);
   if (names.length === 0) return null;
   const text = names.map((name) => differenceText(name, before, after)).join(', ');
@@ -38,8 +38,8 @@ export function changeOf(before: RunConfig, { update, step, set }: KnobChange): 
 }
 
 /** Adds descriptions to the changes of a run that begins with `config`. */
-export function wordsOf(config: RunConfig, changes: readonly KnobChange[]): readonly Change[] {
-  return changes.flatMap((change, i) => changeOf(afterChanges(config, changes.slice(0, i)), change) ?? []);
+export function describedChanges(config: RunConfig, changes: readonly KnobChange[]): readonly Change[] {
+  return changes.flatMap((change, i) => describedChange(applyChanges(config, changes.slice(0, i)), change) ?? []);
 }
 
 /**
@@ -47,11 +47,11 @@ export function wordsOf(config: RunConfig, changes: readonly KnobChange[]): read
  * don't suffice: a fork began with another run's weights, older versions of the page kept only descriptions, and a run
  * keeps only its last changes.
  */
-export function replayable({ begun, config, changes, fork }: KnobHistory): readonly KnobChange[] | null {
-  const exact = changes.filter(isExact);
-  if (fork || changes.length >= MOST_CHANGES || exact.length < changes.length) return null;
-  const isComplete = !isSome(changedKnobs(afterChanges(begun, exact), config));
-  return !isComplete ? null : exact.map(({ update, step, set }) => ({ update, step, set }));
+export function replayableChanges({ begun, config, changes, fork }: KnobHistory): readonly KnobChange[] | null {
+  const replayed = changes.filter(isExact);
+  if (fork || changes.length >= MAX_CHANGES || replayed.length < changes.length) return null;
+  const isComplete = !isNonEmpty(changedKnobs(applyChanges(begun, replayed), config));
+  return !isComplete ? null : replayed.map(({ update, step, set }) => ({ update, step, set }));
 }
 
 /** Whether a change has its values and the step at which it took effect. */
@@ -63,7 +63,7 @@ export function isExact(change: Change): change is Change & KnobChange {
 export function isChange(value: unknown): value is Change {
   const { update, text, step, set } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (!isCount(update) || typeof text !== 'string') return false;
-  return (step === undefined && set === undefined) || (isCount(step) && isSet(set));
+  return (step === undefined && set === undefined) || (isCount(step) && areChangeableKnobs(set));
 }
 
 /** Replaces former knob names in a stored change by the current ones. */
@@ -72,7 +72,7 @@ export function withCurrentKnobs(change: Change): Change {
 }
 
 /** Whether the value has valid values of knobs, all of which can change during a run. */
-function isSet(value: unknown): boolean {
+function areChangeableKnobs(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   try {
     return Object.entries(withCurrentNames(value)).every(

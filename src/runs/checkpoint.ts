@@ -38,7 +38,7 @@ export interface SavedRewardModel {
 /** A run between two updates, as plain data: everything needed to continue with the same bits on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
-  readonly begun: RunConfig; // the knobs at the start; warm start and reference are computed from them
+  readonly begun: RunConfig; // the knobs when the run began; warm start and reference are computed from them
   readonly config: RunConfig; // the knobs now
   readonly vocabulary: readonly string[];
   readonly kernels?: string; // on a GPU: name of the kernel set; other kernels round differently
@@ -58,8 +58,8 @@ export interface Checkpoint {
 
 /** Makes a checkpoint of its parts and adds the checksum. Copies `progress` but not the networks. */
 export function checkpointOf(parts: Omit<Checkpoint, 'version' | 'sum'>): Checkpoint {
-  const whole = { ...parts, version: VERSION, progress: structuredClone(parts.progress) } as const;
-  return { ...whole, sum: sumOf(whole) };
+  const checkpoint = { ...parts, version: VERSION, progress: structuredClone(parts.progress) } as const;
+  return { ...checkpoint, sum: sumOf(checkpoint) };
 }
 
 function sumOf(checkpoint: object): string {
@@ -67,7 +67,7 @@ function sumOf(checkpoint: object): string {
 }
 
 /** A checkpoint that continues with the knobs `config`; its checksum is recomputed. */
-export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
+export function withKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoint {
   return checkpointOf({ ...checkpoint, config });
 }
 
@@ -75,35 +75,35 @@ export function underKnobs(checkpoint: Checkpoint, config: RunConfig): Checkpoin
 export type CheckpointTensors = ReadonlyMap<string, Float32Array | Int32Array | Uint8Array>;
 
 /** The sets of tensors that a network has: its weights and AdamW's two moments. */
-export const POOLS = ['weights', 'adamM', 'adamV'] as const;
+export const TENSOR_SETS = ['weights', 'adamM', 'adamV'] as const;
 /** The kinds of pairs that a reward model collects. */
-export const PAIRS = ['fitted', 'heldOut', 'persons'] as const;
+export const PAIR_KINDS = ['fitted', 'heldOut', 'persons'] as const;
 /** The lists that store the pairs of one kind. */
 export const PAIR_LISTS = ['lengths', 'tokens', 'roles'] as const;
 
 /** Prefix of the names of the policy's weights. */
-export const POLICY_WEIGHTS = 'policy.weights.';
+export const POLICY_WEIGHTS_PREFIX = 'policy.weights.';
 
-type Learned = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
+type LearnedParts = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
 
 /**
  * All arrays of a checkpoint by name. Weights are `policy.weights.NAME`, AdamW's moments `policy.adamM.NAME` and
  * `policy.adamV.NAME`, with `critic` or `reward_model` in place of `policy` for the other networks. The weights at the
  * start are `policy.start.NAME`, the reward model's pairs `reward_model.pairs.KIND.LIST`. Nothing is copied.
  */
-export function checkpointTensors({ networks, rewardModel, start }: Learned): CheckpointTensors {
+export function checkpointTensors({ networks, rewardModel, start }: LearnedParts): CheckpointTensors {
   const tensors = new Map<string, Float32Array | Int32Array | Uint8Array>();
-  const addPool = (prefix: string, pool: Tensors) => {
-    for (const [name, values] of pool) tensors.set(`${prefix}.${name}`, values);
+  const addTensors = (prefix: string, tensorsByName: Tensors) => {
+    for (const [name, values] of tensorsByName) tensors.set(`${prefix}.${name}`, values);
   };
-  const add = (owner: string, network: SavedNetwork) => {
-    for (const pool of POOLS) addPool(`${owner}.${pool}`, network[pool]);
+  const addNetwork = (owner: string, network: SavedNetwork) => {
+    for (const setName of TENSOR_SETS) addTensors(`${owner}.${setName}`, network[setName]);
   };
-  add('policy', networks.policy);
-  if (start) addPool('policy.start', start);
-  if (networks.critic) add('critic', networks.critic);
-  if (rewardModel) add('reward_model', rewardModel.network);
-  for (const kind of rewardModel ? PAIRS : []) {
+  addNetwork('policy', networks.policy);
+  if (start) addTensors('policy.start', start);
+  if (networks.critic) addNetwork('critic', networks.critic);
+  if (rewardModel) addNetwork('reward_model', rewardModel.network);
+  for (const kind of rewardModel ? PAIR_KINDS : []) {
     for (const list of PAIR_LISTS) {
       tensors.set(`reward_model.pairs.${kind}.${list}`, rewardModel?.memory[kind][list] ?? new Int32Array());
     }
@@ -112,7 +112,7 @@ export function checkpointTensors({ networks, rewardModel, start }: Learned): Ch
 }
 
 /** Size of a checkpoint's tensors and of the reward model's pairs, in bytes. */
-export function checkpointBytes(checkpoint: Learned): number {
+export function checkpointBytes(checkpoint: LearnedParts): number {
   return Array.from(checkpointTensors(checkpoint).values()).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
@@ -120,11 +120,11 @@ export function checkpointBytes(checkpoint: Learned): number {
  * Finds the first tensor that contains a NaN or an infinity. Returns for example `weight NAME`, `critic moment NAME` or
  * `reward model weight NAME`; '' if all numbers are finite.
  */
-export function nonFinite(checkpoint: Learned): string {
-  const bad = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
-  if (!bad) return '';
-  const [owner = '', pool = '', ...name] = bad[0].split('.');
-  const kind = pool === 'weights' ? 'weight' : pool === 'start' ? 'first weight' : 'moment';
+export function firstNonFinite(checkpoint: LearnedParts): string {
+  const badTensor = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
+  if (!badTensor) return '';
+  const [owner = '', setName = '', ...name] = badTensor[0].split('.');
+  const kind = setName === 'weights' ? 'weight' : setName === 'start' ? 'first weight' : 'moment';
   return `${owner === 'policy' ? '' : `${owner.replace('_', ' ')} `}${kind} ${name.join('.')}`;
 }
 
@@ -155,13 +155,13 @@ export function readCheckpoint(value: unknown): Checkpoint {
   const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
   const rewardModel = saved['rewardModel'] === null ? null : readRewardModel(saved['rewardModel']);
   const start = saved['start'] === undefined ? null : readTensors(saved['start']);
-  const bad = nonFinite({ networks, rewardModel, ...(start && { start }) });
-  if (bad) throw new CheckpointError(`${bad} holds a number that is not finite.`);
+  const badTensor = firstNonFinite({ networks, rewardModel, ...(start && { start }) });
+  if (badTensor) throw new CheckpointError(`${badTensor} holds a number that is not finite.`);
   const { vocabulary } = saved;
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
     throw new CheckpointError('Its vocabulary is not a list of words.');
   }
-  const read = {
+  const parts = {
     begun: readConfig(saved['begun']),
     config: readConfig(saved['config']),
     vocabulary,
@@ -173,14 +173,14 @@ export function readCheckpoint(value: unknown): Checkpoint {
     ...(saved['base'] !== undefined && { base: readBase(saved['base']) }),
     ...(start && { start }),
   };
-  const found = sumOf(saved);
-  if (saved['sum'] !== found) throw new CheckpointError(damaged(saved['sum'], found));
-  return checkpointOf(read); // recomputes the checksum, because fields that this page does not know are dropped
+  const checksum = sumOf(saved);
+  if (saved['sum'] !== checksum) throw new CheckpointError(damageText(saved['sum'], checksum));
+  return checkpointOf(parts); // recomputes the checksum, because fields that this page does not know are dropped
 }
 
 /** The message for a checksum that doesn't match the contents. */
-export function damaged(sum: unknown, found: string): string {
-  return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${found}.`;
+export function damageText(sum: unknown, contentSum: string): string {
+  return `It was damaged after it was saved: its checksum is ${typeof sum === 'string' ? sum : 'missing'}, its contents give ${contentSum}.`;
 }
 
 function readChatTokenizer(value: unknown): ChatTokenizerFiles {
@@ -188,7 +188,7 @@ function readChatTokenizer(value: unknown): ChatTokenizerFiles {
   if (typeof tokenizer !== 'string' || typeof template !== 'string' || !Array.isArray(stops)) {
     throw new CheckpointError('Its chat tokenizer must have a tokenizer, a chat template and a list of ids.');
   }
-  return { tokenizer, template, stops: stops.map(count) };
+  return { tokenizer, template, stops: stops.map(readCount) };
 }
 
 function readBase(value: unknown): BaseMark {
@@ -197,7 +197,7 @@ function readBase(value: unknown): BaseMark {
   if (typeof name !== 'string' || !isSum(sha256) || !(whole === undefined || isSum(whole))) {
     throw new CheckpointError('Its base must have a name and a SHA-256.');
   }
-  return { name, sha256, ...(whole !== undefined && { whole }), bytes: count(bytes) };
+  return { name, sha256, ...(whole !== undefined && { whole }), bytes: readCount(bytes) };
 }
 
 function readConfig(value: unknown): RunConfig {
@@ -211,7 +211,12 @@ function readConfig(value: unknown): RunConfig {
 
 function readNetwork(value: unknown): SavedNetwork {
   const { weights, adamM, adamV, steps } = asRecord(value, 'a network');
-  return { weights: readTensors(weights), adamM: readTensors(adamM), adamV: readTensors(adamV), steps: count(steps) };
+  return {
+    weights: readTensors(weights),
+    adamM: readTensors(adamM),
+    adamV: readTensors(adamV),
+    steps: readCount(steps),
+  };
 }
 
 function readRewardModel(value: unknown): SavedRewardModel {
@@ -220,7 +225,7 @@ function readRewardModel(value: unknown): SavedRewardModel {
   return {
     network: readNetwork(network),
     memory: {
-      ...{ pairs: count(pairs), clicks: count(clicks), observed: count(observed), fits: count(fits) },
+      ...{ pairs: readCount(pairs), clicks: readCount(clicks), observed: readCount(observed), fits: readCount(fits) },
       fitted: readPairs(fitted, 'fits'),
       heldOut: readPairs(heldOut, 'holds out'),
       persons: readPairs(persons, 'was taught by a person'),
@@ -230,14 +235,14 @@ function readRewardModel(value: unknown): SavedRewardModel {
 
 function readPairs(value: unknown, which: string): PackedPairs {
   const { lengths, tokens, roles } = asRecord(value, `the pairs its reward model ${which}`);
-  const reads =
+  const isValid =
     lengths instanceof Int32Array &&
     lengths.length % 2 === 0 &&
     lengths.every((length) => length > 0) &&
     tokens instanceof Int32Array &&
     roles instanceof Uint8Array &&
     [tokens, roles].every((list) => list.length === lengths.reduce((sum, length) => sum + length, 0));
-  if (reads) return { lengths, tokens, roles };
+  if (isValid) return { lengths, tokens, roles };
   throw new CheckpointError(`The pairs its reward model ${which} can’t be read as pairs of rollouts.`);
 }
 
@@ -259,25 +264,25 @@ function readProgress(value: unknown): Progress {
   const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
   const fresh = noProgress();
   const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
-  const given = asRecord(tracks, 'tracks');
+  const trackValues = asRecord(tracks, 'tracks');
   if (state !== 'ok' && state !== 'watch' && state !== 'trap') {
     throw new CheckpointError(`Its monitor's state is ${String(state)}, which is unknown.`);
   }
   return {
-    imitated: count(imitated),
+    imitated: readCount(imitated),
     evaluated: evaluated === true,
-    update: count(update),
-    empty: count(empty),
-    penalty: { knob: finite(knob), current: finite(current) },
+    update: readCount(update),
+    empty: readCount(empty),
+    penalty: { knob: readFinite(knob), current: readFinite(current) },
     monitor: {
-      tracks: Object.fromEntries(names.map((name) => [name, readTrack(given[name])])) as MonitorMemory['tracks'],
+      tracks: Object.fromEntries(names.map((name) => [name, readTrack(trackValues[name])])) as MonitorMemory['tracks'],
       state,
-      since: count(since),
-      held: count(held),
-      free: count(free),
-      vanished: count(vanished),
-      heard: heard === null ? null : finite(heard),
-      best: best === null ? null : finite(best),
+      since: readCount(since),
+      held: readCount(held),
+      free: readCount(free),
+      vanished: readCount(vanished),
+      heard: heard === null ? null : readFinite(heard),
+      best: best === null ? null : readFinite(best),
       kind: kind === 'collapse' || kind === 'blind' ? kind : null,
     },
   };
@@ -286,7 +291,7 @@ function readProgress(value: unknown): Progress {
 function readTrack(value: unknown): TrackMemory {
   const { last, from } = asRecord(value, 'a track');
   if (!Array.isArray(last)) throw new CheckpointError('One of its monitor’s tracks is not a list of numbers.');
-  return { last: last.map(finite), from: from === null ? null : finite(from) };
+  return { last: last.map(readFinite), from: from === null ? null : readFinite(from) };
 }
 
 function asRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
@@ -295,12 +300,12 @@ function asRecord(value: unknown, what: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>>;
 }
 
-function finite(value: unknown): number {
+function readFinite(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new CheckpointError(`It has ${String(value)} in place of a number.`);
 }
 
-function count(value: unknown): number {
+function readCount(value: unknown): number {
   if (isCount(value)) return value;
   throw new CheckpointError(`It has ${String(value)} in place of a count.`);
 }

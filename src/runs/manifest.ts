@@ -1,21 +1,21 @@
-import { isCount, isRecord, isTexts, type JsonRecord, shown } from '../base/jsonRecord.ts';
+import { isCount, isRecord, isTextRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { parseConfig } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { type Change, isChange, withCurrentKnobs } from './change.ts';
 import { CheckpointError } from './checkpoint.ts';
-import { type Manifest, readNames } from './run.ts';
+import { type Manifest, safeNames } from './run.ts';
 
 /** Returns `value` if it is an object. Otherwise throws CheckpointError with its place in the manifest. */
 export function recordAt(place: string, value: unknown): JsonRecord {
   if (isRecord(value)) return value;
-  throw new CheckpointError({ place, got: shown(value), want: 'an object' });
+  throw new CheckpointError({ place, got: valueText(value), want: 'an object' });
 }
 
-/** Returns the field `name` of `run` if `is` accepts it. Otherwise throws CheckpointError. */
-export function fieldOf<T>(run: JsonRecord, name: string, is: (value: unknown) => value is T, want: string): T {
+/** Returns the field `name` of `run` if `accepts` is true for it. Otherwise throws CheckpointError with `want`. */
+export function fieldOf<T>(run: JsonRecord, name: string, accepts: (value: unknown) => value is T, want: string): T {
   const value = run[name];
-  if (is(value)) return value;
-  throw new CheckpointError({ place: `run.${name}`, got: shown(value), want });
+  if (accepts(value)) return value;
+  throw new CheckpointError({ place: `run.${name}`, got: valueText(value), want });
 }
 
 /**
@@ -27,22 +27,22 @@ export function readManifest(value: unknown): Manifest {
   const { kernels, fork, arm, seconds } = run;
   return {
     id: fieldOf(run, 'id', isCount, 'a whole number of at least 0'),
-    ...readNames(
+    ...safeNames(
       fieldOf(run, 'name', isText, 'a text'),
       fieldOf(run, 'backend', isBackend, 'a kind, gpu or cpu, and an adapter'),
     ),
     started: fieldOf(run, 'started', isDate, 'a time as ISO 8601'),
-    ...{ begun: knobsOf(run, 'begun'), config: knobsOf(run, 'config') },
+    ...{ begun: readKnobs(run, 'begun'), config: readKnobs(run, 'config') },
     changes: fieldOf(run, 'changes', areChanges, 'updates with texts').map(withCurrentKnobs),
     update: fieldOf(run, 'update', isCount, 'a whole number of at least 0'),
-    ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTexts, 'texts by name') }),
+    ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTextRecord, 'texts by name') }),
     ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),
     ...(arm !== undefined && { arm: fieldOf(run, 'arm', isText, 'a text') }),
     ...(seconds !== undefined && { seconds: fieldOf(run, 'seconds', isSeconds, 'a number from 0') }),
   };
 }
 
-function knobsOf(run: JsonRecord, name: string): RunConfig {
+function readKnobs(run: JsonRecord, name: string): RunConfig {
   const knobs = fieldOf(run, name, isRecord, 'an object');
   try {
     return parseConfig(knobs);

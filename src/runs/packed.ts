@@ -1,6 +1,6 @@
 import type { MetricName } from '../domain/metrics.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { bareRun, type Run } from './run.ts';
+import { runWithDefaults, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
 /** A run that can be continued, as plain data for storage or a worker. Its curves are stored as points. */
@@ -28,5 +28,5 @@ export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): Packe
  */
 export function unpackedRun({ points, checkpoint, ...run }: PackedRun): Run {
   const series = new Map(Array.from(points, ([name, curve]) => [name, Series.of(curve)] as const));
-  return bareRun({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });
+  return runWithDefaults({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });
 }

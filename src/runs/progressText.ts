@@ -10,7 +10,7 @@ export function progressText({ begun, progress }: Pick<Checkpoint, 'begun' | 'pr
   return `imitation step ${imitated} of ${warmStartRecipe(begun).steps}`;
 }
 
-/** The same for a `Run`, which may have no checkpoint. */
+/** How far a `Run` has come, in words. Without a checkpoint only its update is known. */
 export function runProgressText({ checkpoint, update }: Pick<Run, 'checkpoint' | 'update'>): string {
   return checkpoint ? progressText(checkpoint) : `update ${update}`;
 }

@@ -1,13 +1,13 @@
 import { baseName } from '../base/baseName.ts';
-import { isCount, isRecord, type JsonRecord, shown } from '../base/jsonRecord.ts';
-import { type EnvironmentFile, environmentSum, MOST_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
+import { isCount, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
+import { type EnvironmentFile, environmentSum, MAX_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { type Facts, isFacts } from '../facts/facts.ts';
-import { CheckpointError, damaged, PAIR_LISTS, PAIRS, POOLS, readCheckpoint } from './checkpoint.ts';
+import { CheckpointError, damageText, PAIR_LISTS, PAIR_KINDS, TENSOR_SETS, readCheckpoint } from './checkpoint.ts';
 import { fieldOf, readManifest, recordAt } from './manifest.ts';
 import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
-import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './storedRun.ts';
+import { MANIFEST_FORMAT, manifestChecksum, type StoredRun, MANIFEST_VERSION, withoutPath } from './storedRun.ts';
 
 /**
  * The unchecked parts of a stored run. Another version of this project may have written them, or they may be damaged.
@@ -15,25 +15,25 @@ import { FORMAT, manifestSum, type StoredRun, VERSION, withoutPath } from './sto
 type UnreadRun = Readonly<Record<keyof StoredRun, unknown>>;
 
 /**
- * Reads a run from its stored parts. `beside` is the data that `sealed` included in the manifest's checksum. Throws
- * CheckpointError, often with the place, if anything differs from what was stored. The session checks whether the run
- * fits this page's model.
+ * Reads a run from its stored parts. `separateData` is the data that `withChecksum` included in the manifest's
+ * checksum. Throws CheckpointError, often with the place, if anything differs from what was stored. The session checks
+ * whether the run fits this page's model.
  */
-export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, beside: unknown): PackedRun {
+export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, separateData: unknown): PackedRun {
   const whole = recordAt('', manifest);
-  checkSeal(whole, beside);
+  checkManifest(whole, separateData);
   const run = readRun(whole['run'], texts);
   const checkpoint = recordAt('checkpoint', whole['checkpoint']);
   const { tokenizer, template } = recordAt('texts', texts);
   const steps = recordAt('steps', whole['steps']);
-  const all = tensors instanceof Map ? (tensors as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
-  const start = poolOf(all, 'policy', 'start');
-  const network = (owner: string, ownSteps: unknown) => {
-    const [weights, adamM, adamV] = POOLS.map((pool) => poolOf(all, owner, pool));
-    return { weights, adamM, adamV, steps: ownSteps };
+  const tensorMap = tensors instanceof Map ? (tensors as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
+  const start = tensorsUnder(tensorMap, 'policy', 'start');
+  const network = (owner: string, networkSteps: unknown) => {
+    const [weights, adamM, adamV] = TENSOR_SETS.map((setName) => tensorsUnder(tensorMap, owner, setName));
+    return { weights, adamM, adamV, steps: networkSteps };
   };
   const { steps: fitSteps, ...counts } = whole['rewardModel'] === null ? {} : recordAt('rewardModel', whole['rewardModel']); // prettier-ignore
-  const read = readCheckpoint({
+  const readCheckpointParts = readCheckpoint({
     ...checkpoint,
     ...(start.size > 0 && { start }),
     ...(isRecord(checkpoint['chatTokenizer']) && {
@@ -45,28 +45,29 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, b
     },
     rewardModel: whole['rewardModel'] && {
       network: network('reward_model', fitSteps),
-      memory: { ...counts, ...pairsOf(all) },
+      memory: { ...counts, ...pairLists(tensorMap) },
     },
   });
-  const { update } = read.progress;
-  if (run.update === update) return { ...run, checkpoint: read, points: readPoints(points) };
+  const { update } = readCheckpointParts.progress;
+  if (run.update === update) return { ...run, checkpoint: readCheckpointParts, points: readPoints(points) };
   throw new CheckpointError({
     ...{ place: 'run.update', got: String(run.update), want: `${update}, the update of its checkpoint` },
     what: `It says update ${run.update}, but its checkpoint is of update ${update}.`,
   });
 }
 
-function checkSeal(manifest: JsonRecord, beside: unknown): void {
+function checkManifest(manifest: JsonRecord, separateData: unknown): void {
   const { format, version, sum } = manifest;
-  if (format !== FORMAT) throw new CheckpointError({ place: 'format', got: shown(format), want: FORMAT });
-  if (version !== VERSION) {
-    const what = `this save has version ${shown(version)}, and this page reads version ${VERSION}.`;
-    throw new CheckpointError({ place: 'version', got: shown(version), want: String(VERSION), what });
+  if (format !== MANIFEST_FORMAT)
+    throw new CheckpointError({ place: 'format', got: valueText(format), want: MANIFEST_FORMAT });
+  if (version !== MANIFEST_VERSION) {
+    const what = `this save has version ${valueText(version)}, and this page reads version ${MANIFEST_VERSION}.`;
+    throw new CheckpointError({ place: 'version', got: valueText(version), want: String(MANIFEST_VERSION), what });
   }
-  const found = manifestSum(manifest, beside);
-  if (sum === found) return;
-  const want = `${found}, the checksum of the manifest and the curves`;
-  throw new CheckpointError({ place: 'sum', got: shown(sum), want, what: damaged(sum, found) });
+  const checksum = manifestChecksum(manifest, separateData);
+  if (sum === checksum) return;
+  const want = `${checksum}, the checksum of the manifest and the curves`;
+  throw new CheckpointError({ place: 'sum', got: valueText(sum), want, what: damageText(sum, checksum) });
 }
 
 function readRun(value: unknown, texts: unknown): Omit<PackedRun, 'checkpoint' | 'points'> {
@@ -92,49 +93,52 @@ const isSolved = (x: unknown): x is [string, boolean][] | null =>
  * The environment that a manifest names, with its text. Throws CheckpointError if the text is missing or has another
  * checksum.
  */
-function readEnvironment(named: unknown, text: unknown): EnvironmentFile | null {
-  if (named === undefined) return null;
-  const { name, sum } = isRecord(named) ? named : {};
+function readEnvironment(reference: unknown, text: unknown): EnvironmentFile | null {
+  if (reference === undefined) return null;
+  const { name, sum } = isRecord(reference) ? reference : {};
   if (typeof name !== 'string' || typeof sum !== 'string') {
-    throw new CheckpointError({ place: 'run.environment', got: shown(named), want: 'a name and a checksum' });
+    throw new CheckpointError({ place: 'run.environment', got: valueText(reference), want: 'a name and a checksum' });
   }
-  const wrong = (got: string, want: string) => new CheckpointError({ file: name, got, want });
-  if (typeof text !== 'string') throw wrong('no such file', 'the environment that the run trains on');
-  if (text.length > MOST_ENVIRONMENT_BYTES) {
-    throw wrong(`${text.length} characters`, `at most ${MOST_ENVIRONMENT_BYTES}`);
+  const fileProblem = (got: string, want: string) => new CheckpointError({ file: name, got, want });
+  if (typeof text !== 'string') throw fileProblem('no such file', 'the environment that the run trains on');
+  if (text.length > MAX_ENVIRONMENT_BYTES) {
+    throw fileProblem(`${text.length} characters`, `at most ${MAX_ENVIRONMENT_BYTES}`);
   }
   const file = { name: baseName(name), text };
-  const found = environmentSum(file);
-  if (found === sum) return file;
-  throw wrong(`a text with the checksum ${found}`, `${sum}, as the run was saved`);
+  const checksum = environmentSum(file);
+  if (checksum === sum) return file;
+  throw fileProblem(`a text with the checksum ${checksum}`, `${sum}, as the run was saved`);
 }
 
-/** The arrays of a reward model's pairs, which `checkpointTensors` named. They are not checked yet. */
-function pairsOf(tensors: ReadonlyMap<string, unknown>): object {
+/** The arrays of a reward model's pairs, under the names that `checkpointTensors` gave them. Not checked yet. */
+function pairLists(tensors: ReadonlyMap<string, unknown>): object {
   const listsOf = (kind: string) => PAIR_LISTS.map((list) => [list, tensors.get(`reward_model.pairs.${kind}.${list}`)]);
-  return Object.fromEntries(PAIRS.map((kind) => [kind, Object.fromEntries(listsOf(kind)) as object]));
+  return Object.fromEntries(PAIR_KINDS.map((kind) => [kind, Object.fromEntries(listsOf(kind)) as object]));
 }
 
 /**
- * The arrays whose names begin with `owner.pool.`, by the rest of the name, in the original order. They are not checked
- * yet.
+ * The arrays whose names begin with `owner.setName.`, by the rest of the name, in the original order. Not checked yet.
  */
-function poolOf(tensors: ReadonlyMap<string, unknown>, owner: string, pool: string): ReadonlyMap<string, unknown> {
-  const prefix = `${owner}.${pool}.`;
-  const own = [...tensors].filter(([name]) => name.startsWith(prefix));
-  return new Map(own.map(([name, values]) => [name.slice(prefix.length), values]));
+function tensorsUnder(
+  tensors: ReadonlyMap<string, unknown>,
+  owner: string,
+  setName: string,
+): ReadonlyMap<string, unknown> {
+  const prefix = `${owner}.${setName}.`;
+  const entries = [...tensors].filter(([name]) => name.startsWith(prefix));
+  return new Map(entries.map(([name, values]) => [name.slice(prefix.length), values]));
 }
 
 /** Reads the points of the curves. Drops metrics that no longer exist. `unpackedRun` checks that updates ascend. */
 function readPoints(points: unknown): ReadonlyMap<MetricName, Points> {
-  const found = new Map<MetricName, Points>();
+  const curves = new Map<MetricName, Points>();
   for (const [key, curve] of points instanceof Map ? (points as ReadonlyMap<unknown, unknown>) : []) {
     const name = String(key);
     const { x, y } = isRecord(curve) ? curve : {};
     if (!(x instanceof Uint32Array) || !(y instanceof Float64Array) || x.length !== y.length) {
-      throw new CheckpointError({ place: `points.${name}`, got: shown(curve), want: 'updates with their values' });
+      throw new CheckpointError({ place: `points.${name}`, got: valueText(curve), want: 'updates with their values' });
     }
-    if (Object.hasOwn(METRICS, name)) found.set(name as MetricName, { x, y });
+    if (Object.hasOwn(METRICS, name)) curves.set(name as MetricName, { x, y });
   }
-  return found;
+  return curves;
 }

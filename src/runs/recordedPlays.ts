@@ -18,30 +18,30 @@ const BEST_TURNS = 4;
 /** Maximum number of other tasks, of which a recording keeps only the play after training. */
 const MAX_OTHERS = 9;
 
-/** One task's plays, by update. */
-export type Course = readonly (readonly [update: number, play: PlayedBatch])[];
+/** The plays of one task at several updates, in order. */
+export type TaskPlays = readonly (readonly [update: number, play: PlayedBatch])[];
 
 /**
  * Chooses the tasks that a recording keeps. It follows the tasks that show learning best: not solved before training,
  * solved after it in few turns, and solved reliably in the last third of the plays. Of other tasks it keeps only the
  * last play.
  */
-export function instructivePlays(courses: readonly Course[]): readonly RecordedPlays[] {
-  const followed = courses
-    .filter((course) => !solved(course[0]) && solved(course.at(-1)))
+export function instructivePlays(playsByTask: readonly TaskPlays[]): readonly RecordedPlays[] {
+  const followed = playsByTask
+    .filter((taskPlays) => !solved(taskPlays[0]) && solved(taskPlays.at(-1)))
     .toSorted((a, b) => watchingCost(a) - watchingCost(b))
     .slice(0, MAX_FOLLOWED);
-  const others = courses.filter((course) => !followed.includes(course)).slice(0, MAX_OTHERS);
-  const updates = (courses[0] ?? []).map(([update]) => update);
+  const others = playsByTask.filter((task) => !followed.includes(task)).slice(0, MAX_OTHERS);
+  const updates = (playsByTask[0] ?? []).map(([update]) => update);
   const last = updates.length - 1;
-  return updates.flatMap((update, at) => {
-    const shown = at === last ? [...followed, ...others] : followed;
-    const plays = shown.flatMap((course) => course[at]?.[1] ?? []);
+  return updates.flatMap((update, index) => {
+    const kept = index === last ? [...followed, ...others] : followed;
+    const plays = kept.flatMap((task) => task[index]?.[1] ?? []);
     return plays.length === 0 ? [] : [{ update, batch: joinPlays(plays) }];
   });
 }
 
-function solved(play: Course[number] | undefined): boolean {
+function solved(play: TaskPlays[number] | undefined): boolean {
   return play?.[1].episodes[0]?.success ?? false;
 }
 
@@ -49,9 +49,9 @@ function solved(play: Course[number] | undefined): boolean {
  * Rates how well a task shows learning; small is good. A few turns are best: a very short success may be chance, and
  * a long one takes long to watch.
  */
-function watchingCost(course: Course): number {
-  const turns = course.at(-1)?.[1].episodes[0]?.turns ?? 0;
-  const lastThird = course.slice(-Math.ceil(course.length / 3));
+function watchingCost(taskPlays: TaskPlays): number {
+  const turns = taskPlays.at(-1)?.[1].episodes[0]?.turns ?? 0;
+  const lastThird = taskPlays.slice(-Math.ceil(taskPlays.length / 3));
   const missed = lastThird.filter((play) => !solved(play)).length;
   return Math.abs(turns - BEST_TURNS) + 2 * missed + (turns < 2 ? 10 : 0);
 }
@@ -59,8 +59,10 @@ function watchingCost(course: Course): number {
 /** Joins plays of one row each to one batch. */
 function joinPlays(plays: readonly PlayedBatch[]): PlayedBatch {
   const length = Math.max(...plays.map(({ lengths }) => lengths[0] ?? 0));
-  const rows = (of: (play: PlayedBatch) => ArrayLike<number>) =>
-    plays.flatMap((play) => Array.from({ length }, (_, t) => (t < (play.lengths[0] ?? 0) ? (of(play)[t] ?? 0) : 0)));
+  const rows = (arrayOf: (play: PlayedBatch) => ArrayLike<number>) =>
+    plays.flatMap((play) =>
+      Array.from({ length }, (_, t) => (t < (play.lengths[0] ?? 0) ? (arrayOf(play)[t] ?? 0) : 0)),
+    );
   return {
     ...{ rows: plays.length, length },
     tokens: Int32Array.from(rows(({ tokens }) => tokens)),

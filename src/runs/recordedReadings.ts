@@ -1,66 +1,73 @@
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
-import type { Pushed } from '../domain/batchPreview.ts';
+import type { LearnedArrays } from '../domain/batchPreview.ts';
 import type { Health } from '../domain/health.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
 
-/** The switches for which a recording also has a preview: one of the two masks flipped, or both. */
+/** The mask switches for which a recording has a preview with their values flipped: one of the two, or both. */
 export const RECORDED_SWITCHES = ['lossMask', 'advantageMask', 'masks'] as const;
 export type RecordedSwitch = (typeof RECORDED_SWITCHES)[number];
 
 const MASKS = ['lossMask', 'advantageMask'] as const;
 
 /** The knobs of a mask switch with the opposite of their values in `config`. */
-export function turnedBy(flipped: RecordedSwitch, config: RunConfig): Partial<RunConfig> {
+export function flippedKnobs(flipped: RecordedSwitch, config: RunConfig): Partial<RunConfig> {
   const knobs = MASKS.filter((name) => flipped === 'masks' || flipped === name);
   return Object.fromEntries(knobs.map((name) => [name, config[name] === 'on' ? 'off' : 'on']));
 }
 
 /** The switch that flips exactly the knobs in which `changes` differs from `config`; null if there is none. */
 export function switchFor(changes: Partial<RunConfig>, config: RunConfig): RecordedSwitch | null {
-  const turned = (knobs: Partial<RunConfig>) =>
+  const changedNames = (knobs: Partial<RunConfig>) =>
     (Object.keys(knobs) as (keyof RunConfig)[]).filter((name) => knobs[name] !== config[name]).toSorted();
-  const wanted = turned(changes).join(' ');
-  return RECORDED_SWITCHES.find((flipped) => turned(turnedBy(flipped, config)).join(' ') === wanted) ?? null;
+  const wantedNames = changedNames(changes).join(' ');
+  return (
+    RECORDED_SWITCHES.find((flipped) => changedNames(flippedKnobs(flipped, config)).join(' ') === wantedNames) ?? null
+  );
 }
 
 /** A batch's advantages, masks and pushes with a mask flipped, with every ratio at 1. Each array is (B,T). */
-export type RecordedPreview = Omit<Pushed, 'passes'>;
+export type RecordedPreview = Omit<LearnedArrays, 'epochViews'>;
 
 /**
  * The pushes of a recorded batch under its own knobs, with every ratio at 1. Previews have to be compared with these,
  * because the batch itself holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times
- * the row's share of the mean. The shares and the pushes of KL come from the preview with the other advantage mask,
- * because its loss mask is the same.
+ * the row's share of the mean. The shares and the pushes of KL come from the preview with the advantage mask flipped,
+ * because the loss mask of that preview is the batch's own.
  */
-export function recordedBefore(batch: BatchView, switchPreviews: RecordedReadings['switchPreviews']): RecordedPreview {
+export function unflippedPreview(
+  batch: BatchView,
+  switchPreviews: RecordedReadings['switchPreviews'],
+): RecordedPreview {
   const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
-  const other = switchPreviews.advantageMask;
+  const flippedAdvantage = switchPreviews.advantageMask;
   const shares = Array.from({ length: rows }, (_, row) => {
-    const ofRow = other.advantages.subarray(row * length, (row + 1) * length);
-    const at = ofRow.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
-    return at < 0 ? null : -(other.policyWeights[row * length + at] ?? 0) / (ofRow[at] ?? 1);
+    const rowAdvantages = flippedAdvantage.advantages.subarray(row * length, (row + 1) * length);
+    const position = rowAdvantages.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
+    return position < 0
+      ? null
+      : -(flippedAdvantage.policyWeights[row * length + position] ?? 0) / (rowAdvantages[position] ?? 1);
   });
   const anyShare = shares.find((share) => share !== null) ?? 0;
-  const policyWeights = other.policyWeights.map((weight, i) => {
-    if (advantages[i] === other.advantages[i]) return weight;
+  const policyWeights = flippedAdvantage.policyWeights.map((weight, i) => {
+    if (advantages[i] === flippedAdvantage.advantages[i]) return weight;
     return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares[Math.floor(i / length)] ?? anyShare);
   });
-  const gradWeights = other.gradWeights.map((weight, i) => {
-    const [own, others] = [policyWeights[i] ?? 0, other.policyWeights[i] ?? 0];
-    return own === others ? weight : weight - others + own;
+  const gradWeights = flippedAdvantage.gradWeights.map((weight, i) => {
+    const [ownWeight, flippedWeight] = [policyWeights[i] ?? 0, flippedAdvantage.policyWeights[i] ?? 0];
+    return ownWeight === flippedWeight ? weight : weight - flippedWeight + ownWeight;
   });
   return { advantages, returns, lossMask, advantageMask, policyWeights, gradWeights };
 }
 
-/** A place in a recorded batch. */
-interface Place {
+/** The place of a token in a recorded batch. */
+interface TokenPlace {
   readonly row: number;
   readonly position: number;
 }
 
 /** The legal words at a place, likeliest first, with their log-probabilities before and after the update. */
-export interface RecordedDistribution extends Place {
+export interface RecordedDistribution extends TokenPlace {
   readonly legal: number; // number of legal words; `tokens` may list only the likeliest of them
   readonly tokens: readonly number[];
   readonly before: readonly number[];
@@ -71,12 +78,12 @@ export interface RecordedDistribution extends Place {
  * Why the update changed the probability of a token. Rollouts of the recorded task are listed one by one; all others
  * are one sum.
  */
-export interface RecordedWhy extends Place {
+export interface RecordedWhy extends TokenPlace {
   readonly why: Why;
 }
 
 /** The attention of the policy when it drew the token at a place. */
-export interface RecordedAttention extends Place {
+export interface RecordedAttention extends TokenPlace {
   readonly attention: AttentionView;
 }
 
@@ -106,16 +113,16 @@ export type Plain<T> = T extends ArrayBufferView
       : T;
 
 /** Readings from parsed JSON: lists become typed arrays again. */
-export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
+export function readingsFromJson(plain: Plain<RecordedReadings>): RecordedReadings {
   const { moved, whys, attentions, rerun, switchPreviews, distributions, health } = plain;
   const floats = (list: readonly number[]) => Float32Array.from(list);
-  const preview = (of: Plain<RecordedPreview>): RecordedPreview => ({
-    advantages: floats(of.advantages),
-    returns: floats(of.returns),
-    lossMask: floats(of.lossMask),
-    advantageMask: floats(of.advantageMask),
-    gradWeights: floats(of.gradWeights),
-    policyWeights: floats(of.policyWeights),
+  const preview = (json: Plain<RecordedPreview>): RecordedPreview => ({
+    advantages: floats(json.advantages),
+    returns: floats(json.returns),
+    lossMask: floats(json.lossMask),
+    advantageMask: floats(json.advantageMask),
+    gradWeights: floats(json.gradWeights),
+    policyWeights: floats(json.policyWeights),
   });
   return {
     distributions,
@@ -125,7 +132,7 @@ export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
       ...place,
       attention: { ...attention, weights: floats(attention.weights) },
     })),
-    rerun: { before: playedOf(rerun.before), after: playedOf(rerun.after) },
+    rerun: { before: playsFromJson(rerun.before), after: playsFromJson(rerun.after) },
     switchPreviews: {
       lossMask: preview(switchPreviews.lossMask),
       advantageMask: preview(switchPreviews.advantageMask),
@@ -136,7 +143,7 @@ export function readingsOf(plain: Plain<RecordedReadings>): RecordedReadings {
 }
 
 /** Plays from parsed JSON: lists become typed arrays, and pairs become maps again. */
-export function playedOf(played: Plain<PlayedBatch>): PlayedBatch {
+export function playsFromJson(played: Plain<PlayedBatch>): PlayedBatch {
   return {
     ...{ rows: played.rows, length: played.length },
     tokens: Int32Array.from(played.tokens),

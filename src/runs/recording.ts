@@ -4,8 +4,8 @@ import type { EpisodeView, RewardPart } from '../domain/episode.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
 import type { RecordedPlays } from './recordedPlays.ts';
-import { type Plain, playedOf, readingsOf, type RecordedReadings } from './recordedReadings.ts';
-import { bareRun, type Run } from './run.ts';
+import { type Plain, playsFromJson, readingsFromJson, type RecordedReadings } from './recordedReadings.ts';
+import { runWithDefaults, type Run } from './run.ts';
 import { type Points, Series } from './series.ts';
 
 const VERSION = 5;
@@ -23,14 +23,14 @@ export interface Recording extends Run {
 }
 
 /** The rollouts of one task as a separate batch, with the same numbers. Rows count from 0. */
-export function taskOf(batch: BatchView, group: number): BatchView {
+export function taskBatch(batch: BatchView, group: number): BatchView {
   const members = batch.episodes.filter((episode) => episode.group === group);
   const length = Math.max(...members.map(({ row }) => batch.lengths[row] ?? 0));
-  const cut = (from: ArrayLike<number>) =>
+  const perToken = (from: ArrayLike<number>) =>
     members.flatMap(({ row }) => Array.from({ length }, (_, t) => from[row * batch.length + t] ?? 0));
-  const each = (from: ArrayLike<number>) => members.map(({ row }) => from[row] ?? 0);
+  const perRow = (from: ArrayLike<number>) => members.map(({ row }) => from[row] ?? 0);
   return {
-    ...arraysOf(batch, cut, each),
+    ...arraysOf(batch, perToken, perRow),
     update: batch.update,
     rows: members.length,
     length,
@@ -44,8 +44,8 @@ export function recordingText(run: Recording): string {
   const batches = run.batches.map(({ batch }) => batch);
   const curves = Object.fromEntries(Array.from(series, ([metric, { points }]) => [metric, curveOf(points)] as const));
   const head = { version: VERSION, name, started, backend, begun, config, update };
-  const written = { ...head, curves, vocabulary, batches, readings: [...readings], plays };
-  return JSON.stringify(written, (_, value: unknown) => {
+  const json = { ...head, curves, vocabulary, batches, readings: [...readings], plays };
+  return JSON.stringify(json, (_, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (value instanceof Float32Array) return Array.from(value, (x) => Number(x.toPrecision(DIGITS)));
     if (value instanceof Float64Array) return Array.from(value, (x) => Number(x.toPrecision(PART_DIGITS)));
@@ -53,21 +53,30 @@ export function recordingText(run: Recording): string {
   });
 }
 
-function curveOf({ x, y }: Points): Curve {
+function curveOf({ x, y }: Points): CurveJson {
   return { x: [...x], y: Array.from(y, (value) => Number(value.toPrecision(CURVE_DIGITS))) };
 }
 
 /** Reads the output of `recordingText`. Throws for any other version, and ConfigError for invalid knobs. */
 export function readRecording(text: string): Recording {
-  const { version, curves, batches, begun, config, readings, plays = [], ...read } = JSON.parse(text) as Written;
+  const {
+    version,
+    curves,
+    batches,
+    begun,
+    config,
+    readings,
+    plays = [],
+    ...otherFields
+  } = JSON.parse(text) as RecordingJson;
   if (version !== VERSION)
     throw new Error(`The recording has version ${version}, and this page reads version ${VERSION}.`);
-  const same = (list: ArrayLike<number>) => list;
+  const unchanged = (list: ArrayLike<number>) => list;
   const series = Object.entries(curves).map(([metric, { x, y }]) => {
     return [metric as MetricName, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const;
   });
-  const run = bareRun({
-    ...read,
+  const run = runWithDefaults({
+    ...otherFields,
     id: 0,
     begun: parseConfig(begun),
     config: parseConfig(config),
@@ -76,44 +85,44 @@ export function readRecording(text: string): Recording {
       config: parseConfig(begun),
       batch: {
         ...batch,
-        ...arraysOf({ ...batch, singles: batch.singles ?? undecided(batch) }, same, same),
+        ...arraysOf({ ...batch, singles: batch.singles ?? forcedTokens(batch) }, unchanged, unchanged),
         episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
       },
     })),
   });
   return {
     ...run,
-    readings: new Map(readings.map(([update, plain]) => [update, readingsOf(plain)])),
-    plays: plays.map(({ update, batch }) => ({ update, batch: playedOf(batch) })),
+    readings: new Map(readings.map(([update, plain]) => [update, readingsFromJson(plain)])),
+    plays: plays.map(({ update, batch }) => ({ update, batch: playsFromJson(batch) })),
   };
 }
 
-interface Curve {
+interface CurveJson {
   readonly x: readonly number[];
   readonly y: readonly number[];
 }
 
 /** A recording as parsed JSON. */
-interface Written extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
+interface RecordingJson extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
   readonly version: number;
   readonly begun: Readonly<Record<string, unknown>>;
   readonly config: Readonly<Record<string, unknown>>;
-  readonly curves: Readonly<Record<string, Curve>>;
-  readonly batches: readonly PlainBatch[];
+  readonly curves: Readonly<Record<string, CurveJson>>;
+  readonly batches: readonly BatchJson[];
   readonly readings: readonly (readonly [update: number, Plain<RecordedReadings>])[];
   readonly plays?: Plain<readonly RecordedPlays[]>;
 }
 
 /** Marks tokens with one legal choice, for recordings that don't list them: the agent's entropy is exactly 0 there. */
-function undecided({ roles, entropies }: Pick<Lists, 'roles' | 'entropies'>): number[] {
+function forcedTokens({ roles, entropies }: Pick<BatchLists, 'roles' | 'entropies'>): number[] {
   return Array.from(roles, (role, i) => (role === Role.action && entropies[i] === 0 ? 1 : 0));
 }
 
 /** The lists of a batch, as typed arrays or as plain lists from JSON. */
-type Lists = {
+type BatchLists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
-type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
+type BatchJson = Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
     BatchView,
     'update' | 'rows' | 'length'
   > & {
@@ -122,24 +131,24 @@ type PlainBatch = Omit<Lists, 'singles'> & { readonly singles?: ArrayLike<number
 type SelectFrom = (from: ArrayLike<number>) => ArrayLike<number>;
 
 /**
- * The arrays of a batch. `cut` selects from arrays with one entry for each token, `each` from arrays with one entry for
- * each row.
+ * The arrays of a batch. `perToken` selects from arrays with one entry for each token, `perRow` from arrays with one
+ * entry for each row.
  */
 function arraysOf(
-  batch: Lists,
-  cut: SelectFrom,
-  each: SelectFrom,
+  batch: BatchLists,
+  perToken: SelectFrom,
+  perRow: SelectFrom,
 ): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
-  const bytes = (from: ArrayLike<number>) => Uint8Array.from(cut(from));
-  const floats = (from: ArrayLike<number>) => Float32Array.from(cut(from));
+  const bytes = (from: ArrayLike<number>) => Uint8Array.from(perToken(from));
+  const floats = (from: ArrayLike<number>) => Float32Array.from(perToken(from));
   return {
-    tokens: Int32Array.from(cut(batch.tokens)),
+    tokens: Int32Array.from(perToken(batch.tokens)),
     roles: bytes(batch.roles),
     states: bytes(batch.states),
     singles: bytes(batch.singles),
     turns: bytes(batch.turns),
-    lengths: Int32Array.from(each(batch.lengths)),
-    kept: Uint8Array.from(each(batch.kept)),
+    lengths: Int32Array.from(perRow(batch.lengths)),
+    kept: Uint8Array.from(perRow(batch.kept)),
     sampledLogprobs: floats(batch.sampledLogprobs),
     logprobs: floats(batch.logprobs),
     entropies: floats(batch.entropies),

@@ -19,13 +19,13 @@ export interface Manifest {
   readonly backend: Pick<BackendInfo, 'kind' | 'adapter'>;
   /** On a GPU: the kernel set and the reason for it; older pages stored the kernel families instead. */
   readonly kernels?: Readonly<Record<string, string>> | undefined;
-  readonly begun: RunConfig; // its knobs when it began, or when it was forked
-  readonly config: RunConfig; // its knobs now
+  readonly begun: RunConfig; // the run's knobs when it began, or when it was forked
+  readonly config: RunConfig; // the run's knobs now
   readonly changes: readonly Change[];
   readonly update: number; // the last finished update
   /** The run that this one was forked from, and after which update. */
   readonly fork?: { readonly run: number; readonly update: number };
-  readonly arm?: string; // in a comparison, an experiment or a sweep: the label of this run, shown at its curve
+  readonly arm?: string; // in a comparison, an experiment or a sweep: the label of this run's arm, shown at its curve
   readonly seconds?: number; // how long it trained, if it is finished; known only of a run of the command line
 }
 
@@ -36,7 +36,7 @@ export interface Manifest {
  */
 export interface Run extends Manifest {
   readonly series: ReadonlyMap<MetricName, Series>; // every curve; points after `update` are not part of the run
-  readonly health: readonly HealthAt[];
+  readonly health: readonly HealthStretch[];
   /** By evaluated task: whether greedy play solved it at the last evaluation. */
   readonly solved: ReadonlyMap<string, boolean> | null;
   readonly skipped: number; // number of optimizer steps that were skipped because a number was not finite
@@ -51,30 +51,30 @@ export interface Run extends Manifest {
  * The newest report of a stretch of updates in which the monitor's state stayed the same, and the first update of the
  * stretch.
  */
-export interface HealthAt {
+export interface HealthStretch {
   readonly update: number;
   readonly health: Health;
 }
 
 /**
- * A run with only the given fields; all others are empty. For a run that hasn't begun, or of which no more was stored.
+ * A run with these fields; all others are empty. For a run that hasn't begun, or of which no more was stored.
  */
-export function bareRun(given: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & Partial<Run>): Run {
+export function runWithDefaults(fields: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & Partial<Run>): Run {
   return {
-    ...{ backend: { kind: 'cpu', adapter: '' }, config: given.begun, changes: [], update: 0 },
+    ...{ backend: { kind: 'cpu', adapter: '' }, config: fields.begun, changes: [], update: 0 },
     ...{ series: new Map(), health: [], solved: null, skipped: 0 },
     ...{ facts: null, environment: null, checkpoint: null, vocabulary: [], batches: [] },
-    ...given,
+    ...fields,
   };
 }
 
-const LONGEST_NAME = 200; // characters
+const MAX_NAME_LENGTH = 200; // characters
 const PATH = /^(?:~|\.{1,2})?[\\/]|^[a-z]:[\\/]/i;
 
 /** The name and device of a run from a file, made safe to show: shortened, and without invisible characters. */
-export function readNames(name: string, { kind, adapter }: Manifest['backend']): Pick<Manifest, 'name' | 'backend'> {
+export function safeNames(name: string, { kind, adapter }: Manifest['backend']): Pick<Manifest, 'name' | 'backend'> {
   const shown = PATH.test(name) ? baseName(name) : name; // older pages named a run by the path it was read from
-  return { name: visible(shown, LONGEST_NAME), backend: { kind, adapter: visible(adapter, LONGEST_NAME) } };
+  return { name: visible(shown, MAX_NAME_LENGTH), backend: { kind, adapter: visible(adapter, MAX_NAME_LENGTH) } };
 }
 
 const GPU = 'WebGPU ';

@@ -1,14 +1,14 @@
 import type { RunConfig } from '../config/fields.ts';
-import { afterChanges, changedKnobs, type KnobChange } from '../config/knobChange.ts';
+import { applyChanges, changedKnobs, type KnobChange } from '../config/knobChange.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Metrics, MetricName } from '../domain/metrics.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
-import { changeOf, isExact, MOST_CHANGES } from './change.ts';
-import type { HealthAt, Run } from './run.ts';
+import { describedChange, isExact, MAX_CHANGES } from './change.ts';
+import type { HealthStretch, Run } from './run.ts';
 import { Series } from './series.ts';
 
 /** Event: a run is open, with these knobs and after `update` updates. */
-export interface Opened {
+export interface RunOpened {
   readonly type: 'ready';
   readonly backend: BackendInfo;
   readonly config: RunConfig;
@@ -42,29 +42,29 @@ export class RunLog {
     return this.#failure;
   }
 
-  add(event: TrainingEvent | Opened): void {
+  add(event: TrainingEvent | RunOpened): void {
     switch (event.type) {
       case 'ready': {
         const { config, update, vocabulary } = event;
         const { kind, adapter, kernels: report } = event.backend;
         const kernels = report && { set: report.choice, why: report.why };
         const { begun, changes } = this.#run;
-        const isComplete = changes.length < MOST_CHANGES && changes.every(isExact);
-        const saved = isComplete ? afterChanges(begun, changes) : config;
+        const isComplete = changes.length < MAX_CHANGES && changes.every(isExact);
+        const saved = isComplete ? applyChanges(begun, changes) : config;
         this.#run = { ...this.#run, config: saved, update, vocabulary, backend: { kind, adapter }, kernels };
         // knobs that were changed during the last update and had not taken effect when the run was saved
-        this.#note({ update: update + 1, step: 0, set: changedKnobs(saved, config) });
+        this.#recordChange({ update: update + 1, step: 0, set: changedKnobs(saved, config) });
         return;
       }
       case 'configured':
-        this.#note({ update: event.update, step: event.step, set: event.changes });
+        this.#recordChange({ update: event.update, step: event.step, set: event.changes });
         return;
       case 'batch':
         // knobs that were changed before the first update, or before an update that was repeated after an error
-        this.#note({ update: event.batch.update, step: 0, set: changedKnobs(this.#run.config, event.config) });
+        this.#recordChange({ update: event.batch.update, step: 0, set: changedKnobs(this.#run.config, event.config) });
         return;
       case 'metrics':
-        measure(this.series, event.update, event.values);
+        addMetrics(this.series, event.update, event.values);
         this.#run = { ...this.#run, update: event.update, solved: event.solved ?? this.#run.solved };
         return;
       case 'health':
@@ -81,14 +81,14 @@ export class RunLog {
   }
 
   /** Records a change of knobs with its description. */
-  #note(change: KnobChange): void {
+  #recordChange(change: KnobChange): void {
     const { config, changes } = this.#run;
-    const noted = changeOf(config, change);
-    if (!noted) return;
+    const described = describedChange(config, change);
+    if (!described) return;
     this.#run = {
       ...this.#run,
-      config: afterChanges(config, [change]),
-      changes: [...changes, noted].slice(-MOST_CHANGES),
+      config: applyChanges(config, [change]),
+      changes: [...changes, described].slice(-MAX_CHANGES),
     };
   }
 
@@ -114,11 +114,11 @@ export class RunLog {
  * Adds an update's metrics to their curves, unless a curve already has that update or a later one: runs from older
  * saves repeat their first evaluation.
  */
-export function measure(all: Map<MetricName, Series>, update: number, values: Metrics): void {
+export function addMetrics(curves: Map<MetricName, Series>, update: number, values: Metrics): void {
   for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
-    const series = all.get(name) ?? new Series();
-    all.set(name, series);
-    if (series.last === undefined || update > series.last) series.push(update, value);
+    const series = curves.get(name) ?? new Series();
+    curves.set(name, series);
+    if (series.lastUpdate === undefined || update > series.lastUpdate) series.push(update, value);
   }
 }
 
@@ -127,9 +127,9 @@ function undoesUpdate({ fatal, cause }: Extract<TrainingEvent, { type: 'error' }
   return !fatal && (cause === 'non-finite' || cause === 'environment-fault');
 }
 
-function withHealth(all: readonly HealthAt[], { update, health }: HealthAt): readonly HealthAt[] {
-  const last = all.at(-1);
+function withHealth(stretches: readonly HealthStretch[], { update, health }: HealthStretch): readonly HealthStretch[] {
+  const last = stretches.at(-1);
   return last?.health.state === health.state
-    ? [...all.slice(0, -1), { update: last.update, health }]
-    : [...all, { update, health }];
+    ? [...stretches.slice(0, -1), { update: last.update, health }]
+    : [...stretches, { update, health }];
 }

@@ -15,14 +15,17 @@ export interface SentRun extends Omit<Run, 'series'> {
   readonly curves: ReadonlyMap<MetricName, SeriesState>;
 }
 
-/** Prepares a run for sending. `moved` lists the buffers that are transferred instead of copied. */
-export function sentRun({ series, ...run }: Run): { readonly run: SentRun; readonly moved: readonly ArrayBuffer[] } {
+/** Prepares a run for sending to another thread. `transferred` lists the buffers that are moved instead of copied. */
+export function sentRun({ series, ...run }: Run): {
+  readonly run: SentRun;
+  readonly transferred: readonly ArrayBuffer[];
+} {
   const curves = new Map(Array.from(series, ([name, { state }]) => [name, state] as const));
-  const moved = Array.from(curves.values(), ({ points }) => [points.x.buffer, points.y.buffer]).flat();
-  return { run: { ...run, curves }, moved };
+  const transferred = Array.from(curves.values(), ({ points }) => [points.x.buffer, points.y.buffer]).flat();
+  return { run: { ...run, curves }, transferred };
 }
 
 /** Rebuilds a run that was sent. */
 export function receivedRun({ curves, ...run }: SentRun): Run {
-  return { ...run, series: new Map(Array.from(curves, ([name, state]) => [name, Series.restored(state)] as const)) };
+  return { ...run, series: new Map(Array.from(curves, ([name, state]) => [name, Series.fromState(state)] as const)) };
 }

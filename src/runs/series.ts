@@ -1,5 +1,5 @@
-import { type Bucket, merge } from './buckets.ts';
-import { type Smoothed, Smoother } from './smoothing.ts';
+import { type Bucket, mergeBuckets } from './buckets.ts';
+import { type SmootherState, Smoother } from './smoothing.ts';
 
 /** The points of a curve. Both arrays have one entry per point. */
 export interface Points {
@@ -8,40 +8,41 @@ export interface Points {
 }
 
 /**
- * A curve reduced to its drawn positions: each position's last update, the mean of its points, and the smoothed curve
- * there.
+ * A curve reduced to its plotted positions: each position's last update, the mean of its points, and the smoothed curve
+ * at that update.
  */
-export interface Drawn {
+export interface PlottedCurve {
   readonly x: readonly number[];
   readonly mean: readonly number[];
   readonly smooth: readonly number[];
 }
 
-/** A curve as plain data: its points, the buckets for drawing, and the state of the smoother. */
+/** A curve as plain data: its points, its buckets, and the state of the smoother. */
 export interface SeriesState {
   readonly points: { readonly x: Uint32Array<ArrayBuffer>; readonly y: Float64Array<ArrayBuffer> };
   readonly buckets: readonly Bucket[];
-  readonly width: number; // points in a closed bucket
-  readonly smoothed: Smoothed;
+  readonly bucketSize: number; // points in a closed bucket
+  readonly smoothed: SmootherState;
 }
 
-/** Maximum number of positions that a chart draws. */
+/** Maximum number of positions that a chart plots. */
 export const MAX_BUCKETS = 300;
 
 /**
- * A curve: all its points, and buckets of points for drawing, which are merged as the curve grows. A bucket keeps the
- * minimum and maximum of its points, so a spike of one point always stays visible. A closed bucket changes only by
- * merging with its neighbour, so the drawn past of a curve doesn't flicker.
+ * A curve: all its points, and the buckets that charts plot. A bucket summarizes neighbouring points, and buckets are
+ * merged as the curve grows. A bucket keeps the minimum and maximum of its points, so a spike of one point always stays
+ * visible. All buckets but the last are closed: they change only by merging with a neighbour, so the plotted past of a
+ * curve doesn't flicker.
  */
 export class Series {
   #x = new Uint32Array(64);
   #y = new Float64Array(64);
   #buckets: Bucket[] = [];
-  #width = 1; // points in a closed bucket
+  #bucketSize = 1; // points in a closed bucket
   #smoother = new Smoother();
   #length = 0;
-  #first = 0;
-  #latest = 0;
+  #firstValue = 0;
+  #lastValue = 0;
   version = 0;
 
   /** Adds a point; points that are not finite are left out. */
@@ -49,12 +50,12 @@ export class Series {
     if (!Number.isFinite(y)) return;
     const point = { first: x, last: x, min: y, max: y, sum: y, count: 1, smooth: this.#smoother.push(y) };
     const open = this.#buckets.at(-1);
-    if (open && open.count < this.#width) this.#buckets[this.#buckets.length - 1] = merge(open, point);
+    if (open && open.count < this.#bucketSize) this.#buckets[this.#buckets.length - 1] = mergeBuckets(open, point);
     else this.#buckets.push(point);
-    if (this.#buckets.length > MAX_BUCKETS) this.#thin();
-    this.#append(x, y);
-    if (this.#length === 0) this.#first = y;
-    this.#latest = y;
+    if (this.#buckets.length > MAX_BUCKETS) this.#mergePairs();
+    this.#appendPoint(x, y);
+    if (this.#length === 0) this.#firstValue = y;
+    this.#lastValue = y;
     this.#length++;
     this.version++;
   }
@@ -77,22 +78,22 @@ export class Series {
   /** The whole curve as plain data that a worker can send. The receiver doesn't have to compute the buckets again. */
   get state(): SeriesState {
     const { state } = this.#smoother;
-    return { points: this.points, buckets: this.#buckets, width: this.#width, smoothed: state };
+    return { points: this.points, buckets: this.#buckets, bucketSize: this.#bucketSize, smoothed: state };
   }
 
   /** The curve with this state, which another thread sent. */
-  static restored({ points: { x, y }, buckets, width, smoothed }: SeriesState): Series {
+  static fromState({ points: { x, y }, buckets, bucketSize, smoothed }: SeriesState): Series {
     const series = new Series();
-    [series.#x, series.#y, series.#buckets, series.#width] = [x, y, [...buckets], width];
+    [series.#x, series.#y, series.#buckets, series.#bucketSize] = [x, y, [...buckets], bucketSize];
     series.#smoother = new Smoother(undefined, smoothed);
     series.#length = y.length;
-    [series.#first, series.#latest] = [y[0] ?? 0, y.at(-1) ?? 0];
+    [series.#firstValue, series.#lastValue] = [y[0] ?? 0, y.at(-1) ?? 0];
     series.version = y.length;
     return series;
   }
 
-  /** A curve of which only the drawn positions are known. Throws RangeError as `of` does. */
-  static drawn({ x, mean, smooth }: Drawn): Series {
+  /** A curve of which only the plotted positions are known. Throws RangeError as `of` does. */
+  static fromPlotted({ x, mean, smooth }: PlottedCurve): Series {
     const series = Series.of({ x: Uint32Array.from(x), y: Float64Array.from(mean) });
     series.#buckets = x.map((last, i) => {
       const [value, first] = [mean[i] ?? 0, (x[i - 1] ?? last - 1) + 1];
@@ -101,8 +102,8 @@ export class Series {
     return series;
   }
 
-  /** The data for drawing the curve again: at most MAX_BUCKETS positions, numbers with five digits. */
-  get drawn(): Drawn {
+  /** The curve's plotted positions, at most MAX_BUCKETS, with numbers of five digits. `fromPlotted` reads them back. */
+  get plotted(): PlottedCurve {
     const digits = (value: number) => Number(value.toPrecision(5));
     return {
       x: this.#buckets.map(({ last }) => last),
@@ -129,29 +130,29 @@ export class Series {
     return this.#length;
   }
   /** The value of the first point. */
-  get first(): number | undefined {
-    return this.#length > 0 ? this.#first : undefined;
+  get firstValue(): number | undefined {
+    return this.#length > 0 ? this.#firstValue : undefined;
   }
   /** The update of the newest point. */
-  get last(): number | undefined {
+  get lastUpdate(): number | undefined {
     return this.#length > 0 ? this.#x[this.#length - 1] : undefined;
   }
   /** The value of the newest point. */
-  get latest(): number | undefined {
-    return this.#length > 0 ? this.#latest : undefined;
+  get lastValue(): number | undefined {
+    return this.#length > 0 ? this.#lastValue : undefined;
   }
-  /** The last value of the smoothed curve. Sentences about the curve quote this value. */
-  get smooth(): number | undefined {
+  /** The smoothed curve at the newest point. Sentences about the curve quote this value. */
+  get lastSmoothed(): number | undefined {
     return this.#buckets.at(-1)?.smooth;
   }
   /** The mean of the first few points, for comparisons of before and after. */
-  get opening(): number | undefined {
-    const few = this.#buckets.slice(0, Math.max(1, Math.ceil(3 / this.#width)));
-    const points = few.reduce((n, b) => n + b.count, 0);
-    return points > 0 ? few.reduce((sum, b) => sum + b.sum, 0) / points : undefined;
+  get openingMean(): number | undefined {
+    const firstBuckets = this.#buckets.slice(0, Math.max(1, Math.ceil(3 / this.#bucketSize)));
+    const points = firstBuckets.reduce((n, b) => n + b.count, 0);
+    return points > 0 ? firstBuckets.reduce((sum, b) => sum + b.sum, 0) / points : undefined;
   }
 
-  #append(x: number, y: number): void {
+  #appendPoint(x: number, y: number): void {
     if (this.#length === this.#x.length) {
       const [oldX, oldY] = [this.#x, this.#y];
       this.#x = new Uint32Array(Math.max(64, 2 * oldX.length));
@@ -163,13 +164,13 @@ export class Series {
     this.#y[this.#length] = y;
   }
 
-  #thin(): void {
+  #mergePairs(): void {
     const old = this.#buckets;
     this.#buckets = [];
     for (let i = 0; i < old.length; i += 2) {
       const [a, b] = [old[i], old[i + 1]];
-      if (a) this.#buckets.push(b ? merge(a, b) : a);
+      if (a) this.#buckets.push(b ? mergeBuckets(a, b) : a);
     }
-    this.#width *= 2;
+    this.#bucketSize *= 2;
   }
 }

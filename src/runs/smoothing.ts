@@ -1,12 +1,12 @@
 /** The default weight of the previous average in a smoothed curve. */
 export const SMOOTHING = 0.8;
 /** The largest weight that can be set. With more, the smoothed curve would no longer follow the points. */
-export const MOST_SMOOTHING = 0.99;
+export const MAX_SMOOTHING = 0.99;
 
 /** The state of a smoother. */
-export interface Smoothed {
-  readonly average: number; // not yet divided by `gathered`
-  readonly gathered: number; // sum of the points' weights so far
+export interface SmootherState {
+  readonly average: number; // not yet divided by `weightSum`
+  readonly weightSum: number; // sum of the points' weights so far
 }
 
 /**
@@ -17,28 +17,28 @@ export interface Smoothed {
 export class Smoother {
   readonly #weight: number;
   #average: number; // biased towards 0, because the weights sum to less than 1
-  #gathered: number; // sum of the weights
+  #weightSum: number; // sum of the weights
 
-  constructor(weight = SMOOTHING, { average, gathered }: Smoothed = { average: 0, gathered: 0 }) {
+  constructor(weight = SMOOTHING, { average, weightSum }: SmootherState = { average: 0, weightSum: 0 }) {
     this.#weight = weight;
-    [this.#average, this.#gathered] = [average, gathered];
+    [this.#average, this.#weightSum] = [average, weightSum];
   }
 
   /** The state, from which another smoother can continue. */
-  get state(): Smoothed {
-    return { average: this.#average, gathered: this.#gathered };
+  get state(): SmootherState {
+    return { average: this.#average, weightSum: this.#weightSum };
   }
 
   /** Adds a point and returns the smoothed curve there. */
   push(y: number): number {
     this.#average = this.#weight * this.#average + (1 - this.#weight) * y;
-    this.#gathered = this.#weight * this.#gathered + (1 - this.#weight);
-    return this.#average / this.#gathered;
+    this.#weightSum = this.#weight * this.#weightSum + (1 - this.#weight);
+    return this.#average / this.#weightSum;
   }
 }
 
-/** The smoothed curve at each point. */
-export function smoothed(y: ArrayLike<number>, weight: number): Float64Array {
+/** Smooths a whole curve: the smoothed value at each point. */
+export function smoothCurve(y: ArrayLike<number>, weight: number): Float64Array {
   const smoother = new Smoother(weight);
   return Float64Array.from(y, (value) => smoother.push(value));
 }

@@ -7,10 +7,10 @@ import { type CheckpointTensors, checkpointTensors } from './checkpoint.ts';
 import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
 
-/** Marks a manifest as this project's. */
-export const FORMAT = 'rollout-playground-checkpoint';
-/** Version of the layout of the parts. */
-export const VERSION = 1;
+/** The value of a manifest's `format`, by which a manifest of this project is recognised. */
+export const MANIFEST_FORMAT = 'rollout-playground-checkpoint';
+/** Version of the layout of a stored run's parts. */
+export const MANIFEST_VERSION = 1;
 
 /**
  * A run as it is stored. The browser's database has these parts unchanged; an exported folder has a file for each.
@@ -30,7 +30,7 @@ export interface RunTexts {
   readonly template?: string; // chat_template.jinja of a text run
 }
 
-/** Splits a run into its stored parts. `sealed` adds the checksum to the manifest. */
+/** Splits a run into its stored parts. `withChecksum` adds the checksum to the manifest. */
 export function storedRun(run: PackedRun): StoredRun {
   const { checkpoint, environment, points } = run;
   const { chatTokenizer } = checkpoint;
@@ -52,7 +52,7 @@ export function manifestOf(run: PackedRun): object {
   const { networks, rewardModel, start: _, chatTokenizer, ...plain } = checkpoint;
   const { pairs, clicks, observed, fits } = rewardModel?.memory ?? { pairs: 0, clicks: 0, observed: 0, fits: 0 };
   return {
-    ...{ format: FORMAT, version: VERSION },
+    ...{ format: MANIFEST_FORMAT, version: MANIFEST_VERSION },
     run: {
       ...{ id, name, started, backend, begun, config, changes, solved: solved && [...solved], skipped },
       ...{ facts: facts && withoutPath(facts), kernels, fork, update },
@@ -68,16 +68,16 @@ export function manifestOf(run: PackedRun): object {
 }
 
 /**
- * Adds a checksum of the manifest and of `beside` to the manifest, because storage may damage either. `beside` is
- * data that is stored separately and has no checksum, such as the curves.
+ * Adds a checksum of the manifest and of `separateData` to the manifest, because storage may damage either.
+ * `separateData` is stored outside the manifest and has no checksum of its own, such as the curves.
  */
-export function sealed(manifest: object, beside: unknown): object {
-  return { ...manifest, sum: manifestSum(manifest, beside) };
+export function withChecksum(manifest: object, separateData: unknown): object {
+  return { ...manifest, sum: manifestChecksum(manifest, separateData) };
 }
 
-/** The checksum that `sealed` adds. */
-export function manifestSum(manifest: object, beside: unknown): string {
-  return checksumOf({ ...manifest, sum: null, metrics: beside });
+/** The checksum that `withChecksum` adds. */
+export function manifestChecksum(manifest: object, separateData: unknown): string {
+  return checksumOf({ ...manifest, sum: null, metrics: separateData });
 }
 
 /** Removes the folder from the facts' file name, because it is private. */

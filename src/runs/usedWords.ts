@@ -20,19 +20,19 @@ export function withUsedWords(recording: Recording): Recording {
     addWords(rerun.after);
   }
   const ids = [...used].sort((a, b) => a - b);
-  const numbers = new Map(ids.map((id, number) => [id, number]));
-  const number = (id: number) => numbers.get(id) ?? 0;
+  const newIds = new Map(ids.map((id, number) => [id, number]));
+  const newId = (id: number) => newIds.get(id) ?? 0;
   const renumberPlayed = <T extends PlayedBatch | BatchView>(batch: T): T => ({
     ...batch,
-    tokens: batch.tokens.map(number),
+    tokens: batch.tokens.map(newId),
     episodes: batch.episodes.map((episode) => ({
       ...episode,
-      names: new Map([...episode.names].map(([id, name]) => [number(id), name])),
+      names: new Map([...episode.names].map(([id, name]) => [newId(id), name])),
     })),
   });
   const renumber = (readings: RecordedReadings): RecordedReadings => ({
     ...readings,
-    distributions: readings.distributions.map((each) => ({ ...each, tokens: each.tokens.map(number) })),
+    distributions: readings.distributions.map((each) => ({ ...each, tokens: each.tokens.map(newId) })),
     rerun: { before: renumberPlayed(readings.rerun.before), after: renumberPlayed(readings.rerun.after) },
   });
   return {

@@ -11,7 +11,7 @@ import type { Host } from './host.ts';
  * Assumed speed of one core, floating-point operations a second, before any were timed: about what WebAssembly SIMD
  * reaches on recent cores.
  */
-const FIRST_RATE = 20e9;
+const ASSUMED_SPEED = 20e9;
 /** Shorter measurements say little about the speed. */
 const MIN_TIMED_MS = 500;
 /**
@@ -31,7 +31,7 @@ export class AnsweringPolicies {
   readonly #base: Pick<BaseCheckpoint, 'weights'>;
   readonly #adapters: AdapterConfig;
   readonly #host: ReaderHost;
-  #rate = FIRST_RATE; // floating-point operations a second
+  #speed = ASSUMED_SPEED; // floating-point operations a second
   #open: { readonly policy: AdaptedPolicy; readonly math: LearningMath; readonly rows: number } | null = null;
 
   /** Reads and allocates nothing yet. */
@@ -53,10 +53,10 @@ export class AnsweringPolicies {
     const options = {
       seed,
       reason: '',
-      between: yieldToEvents,
+      reportProgress: yieldToEvents,
       yieldToEvents,
       ...(threads && { threads }),
-      ...buffersOf(spec),
+      ...bufferSizes(spec),
     };
     const policy = await openCpuAdaptedPolicy(spec, this.#base.weights, this.#adapters, math, options);
     this.#open = { policy, math, rows: spec.rows };
@@ -74,18 +74,18 @@ export class AnsweringPolicies {
    */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');
-    const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, buffersOf(spec));
+    const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, bufferSizes(spec));
     const bytes = this.#open && this.#open.rows >= spec.rows ? 0 : parts.reduce((sum, part) => sum + part.bytes, 0);
-    return { seconds: (tokens * flopsOf(spec)) / this.#rate, bytes };
+    return { seconds: (tokens * flopsOf(spec)) / this.#speed, bytes };
   }
 
   /** Does work on about `tokens` tokens and times it, to learn the speed of this machine. */
   async timed<T>(spec: PolicySpec, tokens: number, work: () => Promise<T>): Promise<T> {
-    const began = this.#host.now();
-    const done = await work();
-    const elapsed = this.#host.now() - began;
-    if (elapsed > MIN_TIMED_MS) this.#rate = (1000 * tokens * flopsOf(spec)) / elapsed;
-    return done;
+    const startTime = this.#host.now();
+    const result = await work();
+    const elapsed = this.#host.now() - startTime;
+    if (elapsed > MIN_TIMED_MS) this.#speed = (1000 * tokens * flopsOf(spec)) / elapsed;
+    return result;
   }
 
   /** Frees the memory. */
@@ -96,7 +96,7 @@ export class AnsweringPolicies {
 }
 
 // for a backward pass, only the input of each layer is kept: questions are rare, and the run needs the memory
-const buffersOf = ({ length }: PolicySpec) => ({ mostTokens: Math.max(length, MAX_TOKENS_AT_ONCE), keptTokens: 0 });
+const bufferSizes = ({ length }: PolicySpec) => ({ maxTokens: Math.max(length, MAX_TOKENS_AT_ONCE), keptTokens: 0 });
 
 /** Floating-point operations of a forward pass for each token: two for each weight. */
 function flopsOf({ model }: PolicySpec): number {

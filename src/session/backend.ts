@@ -16,7 +16,7 @@ const NO_WEBGPU = 'There is no WebGPU here.';
 const NO_WEBGPU_REMEDY = 'Set backend to auto or cpu, or use a browser and driver with WebGPU.';
 
 interface OpenOptions {
-  readonly began: string | undefined; // the kernels that a resumed run began with
+  readonly savedKernels: string | undefined; // name of the kernel set that a resumed run was saved with
   readonly base: BaseCheckpoint | null; // the checkpoint that the run trains adapters for
   readonly onProgress: (done: number, total: number) => void; // gets the progress of a stage that takes minutes
 }
@@ -30,7 +30,7 @@ export async function openPolicy(
   env: ToolEnv,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  { began, base, onProgress }: OpenOptions,
+  { savedKernels, base, onProgress }: OpenOptions,
 ): Promise<Policy> {
   const spec = policySpec(config, env, base);
   const { seed, backend, kernels, storage } = config;
@@ -41,9 +41,11 @@ export async function openPolicy(
     throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
   };
   if (backend === 'cpu') return onCpu('');
-  const resumed = findKernelSet(began);
+  const savedSet = findKernelSet(savedKernels);
   const kernelsRemoved =
-    began && !resumed ? `The run began with kernels ${began}, which no longer exist. Others round differently.` : '';
+    savedKernels && !savedSet
+      ? `The run began with kernels ${savedKernels}, which no longer exist. Others round differently.`
+      : '';
   const { gpu, openGpuPolicy } = host;
   let reason = NO_WEBGPU;
   if (gpu && openGpuPolicy) {
@@ -55,7 +57,7 @@ export async function openPolicy(
         storage,
         reason: [choice?.reason, kernelsRemoved].filter(Boolean).join(' '),
         tune: kernels === 'auto',
-        ...(resumed && { resumed }),
+        ...(savedSet && { resumedKernels: savedSet }),
         ...(kernels !== 'auto' && kernels !== 'safe' && { kernels }),
         onLost: (message) => onEvent(deviceLost(message, true)),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
@@ -84,7 +86,7 @@ async function openAdaptedPolicy(
   const adapters = adapterConfig(config);
   const spec = policySpec(config, env, base);
   const { seed, backend } = config;
-  const yieldToEvents = host.between ?? host.yieldToEvents;
+  const yieldToEvents = host.yieldOrWait ?? host.yieldToEvents;
   const between = (done: number, total: number) => {
     onProgress(done, total);
     return yieldToEvents();
@@ -95,7 +97,7 @@ async function openAdaptedPolicy(
     const { checkFits, trainingPlan } = await import('./trainingMemory.ts');
     if (config.critic !== 'separate') checkFits(await trainingPlan(config, base, env));
     return openCpuAdaptedPolicy(spec, base.weights, adapters, learningMath, {
-      ...{ seed, reason, between, yieldToEvents },
+      ...{ seed, reason, reportProgress: between, yieldToEvents },
       ...(host.threads && { threads: host.threads }),
     });
   };
@@ -111,7 +113,7 @@ async function openAdaptedPolicy(
     if (choice?.kind !== 'cpu') {
       const { openGpuAdaptedPolicy } = await import('../model/gpu/adapters/openGpuAdaptedPolicy.ts');
       return await openGpuAdaptedPolicy(gpu, spec, base.weights, adapters, learningMath, {
-        ...{ seed, reason: choice?.reason ?? '', between },
+        ...{ seed, reason: choice?.reason ?? '', reportProgress: between },
         onLost: (message) => onEvent(deviceLost(message, true)),
         compiling: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });

@@ -36,12 +36,12 @@ export async function openEnvironment(
   { facts, chatTokenizer, base, isContinued = false }: EnvironmentSources,
   { shippedFile, ownEnvironment }: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<OpenedEnvironment> {
-  const askedFacts = await factsFor(config, facts, shippedFile);
-  const create = async (spoken: ChatTokenizer | null) => {
+  const envFacts = await factsFor(config, facts, shippedFile);
+  const create = async (tokenizer: ChatTokenizer | null) => {
     const env =
       config.env === YOUR_ENVIRONMENT && ownEnvironment
-        ? await ownEnvironment({ chatTokenizer: spoken, think: config.think === 'on' })
-        : createEnv(config, askedFacts, spoken);
+        ? await ownEnvironment({ chatTokenizer: tokenizer, think: config.think === 'on' })
+        : createEnv(config, envFacts, tokenizer);
     return isContinued ? env : refuseImitation(env, config);
   };
   if (config.model === 'checkpoint') {
@@ -57,7 +57,7 @@ export async function openEnvironment(
  * such as a server: it has no player to imitate.
  */
 function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
-  if (!env.later || warmStart === 'shipped' || warmStart === 'none') return env;
+  if (!env.asyncAnswers || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
     {
       ...{ place: 'warmStart', what: `${warmStart}, but a server has no player to imitate.` },
@@ -72,10 +72,10 @@ function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
  */
 export async function chatTokenizerOf(
   config: RunConfig,
-  own: ChatTokenizerFiles | null,
+  savedFiles: ChatTokenizerFiles | null,
   { shippedFile }: Pick<Host, 'shippedFile'>,
 ): Promise<ChatTokenizer | null> {
-  const files = await filesOf(config, own, shippedFile);
+  const files = await filesOf(config, savedFiles, shippedFile);
   return files && openTokenizer(files);
 }
 
@@ -88,8 +88,8 @@ const shippedTokenizers = new WeakMap<Host['shippedFile'], ChatTokenizerFiles>()
 const openTokenizers = new WeakMap<ChatTokenizerFiles, ChatTokenizer>();
 
 async function openTokenizer(files: ChatTokenizerFiles): Promise<ChatTokenizer> {
-  const known = openTokenizers.get(files);
-  if (known) return known;
+  const cached = openTokenizers.get(files);
+  if (cached) return cached;
   // imported here, so that the code of tokenizers and templates is loaded only for runs in text
   const chatTokenizer = (await import('../text/chatTokenizer.ts')).openChatTokenizer(files);
   openTokenizers.set(files, chatTokenizer);
@@ -97,9 +97,9 @@ async function openTokenizer(files: ChatTokenizerFiles): Promise<ChatTokenizer> 
 }
 
 async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<ChatTokenizerFiles> {
-  const known = shippedTokenizers.get(shippedFile);
-  if (known) return known;
-  const text = async (name: string) => {
+  const cached = shippedTokenizers.get(shippedFile);
+  if (cached) return cached;
+  const readText = async (name: string) => {
     const bytes = await shippedFile(`${TEXT_AGENT}/${name}`);
     if (bytes) return new TextDecoder().decode(bytes);
     throw new Error(
@@ -107,7 +107,7 @@ async function shippedChatTokenizer(shippedFile: Host['shippedFile']): Promise<C
     );
   };
   const [tokenizer, template, generation] = await Promise.all(
-    ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(text),
+    ['tokenizer.json', 'chat_template.jinja', 'generation_config.json'].map(readText),
   );
   const { stopIds } = await import('../text/chatTokenizer.ts');
   const files = { tokenizer: tokenizer ?? '', template: template ?? '', stops: stopIds(generation ?? '') };

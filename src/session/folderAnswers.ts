@@ -9,20 +9,20 @@ import type { Host } from './host.ts';
 
 type ImportTask = Extract<FolderTask, { kind: 'import' }>;
 /** The tasks that export or import a run and don't need a language model's checkpoint. */
-type RunTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
+type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /**
  * Does a RunTask. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has changed.
  */
 export async function answerFolder(
-  task: RunTask,
+  task: RunFileTask,
   host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
     // imported here, because it contains the exported Python code and the texts of the documents
-    if (task.kind === 'handover') return await (await import('./handOverRun.ts')).handed(task, host);
-    return await imported(task, host);
+    if (task.kind === 'handover') return await (await import('./handOverRun.ts')).handoverAnswer(task, host);
+    return await importAnswer(task, host);
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   }
@@ -32,7 +32,10 @@ export async function answerFolder(
 const trainedParameters = ({ networks }: Checkpoint) =>
   Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
 
-async function imported(task: ImportTask, host: Pick<Host, 'shippedFile' | 'ownEnvironment'>): Promise<FolderAnswer> {
+async function importAnswer(
+  task: ImportTask,
+  host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
+): Promise<FolderAnswer> {
   const files = task.content instanceof Uint8Array ? filesOfZip(task.name, task.content) : task.content;
   const read = readCheckpointFiles(files);
   const answerWith = (run: PackedRun) =>

@@ -1,9 +1,9 @@
-import { type Foreign, foreignCheckpoint } from '../checkpoints/foreignModel.ts';
+import { type ImportedModel, foreignCheckpoint } from '../checkpoints/foreignModel.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Facts } from '../facts/facts.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
-import { bareRun } from '../runs/run.ts';
+import { runWithDefaults } from '../runs/run.ts';
 import type { Host } from './host.ts';
 import { openEnvironment } from './environment.ts';
 
@@ -21,12 +21,12 @@ interface RunStart {
  * fit.
  */
 export async function foreignRun(
-  foreign: Foreign,
+  foreign: ImportedModel,
   { name, config, facts, environment = null }: RunStart,
   host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
 ): Promise<PackedRun> {
   const { env } = await openEnvironment(config, { facts, chatTokenizer: null }, host);
   const checkpoint = foreignCheckpoint(foreign, config, env.vocabulary);
-  const begun = bareRun({ id: 0, name, started: new Date().toISOString(), begun: checkpoint.begun });
-  return packedRun({ ...begun, facts, environment, checkpoint });
+  const run = runWithDefaults({ id: 0, name, started: new Date().toISOString(), begun: checkpoint.begun });
+  return packedRun({ ...run, facts, environment, checkpoint });
 }

@@ -5,10 +5,10 @@ import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../gpu/tensor.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { adapterParameters } from '../model/loraAdapters.ts';
-import { createLearned } from '../model/cpu/network.ts';
+import { createTrained } from '../model/cpu/network.ts';
 import { declareAdapted } from '../model/gpu/adapters/adaptedTensors.ts';
 import { BackendError } from '../model/policy.ts';
-import { policySpec, type Rollouts } from './policySpec.ts';
+import { policySpec, type RolloutSize } from './policySpec.ts';
 import type { SizedBase } from './trainingMemory.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function gpuTrainingParts(
   gpu: GPU,
   config: RunConfig,
   base: SizedBase,
-  env: Rollouts,
+  env: RolloutSize,
 ): Promise<readonly MemoryShare[] | null> {
   const spec = policySpec(config, env, base);
   const adapters = adapterConfig(config);
@@ -29,7 +29,7 @@ export async function gpuTrainingParts(
     if (config.backend === 'auto' && (await offersSoftwareOnly(gpu))) return null;
     const part = await shareGpu(gpu);
     try {
-      const learned = createLearned(adapterParameters(spec.model, adapters), {
+      const learned = createTrained(adapterParameters(spec.model, adapters), {
         reals: (size) => new Float32Array(size),
       });
       return declareAdapted(new Arena(part), part, spec, base.weights, adapters, learned, {}).memory;

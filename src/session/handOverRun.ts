@@ -53,7 +53,7 @@ export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'ship
  * Exports the checkpoint of a run as a zip for an engine, with a list that says how each knob was translated. Without
  * an engine, only the list. Throws ProblemError as `handoverEnvironment` does.
  */
-export async function handed(
+export async function handoverAnswer(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
   host: Pick<Host, 'shippedFile'>,
 ): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {

@@ -12,7 +12,7 @@ const MAX_STATE_BYTES = 96 * 2 ** 20;
 const MAX_BRANCHES = 40;
 
 /**
- * The past of a run, for questions about it. It keeps up to 64 updates (`leastMissed` chooses which): the batch with
+ * The past of a run, for questions about it. It keeps up to 64 updates (`mostRedundant` chooses which): the batch with
  * its configuration and what the update did with it, and the policy's weights and moments before and after. Memory
  * limits this further: batches take at most 64 MiB, except that the newest batch and the one on screen always stay;
  * weights and moments take at most 96 MiB. So a batch may be kept longer than the weights around it.
@@ -22,58 +22,58 @@ export class RunHistory {
   readonly #lessons = new Map<number, Lesson>(); // by update; only for updates in `#batches`
   readonly #states = new Map<number, NetworkState>(); // the network after an update
   readonly #branches = new Map<number, KeptBatch>();
-  #lesson: Lesson | null = null; // of the update in progress
-  #branched = 0; // number of branches so far
-  #onScreen: number | null = null; // the update that the page shows
+  #currentLesson: Lesson | null = null; // of the update in progress
+  #branchCount = 0; // number of branches so far
+  #shownUpdate: number | null = null; // the update that the page shows
 
   /** Always keeps this update, because the page shows it. Null: the page shows none. */
-  hold(update: number | null): void {
-    this.#onScreen = update;
+  setShown(update: number | null): void {
+    this.#shownUpdate = update;
   }
 
   /** Keeps the batch that an update learns from. */
-  noteBatch(batch: BatchView, config: RunConfig): void {
+  keepBatch(batch: BatchView, config: RunConfig): void {
     // after a rollback, the run repeats updates
-    for (const update of this.#batches.keys()) if (update >= batch.update) this.#forget(update);
+    for (const update of this.#batches.keys()) if (update >= batch.update) this.#deleteUpdate(update);
     this.#batches.set(batch.update, { batch, config });
     while (this.#batches.size > KEPT_UPDATES || this.bytes > MAX_BATCH_BYTES) {
-      const others = this.updates.filter((update) => update !== this.#onScreen && update !== batch.update);
+      const others = this.updates.filter((update) => update !== this.#shownUpdate && update !== batch.update);
       if (others.length === 0) break;
-      this.#forget(leastMissed(others));
+      this.#deleteUpdate(mostRedundant(others));
     }
   }
 
   /** Keeps what the update in progress did with its batch. */
-  noteLesson(lesson: Lesson): void {
-    this.#lesson = lesson;
+  keepLesson(lesson: Lesson): void {
+    this.#currentLesson = lesson;
   }
 
   /**
    * Keeps the network after `update`. The caller must not change it any more. A network larger than the limit is not
    * kept.
    */
-  noteState(update: number, state: NetworkState): void {
-    if (this.#lesson && this.#batches.has(update)) this.#lessons.set(update, this.#lesson);
-    this.#lesson = null;
+  keepState(update: number, state: NetworkState): void {
+    if (this.#currentLesson && this.#batches.has(update)) this.#lessons.set(update, this.#currentLesson);
+    this.#currentLesson = null;
     for (const at of this.#states.keys()) if (at >= update) this.#states.delete(at);
     this.#states.set(update, state);
-    let wanted = this.updates;
-    this.#prune(wanted, update);
+    let keptUpdates = this.updates;
+    this.#prune(keptUpdates, update);
     while (this.#stateBytes() > MAX_STATE_BYTES) {
-      const others = wanted.filter((each) => each !== this.#onScreen);
+      const others = keptUpdates.filter((each) => each !== this.#shownUpdate);
       if (others.length === 0) break;
-      const missed = leastMissed(others);
-      wanted = wanted.filter((each) => each !== missed);
-      this.#prune(wanted, update);
+      const redundant = mostRedundant(others);
+      keptUpdates = keptUpdates.filter((each) => each !== redundant);
+      this.#prune(keptUpdates, update);
     }
     if (this.#stateBytes() > MAX_STATE_BYTES) this.#states.clear();
   }
 
   /** Keeps a branch, so that questions about it can be answered. Returns its number. */
-  noteBranch(batch: BatchView, config: RunConfig): number {
-    this.#branches.set(++this.#branched, { batch, config });
-    this.#branches.delete(this.#branched - MAX_BRANCHES);
-    return this.#branched;
+  keepBranch(batch: BatchView, config: RunConfig): number {
+    this.#branches.set(++this.#branchCount, { batch, config });
+    this.#branches.delete(this.#branchCount - MAX_BRANCHES);
+    return this.#branchCount;
   }
 
   /** The updates whose batches are kept, ascending. */
@@ -111,14 +111,14 @@ export class RunHistory {
     return [...this.#states.values()].at(-1)?.weights;
   }
 
-  #forget(update: number): void {
+  #deleteUpdate(update: number): void {
     this.#batches.delete(update);
     this.#lessons.delete(update);
   }
 
   /**
-   * Drops networks that are neither before nor after an update of `wanted`. The newest stays, because it's before the
-   * next update.
+   * Drops networks that are neither before nor after an update of `keptUpdates`. The newest stays, because it's before
+   * the next update.
    */
   #prune(wanted: readonly number[], newest: number): void {
     const needed = new Set(wanted.flatMap((update) => [update - 1, update]));
@@ -139,7 +139,7 @@ function stateBytes({ weights, adamM, adamV }: NetworkState): number {
 /** The largest number of kept updates. */
 const KEPT_UPDATES = 64;
 /**
- * The number of newest updates that `leastMissed` spares if there are at least 26 updates, so that the person can go
+ * The number of newest updates that `mostRedundant` spares if there are at least 26 updates, so that the person can go
  * through them one by one.
  */
 const NEWEST_UPDATES = 24;
@@ -150,13 +150,13 @@ const NEWEST_UPDATES = 24;
  * oldest one if several are equal. So the kept updates spread over the whole run and are denser towards its end. Throws
  * if `updates` is empty.
  */
-function leastMissed(updates: readonly number[]): number {
+function mostRedundant(updates: readonly number[]): number {
   const [first] = updates;
   if (first === undefined) throw new Error('leastMissed: there are no updates.');
-  let [missed, gap] = [first, Infinity];
+  let [redundant, gap] = [first, Infinity];
   for (let i = 1; i < updates.length - NEWEST_UPDATES; i++) {
     const [before = 0, at = 0, after = 0] = updates.slice(i - 1, i + 2);
-    if (after - before < gap) [missed, gap] = [at, after - before];
+    if (after - before < gap) [redundant, gap] = [at, after - before];
   }
-  return missed;
+  return redundant;
 }

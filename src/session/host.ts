@@ -4,7 +4,7 @@ import type { BackendChoice } from '../model/chooseBackend.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import type { Speaking } from '../envs/speech.ts';
+import type { AgentLanguage } from '../envs/turnCodec.ts';
 
 /** Everything a session needs from where it runs, a browser worker or Node. */
 export interface Host {
@@ -22,14 +22,14 @@ export interface Host {
    * Opens the environment that a person wrote and wants to train on. Absent if there is none. Throws if the environment
    * is faulty.
    */
-  readonly ownEnvironment?: (speaking: Speaking) => Promise<ToolEnv>;
+  readonly ownEnvironment?: (speaking: AgentLanguage) => Promise<ToolEnv>;
   readonly now: () => number; // ms
   readonly yieldToEvents: () => Promise<void>; // lets the event loop run
   /**
    * Called between two pieces of a stage that may take minutes. Lets the event loop run, waits while the run is paused,
    * and throws if the run was replaced.
    */
-  readonly between?: () => Promise<void>;
+  readonly yieldOrWait?: () => Promise<void>;
   readonly fenced?: () => boolean; // true: each stage of an update waits until the device is done
 }
 
@@ -42,7 +42,7 @@ export type OpenGpuPolicy = (
     readonly storage: RunConfig['storage'];
     readonly reason: string; // why this backend was chosen; '' if there was nothing to choose
     readonly kernels?: KernelSet; // the set to use, without any choice
-    readonly resumed?: KernelSet; // the set that a resumed run began with
+    readonly resumedKernels?: KernelSet; // the set that a resumed run began with
     readonly tune: boolean; // true: may use the set measured on this adapter earlier, and may measure for later runs
     readonly onLost?: (message: string) => void;
     readonly progress?: (done: number, total: number) => void; // gets the number of compiled pipelines

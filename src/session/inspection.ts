@@ -1,7 +1,7 @@
-import { distribution, logprobs } from '../analysis/tokenDistribution.ts';
+import { tokenLogprobs, recordedLogprobs } from '../analysis/tokenDistribution.ts';
 import { rerun } from '../analysis/replay.ts';
-import { whyMoved } from '../analysis/why.ts';
-import { type BatchView, recordOf } from '../domain/batch.ts';
+import { explainChange } from '../analysis/why.ts';
+import { type BatchView, recordedRow } from '../domain/batch.ts';
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
@@ -36,20 +36,20 @@ const ANSWERING: Answering = {
     return { kind: 'checksum', checksum: tensorsHash(policy.parameters, state.policy.weights) };
   },
   batch: ({ history }, { update }) => ({ kind: 'batch', kept: history.batch(update) ?? null }),
-  distribution: async (by, { of, position, since, anyway = false }) => {
-    const { batch, config, row } = by.rollout(of);
+  distribution: async (by, { rollout: address, position, since, anyway = false }) => {
+    const { batch, config, row } = by.rollout(address);
     const state = batch.states[row * batch.length + position] ?? 0;
     const ask = async (weights: Weights) => {
-      const reader = await by.reading(weights, config);
-      reader.load(recordOf(batch, row, position));
-      return distribution(reader, by.grammar(config), state, position, config.temperature);
+      const reader = await by.rowPolicy(weights, config);
+      reader.load(recordedRow(batch, row, position));
+      return tokenLogprobs(reader, by.grammar(config), state, position, config.temperature);
     };
     return unlessExpensive(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
-      const current = await by.current();
+      const current = await by.currentWeights();
       const now = await ask(current);
-      if (since === 'begun') return { kind: 'distribution', before: await ask(by.begun), after: now, now };
+      if (since === 'begun') return { kind: 'distribution', before: await ask(by.initialWeights), after: now, now };
       const known = (weights: Weights) => (weights === current ? now : ask(weights));
-      return { kind: 'distribution', ...(await by.around(batch.update, known)), now };
+      return { kind: 'distribution', ...(await by.beforeAndAfter(batch.update, known)), now };
     });
   },
   logprobs: async (by, { update, row, anyway = false }) => {
@@ -57,68 +57,71 @@ const ANSWERING: Answering = {
     const { batch, config } = entry;
     if (row === null) {
       const job = { tokens: 2 * tokensOf(batch), rows: batch.rows, anyway };
-      const score = (weights: Weights) => by.scoring(weights, entry);
-      return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, score)) }));
+      const score = (weights: Weights) => by.batchLogprobs(weights, entry);
+      return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.beforeAndAfter(update, score)) }));
     }
-    const record = recordOf(batch, row);
-    const ask = async (weights: Weights) => logprobs(await by.reading(weights, config), record, config.temperature);
+    const record = recordedRow(batch, row);
+    const ask = async (weights: Weights) =>
+      recordedLogprobs(await by.rowPolicy(weights, config), record, config.temperature);
     const job = { tokens: 2 * (batch.lengths[row] ?? 0), rows: 1, anyway };
-    return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.around(update, ask)) }));
+    return unlessExpensive(by, job, async () => ({ kind: 'logprobs', ...(await by.beforeAndAfter(update, ask)) }));
   },
-  why: async (by, { update, anyway = false, apart = false, ...token }) => {
+  why: async (by, { update, anyway = false, byRollout = false, ...token }) => {
     const entry = by.batch(update);
     const [before, after] = [by.history.state(update - 1), by.history.state(update)];
     const lesson = by.history.lesson(update);
-    if (!before || !after || !lesson) return { kind: 'why', why: null, apart: null };
-    const whole = { ...entry, before, after, lesson };
-    const own = READING_PASSES * (entry.batch.lengths[token.row] ?? 0);
-    const all = LEARNING_PASSES * lesson.steps.length * tokensOf(entry.batch);
-    const cost = apart ? null : await by.expensive(all, entry.batch.rows);
-    const reading = (weights: Weights) => by.reading(weights, entry.config);
-    const replaying = cost ? null : () => by.replaying(entry.config);
-    const job = cost ? { tokens: own, rows: 1, anyway } : { tokens: own + all, rows: entry.batch.rows, anyway: true };
+    if (!before || !after || !lesson) return { kind: 'why', why: null, splitCost: null };
+    const keptUpdate = { ...entry, before, after, lesson };
+    const rowCost = READING_PASSES * (entry.batch.lengths[token.row] ?? 0);
+    const batchCost = LEARNING_PASSES * lesson.steps.length * tokensOf(entry.batch);
+    const cost = byRollout ? null : await by.highCost(batchCost, entry.batch.rows);
+    const rowPolicy = (weights: Weights) => by.rowPolicy(weights, entry.config);
+    const batchReplay = cost ? null : () => by.batchReplay(entry.config);
+    const job = cost
+      ? { tokens: rowCost, rows: 1, anyway }
+      : { tokens: rowCost + batchCost, rows: entry.batch.rows, anyway: true };
     return unlessExpensive(by, job, async () => {
-      return { kind: 'why', why: await whyMoved({ reading, replaying }, whole, token), apart: cost };
+      return { kind: 'why', why: await explainChange({ rowPolicy, batchReplay }, keptUpdate, token), splitCost: cost };
     });
   },
   rerun: async (by, { update, anyway = false }) => {
     const { batch, config } = by.batch(update);
-    const ask = async (weights: Weights) => rerun(await by.replaying(config), by.env, config, { update, weights });
+    const ask = async (weights: Weights) => rerun(await by.batchReplay(config), by.env, config, { update, weights });
     const job = { tokens: DRAWING_PASSES * 2 * tokensOf(batch), rows: batch.rows, anyway };
-    return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.around(update, ask)) }));
+    return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.beforeAndAfter(update, ask)) }));
   },
   attention: async (by, { update, row, position, anyway = false }) => {
     const { batch, config } = by.batch(update);
     const weights = by.history.state(update - 1)?.weights;
     if (!weights) return { kind: 'attention', attention: null };
     return unlessExpensive(by, { tokens: position, rows: 1, anyway }, async () => {
-      const reader = await by.reading(weights, config);
-      reader.load(recordOf(batch, row));
+      const reader = await by.rowPolicy(weights, config);
+      reader.load(recordedRow(batch, row));
       return { kind: 'attention', attention: await reader.attention(0, position) };
     });
   },
   preview: previewAnswer,
-  branch: async (by, { of, position, token, temperature, take }) => {
-    const rollout = by.rollout(of);
+  branch: async (by, { rollout: address, position, token, temperature, drawIndex }) => {
+    const rollout = by.rollout(address);
     const { batch, config, row } = rollout;
     const { seed, environmentSeed } = batch.episodes.find((episode) => episode.row === row) ?? {
       seed: 0,
       environmentSeed: 0,
     };
-    const script = [...actionsBefore(rollout, position), token];
-    const reader = await by.reading(await by.current(), config);
+    const agentPrefix = [...actionsBefore(rollout, position), token];
+    const reader = await by.rowPolicy(await by.currentWeights(), config);
     const played = await branch(reader, by.env, config, {
       seed,
       environmentSeed,
-      script,
+      agentPrefix,
       temperature,
-      take,
+      drawIndex,
       yieldToEvents: () => by.yieldToEvents(),
     });
-    return { kind: 'branch', branch: played, id: by.history.noteBranch(played, config) };
+    return { kind: 'branch', branch: played, id: by.history.keepBranch(played, config) };
   },
-  demonstrations: ({ shown }) => ({ kind: 'demonstrations', shown: shown() }),
-  'ask-form': ({ env: { asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
+  demonstrations: ({ demonstrations }) => ({ kind: 'demonstrations', shown: demonstrations() }),
+  'ask-form': ({ env: { taskForm: asking } }) => ({ kind: 'ask-form', form: asking ? formOf(asking) : null }),
   talk,
 };
 
@@ -141,7 +144,7 @@ async function unlessExpensive<T>(
   { tokens, rows, anyway }: { readonly tokens: number; readonly rows: number; readonly anyway: boolean },
   answer: () => Promise<T>,
 ): Promise<T | Extract<Answer, { kind: 'dear' }>> {
-  const cost = anyway ? null : await by.expensive(tokens, rows);
+  const cost = anyway ? null : await by.highCost(tokens, rows);
   return cost ? { kind: 'dear', cost } : by.timed(tokens, answer);
 }
 

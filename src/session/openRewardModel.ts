@@ -12,16 +12,16 @@ const REWARD_MODEL_ROWS = 64;
 
 /**
  * Opens a reward model with the same architecture as the policy and a scalar head. It continues from the reward model
- * in `from`; without one, it begins with a copy of `first`, the policy's starting weights, and a head of 0. Null if the
- * knobs ask for no reward model. It always runs on the CPU, because it's small and has to answer between two stages of
- * an update. Throws CheckpointError if `from` was trained without a reward model, or its reward model has another
- * shape.
+ * in `from`; without one, it begins with a copy of `initialWeights`, the policy's starting weights, and a head of 0.
+ * Null if the knobs ask for no reward model. It always runs on the CPU, because it's small and has to answer between
+ * two stages of an update. Throws CheckpointError if `from` was trained without a reward model, or its reward model has
+ * another shape.
  */
 export function openRewardModel(
   policy: Policy,
   { seed, rewardModel }: RunConfig,
   from: Checkpoint | null,
-  first: Weights,
+  initialWeights: Weights,
 ): RewardModel | null {
   if (rewardModel === 'off') return null;
   if (from && from.progress.update > 0 && !from.rewardModel)
@@ -44,7 +44,7 @@ export function openRewardModel(
       throw new CheckpointError(`Its reward model is not this run's: ${why}`);
     }
   } else {
-    network.writeWeights(new Map([...first].filter(([name]) => !name.startsWith('value_head.'))));
+    network.writeWeights(new Map([...initialWeights].filter(([name]) => !name.startsWith('value_head.'))));
   }
   return opened;
 }

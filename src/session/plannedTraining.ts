@@ -27,7 +27,7 @@ export async function plannedTraining(
     const { gpuTrainingParts } = await import('./gpuTrainingParts.ts');
     const parts = await gpuTrainingParts(gpu, config, base, env);
     const bytes = parts?.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
-    if (parts) return { engine: 'gpu', parts, bytes, most: null, fitting: [] };
+    if (parts) return { engine: 'gpu', parts, bytes, maxBytes: null, fitting: [] };
   }
   return trainingPlan(config, base, env, envOf);
 }

@@ -37,21 +37,21 @@ export function openGame(): (task: PlayedTask, setup?: PlaySetup) => Answer {
     return env;
   };
   return (
-    { config, seed, environmentSeed, tokens: earlier, typed },
+    { config, seed, environmentSeed, tokens: earlierTokens, typed },
     { facts = null, chatTokenizer = null, written = null } = {},
   ) => {
     try {
       const env = envOf(config, { facts, chatTokenizer, written });
       const conditions = { env, settings: envSettings(config) };
       const task = { seed, environmentSeed };
-      const before = playTokens(conditions, task, earlier);
+      const before = playTokens(conditions, task, earlierTokens);
       const turn = typed === undefined || !chatTokenizer ? [] : typedTurn(chatTokenizer.codec, typed, before.budget);
-      const tokens = [...earlier, ...turn];
+      const tokens = [...earlierTokens, ...turn];
       const played = turn.length === 0 ? before : playTokens(conditions, task, tokens);
       const expert = played.stop === null ? null : playExpert(conditions, task);
-      const shown = chatTokenizer ? { ...played, legal: [] } : played;
+      const episode = chatTokenizer ? { ...played, legal: [] } : played;
       const tools = chatTokenizer && env.tools.map(({ name }) => name);
-      return { kind: 'play', vocabulary: env.vocabulary, tokens, tools, played: shown, expert };
+      return { kind: 'play', vocabulary: env.vocabulary, tokens, tools, played: episode, expert };
     } catch (error) {
       return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
     }

@@ -5,13 +5,17 @@ import { modelConfig } from '../model/architecture.ts';
 import type { PolicySpec } from '../model/policy.ts';
 
 /** The properties of an environment that determine the size of its rollouts. */
-export type Rollouts = Pick<ToolEnv, 'maxTokens' | 'vocabulary'>;
+export type RolloutSize = Pick<ToolEnv, 'maxTokens' | 'vocabulary'>;
 
 /**
  * The sizes of a run's policy, for a backend. `base` is the checkpoint that the run trains adapters for, if there is
  * one.
  */
-export function policySpec(config: RunConfig, env: Rollouts, base: Pick<BaseCheckpoint, 'model'> | null): PolicySpec {
+export function policySpec(
+  config: RunConfig,
+  env: RolloutSize,
+  base: Pick<BaseCheckpoint, 'model'> | null,
+): PolicySpec {
   const { critic, prompts, groupSize, minibatches } = config;
   const rows = prompts * groupSize;
   const value_head = critic === 'shared';

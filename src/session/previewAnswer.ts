@@ -1,12 +1,12 @@
 import type { RunConfig } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { type BatchView, isMeasured, type KeptBatch } from '../domain/batch.ts';
-import { previewBatch, type StepLogprobs } from '../rl/previewBatch.ts';
+import { previewBatch, type StepOutputs } from '../rl/previewBatch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
 import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
-import { loadKept } from '../analysis/attribution.ts';
+import { loadBatch } from '../analysis/attribution.ts';
 import type { Replay } from '../analysis/replay.ts';
 
 /**
@@ -34,16 +34,18 @@ export async function previewAnswer(
     );
   }
   const complete = await withMeasurements(by, { batch, config }, { ...config, ...changes });
-  const later = LATER_KNOBS.some((name) => changes[name] !== undefined);
-  const apart = config.critic === 'separate';
-  if (apart && changes.valueClip !== undefined) {
+  const needsRepeat = LATER_KNOBS.some((name) => changes[name] !== undefined);
+  const hasSeparateCritic = config.critic === 'separate';
+  if (hasSeparateCritic && changes.valueClip !== undefined) {
     throw new Error(
       'No preview: the value clip acts from the second epoch on, and the values of a separate critic there are not kept.',
     );
   }
-  const all = later ? await repeatedSteps(by, { batch, config }) : null;
-  const seen = apart ? (all?.map((step) => ({ ...step, values: batch.values })) ?? null) : all;
-  return { kind: 'preview', preview: previewBatch({ batch: complete, config, lesson }, changes, seen) };
+  const allSteps = needsRepeat ? await stepOutputsOf(by, { batch, config }) : null;
+  const stepOutputs = hasSeparateCritic
+    ? (allSteps?.map((step) => ({ ...step, values: batch.values })) ?? null)
+    : allSteps;
+  return { kind: 'preview', preview: previewBatch({ batch: complete, config, lesson }, changes, stepOutputs) };
 }
 
 /** The batch, completed with the numbers that the changed configuration needs. */
@@ -54,21 +56,21 @@ async function withMeasurements(by: Readers, { batch, config }: KeptBatch, chang
   const needsReference = changed.klCoef !== 0 || changed.klRewardCoef !== 0;
   if (!needsReference || isMeasured({ batch, config }, 'refLogprobs')) return batch;
   // the reference policy has the weights from the start of the run
-  const refLogprobs = await by.scoring(by.begun, { batch, config });
+  const refLogprobs = await by.batchLogprobs(by.initialWeights, { batch, config });
   return { ...batch, refLogprobs };
 }
 
 // a dragged slider asks about the same update many times
-const known = new WeakMap<BatchView, readonly StepLogprobs[] | null>();
+const cache = new WeakMap<BatchView, readonly StepOutputs[] | null>();
 
 /**
  * The numbers of each optimizer step of an update, cached for each batch; null as in `stepLogprobs`. Throws if the
  * update can't be repeated.
  */
-async function repeatedSteps(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepLogprobs[] | null> {
-  const cached = known.get(batch);
+async function stepOutputsOf(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepOutputs[] | null> {
+  const cached = cache.get(batch);
   if (cached !== undefined) return cached;
-  if (by.answering) {
+  if (by.adaptedPolicies) {
     throw new Error(
       'No preview: this knob acts from the second optimizer step on. Repeating the update with a checkpoint would take minutes.',
     );
@@ -76,9 +78,9 @@ async function repeatedSteps(by: Readers, { batch, config }: KeptBatch): Promise
   const before = by.history.state(batch.update - 1);
   const lesson = by.history.lesson(batch.update);
   if (!before || !lesson) throw new Error('The weights before this update are no longer kept.');
-  const seen = await stepLogprobs(await by.replaying(config), batch, lesson, before);
-  known.set(batch, seen);
-  return seen;
+  const stepOutputs = await stepLogprobs(await by.batchReplay(config), batch, lesson, before);
+  cache.set(batch, stepOutputs);
+  return stepOutputs;
 }
 
 /**
@@ -91,16 +93,16 @@ async function stepLogprobs(
   batch: BatchView,
   lesson: Lesson,
   before: NetworkState,
-): Promise<readonly StepLogprobs[] | null> {
+): Promise<readonly StepOutputs[] | null> {
   if (lesson.steps.some(({ optimizer }) => optimizer.criticOnly)) return null;
   policy.writeState({ policy: before, critic: null });
-  loadKept({ policy, math }, batch, creditOf(batch, lesson.credit));
-  math.show();
-  const seen: StepLogprobs[] = [];
+  loadBatch({ policy, math }, batch, creditOf(batch, lesson.credit));
+  math.setTerm();
+  const stepOutputs: StepOutputs[] = [];
   for (const { rows, objective, optimizer, temperature } of lesson.steps) {
     await policy.learn(rows, objective, optimizer, temperature);
     await policy.report(); // reading the report empties the list of steps
-    seen.push(math.seen());
+    stepOutputs.push(math.stepOutputs());
   }
-  return seen;
+  return stepOutputs;
 }

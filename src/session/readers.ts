@@ -1,7 +1,7 @@
 import type { ReadingPolicy } from '../analysis/readingPolicy.ts';
 import { openReplay, readingSpec, type Replay } from '../analysis/replay.ts';
 import { createTermMath, type TermMath } from '../analysis/termMath.ts';
-import { logprobs } from '../analysis/tokenDistribution.ts';
+import { recordedLogprobs } from '../analysis/tokenDistribution.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import type { Cost } from '../domain/cost.ts';
@@ -28,12 +28,12 @@ export class Readers {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly history: RunHistory;
-  readonly begun: Weights; // the weights before any training
+  readonly initialWeights: Weights; // the weights before any training
   /** The run's current knobs. They may have changed since a rollout was drawn. */
   readonly config: () => RunConfig;
   /** The demonstrations that the run is imitating now; null if it isn't imitating. */
-  readonly shown: () => DemonstratedStep | null;
-  readonly answering: AnsweringPolicies | null; // only for a run that trains adapters
+  readonly demonstrations: () => DemonstratedStep | null;
+  readonly adaptedPolicies: AnsweringPolicies | null; // only for a run that trains adapters
   readonly #seed: number;
   #reader: CpuPolicy | null = null;
   #replay: Replay | null = null;
@@ -44,18 +44,18 @@ export class Readers {
     policy,
     env,
     history,
-    begun,
+    initialWeights,
     config,
-    shown,
-    answering,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'begun' | 'config' | 'shown' | 'answering'>) {
+    demonstrations,
+    adaptedPolicies,
+  }: Pick<Readers, 'policy' | 'env' | 'history' | 'initialWeights' | 'config' | 'demonstrations' | 'adaptedPolicies'>) {
     this.policy = policy;
     this.env = env;
     this.history = history;
-    this.begun = begun;
+    this.initialWeights = initialWeights;
     this.config = config;
-    this.shown = shown;
-    this.answering = answering;
+    this.demonstrations = demonstrations;
+    this.adaptedPolicies = adaptedPolicies;
     this.#seed = config().seed;
   }
 
@@ -63,10 +63,10 @@ export class Readers {
    * A policy with one row and these weights. Every call returns the same policy, so the weights of the last call are
    * gone. Throws BackendError if there isn't enough memory.
    */
-  async reading(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
+  async rowPolicy(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
     const spec = readingSpec(this.policy, 1);
-    const reader = this.answering
-      ? await this.answering.open(spec, learningMath, this.#seed)
+    const reader = this.adaptedPolicies
+      ? await this.adaptedPolicies.open(spec, learningMath, this.#seed)
       : (this.#reader ??= createCpuPolicy(spec, learningMath, { precision: 'f32', seed: this.#seed, reason: '' }));
     reader.writeWeights(weights);
     reader.setGrammar(this.grammar(config));
@@ -75,39 +75,41 @@ export class Readers {
 
   /**
    * A policy for a whole batch, to repeat updates. Every call returns the same policy. For adapters, it replaces the
-   * policy with one row. Throws as `reading` does.
+   * policy with one row. Throws as `rowPolicy` does.
    */
-  async replaying(config: RunConfig): Promise<Replay> {
-    const replay = this.answering ? await this.#replayAdapters(this.answering) : this.#ownReplay();
+  async batchReplay(config: RunConfig): Promise<Replay> {
+    const replay = this.adaptedPolicies ? await this.#replayAdapters(this.adaptedPolicies) : this.#ownReplay();
     replay.policy.setGrammar(this.grammar(config));
     return replay;
   }
 
   /** Log-probabilities of all tokens of a batch with these weights. */
-  async scoring(weights: Weights, { batch, config }: KeptBatch): Promise<Float32Array> {
+  async batchLogprobs(weights: Weights, { batch, config }: KeptBatch): Promise<Float32Array> {
     // rows that are read together share their common beginning
-    const reader = this.answering ? (await this.replaying(config)).policy : await this.reading(weights, config);
-    if (this.answering) reader.writeWeights(weights);
-    return logprobs(reader, batch, config.temperature);
+    const reader = this.adaptedPolicies
+      ? (await this.batchReplay(config)).policy
+      : await this.rowPolicy(weights, config);
+    if (this.adaptedPolicies) reader.writeWeights(weights);
+    return recordedLogprobs(reader, batch, config.temperature);
   }
 
   /**
    * The cost of running `tokens` tokens through a policy with `rows` rows, if it's large. Null if it's small, as it
    * always is in a run that doesn't train adapters.
    */
-  async expensive(tokens: number, rows: number): Promise<Cost | null> {
-    const cost = await this.answering?.cost(readingSpec(this.policy, rows), tokens);
+  async highCost(tokens: number, rows: number): Promise<Cost | null> {
+    const cost = await this.adaptedPolicies?.cost(readingSpec(this.policy, rows), tokens);
     return cost && (cost.seconds > CHEAP_SECONDS || cost.bytes > CHEAP_BYTES) ? cost : null;
   }
 
   /** Lets the event loop run during long answers. */
   yieldToEvents(): Promise<void> {
-    return this.answering?.yieldToEvents() ?? Promise.resolve();
+    return this.adaptedPolicies?.yieldToEvents() ?? Promise.resolve();
   }
 
   /** Does work on about `tokens` tokens and times it, to estimate the cost of later answers. */
   timed<T>(tokens: number, work: () => Promise<T>): Promise<T> {
-    return this.answering ? this.answering.timed(readingSpec(this.policy, 1), tokens, work) : work();
+    return this.adaptedPolicies ? this.adaptedPolicies.timed(readingSpec(this.policy, 1), tokens, work) : work();
   }
 
   #ownReplay(): Replay {
@@ -125,12 +127,12 @@ export class Readers {
   }
 
   /** The current weights. */
-  async current(): Promise<Weights> {
+  async currentWeights(): Promise<Weights> {
     return this.history.newestWeights() ?? (await this.policy.readState()).policy.weights;
   }
 
   /** Calls `ask` with the weights before an update and then with those after it. Null for weights that aren't kept. */
-  async around<T>(update: number, ask: (weights: Weights) => T | Promise<T>) {
+  async beforeAndAfter<T>(update: number, ask: (weights: Weights) => T | Promise<T>) {
     const [before, after] = [this.history.state(update - 1)?.weights, this.history.state(update)?.weights];
     return { before: before ? await ask(before) : null, after: after ? await ask(after) : null };
   }
@@ -152,7 +154,7 @@ export class Readers {
 
   /** Frees the memory of all policies. */
   dispose(): void {
-    this.answering?.close();
+    this.adaptedPolicies?.close();
     this.#reader?.destroy();
     this.#replay?.policy.destroy();
   }

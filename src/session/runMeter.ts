@@ -13,10 +13,10 @@ export class RunMeter {
   private readonly now: () => number;
   private readonly clock: StageClock;
   private stage: Stage = 'other'; // stage of the work until the next event
-  private midway = false; // whether the run is within an update
+  private isWithinUpdate = false; // whether the run is within an update
   private countedFrom: number | null = null; // kernels are counted after this update
   private counted = 0; // number of updates in which kernels were counted
-  private asker: ((answer: Answer) => void) | null = null; // gets the profile at the end of the update
+  private onProfile: ((answer: Answer) => void) | null = null; // gets the profile at the end of the update
 
   constructor(now: () => number) {
     this.now = now;
@@ -24,39 +24,39 @@ export class RunMeter {
   }
 
   /** Call it when another run begins, or the run returns to a checkpoint. The run is then between two updates. */
-  begin(): void {
-    [this.midway, this.countedFrom, this.counted] = [false, null, 0];
+  reset(): void {
+    [this.isWithinUpdate, this.countedFrom, this.counted] = [false, null, 0];
     this.refuse('The run was restarted in the meantime.');
   }
 
   /** Call it before an event is pulled. */
-  pulling(): void {
+  beforePull(): void {
     this.clock.start();
     this.clock.enter(this.stage);
-    this.midway = true;
+    this.isWithinUpdate = true;
   }
 
   /** Call it after an event of any type was pulled. */
-  pulled(): void {
+  afterPull(): void {
     this.clock.enter('other');
   }
 
   /**
-   * Takes note of an event after it was handled. For the metrics of an update, returns its times; null for all other
-   * events and for the first evaluation.
+   * Takes note of an event after the worker has handled it. For the metrics of an update, returns the update's times.
+   * Returns null for all other events, and for the first evaluation.
    */
-  async hear(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
+  async noteEvent(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
     if (event.type === 'phase') this.stage = STAGES.find((name) => name === event.phase) ?? 'other';
     if (event.type === 'batch') this.stage = 'other'; // what remains is short: metrics, the monitor, the reward model
     // the run can stop here, between updates
-    if (event.type === 'running' || event.type === 'imitated') this.midway = false;
+    if (event.type === 'running' || event.type === 'imitated') this.isWithinUpdate = false;
     if (event.type !== 'metrics') return null;
     this.stage = 'other';
-    this.midway = false;
+    this.isWithinUpdate = false;
     const times = this.clock.finish(event.update, this.fenced);
     if (this.countedFrom === null) {
       this.countedFrom = event.update;
-      policy.tally(this.now);
+      policy.startProfile(this.now);
     }
     this.counted = event.update - this.countedFrom;
     await this.measure(policy);
@@ -69,7 +69,7 @@ export class RunMeter {
    */
   async pause(policy: Policy | undefined): Promise<void> {
     this.clock.stop();
-    if (this.midway) this.refuse('The run is paused within an update. Step one update, then measure.');
+    if (this.isWithinUpdate) this.refuse('The run is paused within an update. Step one update, then measure.');
     else if (policy) await this.measure(policy);
   }
 
@@ -77,31 +77,35 @@ export class RunMeter {
    * Measures a profile at the end of the current update, or at once if no events are being pulled, and passes it to
    * `onAnswer`. A later call replaces an earlier one.
    */
-  async ask(onAnswer: (answer: Answer) => void, policy: Policy | undefined, pumping: boolean): Promise<void> {
+  async requestProfile(
+    onAnswer: (answer: Answer) => void,
+    policy: Policy | undefined,
+    pumping: boolean,
+  ): Promise<void> {
     this.refuse('Another measurement was started in the meantime.');
-    this.asker = onAnswer;
+    this.onProfile = onAnswer;
     if (!policy) this.refuse('There is no run to measure. Run training first.');
     else if (!pumping) await this.pause(policy);
   }
 
   private refuse(message: string): void {
-    this.asker?.({ kind: 'refused', message });
-    this.asker = null;
+    this.onProfile?.({ kind: 'refused', message });
+    this.onProfile = null;
   }
 
   private async measure(policy: Policy): Promise<void> {
-    const { asker } = this;
-    this.asker = null;
-    if (!asker) return;
+    const { onProfile } = this;
+    this.onProfile = null;
+    if (!onProfile) return;
     if (this.counted === 0) {
-      asker({ kind: 'refused', message: 'No update has finished yet. Train one first.' });
+      onProfile({ kind: 'refused', message: 'No update has finished yet. Train one first.' });
       return;
     }
     this.clock.stop();
     try {
-      asker({ kind: 'profile', updates: this.counted, profile: await policy.profile(this.now) });
+      onProfile({ kind: 'profile', updates: this.counted, profile: await policy.profile(this.now) });
     } catch (error) {
-      asker({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+      onProfile({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
     }
   }
 }

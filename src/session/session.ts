@@ -1,6 +1,6 @@
 import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
-import { reconfigured, type RunConfig } from '../config/config.ts';
+import { configAfterChanges, type RunConfig } from '../config/config.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../config/knobChange.ts';
 import { contradictions } from '../config/contradictions.ts';
@@ -20,8 +20,8 @@ import { AnsweringPolicies } from './answeringPolicies.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
-import { imitation, isShown, shownNow } from './imitation.ts';
-import { LongStage } from './longStage.ts';
+import { imitation, imitatesFirst, currentDemonstrations } from './imitation.ts';
+import { StageProgress } from './stageProgress.ts';
 import { Readers } from './readers.ts';
 import { startWeights } from './startWeights.ts';
 import type { Metrics } from '../domain/metrics.ts';
@@ -77,34 +77,36 @@ export interface Session {
 
 /**
  * Builds a run: environment, backend, warm start, trainer. (A run that trains adapters makes its warm start as a stage
- * of training.) While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With `from`
- * the run continues from that checkpoint. A run that trains adapters needs the open checkpoint in `opened`. Until this
- * returns, the caller keeps its old run. Throws ConfigError or BackendError if the configuration is impossible on this
- * machine, CheckpointError if `from` belongs to another model or environment, BaseNeededError if `opened` is missing or
- * isn't the checkpoint that the run began with.
+ * of training.) While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With
+ * `resumedFrom` the run continues from that checkpoint. A run that trains adapters needs the open checkpoint in
+ * `openedBase`. Until this returns, the caller keeps its old run. Throws ConfigError or BackendError if the
+ * configuration is impossible on this machine, CheckpointError if `resumedFrom` belongs to another model or
+ * environment, BaseNeededError if `openedBase` is missing or isn't the checkpoint that the run began with.
  */
 export async function openSession(
-  wanted: RunConfig,
+  requested: RunConfig,
   host: Host,
   onEvent: (event: RunEvent) => void,
   facts: Facts | null = null,
-  from: Checkpoint | null = null,
-  opened: BaseCheckpoint | null = null,
+  resumedFrom: Checkpoint | null = null,
+  openedBase: BaseCheckpoint | null = null,
 ): Promise<Session> {
-  const { begun, base, env, chatTokenizer } = await prepareRun(wanted, host, facts, from, opened);
+  const { startConfig, base, env, chatTokenizer } = await prepareRun(requested, host, facts, resumedFrom, openedBase);
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
-  const stage = new LongStage(onEvent, host.now);
-  const networks = await openNetworks({ begun, env, host, from, base, stage }, (event) => onEvent(stage.noted(event)));
+  const stage = new StageProgress(onEvent, host.now);
+  const networks = await openNetworks({ startConfig, env, host, resumedFrom, base, stage }, (event) =>
+    onEvent(stage.withTimeLeft(event)),
+  );
   onEvent({
     type: 'ready',
     backend: networks.policy.backend,
-    config: from?.config ?? begun,
-    update: from?.progress.update ?? 0,
+    config: resumedFrom?.config ?? startConfig,
+    update: resumedFrom?.progress.update ?? 0,
     vocabulary: env.vocabulary,
     parameters: networks.policy.parameters.reduce((sum, { size }) => sum + size, 0),
     memoryBytes: networks.policy.memoryBytes,
   });
-  return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, begun, from });
+  return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, startConfig, resumedFrom });
 }
 
 /**
@@ -112,19 +114,19 @@ export async function openSession(
  * environment, and a language model's memory.
  */
 export async function checkPossible(
-  wanted: RunConfig,
+  requested: RunConfig,
   host: Host,
   facts: Facts | null,
-  from: Checkpoint | null,
-  opened: BaseCheckpoint | null,
+  resumedFrom: Checkpoint | null,
+  openedBase: BaseCheckpoint | null,
 ): Promise<void> {
-  const { begun, base } = await prepareRun(wanted, host, facts, from, opened);
+  const { startConfig, base } = await prepareRun(requested, host, facts, resumedFrom, openedBase);
   if (!base) return;
   const [{ checkFits }, { plannedTraining }] = await Promise.all([
     import('./trainingMemory.ts'),
     import('./plannedTraining.ts'),
   ]);
-  checkFits(await plannedTraining(begun, base, host));
+  checkFits(await plannedTraining(startConfig, base, host));
 }
 
 async function prepareRun(
@@ -134,40 +136,51 @@ async function prepareRun(
   from: Checkpoint | null,
   opened: BaseCheckpoint | null,
 ) {
-  const begun = from?.begun ?? wanted;
-  const problems = contradictions(begun);
+  const startConfig = from?.begun ?? wanted;
+  const problems = contradictions(startConfig);
   if (problems.length > 0) throw new ConfigError(problems);
-  const base = begun.model === 'checkpoint' ? baseOf(from, opened) : null;
+  const base = startConfig.model === 'checkpoint' ? baseOf(from, opened) : null;
   const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued: from !== null };
-  return { begun, base, ...(await openEnvironment(begun, sources, host)) };
+  return { startConfig, base, ...(await openEnvironment(startConfig, sources, host)) };
 }
 
 /** The open checkpoint, if it is the one that the run trains adapters for. Throws BaseNeededError otherwise. */
-function baseOf(from: Checkpoint | null, opened: BaseCheckpoint | null): BaseCheckpoint {
-  if (from?.base) checkBase(from.base, opened?.mark ?? null);
-  if (!opened) throw new BaseNeededError(null, null);
-  return opened;
+function baseOf(resumedFrom: Checkpoint | null, openedBase: BaseCheckpoint | null): BaseCheckpoint {
+  if (resumedFrom?.base) checkBase(resumedFrom.base, openedBase?.mark ?? null);
+  if (!openedBase) throw new BaseNeededError(null, null);
+  return openedBase;
 }
 
 /** Opens the policy and the reward model, with the weights of the start of the run or of its checkpoint. */
 async function openNetworks(
-  { begun, env, host, from, base, stage }: Pick<Parts, 'begun' | 'env' | 'host' | 'from' | 'base' | 'stage'>,
+  {
+    startConfig,
+    env,
+    host,
+    resumedFrom,
+    base,
+    stage,
+  }: Pick<SessionParts, 'startConfig' | 'env' | 'host' | 'resumedFrom' | 'base' | 'stage'>,
   onEvent: (event: RunEvent) => void,
-): Promise<Pick<Parts, 'policy' | 'rewardModel' | 'first'>> {
-  const policy = await openPolicy(begun, env, host, onEvent, {
-    ...{ began: from?.kernels, base },
-    onProgress: (done, total) => stage.reached(done, total),
+): Promise<Pick<SessionParts, 'policy' | 'rewardModel' | 'initialWeights'>> {
+  const policy = await openPolicy(startConfig, env, host, onEvent, {
+    ...{ savedKernels: resumedFrom?.kernels, base },
+    onProgress: (done, total) => stage.reportPart(done, total),
   });
   try {
-    if (from) checkFitsModel(from, policy, env);
+    if (resumedFrom) checkFitsModel(resumedFrom, policy, env);
     // the weights before imitation, even if the run continues from a checkpoint
-    const fresh = base && (await policy.readState()).policy.weights;
-    if (from?.start) policy.writeWeights(from.start);
-    else if (!base) await startWeights(policy, env, begun, host, onEvent);
+    const untrainedWeights = base && (await policy.readState()).policy.weights;
+    if (resumedFrom?.start) policy.writeWeights(resumedFrom.start);
+    else if (!base) await startWeights(policy, env, startConfig, host, onEvent);
     policy.freezeReference();
-    const first = fresh ?? (await policy.readState()).policy.weights;
-    if (from) policy.writeState(from.networks);
-    return { policy, first, rewardModel: openRewardModel(policy, from?.config ?? begun, from, first) };
+    const initialWeights = untrainedWeights ?? (await policy.readState()).policy.weights;
+    if (resumedFrom) policy.writeState(resumedFrom.networks);
+    return {
+      policy,
+      initialWeights,
+      rewardModel: openRewardModel(policy, resumedFrom?.config ?? startConfig, resumedFrom, initialWeights),
+    };
   } catch (error) {
     const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
     policy.destroy();
@@ -176,28 +189,48 @@ async function openNetworks(
 }
 
 /** The parts of a session. */
-interface Parts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
-  readonly stage: LongStage;
+interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
+  readonly stage: StageProgress;
   readonly rewardModel: RewardModel | null;
   /**
    * The weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation.
    */
-  readonly first: Weights;
+  readonly initialWeights: Weights;
   readonly host: Host;
-  readonly begun: RunConfig;
-  readonly from: Checkpoint | null;
+  readonly startConfig: RunConfig;
+  readonly resumedFrom: Checkpoint | null;
 }
 
-function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first, host, begun, from }: Parts): Session {
-  let config = from?.config ?? begun;
+function sessionOf({
+  env,
+  chatTokenizer,
+  base,
+  stage,
+  policy,
+  rewardModel,
+  initialWeights,
+  host,
+  startConfig,
+  resumedFrom,
+}: SessionParts): Session {
+  let config = resumedFrom?.config ?? startConfig;
   let plan: readonly KnobChange[] = [];
-  let start = base && isShown(begun) ? (from?.start ?? null) : first; // null until imitation is over
+  // the weights at the start of reinforcement learning; null until imitation is over
+  let start = base && imitatesFirst(startConfig) ? (resumedFrom?.start ?? null) : initialWeights;
   const history = new RunHistory();
-  const answering = base && new AnsweringPolicies(base, adapterConfig(begun), host);
-  let progress = structuredClone(from?.progress ?? noProgress());
-  const shown = () => (start ? null : shownNow({ policy, env, begun, progress }));
-  const readers = new Readers({ policy, env, history, begun: first, config: () => config, shown, answering });
-  const yieldToEvents = (base && host.between) ?? host.yieldToEvents;
+  const adaptedPolicies = base && new AnsweringPolicies(base, adapterConfig(startConfig), host);
+  let progress = structuredClone(resumedFrom?.progress ?? noProgress());
+  const demonstrations = () => (start ? null : currentDemonstrations({ policy, env, startConfig, progress }));
+  const readers = new Readers({
+    policy,
+    env,
+    history,
+    initialWeights,
+    config: () => config,
+    demonstrations,
+    adaptedPolicies,
+  });
+  const yieldToEvents = (base && host.yieldOrWait) ?? host.yieldToEvents;
   const onImitated = async () => {
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
@@ -205,19 +238,19 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
   const configAt = (update: number, step: number) => {
     const due = plan.filter((change) => isDue(change, { update, step }));
     plan = plan.slice(due.length);
-    for (const { set } of due) config = reconfigured(config, set);
+    for (const { set } of due) config = configAfterChanges(config, set);
     return config;
   };
-  async function* stages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
-    if (!start) yield* imitation({ policy, env, begun, progress, yieldToEvents, onImitated });
+  async function* trainingStages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
+    if (!start) yield* imitation({ policy, env, startConfig, progress, yieldToEvents, onImitated });
     return yield* train({
       ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
-      ...(base && { played: (done, total) => stage.reached(done, total) }),
-      learned: (lesson) => history.noteLesson(lesson),
+      ...(base && { onPlayed: (done, total) => stage.reportPart(done, total) }),
+      onLearned: (lesson) => history.keepLesson(lesson),
     });
   }
-  const training = (lastConfig: RunConfig | null) => recordBatches(stages(lastConfig), { history, stage });
-  let events = training(from && config);
+  const training = (lastConfig: RunConfig | null) => recordBatches(trainingStages(lastConfig), { history, stage });
+  let events = training(resumedFrom && config);
   return {
     config: () => config,
     policy,
@@ -233,25 +266,31 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       const { kernels } = policy.backend;
       const kernelChoice = kernels && { kernels: kernels.choice };
       const networks = await policy.readState();
-      const judge = rewardModel && (await rewardModel.state());
+      const rewardModelState = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the tokens of `base` are in its own files
-      const parts = { begun, config, vocabulary, networks, rewardModel: judge, progress };
+      const parts = { begun: startConfig, config, vocabulary, networks, rewardModel: rewardModelState, progress };
       // saved, because repeating the imitation would take minutes
-      const marked = base && { base: base.mark, ...(start && { start }) };
+      const baseParts = base && { base: base.mark, ...(start && { start }) };
       // also saved, because the person's file, and so its demonstrations, may have changed when the run continues
-      const kept = begun.env === YOUR_ENVIRONMENT && !base ? first : from?.start;
-      const began = kept && { start: kept };
-      return checkpointOf({ ...parts, ...kernelChoice, ...(chatTokenizer && { chatTokenizer }), ...began, ...marked });
+      const savedStart = startConfig.env === YOUR_ENVIRONMENT && !base ? initialWeights : resumedFrom?.start;
+      const startParts = savedStart && { start: savedStart };
+      return checkpointOf({
+        ...parts,
+        ...kernelChoice,
+        ...(chatTokenizer && { chatTokenizer }),
+        ...startParts,
+        ...baseParts,
+      });
     },
     restore: (checkpoint) => {
       policy.writeState(checkpoint.networks);
       if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);
       progress = structuredClone(checkpoint.progress);
-      if (base && isShown(begun)) start = checkpoint.start ?? null;
+      if (base && imitatesFirst(startConfig)) start = checkpoint.start ?? null;
       events = training(config);
     },
     configure: (changes) => {
-      config = reconfigured(config, changes);
+      config = configAfterChanges(config, changes);
       plan = withoutKnobs(plan, Object.keys(changes));
     },
     plan: (changes) => {
@@ -269,7 +308,7 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
       readers.dispose();
       rewardModel?.destroy();
       policy.destroy();
-      env.later?.close();
+      env.asyncAnswers?.close();
     },
   };
 }
@@ -280,16 +319,16 @@ function sessionOf({ env, chatTokenizer, base, stage, policy, rewardModel, first
  */
 async function* recordBatches(
   events: AsyncGenerator<TrainingEvent, never>,
-  { history, stage }: { readonly history: RunHistory; readonly stage: LongStage },
+  { history, stage }: { readonly history: RunHistory; readonly stage: StageProgress },
 ): AsyncGenerator<RunEvent, never> {
   for (;;) {
     const { value } = await events.next();
-    const event = stage.noted(value);
+    const event = stage.withTimeLeft(value);
     if (event.type !== 'batch') {
       yield event;
       continue;
     }
-    history.noteBatch(event.batch, event.config);
+    history.keepBatch(event.batch, event.config);
     yield { ...event, kept: history.updates, bytes: history.bytes };
   }
 }

@@ -6,7 +6,7 @@ type ShippedFile = (path: string) => Promise<ArrayBuffer | null>;
 
 // the facts that were read, by reader and file; always the same objects, so that results computed from them can be
 // cached
-const cache = new WeakMap<ShippedFile, Map<string, Facts>>();
+const readFacts = new WeakMap<ShippedFile, Map<string, Facts>>();
 
 /**
  * The facts that a run asks about: the shipped ones or the person's own. Null if the environment asks about no facts,
@@ -15,13 +15,13 @@ const cache = new WeakMap<ShippedFile, Map<string, Facts>>();
 export async function factsFor({ env }: RunConfig, own: Facts | null, shippedFile: ShippedFile): Promise<Facts | null> {
   const { facts } = ENVIRONMENTS[env];
   if (facts === undefined || facts === 'own') return facts ? own : null;
-  const worlds = cache.get(shippedFile) ?? new Map<string, Facts>();
-  cache.set(shippedFile, worlds);
-  const known = worlds.get(facts);
-  if (known) return known;
+  const factsByFile = readFacts.get(shippedFile) ?? new Map<string, Facts>();
+  readFacts.set(shippedFile, factsByFile);
+  const cached = factsByFile.get(facts);
+  if (cached) return cached;
   const bytes = await shippedFile(facts);
   // imported here, so that the parser is loaded only if there is something to parse
-  const world = bytes && (await import('../facts/parse.ts')).parseFacts(facts, new Uint8Array(bytes)).facts;
-  if (world) worlds.set(facts, world);
-  return world;
+  const parsed = bytes && (await import('../facts/parse.ts')).parseFacts(facts, new Uint8Array(bytes)).facts;
+  if (parsed) factsByFile.set(facts, parsed);
+  return parsed;
 }

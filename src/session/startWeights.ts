@@ -1,4 +1,4 @@
-import { DEFAULTS, picked, type RunConfig } from '../config/fields.ts';
+import { DEFAULTS, pickKnobs, type RunConfig } from '../config/fields.ts';
 import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
 import type { ToolEnv } from '../envs/env.ts';
@@ -41,7 +41,7 @@ const SHAPE_KNOBS = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbedding
 /** The shipped weights that fit a configuration; null if none do. The text model's value head is 0. */
 async function shippedStart({ model }: Policy, config: RunConfig, { shippedFile }: Host): Promise<Weights | null> {
   if (config.language === 'text') {
-    const shape = { ...picked(DEFAULTS, SHAPE_KNOBS), ...TEXT_AGENT_SIZES };
+    const shape = { ...pickKnobs(DEFAULTS, SHAPE_KNOBS), ...TEXT_AGENT_SIZES };
     if (SHAPE_KNOBS.some((name) => config[name] !== shape[name])) return null;
     return shippedWeights(model, `${TEXT_AGENT}/model.safetensors`, shippedFile);
   }

@@ -1,5 +1,5 @@
-import type { AskedTask, AskForm } from '../domain/taskForm.ts';
-import type { AskedOwn, Asking, ToolEnv } from '../envs/env.ts';
+import type { ChosenTask, AskForm } from '../domain/taskForm.ts';
+import type { PosedTask, TaskForm, ToolEnv } from '../envs/env.ts';
 import { branch } from '../rl/branch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { Readers } from './readers.ts';
@@ -7,7 +7,7 @@ import type { Readers } from './readers.ts';
 type Talk = Extract<Question, { kind: 'talk' }>;
 
 /** The form in which a person writes a task, without the function that begins it. */
-export function formOf({ doc, blanks, example }: Asking): AskForm {
+export function formOf({ doc, blanks, example }: TaskForm): AskForm {
   return { doc, blanks, example };
 }
 
@@ -18,31 +18,31 @@ export function formOf({ doc, blanks, example }: Asking): AskForm {
  */
 export async function talk(
   by: Readers,
-  { asked, environmentSeed, script, voice, sampling, take }: Talk,
+  { chosenTask, environmentSeed, agentPrefix, voice, sampling, drawIndex }: Talk,
 ): Promise<Extract<Answer, { kind: 'talk' }>> {
   const { temperature, topK, topP, greedy } = sampling;
   const config = { ...by.config(), temperature, topK, topP };
-  const { begin, judged } = askedOf(by.env, asked);
-  const reader = await by.reading(voice === 'begun' ? by.begun : await by.current(), config);
-  const seed = 'seed' in asked ? asked.seed : environmentSeed;
+  const { reset: begin, answerKnown: judged } = askedOf(by.env, chosenTask);
+  const reader = await by.rowPolicy(voice === 'begun' ? by.initialWeights : await by.currentWeights(), config);
+  const seed = 'seed' in chosenTask ? chosenTask.seed : environmentSeed;
   const played = await branch(reader, by.env, config, {
     seed,
     environmentSeed,
     begin,
-    script,
+    agentPrefix,
     temperature,
     greedy,
-    take,
+    drawIndex,
     yieldToEvents: () => by.yieldToEvents(),
   });
-  const id = by.history.noteBranch(played, config);
-  return { kind: 'talk', said: played, config, vocabulary: by.env.vocabulary, id, judged };
+  const id = by.history.keepBranch(played, config);
+  return { kind: 'talk', batch: played, config, vocabulary: by.env.vocabulary, id, judged };
 }
 
-function askedOf(env: ToolEnv, asked: AskedTask): AskedOwn {
-  if ('seed' in asked) return { begin: env.reset, judged: true };
-  if (!env.asking) {
+function askedOf(env: ToolEnv, chosenTask: ChosenTask): PosedTask {
+  if ('seed' in chosenTask) return { reset: env.reset, answerKnown: true };
+  if (!env.taskForm) {
     throw new Error(`Tasks of ${env.name} can’t be written in words. Choose one by number.`);
   }
-  return env.asking.ask(asked.words);
+  return env.taskForm.makeTask(chosenTask.words);
 }

@@ -1,9 +1,9 @@
 import type { Gpu } from '../gpu/device.ts';
-import type { Scalar } from '../gpu/tensor.ts';
+import type { ScalarType } from '../gpu/tensor.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import { defaultSet } from '../model/gpu/kernelSets.ts';
 import type { GpuPolicyOptions } from '../model/gpu/options.ts';
-import { tune, type OpenTrial, type Pause, type Tuned, type TuningLimits } from '../model/gpu/tuner.ts';
+import { tune, type OpenTrial, type Pause, type TuningResult, type TuningLimits } from '../model/gpu/tuner.ts';
 import { readTuning, tuningKey } from '../model/gpu/tuningRecord.ts';
 import { referenceNumbers, trialsOn, trialSpec } from '../model/gpu/tuningTrial.ts';
 import { BackendError, type PolicySpec } from '../model/policy.ts';
@@ -24,12 +24,12 @@ const ROUNDS = 7;
  * the sizes that the page offers, the rounding errors stay below 1e-5. With float16 storage, values are rounded by up
  * to 5e-4 at each of about ten places between a token and a gradient.
  */
-const TOLERANCE: Readonly<Record<Scalar, number>> = { f32: 1e-3, f16: 3e-2 };
+const TOLERANCE: Readonly<Record<ScalarType, number>> = { f32: 1e-3, f16: 3e-2 };
 /** Number of updates before the tuning begins, so that it doesn't slow the start of the run. */
 const FIRST_UPDATES = 3;
 
 /** Everything that a tuning needs from where it runs. */
-export interface TuningPlace {
+export interface TuningHost {
   readonly store: TuningStore;
   readonly browser: string; // name and version: the fastest kernels of one version may not be the fastest of the next
   readonly now: () => number; // ms
@@ -44,7 +44,7 @@ type TuneOrNot = GpuPolicyOptions & { readonly tune: boolean };
 interface OpenedAdapter {
   readonly adapter: Gpu;
   readonly key: string;
-  readonly kept: KernelReport | null;
+  readonly storedReport: KernelReport | null;
 }
 
 /**
@@ -52,20 +52,20 @@ interface OpenedAdapter {
  * next run: a run never changes its kernels.
  */
 export class BackgroundTuning {
-  private readonly place: TuningPlace;
-  private run: AsyncGenerator<Pause, Tuned | null, undefined> | null = null;
+  private readonly host: TuningHost;
+  private run: AsyncGenerator<Pause, TuningResult | null, undefined> | null = null;
   private key = '';
   private updates = 0;
   private compiling = false;
-  private found: KernelReport | null = null;
+  private result: KernelReport | null = null;
 
-  constructor(place: TuningPlace) {
-    this.place = place;
+  constructor(place: TuningHost) {
+    this.host = place;
   }
 
   /** Wraps a listener: answers that hold a profile also get the result of the tuning, if there is one. */
   withResult(listener: (answer: Answer) => void): (answer: Answer) => void {
-    return (answer) => listener(answer.kind === 'profile' && this.found ? { ...answer, tuned: this.found } : answer);
+    return (answer) => listener(answer.kind === 'profile' && this.result ? { ...answer, tuned: this.result } : answer);
   }
 
   /**
@@ -73,43 +73,48 @@ export class BackgroundTuning {
    * prepares a tuning.
    */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
-    const { tune: wanted, ...rest } = options;
+    const { tune: isWanted, ...rest } = options;
     const { storage = 'f32' } = rest;
-    if (!wanted) {
+    if (!isWanted) {
       const policy = await open(gpu, spec, rest);
       this.end();
       return policy;
     }
     const adapters: OpenedAdapter[] = [];
     const tuned = async (adapter: Gpu) => {
-      const key = tuningKey(adapter, spec, storage, this.place.browser);
-      const kept = readTuning(await this.place.store.read(key));
-      adapters.push({ adapter, key, kept });
-      return kept;
+      const key = tuningKey(adapter, spec, storage, this.host.browser);
+      const storedReport = readTuning(await this.host.store.read(key));
+      adapters.push({ adapter, key, storedReport });
+      return storedReport;
     };
-    const policy = await open(gpu, spec, { ...rest, tuned }).catch(async (error: unknown) => {
+    const policy = await open(gpu, spec, { ...rest, tunedKernels: tuned }).catch(async (error: unknown) => {
       // Stored kernels may no longer run, for example after a driver update, so they are deleted and the default is
       // tried. If the error has another cause, it occurs again.
-      const tunedAdapter = adapters.find(({ kept }) => kept);
+      const tunedAdapter = adapters.find(({ storedReport: kept }) => kept);
       if (!tunedAdapter || error instanceof BackendError) throw error;
-      await this.place.store.write(tunedAdapter.key, null);
-      return open(gpu, spec, { ...rest, tuned });
+      await this.host.store.write(tunedAdapter.key, null);
+      return open(gpu, spec, { ...rest, tunedKernels: tuned });
     });
     this.end();
-    const last = adapters.at(-1);
-    if (last) this.begin(gpu, spec, storage, last);
+    const lastAdapter = adapters.at(-1);
+    if (lastAdapter) this.begin(gpu, spec, storage, lastAdapter);
     return policy;
   }
 
-  private begin(gpu: GPU, spec: PolicySpec, storage: Scalar, { adapter, key, kept }: OpenedAdapter): void {
-    const { math, now, trials } = this.place;
+  private begin(
+    gpu: GPU,
+    spec: PolicySpec,
+    storage: ScalarType,
+    { adapter, key, storedReport: kept }: OpenedAdapter,
+  ): void {
+    const { math, now, trials } = this.host;
     if (kept) return;
     const smallSpec = trialSpec(spec, adapter.software);
     let numbers: ReturnType<typeof referenceNumbers> | null = null;
     const reference = () => (numbers ??= referenceNumbers(smallSpec, math));
     const open = trials ? trials(gpu, smallSpec) : trialsOn(gpu, smallSpec, storage, reference);
     const boxMs = adapter.software ? TIME_LIMIT_MS.software : TIME_LIMIT_MS.hardware;
-    const limits: TuningLimits = { boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
+    const limits: TuningLimits = { timeLimitMs: boxMs, tolerance: TOLERANCE[storage], rounds: ROUNDS };
     this.run = tune(defaultSet(adapter), open, limits, now);
     [this.key, this.updates] = [key, 0];
   }
@@ -118,14 +123,14 @@ export class BackgroundTuning {
    * Does one slice of the tuning. Call it between two updates: the run waits while kernels are timed, but not while
    * they compile.
    */
-  async between(): Promise<void> {
+  async runSlice(): Promise<void> {
     const { run } = this;
     if (!run || this.compiling || ++this.updates <= FIRST_UPDATES) return;
     const slice = await run.next();
     if (run !== this.run) return; // `end` was called while this waited
     if (slice.done) {
       this.run = null;
-      if (slice.value) await this.keep(slice.value);
+      if (slice.value) await this.store(slice.value);
     } else if (slice.value) {
       this.compiling = true;
       void slice.value.until.then(() => {
@@ -134,14 +139,14 @@ export class BackgroundTuning {
     }
   }
 
-  private async keep(found: Tuned): Promise<void> {
-    this.found = { ...found, why: 'measured' };
-    await this.place.store.write(this.key, found);
+  private async store(found: TuningResult): Promise<void> {
+    this.result = { ...found, why: 'measured' };
+    await this.host.store.write(this.key, found);
   }
 
   /** Stops the tuning and forgets its result. */
   end(): void {
     void this.run?.return(null);
-    [this.run, this.found, this.compiling] = [null, null, false];
+    [this.run, this.result, this.compiling] = [null, null, false];
   }
 }

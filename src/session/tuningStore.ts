@@ -32,17 +32,17 @@ export function browserStore(): TuningStore {
 }
 
 /**
- * Resolves to the answer, or to `otherwise` if it fails or takes too long, because a run must not wait for a store that
+ * Resolves to the answer, or to `fallback` if it fails or takes too long, because a run must not wait for a store that
  * hangs.
  */
-function orAfterTimeout<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+function orAfterTimeout<T>(answer: Promise<T>, fallback: T): Promise<T> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(otherwise), TIMEOUT_MS);
+    const timer = setTimeout(() => resolve(fallback), TIMEOUT_MS);
     const settle = (value: T) => {
       clearTimeout(timer);
       resolve(value);
     };
-    answer.then(settle, () => settle(otherwise));
+    answer.then(settle, () => settle(fallback));
   });
 }
 

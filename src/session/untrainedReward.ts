@@ -1,5 +1,5 @@
 import { parseConfig } from '../config/config.ts';
-import { WRITTEN_PRESET } from '../config/presets.ts';
+import { YOUR_ENVIRONMENT_PRESET } from '../config/presets.ts';
 import { rollout } from '../rl/rollout.ts';
 import { trainingTasks } from '../rl/trainer.ts';
 import type { Host } from './host.ts';
@@ -16,9 +16,15 @@ export async function untrainedReward(
   seed: number,
   host: Pick<Host, 'now' | 'yieldToEvents'> & Pick<Required<Host>, 'ownEnvironment'>,
 ): Promise<number> {
-  const config = parseConfig({ ...WRITTEN_PRESET.set, seed, warmStart: 'none', backend: 'cpu', outcomeReward: 1 });
-  const here = { ...host, gpu: undefined, shippedFile: () => Promise.resolve(null) };
-  const session = await openSession(config, here, () => undefined);
+  const config = parseConfig({
+    ...YOUR_ENVIRONMENT_PRESET.set,
+    seed,
+    warmStart: 'none',
+    backend: 'cpu',
+    outcomeReward: 1,
+  });
+  const cpuHost = { ...host, gpu: undefined, shippedFile: () => Promise.resolve(null) };
+  const session = await openSession(config, cpuHost, () => undefined);
   try {
     const { policy, env } = session;
     const { episodes } = await rollout(policy, env, trainingTasks(policy, config, 1), host.yieldToEvents);

@@ -1,9 +1,9 @@
 import type { ModelCard } from '../domain/modelCard.ts';
 import { parameterCount } from '../model/architecture.ts';
-import type { PlacedSource, TextCheckpoint } from './textCheckpoint.ts';
+import type { FileInFolder, TextCheckpoint } from './textCheckpoint.ts';
 
 /** The card of a checkpoint that was opened from `files`. `title` is the name of the file or folder. */
-export function modelCard(checkpoint: TextCheckpoint, title: string, files: readonly PlacedSource[]): ModelCard {
+export function modelCard(checkpoint: TextCheckpoint, title: string, files: readonly FileInFolder[]): ModelCard {
   const { opened, codec, template, metadata, architecture, context } = checkpoint;
   const { model, weights, remarks } = opened;
   const byFormat = new Map<string, number>();

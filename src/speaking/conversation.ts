@@ -1,5 +1,5 @@
 import { Role } from '../domain/tokens.ts';
-import type { Pause, Writing } from '../wire/speakerMessages.ts';
+import type { PauseReason, WriteOptions } from '../wire/speakerMessages.ts';
 import type { Chat } from './chat.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
@@ -17,39 +17,39 @@ export class Conversation {
    * Appends the person's text and draws the model's turn. `system` is used only before the first text. Throws
    * RangeError if the text does not fit; then nothing has changed.
    */
-  async say(system: string, text: string, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+  async say(system: string, text: string, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     const { written } = this.#writer;
     const last = written.at(-1);
-    const stopped = last?.role === Role.action && this.#chat.stops.includes(last.id);
-    const ids = last ? this.#chat.follows(text, stopped) : this.#chat.begins(system, text);
+    const hasStop = last?.role === Role.action && this.#chat.stops.includes(last.id);
+    const ids = last ? this.#chat.followingIds(text, hasStop) : this.#chat.openingIds(system, text);
     const turn = last?.turn ?? 0;
-    const goOn = await this.#writer.force(ids, Role.prompt, turn, onWrote);
-    return goOn ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
+    const mayContinue = await this.#writer.append(ids, Role.prompt, turn, onWrote);
+    return mayContinue ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
   }
 
   /**
    * Replaces the model's token at index `at` and lets the model continue its turn from there. Throws RangeError if that
    * token is not the model's.
    */
-  async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
-    const before = this.#writer.written[at];
-    if (before?.role !== Role.action) {
+  async replaceToken(at: number, token: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
+    const replaced = this.#writer.written[at];
+    if (replaced?.role !== Role.action) {
       throw new RangeError(`Token ${at} isn’t one that the model drew. Choose a token of the model.`);
     }
-    this.#writer.keep(at);
-    const chosen = await this.#writer.choose(token, before.turn);
-    const goOn = await onWrote(at, [chosen]);
+    this.#writer.truncate(at);
+    const chosen = await this.#writer.choose(token, replaced.turn);
+    const mayContinue = await onWrote(at, [chosen]);
     if (this.#chat.stops.includes(token)) return 'turn';
-    return goOn ? this.#draw(before.turn, writing, onWrote) : 'stopped';
+    return mayContinue ? this.#draw(replaced.turn, writing, onWrote) : 'stopped';
   }
 
-  async #draw(turn: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+  async #draw(turn: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     for (let step = 0; step < writing.steps; step++) {
       if (this.#writer.freeTokens === 0) return 'full';
       const token = await this.#writer.draw(writing, turn, this.#chat.stops);
-      const goOn = await onWrote(this.#writer.written.length - 1, [token]);
+      const mayContinue = await onWrote(this.#writer.written.length - 1, [token]);
       if (this.#chat.stops.includes(token.id)) return 'turn';
-      if (!goOn) return 'stopped';
+      if (!mayContinue) return 'stopped';
     }
     return 'steps';
   }

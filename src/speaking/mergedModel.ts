@@ -1,6 +1,6 @@
 import { mergedFolder } from '../checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../checkpoints/adapter/mergedGguf.ts';
-import { BaseNeededError, checkBase, markOf } from '../checkpoints/baseCheckpoint.ts';
+import { BaseNeededError, checkBase, fullMark } from '../checkpoints/baseCheckpoint.ts';
 import type { MergedType } from '../domain/mergedTypes.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { StreamedFile } from '../formats/streamedFile.ts';
@@ -8,7 +8,7 @@ import { zipStream } from '../formats/zipStream.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { mergedSource } from '../model/mergedSource.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
-import { checkpointFolder, openTextCheckpoint, type PlacedSource } from './textCheckpoint.ts';
+import { checkpointFolder, openTextCheckpoint, type FileInFolder } from './textCheckpoint.ts';
 
 type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 
@@ -20,10 +20,10 @@ type MergeTask = Extract<FolderTask, { kind: 'merge' }>;
 export async function mergedFile(
   { base, begun, networks }: MergeTask['run']['checkpoint'],
   name: string,
-  files: readonly PlacedSource[],
+  files: readonly FileInFolder[],
   type: MergedType,
 ): Promise<StreamedFile> {
-  const mark = await markOf(name, files);
+  const mark = await fullMark(name, files);
   if (!base) throw new BaseNeededError(null, mark);
   checkBase(base, mark);
   const { opened } = await openTextCheckpoint(files);

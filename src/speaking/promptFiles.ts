@@ -1,4 +1,4 @@
-import { FILES } from '../checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import type { GgufHeader } from '../formats/ggufHeader.ts';
 import { field, isRecord, type JsonRecord, readJson } from '../formats/jsonFile.ts';
@@ -15,7 +15,7 @@ export interface FolderFiles {
 /** The settings of prompts in all files except tokenizer.json, read as `AutoTokenizer` of Transformers reads them. */
 export interface PromptFiles {
   readonly template: ChatTemplate | null; // null: the files have none
-  readonly added: readonly SideToken[]; // tokens that may be missing in tokenizer.json
+  readonly addedTokens: readonly SideToken[]; // tokens that may be missing in tokenizer.json
   readonly splitsSpecial: boolean; // whether special tokens in a text are read as plain text
 }
 
@@ -24,7 +24,7 @@ const MAX_FILE_BYTES = 1 << 26;
 const REMEDY = 'Choose a checkpoint whose files are as they were saved.';
 
 /** The whole content of a file; null if there is no such file. Throws ProblemError if it's too large. */
-export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
+export async function readFolderFile({ sourceOf }: FolderFiles, name: string): Promise<Uint8Array | null> {
   const source = sourceOf(name);
   if (!source) return null;
   if (source.size <= MAX_FILE_BYTES) return source.read(0, source.size);
@@ -32,8 +32,8 @@ export async function sideFile({ sourceOf }: FolderFiles, name: string): Promise
 }
 
 /** A JSON file; null if there is no such file, or if it isn't an object. */
-export async function sideRecord(folder: FolderFiles, name: string): Promise<JsonRecord | null> {
-  const bytes = await sideFile(folder, name);
+export async function readFolderObject(folder: FolderFiles, name: string): Promise<JsonRecord | null> {
+  const bytes = await readFolderFile(folder, name);
   const value = bytes && readJson(name, bytes);
   return isRecord(value) ? value : null;
 }
@@ -44,22 +44,25 @@ export async function sideRecord(folder: FolderFiles, name: string): Promise<Jso
  * tokenizer.json. Throws ProblemError with file and place.
  */
 export async function readPromptFiles(folder: FolderFiles, padToken: string | null): Promise<PromptFiles> {
-  const config = (await sideRecord(folder, FILES.tokenizerConfig)) ?? {};
-  const model = (await sideRecord(folder, FILES.config)) ?? {};
-  const decoder = field(config, 'added_tokens_decoder');
+  const config = (await readFolderObject(folder, FILE_NAMES.tokenizerConfig)) ?? {};
+  const modelConfig = (await readFolderObject(folder, FILE_NAMES.config)) ?? {};
+  const tokensDecoder = field(config, 'added_tokens_decoder');
   // the older files count only if the newer key is missing; they then take precedence over the config
-  const map = isRecord(decoder) ? null : await sideRecord(folder, FILES.specialTokens);
-  const addedTokens = isRecord(decoder) ? null : await sideRecord(folder, FILES.addedTokens);
-  const settings = { ...(padToken !== null && { pad_token: padToken }), ...classTokens(config, model), ...config, ...map }; // prettier-ignore
+  const specialTokensMap = isRecord(tokensDecoder) ? null : await readFolderObject(folder, FILE_NAMES.specialTokens);
+  const addedTokensFile = isRecord(tokensDecoder) ? null : await readFolderObject(folder, FILE_NAMES.addedTokens);
+  const settings = { ...(padToken !== null && { pad_token: padToken }), ...classTokens(config, modelConfig), ...config, ...specialTokensMap }; // prettier-ignore
   const tokens = namedTokens(settings);
-  const unnamed = extraTokens(settings);
-  const special = new Set([...Object.values(tokens), ...unnamed]);
-  const added = isRecord(decoder) ? declaredTokens(decoder) : Object.keys(addedTokens ?? {}).map((content) => plainToken(content, special)); // prettier-ignore
-  const known = new Set(added.map(({ content }) => content));
+  const unnamedTokens = unnamedSpecialTokens(settings);
+  const special = new Set([...Object.values(tokens), ...unnamedTokens]);
+  const declared = isRecord(tokensDecoder) ? declaredTokens(tokensDecoder) : Object.keys(addedTokensFile ?? {}).map((content) => plainToken(content, special)); // prettier-ignore
+  const declaredTexts = new Set(declared.map(({ content }) => content));
   const sources = await templateSources(folder, field(config, 'chat_template'));
   return {
     template: sources && chatTemplate(sources.templates, tokens, sources.file),
-    added: [...added, ...[...special].filter((token) => !known.has(token)).map((token) => plainToken(token, special))],
+    addedTokens: [
+      ...declared,
+      ...[...special].filter((token) => !declaredTexts.has(token)).map((token) => plainToken(token, special)),
+    ],
     splitsSpecial: field(config, 'split_special_tokens') === true,
   };
 }
@@ -96,18 +99,18 @@ const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '
  * `extra_special_tokens`.
  */
 function namedTokens(settings: JsonRecord): TemplateTokens {
-  const own = field(settings, 'extra_special_tokens');
-  const entries = Object.entries({ ...settings, ...(isRecord(own) && own) });
-  const extra = new Set(isRecord(own) ? Object.keys(own) : []);
+  const modelTokens = field(settings, 'extra_special_tokens');
+  const entries = Object.entries({ ...settings, ...(isRecord(modelTokens) && modelTokens) });
+  const modelTokenNames = new Set(isRecord(modelTokens) ? Object.keys(modelTokens) : []);
   const tokens = entries.flatMap(([name, value]): [string, string][] => {
-    const content = name.endsWith('_token') || extra.has(name) ? contentOf(value) : null;
+    const content = name.endsWith('_token') || modelTokenNames.has(name) ? contentOf(value) : null;
     return content === null ? [] : [[name, content]];
   });
   return Object.fromEntries(tokens);
 }
 
 /** The special tokens that have no name. */
-function extraTokens(settings: JsonRecord): readonly string[] {
+function unnamedSpecialTokens(settings: JsonRecord): readonly string[] {
   const extra = field(settings, 'extra_special_tokens');
   const list = Array.isArray(extra) && extra.length > 0 ? extra : field(settings, 'additional_special_tokens');
   return (Array.isArray(list) ? (list as readonly unknown[]) : []).map(contentOf).filter((token) => token !== null);
@@ -118,7 +121,7 @@ function declaredTokens(decoder: JsonRecord): readonly SideToken[] {
   const byId = Object.entries(decoder).sort(([a], [b]) => Number(a) - Number(b));
   return byId.map(([id, entry]) =>
     readAddedToken(isRecord(entry) ? entry : {}, `added_tokens_decoder, ${id}`, (place, got, want) => {
-      return new ProblemError([{ file: FILES.tokenizerConfig, place, got, want, remedy: REMEDY }]);
+      return new ProblemError([{ file: FILE_NAMES.tokenizerConfig, place, got, want, remedy: REMEDY }]);
     }),
   );
 }
@@ -128,25 +131,25 @@ interface Sources {
   readonly file: string; // for messages
 }
 
-const ADDITIONAL = 'additional_chat_templates/';
+const ADDITIONAL_TEMPLATES = 'additional_chat_templates/';
 
 /**
  * The templates of a folder; null if there are none. Templates in separate files replace all templates in
  * tokenizer_config.json. `configured` is the entry there: one template, or several by name.
  */
 async function templateSources(folder: FolderFiles, configured: unknown): Promise<Sources | null> {
-  const read = async (name: string) => utf8(name, (await sideFile(folder, name)) ?? new Uint8Array());
+  const read = async (name: string) => utf8(name, (await readFolderFile(folder, name)) ?? new Uint8Array());
   const byName = new Map<string, string>();
-  if (folder.sourceOf(FILES.template)) byName.set('default', await read(FILES.template));
+  if (folder.sourceOf(FILE_NAMES.template)) byName.set('default', await read(FILE_NAMES.template));
   for (const file of folder.names) {
     const [, name] = /^additional_chat_templates\/([^/]+)\.jinja$/.exec(file) ?? [];
     if (name !== undefined) byName.set(name, await read(file));
   }
   if (byName.size > 0) {
-    const file = folder.sourceOf(FILES.template) ? FILES.template : ADDITIONAL;
+    const file = folder.sourceOf(FILE_NAMES.template) ? FILE_NAMES.template : ADDITIONAL_TEMPLATES;
     return { templates: namedTemplates(byName), file };
   }
-  const file = FILES.tokenizerConfig;
+  const file = FILE_NAMES.tokenizerConfig;
   if (typeof configured === 'string') return configured === '' ? null : { templates: configured, file };
   const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(configured)
     ? (configured as readonly unknown[]).filter(isRecord).map((each) => [field(each, 'name'), field(each, 'template')])
@@ -158,8 +161,11 @@ async function templateSources(folder: FolderFiles, configured: unknown): Promis
 }
 
 function namedTemplates(byName: ReadonlyMap<string, string>): NamedTemplates {
-  const [plain, tools] = [byName.get('default'), byName.get('tool_use')];
-  return { ...(plain !== undefined && { default: plain }), ...(tools !== undefined && { tool_use: tools }) };
+  const [defaultTemplate, toolTemplate] = [byName.get('default'), byName.get('tool_use')];
+  return {
+    ...(defaultTemplate !== undefined && { default: defaultTemplate }),
+    ...(toolTemplate !== undefined && { tool_use: toolTemplate }),
+  };
 }
 
 /** Decodes a text as Python does: a byte order mark stays in the text, and invalid UTF-8 is refused. */

@@ -10,7 +10,7 @@ import { openGpuTextModel } from '../model/gpu/textModel.ts';
 import { BackendError } from '../model/policy.ts';
 import type { TextModel } from '../model/textModel.ts';
 import type { WeightSource } from '../model/weightSource.ts';
-import type { OpeningWish } from '../wire/speakerMessages.ts';
+import type { OpeningOptions } from '../wire/speakerMessages.ts';
 import type { TextCheckpoint } from './textCheckpoint.ts';
 
 /** The number of texts that the model holds at once. A conversation needs only one. */
@@ -22,7 +22,7 @@ const ROWS = 1;
  */
 export async function memoryPlan(
   { opened }: TextCheckpoint,
-  wish: OpeningWish,
+  wish: OpeningOptions,
   gpu: GPU | undefined,
 ): Promise<MemoryPlan> {
   const { length } = wish;
@@ -30,32 +30,37 @@ export async function memoryPlan(
     const defaultEngine = (await offersSoftwareOnly(gpu)) ? 'cpu' : 'gpu';
     if ((wish.engine ?? defaultEngine) === 'cpu') return cpuPlan(opened, length, ['gpu', 'cpu'], '');
     const parts = await gpuParts(gpu, opened, length);
-    return { length, engine: 'gpu', engines: ['gpu', 'cpu'], noGpu: '', ...parts };
+    return { length, engine: 'gpu', engines: ['gpu', 'cpu'], whyNoGpu: '', ...parts };
   } catch (error) {
     if (!(error instanceof NoGpuError)) throw error;
     return cpuPlan(opened, length, ['cpu'], error.message);
   }
 }
 
-const cpuPlan = (opened: Opened, length: number, engines: readonly SpeakingEngine[], noGpu: string): MemoryPlan => ({
-  ...{ length, engine: 'cpu', engines, noGpu },
+const cpuPlan = (
+  opened: OpenedCheckpoint,
+  length: number,
+  engines: readonly SpeakingEngine[],
+  whyNoGpu: string,
+): MemoryPlan => ({
+  ...{ length, engine: 'cpu', engines, whyNoGpu },
   ...cpuParts(opened, length),
 });
 
-type Opened = TextCheckpoint['opened'];
-type Parts = Pick<MemoryPlan, 'parts' | 'offered' | 'refusal'>;
+type OpenedCheckpoint = TextCheckpoint['opened'];
+type PlanParts = Pick<MemoryPlan, 'parts' | 'availableText' | 'refusal'>;
 
-function cpuParts({ model, weights }: Opened, length: number): Parts {
+function cpuParts({ model, weights }: OpenedCheckpoint, length: number): PlanParts {
   const partsOf = (tokens: number) =>
     textModelMemory(model, weights, textModelSizes(model, { rows: ROWS, length: tokens }));
-  const offered = 'On the CPU a model can use up to 4 GB.';
+  const availableText = 'On the CPU a model can use up to 4 GB.';
   try {
-    return { parts: partsOf(length), offered, refusal: null };
+    return { parts: partsOf(length), availableText, refusal: null };
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     const fitting = LENGTHS.findLast((tokens) => tokens < length && fits(() => partsOf(tokens)));
     const remedy = fitting === undefined ? error.remedy : `Texts of up to ${fitting.toLocaleString('en')} tokens fit.`;
-    return { parts: [], offered, refusal: { reason: error.what, remedy } };
+    return { parts: [], availableText, refusal: { reason: error.what, remedy } };
   }
 }
 
@@ -69,38 +74,42 @@ function fits(parts: () => unknown): boolean {
   }
 }
 
-async function gpuParts(gpu: GPU | undefined, { model, weights }: Opened, length: number): Promise<Parts> {
-  const part = await shareGpu(gpu);
-  const gigabytes = (part.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
-  const offered = `On ${part.adapter} a buffer can have up to ${gigabytes} GB. Browsers don’t say how much memory there is.`;
+async function gpuParts(
+  gpu: GPU | undefined,
+  { model, weights }: OpenedCheckpoint,
+  length: number,
+): Promise<PlanParts> {
+  const gpuShare = await shareGpu(gpu);
+  const gigabytes = (gpuShare.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
+  const availableText = `On ${gpuShare.adapter} a buffer can have up to ${gigabytes} GB. Browsers don’t say how much memory there is.`;
   try {
-    const { memory } = declareText(new Arena(part), part, model, weights, { rows: ROWS, length });
-    return { parts: memory, offered, refusal: null };
+    const { memory } = declareText(new Arena(gpuShare), gpuShare, model, weights, { rows: ROWS, length });
+    return { parts: memory, availableText, refusal: null };
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
-    return { parts: [], offered, refusal: { reason: error.what, remedy: error.remedy } };
+    return { parts: [], availableText, refusal: { reason: error.what, remedy: error.remedy } };
   } finally {
-    part.close();
+    gpuShare.close();
   }
 }
 
 /** Callbacks while a model opens and later, while it is open. */
 export interface OpeningListener {
-  readonly onRead: (bytes: number, of: number) => void;
+  readonly onRead: (bytes: number, totalBytes: number) => void;
   readonly onLost: (reason: string) => void; // the GPU was lost
-  readonly onMoved?: (plan: MemoryPlan) => void; // the model opens on the CPU instead
+  readonly onCpuFallback?: (plan: MemoryPlan) => void; // the model opens on the CPU instead
 }
 
 /**
  * Reads a checkpoint's weights and opens it for one text. If the planned GPU turns out to be unusable, it opens on the
- * CPU, and `onMoved` gets the new plan. Throws BackendError if the model doesn't fit, ProblemError if its weights can't
- * be read.
+ * CPU, and `onCpuFallback` gets the new plan. Throws BackendError if the model doesn't fit, ProblemError if its weights
+ * can't be read.
  */
 export async function openReadingModel(
   { opened }: TextCheckpoint,
   plan: MemoryPlan,
   { gpu, threads }: { readonly gpu: GPU | undefined; readonly threads?: Threads },
-  { onRead, onLost, onMoved }: OpeningListener,
+  { onRead, onLost, onCpuFallback }: OpeningListener,
 ): Promise<TextModel> {
   const { model, weights } = opened;
   const source = withProgress(weights, onRead);
@@ -110,16 +119,16 @@ export async function openReadingModel(
       return await openGpuTextModel(gpu, model, source, { rows: ROWS, length, onLost });
     } catch (error) {
       if (!(error instanceof NoGpuError)) throw error;
-      onMoved?.(cpuPlan(opened, length, ['cpu'], error.message));
+      onCpuFallback?.(cpuPlan(opened, length, ['cpu'], error.message));
     }
   }
   return openCpuTextModel(model, source, { rows: ROWS, length, ...(threads && { threads }) });
 }
 
 /** Wraps a source of weights: after each tensor, `onRead` gets the number of bytes read so far and the total. */
-function withProgress(weights: WeightSource, onRead: (bytes: number, of: number) => void): WeightSource {
-  const of = [...weights.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-  let done = 0;
+function withProgress(weights: WeightSource, onRead: (bytes: number, totalBytes: number) => void): WeightSource {
+  const totalBytes = [...weights.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  let bytesRead = 0;
   return new Map(
     Array.from(weights, ([name, tensor]) => [
       name,
@@ -127,8 +136,8 @@ function withProgress(weights: WeightSource, onRead: (bytes: number, of: number)
         ...tensor,
         read: async (out: Uint8Array) => {
           await tensor.read(out);
-          done += tensor.bytes;
-          onRead(done, of);
+          bytesRead += tensor.bytes;
+          onRead(bytesRead, totalBytes);
         },
       },
     ]),

@@ -1,7 +1,7 @@
 import { parseConfig } from '../config/config.ts';
 import type { EnvName } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { AskedTask, AskForm } from '../domain/taskForm.ts';
+import type { ChosenTask, AskForm } from '../domain/taskForm.ts';
 import { REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
@@ -13,7 +13,7 @@ import type { Codec } from '../text/codec.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { withoutStop } from '../text/turnFormat.ts';
 import { typedTurn } from '../text/typedTurn.ts';
-import type { ExpertPlay, Pause, PlayedTask, Writing } from '../wire/speakerMessages.ts';
+import type { ExpertPlay, PauseReason, TaskProgress, WriteOptions } from '../wire/speakerMessages.ts';
 import type { OnWrote, Writer } from './writer.ts';
 
 /** An environment whose tasks a checkpoint plays in text. */
@@ -32,16 +32,16 @@ export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatT
 }
 
 /** The form in which a person writes a task in words; null if tasks can only be chosen by number. */
-export function taskForm({ env: { asking } }: TaskEnv): AskForm | null {
+export function taskForm({ env: { taskForm: asking } }: TaskEnv): AskForm | null {
   return asking ? { doc: asking.doc, blanks: asking.blanks, example: asking.example } : null;
 }
 
 /** The task to play, its randomness, and the token limit of a turn. */
-export interface TaskAsked {
-  readonly asked: AskedTask;
+export interface TaskRequest {
+  readonly asked: ChosenTask;
   readonly environmentSeed: number; // seed of the environment's random events
   /** Largest number of tokens in a turn; higher than in training, because a language model writes more. */
-  readonly steps: number;
+  readonly maxTurnTokens: number;
 }
 
 /**
@@ -50,45 +50,45 @@ export interface TaskAsked {
  */
 export class TaskPlay {
   readonly #writer: Writer;
-  readonly #open: () => Stepper;
-  readonly #byExpert: () => ExpertPlay | null;
+  readonly #openStepper: () => Stepper;
+  readonly #expertPlay: () => ExpertPlay | null;
   readonly #judged: boolean;
   #stepper: Stepper;
 
   /** Begins the episode. Throws ProblemError if the words aren't a task, RangeError if the prompt is too long. */
-  constructor(writer: Writer, { config, env }: TaskEnv, { asked, environmentSeed, steps }: TaskAsked) {
-    const taskInWords = 'words' in asked ? env.asking?.ask(asked.words) : null;
-    const { begin, judged } = taskInWords ?? { begin: env.reset, judged: true };
+  constructor(writer: Writer, { config, env }: TaskEnv, { asked, environmentSeed, maxTurnTokens }: TaskRequest) {
+    const taskInWords = 'words' in asked ? env.taskForm?.makeTask(asked.words) : null;
+    const { reset: begin, answerKnown: judged } = taskInWords ?? { reset: env.reset, answerKnown: true };
     const seeds = { seed: 'seed' in asked ? asked.seed : environmentSeed, environmentSeed };
-    const room = writer.model.length;
-    const conditions = { env: { ...env, maxTurnTokens: steps }, settings: envSettings(config), begin, room };
+    const maxTokens = writer.model.length;
+    const conditions = { env: { ...env, maxTurnTokens }, settings: envSettings(config), begin, maxTokens };
     this.#writer = writer;
-    this.#open = () => openEpisode(conditions, seeds);
+    this.#openStepper = () => openEpisode(conditions, seeds);
     this.#judged = judged;
-    let known: ExpertPlay | undefined; // so that the expert plays only once
-    this.#byExpert = () => (judged ? (known ??= expertPlay(conditions, seeds, writer.codec)) : null);
-    this.#stepper = this.#open();
+    let cachedPlay: ExpertPlay | undefined; // so that the expert plays only once
+    this.#expertPlay = () => (judged ? (cachedPlay ??= expertPlay(conditions, seeds, writer.codec)) : null);
+    this.#stepper = this.#openStepper();
   }
 
   /** Writes the prompt into an empty text. */
   async begin(onWrote: OnWrote): Promise<void> {
-    await this.#catchUp(onWrote);
+    await this.#appendEnvironmentTokens(onWrote);
   }
 
   /** Lets the model play `turns` turns, or to the end. */
-  async play(turns: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
+  async play(turns: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     const last = this.#stepper.turn + turns;
     while (this.#stepper.stop === null && this.#stepper.turn < last) {
       const token = await this.#writer.draw(writing, this.#stepper.turn, []);
-      const goOn = await onWrote(this.#writer.written.length - 1, [token]);
-      const goesOn = (await this.#take([token.id], onWrote)) && goOn;
-      if (!goesOn) return 'stopped';
+      const notStopped = await onWrote(this.#writer.written.length - 1, [token]);
+      const mayContinue = (await this.#passToEpisode([token.id], onWrote)) && notStopped;
+      if (!mayContinue) return 'stopped';
     }
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
 
   /** Plays a turn that a person typed in the model's place. The token that ends the turn is added. */
-  async type(text: string, onWrote: OnWrote): Promise<Pause> {
+  async playTyped(text: string, onWrote: OnWrote): Promise<PauseReason> {
     const { turn, budget } = this.#stepper;
     const ids = typedTurn(this.#writer.codec, text, budget);
     for (const id of ids) {
@@ -96,7 +96,7 @@ export class TaskPlay {
       if (this.#stepper.stop !== null || this.#stepper.turn !== turn) break;
       const token = await this.#writer.choose(id, turn);
       await onWrote(this.#writer.written.length - 1, [token]);
-      await this.#take([id], onWrote);
+      await this.#passToEpisode([id], onWrote);
     }
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
@@ -105,24 +105,24 @@ export class TaskPlay {
    * Replaces the agent's token at index `at` and lets the model continue the turn from there. Throws RangeError if that
    * token is not the agent's.
    */
-  async instead(at: number, token: number, writing: Writing, onWrote: OnWrote): Promise<Pause> {
-    const before = this.#writer.written[at];
-    if (before?.role !== Role.action)
+  async replaceToken(at: number, token: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
+    const replaced = this.#writer.written[at];
+    if (replaced?.role !== Role.action)
       throw new RangeError(`Token ${at} isn’t one of the agent’s own. Choose a token of the agent.`);
-    const stepper = this.#open();
+    const stepper = this.#openStepper();
     for (const { id, role } of this.#writer.written.slice(0, at)) if (role === Role.action) stepper.take(id);
     this.#stepper = stepper;
-    this.#writer.keep(at);
-    const chosen = await this.#writer.choose(token, before.turn);
+    this.#writer.truncate(at);
+    const chosen = await this.#writer.choose(token, replaced.turn);
     await onWrote(at, [chosen]);
-    const goOn = await this.#take([token], onWrote);
-    if (!goOn || this.#stepper.stop !== null) return goOn ? 'over' : 'stopped';
-    return this.#stepper.turn > before.turn ? 'turn' : this.play(1, writing, onWrote);
+    const mayContinue = await this.#passToEpisode([token], onWrote);
+    if (!mayContinue || this.#stepper.stop !== null) return mayContinue ? 'over' : 'stopped';
+    return this.#stepper.turn > replaced.turn ? 'turn' : this.play(1, writing, onWrote);
   }
 
   /** The state of the task. */
-  get state(): PlayedTask {
-    const { episode, stop, success, taken, parts, env } = this.#stepper;
+  get state(): TaskProgress {
+    const { episode, stop, success, finishedTurns: taken, rewardSums: parts, env } = this.#stepper;
     return {
       question: episode.question,
       tools: env.tools.map(({ name }) => name),
@@ -134,7 +134,7 @@ export class TaskPlay {
         ...{ turn, valid, toolCall },
         reward: REWARD_PARTS.reduce((sum, part) => sum + each[part], 0),
       })),
-      expert: stop === null ? null : this.#byExpert(),
+      expert: stop === null ? null : this.#expertPlay(),
     };
   }
 
@@ -142,7 +142,7 @@ export class TaskPlay {
    * Passes ids that are already in the text to the episode, and writes the environment's answer. Returns whether the
    * task can continue.
    */
-  async #take(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
+  async #passToEpisode(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
     for (const id of ids) {
       if (!this.#stepper.allows(id)) {
         throw new RangeError(
@@ -151,16 +151,16 @@ export class TaskPlay {
       }
       this.#stepper.take(id);
     }
-    return this.#catchUp(onWrote);
+    return this.#appendEnvironmentTokens(onWrote);
   }
 
   /** Appends to the text what the environment has added to the episode. Returns whether writing may continue. */
-  async #catchUp(onWrote: OnWrote): Promise<boolean> {
-    const missing = this.#stepper.written.slice(this.#writer.written.length);
-    const [first] = missing;
+  async #appendEnvironmentTokens(onWrote: OnWrote): Promise<boolean> {
+    const newTokens = this.#stepper.tokens.slice(this.#writer.written.length);
+    const [first] = newTokens;
     if (!first) return true;
-    return this.#writer.force(
-      missing.map(({ token }) => token),
+    return this.#writer.append(
+      newTokens.map(({ token }) => token),
       first.role,
       first.turn,
       onWrote,
@@ -170,8 +170,8 @@ export class TaskPlay {
 
 /** Plays the task with the scripted expert. Returns its turns as text. */
 function expertPlay(conditions: EpisodeConditions, seeds: EpisodeSeeds, codec: Codec): ExpertPlay {
-  const { tokens, roles, turns, paid, success, reward } = playExpert(conditions, seeds);
-  const turnTexts = paid.map(({ turn }) => {
+  const { tokens, roles, turns, finishedTurns, success, reward } = playExpert(conditions, seeds);
+  const turnTexts = finishedTurns.map(({ turn }) => {
     const ids = [...tokens].filter((_, t) => turns[t] === turn && roles[t] === Role.action);
     return codec.decode(withoutStop(ids, codec.stops));
   });

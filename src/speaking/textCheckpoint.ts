@@ -1,6 +1,6 @@
 import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
-import { FILES } from '../checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
 import { field } from '../formats/jsonFile.ts';
@@ -9,7 +9,7 @@ import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
 import { codecFromGguf } from '../text/ggufVocabulary.ts';
 import { openTokenizerJson } from '../text/tokenizerFile.ts';
-import { type FolderFiles, ggufTemplate, readPromptFiles, sideFile, sideRecord } from './promptFiles.ts';
+import { type FolderFiles, ggufTemplate, readPromptFiles, readFolderFile, readFolderObject } from './promptFiles.ts';
 
 /** A checkpoint to talk to: its headers, its tokenizer and its chat template. */
 export interface TextCheckpoint {
@@ -22,7 +22,7 @@ export interface TextCheckpoint {
 }
 
 /** A file with its path in the folder. */
-export interface PlacedSource {
+export interface FileInFolder {
   readonly path: string;
   readonly source: ByteSource;
 }
@@ -34,12 +34,12 @@ const MISMATCH_REMEDY = 'Choose a checkpoint whose files belong together.';
  * there is a GGUF file, all files except it and the other parts of its model are ignored. Throws ProblemError with file
  * and place if something is wrong.
  */
-export async function openTextCheckpoint(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
+export async function openTextCheckpoint(files: readonly FileInFolder[]): Promise<TextCheckpoint> {
   const [gguf, ...parts] = ggufFiles(files);
   const checkpoint = gguf || files.length === 1 ? await fromGguf(gguf ?? files[0]!, parts) : await fromFolder(files);
   const { opened, codec } = checkpoint;
   if (codec.size > opened.model.vocab_size) {
-    const file = opened.gguf ? opened.gguf.header.file : FILES.tokenizer;
+    const file = opened.gguf ? opened.gguf.header.file : FILE_NAMES.tokenizer;
     const want = `at most ${opened.model.vocab_size}, the rows of the embedding`;
     throw new ProblemError([{ file, place: 'vocabulary', got: `${codec.size} tokens`, want, remedy: MISMATCH_REMEDY }]);
   }
@@ -48,16 +48,16 @@ export async function openTextCheckpoint(files: readonly PlacedSource[]): Promis
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' };
 
-async function fromGguf({ source }: PlacedSource, parts: readonly PlacedSource[]): Promise<TextCheckpoint> {
+async function fromGguf({ source }: FileInFolder, parts: readonly FileInFolder[]): Promise<TextCheckpoint> {
   const opened = await openGgufCheckpoint(
     source,
     parts.map((part) => part.source),
   );
   const header = opened.gguf!.header;
-  const key = (name: string) => header.metadata.get(name);
-  const text = (name: string) => textOrNull(key(name));
+  const valueOf = (name: string) => header.metadata.get(name);
+  const text = (name: string) => textOrNull(valueOf(name));
   const kind = text('general.architecture') ?? '';
-  const context = key(`${kind}.context_length`);
+  const context = valueOf(`${kind}.context_length`);
   return {
     opened,
     codec: codecFromGguf(header),
@@ -75,35 +75,35 @@ async function fromGguf({ source }: PlacedSource, parts: readonly PlacedSource[]
 const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
 /** The folder of the config.json with the shortest path. File names in it are relative to that folder. */
-export function checkpointFolder(files: readonly PlacedSource[]): FolderFiles {
-  const configs = files.filter(({ path }) => path.split('/').at(-1) === FILES.config).map(({ path }) => path);
+export function checkpointFolder(files: readonly FileInFolder[]): FolderFiles {
+  const configs = files.filter(({ path }) => path.split('/').at(-1) === FILE_NAMES.config).map(({ path }) => path);
   const [config] = configs.sort((a, b) => a.split('/').length - b.split('/').length);
-  const folder = config?.slice(0, -FILES.config.length) ?? '';
+  const folder = config?.slice(0, -FILE_NAMES.config.length) ?? '';
   const byName = new Map(
     files.filter(({ path }) => path.startsWith(folder)).map(({ path, source }) => [path.slice(folder.length), source]),
   );
   return { names: [...byName.keys()].sort(), sourceOf: (name) => byName.get(name) ?? null };
 }
 
-async function fromFolder(files: readonly PlacedSource[]): Promise<TextCheckpoint> {
+async function fromFolder(files: readonly FileInFolder[]): Promise<TextCheckpoint> {
   const folder = checkpointFolder(files);
   const { sourceOf } = folder;
   const opened = await openFolderCheckpoint(sourceOf);
-  const settings = await sideRecord(folder, FILES.config);
-  const tokenizer = await sideFile(folder, FILES.tokenizer);
+  const settings = await readFolderObject(folder, FILE_NAMES.config);
+  const tokenizer = await readFolderFile(folder, FILE_NAMES.tokenizer);
   if (!tokenizer) {
     const remedy = 'Choose the whole folder, with its tokenizer.json.';
-    throw new ProblemError([{ file: FILES.tokenizer, what: 'there is no such file.', remedy }]);
+    throw new ProblemError([{ file: FILE_NAMES.tokenizer, what: 'there is no such file.', remedy }]);
   }
-  const generation = await sideRecord(folder, FILES.generation);
+  const generation = await readFolderObject(folder, FILE_NAMES.generation);
   const generationStops = ids(generation && field(generation, 'eos_token_id'));
   const stops = generationStops.length > 0 ? generationStops : ids(settings && field(settings, 'eos_token_id'));
   const { padToken, codecWith } = openTokenizerJson(tokenizer);
-  const { template, added, splitsSpecial } = await readPromptFiles(folder, padToken);
-  const codec = codecWith({ stops, added, splitsSpecial, rows: opened.model.vocab_size });
-  const [firstUnknown, ...others] = added.filter(({ content }) => codec.id(content) === null);
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const remark = `${visible(firstUnknown?.content ?? '', 60)}${more}: listed as a token, but the model has no row for it. In a text it is read as plain characters.`;
+  const { template, addedTokens, splitsSpecial } = await readPromptFiles(folder, padToken);
+  const codec = codecWith({ stops, added: addedTokens, splitsSpecial, rows: opened.model.vocab_size });
+  const [firstUnknown, ...otherUnknown] = addedTokens.filter(({ content }) => codec.id(content) === null);
+  const moreText = otherUnknown.length > 0 ? ` and ${otherUnknown.length} more` : '';
+  const remark = `${visible(firstUnknown?.content ?? '', 60)}${moreText}: listed as a token, but the model has no row for it. In a text it is read as plain characters.`;
   const context = settings && field(settings, 'max_position_embeddings');
   const [kind] = [settings && field(settings, 'model_type')].filter((value) => typeof value === 'string');
   return {
@@ -123,10 +123,10 @@ const ids = (value: unknown): readonly number[] =>
 async function cardOf(
   sourceOf: (name: string) => ByteSource | null,
 ): Promise<Pick<TextCheckpoint['metadata'], 'license' | 'origin'>> {
-  const file = sourceOf(FILES.card);
+  const file = sourceOf(FILE_NAMES.card);
   const head = file ? new TextDecoder().decode(await file.read(0, Math.min(file.size, 1 << 16))) : '';
-  const matter = /^---\r?\n([\s\S]*?)\r?\n---/.exec(head)?.[1] ?? '';
+  const frontMatter = /^---\r?\n([\s\S]*?)\r?\n---/.exec(head)?.[1] ?? '';
   const line = (name: string) =>
-    new RegExp(`^${name}:[ \\t]*["']?([^"'\\r\\n]+)`, 'm').exec(matter)?.[1]?.trim() ?? null;
+    new RegExp(`^${name}:[ \\t]*["']?([^"'\\r\\n]+)`, 'm').exec(frontMatter)?.[1]?.trim() ?? null;
   return { license: line('license'), origin: line('base_model') };
 }

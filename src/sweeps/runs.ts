@@ -4,7 +4,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { type Problem, problemText } from '../base/problem.ts';
 import { PRESETS } from '../config/presets.ts';
 import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
-import { type Knobs, MOST_RUNS, type Range, type Sweep } from './sweepFile.ts';
+import { type Knobs, MAX_RUNS, type Range, type Sweep } from './sweepFile.ts';
 
 /** One configuration of a sweep: the values of the searched knobs, and a label made of them. */
 export interface Configuration {
@@ -12,11 +12,11 @@ export interface Configuration {
   readonly label: string;
 }
 /** One run of a sweep: a configuration with a seed. `key` is the name of its result file. */
-export interface SweptRun extends RunIdentity {
+export interface SweepRun extends RunIdentity {
   readonly key: string;
 }
 
-const DRAWN_DIGITS = 4; // significant digits of a drawn number: enough for a search, short enough to read
+const DRAWN_DIGITS = 4; // significant digits of a randomly drawn value: enough for a search, short enough to read
 const MAX_REPORTED = 8; // impossible configurations in an error message
 
 /**
@@ -32,12 +32,12 @@ export function configurationsOf({ search }: Sweep): readonly Configuration[] {
  * All runs, seed by seed, so that early results include every configuration. Throws ConfigError if a configuration is
  * impossible or there are too many runs.
  */
-export function runsOf(sweep: Sweep): readonly SweptRun[] {
-  const planned = plannedOf(sweep);
-  if (planned > MOST_RUNS) {
+export function sweepRuns(sweep: Sweep): readonly SweepRun[] {
+  const plannedCount = countPlanned(sweep);
+  if (plannedCount > MAX_RUNS) {
     throw new ConfigError([
       {
-        what: `The file plans ${planned} runs, and the limit is ${MOST_RUNS}.`,
+        what: `The file plans ${plannedCount} runs, and the limit is ${MAX_RUNS}.`,
         remedy: 'Search fewer values or draw samples.',
       },
     ]);
@@ -57,26 +57,29 @@ export function runsOf(sweep: Sweep): readonly SweptRun[] {
       return [];
     }
   });
-  const [some, more] = [problems.slice(0, MAX_REPORTED), problems.length - MAX_REPORTED];
-  if (some.length > 0) throw new ConfigError(more > 0 ? [...some, { what: `and ${more} more such problems.` }] : some);
-  return sweep.seeds.flatMap((seed) => configs.map(({ label, config }) => runOf(label, { ...config, seed })));
+  const [reported, unreportedCount] = [problems.slice(0, MAX_REPORTED), problems.length - MAX_REPORTED];
+  if (reported.length > 0)
+    throw new ConfigError(
+      unreportedCount > 0 ? [...reported, { what: `and ${unreportedCount} more such problems.` }] : reported,
+    );
+  return sweep.seeds.flatMap((seed) => configs.map(({ label, config }) => sweepRun(label, { ...config, seed })));
 }
 
 /** The number of planned runs, computed without making them. Repeated draws count every time. */
-function plannedOf({ search, seeds }: Sweep): number {
+function countPlanned({ search, seeds }: Sweep): number {
   const configurations =
     search.kind === 'random' ? search.samples : [...search.knobs.values()].reduce((n, values) => n * values.length, 1);
   return configurations * seeds.length;
 }
 
-function runOf(arm: string, config: RunConfig): SweptRun {
+function sweepRun(arm: string, config: RunConfig): SweepRun {
   const run = { experiment: 'sweep', arm, seed: config.seed, config };
   return { ...run, key: runKey(run) };
 }
 
 /** The runs of shard `i` of `n` (i from 1). Each run is in exactly one shard. */
 export function shardOf<T>(runs: readonly T[], { i, n }: { readonly i: number; readonly n: number }): readonly T[] {
-  return runs.filter((_, at) => at % n === i - 1);
+  return runs.filter((_, index) => index % n === i - 1);
 }
 
 function labelOf(knobs: Knobs): string {
@@ -95,12 +98,12 @@ function randomDraws({ knobs, samples, seed }: Extract<Sweep['search'], { kind: 
   const key = streamKey(seed, Purpose.sweep);
   const ranges = [...knobs].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in the file must not change the draws
   return Array.from({ length: samples }, (_, sample) =>
-    Object.fromEntries(ranges.map(([name, range], at) => [name, drawn(name, range, uniform(key, sample, at, 0))])),
+    Object.fromEntries(ranges.map(([name, range], at) => [name, drawValue(name, range, uniform(key, sample, at, 0))])),
   );
 }
 
-/** The value at the fraction `share`, in [0, 1), of a range. */
-function drawn(name: FieldName, range: Range, share: number): string | number {
+/** The value of a knob that lies at the fraction `share`, in [0, 1), of its range. */
+function drawValue(name: FieldName, range: Range, share: number): string | number {
   if (!('min' in range)) return range[Math.floor(share * range.length)] ?? '';
   const field: Field = FIELDS[name];
   const whole = 'integer' in field && field.integer;

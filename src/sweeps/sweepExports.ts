@@ -1,6 +1,6 @@
 import { csvText } from '../base/csv.ts';
 import { PRESETS } from '../config/presets.ts';
-import type { SweepTable, SweptRow } from './sweepTable.ts';
+import type { SweepTable, SweepRow } from './sweepTable.ts';
 
 const DIGITS = 3; // decimal places in the table for people
 
@@ -54,6 +54,6 @@ export function sweepJson({ sweep, rows, done, planned }: SweepTable): string {
   return `${JSON.stringify({ preset, set, seeds, metric, take, better, done, planned, rows: tableRows }, null, 1)}\n`;
 }
 
-function knobCells({ knobs }: SweptRow, names: readonly (keyof SweptRow['knobs'])[]): (string | number)[] {
+function knobCells({ knobs }: SweepRow, names: readonly (keyof SweepRow['knobs'])[]): (string | number)[] {
   return names.map((name) => knobs[name] ?? '');
 }

@@ -34,12 +34,12 @@ export interface Sweep {
 }
 
 /** Maximum number of runs of a sweep. More are probably a mistake in the file. */
-export const MOST_RUNS = 100_000;
+export const MAX_RUNS = 100_000;
 const FILE_KEYS = [
   ...(['preset', 'set', 'grid', 'random', 'samples', 'seed', 'seeds', 'updates', 'metric', 'take', 'better'] as const),
 ];
 const TAKES = ['last', 'best', 'mean', 'first'] as const satisfies readonly Take[];
-const BETTER = ['higher', 'lower'] as const;
+const DIRECTIONS = ['higher', 'lower'] as const;
 
 /** Reads a sweep file. Throws ConfigError with every problem: its place, what was found and expected, what to do. */
 export function parseSweep(text: string): Sweep {
@@ -47,8 +47,10 @@ export function parseSweep(text: string): Sweep {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
-    throw new ConfigError([{ what: `The file isn’t JSON (${why}).`, remedy: 'Compare it with examples/sweep.json.' }]);
+    const parserMessage = error instanceof Error ? visible(error.message.split('\n', 1)[0] ?? '', 120) : '';
+    throw new ConfigError([
+      { what: `The file isn’t JSON (${parserMessage}).`, remedy: 'Compare it with examples/sweep.json.' },
+    ]);
   }
   const reader = new SweepReader();
   const sweep = reader.sweep(value);
@@ -62,52 +64,53 @@ class SweepReader {
 
   sweep(value: unknown): Sweep {
     const file = this.#fields('file', value);
-    for (const part of Object.keys(file)) {
-      if (!FILE_KEYS.some((name) => name === part))
-        this.#report(visible(part), 'an unknown key', `one of ${FILE_KEYS.join(', ')}`, REMOVE);
+    for (const key of Object.keys(file)) {
+      if (!FILE_KEYS.some((name) => name === key))
+        this.#report(visible(key), 'an unknown key', `one of ${FILE_KEYS.join(', ')}`, REMOVE_IT);
     }
-    const part = (name: (typeof FILE_KEYS)[number]) => (Object.hasOwn(file, name) ? file[name] : undefined);
-    const preset = this.#choice('preset', part('preset'), Object.keys(PRESETS) as PresetName[], 'number-hunt');
-    const set = this.#knobs('set', part('set') ?? {}, (at, name, each) => this.#knob(at, name, each));
-    if (part('updates') !== undefined) {
+    const entry = (name: (typeof FILE_KEYS)[number]) => (Object.hasOwn(file, name) ? file[name] : undefined);
+    const preset = this.#choice('preset', entry('preset'), Object.keys(PRESETS) as PresetName[], 'number-hunt');
+    const set = this.#knobs('set', entry('set') ?? {}, (at, name, each) => this.#knob(at, name, each));
+    if (entry('updates') !== undefined) {
       if (set.has('updates')) this.#report('updates', 'it also in set', 'it in one place', 'Leave out set.updates.');
-      set.set('updates', this.#knob('updates', 'updates', part('updates')));
+      set.set('updates', this.#knob('updates', 'updates', entry('updates')));
     }
-    const search = this.#search(part);
+    const search = this.#search(entry);
     for (const name of search.knobs.keys()) {
       if (set.has(name))
-        this.#report(`${search.kind}.${name}`, 'a knob that is also in set', 'it in one place', REMOVE);
+        this.#report(`${search.kind}.${name}`, 'a knob that is also in set', 'it in one place', REMOVE_IT);
     }
     return {
       ...{ preset, search, set: Object.fromEntries(set) },
-      seeds: this.#seeds(part('seeds')),
-      metric: this.#metric(part('metric')),
-      take: this.#choice('take', part('take'), TAKES, 'last'),
-      better: this.#choice('better', part('better'), BETTER, 'higher'),
+      seeds: this.#seeds(entry('seeds')),
+      metric: this.#metric(entry('metric')),
+      take: this.#choice('take', entry('take'), TAKES, 'last'),
+      better: this.#choice('better', entry('better'), DIRECTIONS, 'higher'),
     };
   }
 
-  #search(part: (name: 'grid' | 'random' | 'samples' | 'seed') => unknown): Sweep['search'] {
-    const [grid, random] = [part('grid'), part('random')];
+  #search(entry: (name: 'grid' | 'random' | 'samples' | 'seed') => unknown): Sweep['search'] {
+    const [grid, random] = [entry('grid'), entry('random')];
     if ((grid === undefined) === (random === undefined)) {
       this.#report(
         'grid',
         grid === undefined ? 'neither grid nor random' : 'both grid and random',
         'one of them',
-        REMOVE,
+        REMOVE_IT,
       );
     }
     if (random === undefined) {
       for (const name of ['samples', 'seed'] as const) {
-        if (part(name) !== undefined) this.#report(name, 'it in a grid search', 'it only in a random search', REMOVE);
+        if (entry(name) !== undefined)
+          this.#report(name, 'it in a grid search', 'it only in a random search', REMOVE_IT);
       }
       const knobs = this.#knobs('grid', grid ?? {}, (at, name, each) => this.#list(at, name, each));
       return { kind: 'grid', knobs };
     }
     return {
       ...{ kind: 'random', knobs: this.#knobs('random', random, (at, name, each) => this.#range(at, name, each)) },
-      samples: this.#count('samples', part('samples'), 1, MOST_RUNS),
-      seed: this.#count('seed', part('seed') ?? 0, 0, 2 ** 31 - 1),
+      samples: this.#count('samples', entry('samples'), 1, MAX_RUNS),
+      seed: this.#count('seed', entry('seed') ?? 0, 0, 2 ** 31 - 1),
     };
   }
 
@@ -117,9 +120,9 @@ class SweepReader {
     read: (at: string, name: FieldName, value: unknown) => T,
   ): Map<FieldName, T> {
     const knobs = new Map<FieldName, T>();
-    for (const [givenName, each] of Object.entries(this.#fields(place, value))) {
-      const name = currentName(givenName);
-      const at = `${place}.${visible(givenName)}`;
+    for (const [writtenName, each] of Object.entries(this.#fields(place, value))) {
+      const name = currentName(writtenName);
+      const at = `${place}.${visible(writtenName)}`;
       if (!isFieldName(name)) {
         this.#report(
           at,
@@ -157,12 +160,17 @@ class SweepReader {
 
   #list(at: string, name: FieldName, value: unknown): readonly (string | number)[] {
     if (!Array.isArray(value) || value.length === 0) {
-      this.#report(at, gotOf(value), 'a list of values', `Write them in brackets, such as [${FIELDS[name].default}].`);
+      this.#report(
+        at,
+        foundText(value),
+        'a list of values',
+        `Write them in brackets, such as [${FIELDS[name].default}].`,
+      );
       return [];
     }
     const values = value.map((each, i) => this.#knob(`${at}[${i}]`, name, each));
     const duplicate = values.find((each, i) => values.indexOf(each) !== i);
-    if (duplicate !== undefined) this.#report(at, `${duplicate} twice`, 'each value once', REMOVE);
+    if (duplicate !== undefined) this.#report(at, `${duplicate} twice`, 'each value once', REMOVE_IT);
     return values;
   }
 
@@ -171,9 +179,9 @@ class SweepReader {
     if (Array.isArray(value) || 'choices' in field) return this.#list(at, name, value);
     const { min, max, log = false, ...rest } = this.#fields(at, value);
     for (const other of Object.keys(rest))
-      this.#report(`${at}.${visible(other)}`, 'an unknown key', 'min, max or log', REMOVE);
+      this.#report(`${at}.${visible(other)}`, 'an unknown key', 'min, max or log', REMOVE_IT);
     if (typeof log !== 'boolean')
-      this.#report(`${at}.log`, gotOf(log), 'true or false', 'true draws evenly over decades.');
+      this.#report(`${at}.log`, foundText(log), 'true or false', 'true draws evenly over decades.');
     const low = Number(this.#knob(`${at}.min`, name, min));
     const high = Number(this.#knob(`${at}.max`, name, max));
     if (low > high) this.#report(at, `min ${low} above max ${high}`, 'min at most max', 'Swap them.');
@@ -186,7 +194,7 @@ class SweepReader {
     if (!Array.isArray(value) || value.length === 0) {
       this.#report(
         'seeds',
-        gotOf(value),
+        foundText(value),
         'a list of whole numbers',
         'Write [1, 2] for two runs of each configuration.',
       );
@@ -194,7 +202,7 @@ class SweepReader {
     }
     const seeds = value.map((each, i) => Number(this.#knob(`seeds[${i}]`, 'seed', each)));
     const duplicate = seeds.find((each, i) => seeds.indexOf(each) !== i);
-    if (duplicate !== undefined) this.#report('seeds', `${duplicate} twice`, 'each seed once', REMOVE);
+    if (duplicate !== undefined) this.#report('seeds', `${duplicate} twice`, 'each seed once', REMOVE_IT);
     return seeds;
   }
 
@@ -204,23 +212,28 @@ class SweepReader {
     return this.#choice('metric', value, names, 'eval/success');
   }
 
-  #choice<T extends string>(at: string, value: unknown, choices: readonly T[], otherwise: T): T {
-    if (value === undefined) return otherwise;
-    const found = choices.find((choice) => choice === value);
-    if (found === undefined)
-      this.#report(at, gotOf(value), `one of ${choices.join(', ')}`, `Without it: ${otherwise}.`);
-    return found ?? otherwise;
+  #choice<T extends string>(at: string, value: unknown, choices: readonly T[], fallback: T): T {
+    if (value === undefined) return fallback;
+    const match = choices.find((choice) => choice === value);
+    if (match === undefined)
+      this.#report(at, foundText(value), `one of ${choices.join(', ')}`, `Without it: ${fallback}.`);
+    return match ?? fallback;
   }
 
-  #count(at: string, value: unknown, least: number, most: number): number {
-    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    this.#report(at, gotOf(value), `a whole number from ${least} to ${most}`, 'Random search needs this number.');
-    return least;
+  #count(at: string, value: unknown, smallest: number, largest: number): number {
+    if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
+    this.#report(
+      at,
+      foundText(value),
+      `a whole number from ${smallest} to ${largest}`,
+      'Random search needs this number.',
+    );
+    return smallest;
   }
 
   #fields(at: string, value: unknown): Readonly<Record<string, unknown>> {
     if (isRecord(value)) return value;
-    this.#report(at, gotOf(value), 'an object', 'Compare examples/sweep.json.');
+    this.#report(at, foundText(value), 'an object', 'Compare examples/sweep.json.');
     return {};
   }
 
@@ -229,9 +242,9 @@ class SweepReader {
   }
 }
 
-const REMOVE = 'Take it out.';
+const REMOVE_IT = 'Take it out.';
 
-function gotOf(value: unknown): string {
+function foundText(value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';

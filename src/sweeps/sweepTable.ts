@@ -2,11 +2,11 @@ import { type Interval, meanInterval } from '../base/inference.ts';
 import { differencesOf } from '../experiments/experimentPlan.ts';
 import type { RunResult } from '../experiments/runResult.ts';
 import { summaryOf } from '../experiments/statistics.ts';
-import { configurationsOf, runsOf, type SweptRun } from './runs.ts';
+import { configurationsOf, sweepRuns, type SweepRun } from './runs.ts';
 import type { Knobs, Sweep } from './sweepFile.ts';
 
 /** A row of the table: the results of one configuration. */
-export interface SweptRow {
+export interface SweepRow {
   readonly label: string;
   readonly knobs: Knobs; // values of the searched knobs
   /** One value per seed, in the sweep's order; null: the seed wasn't run, or its run doesn't have the metric. */
@@ -19,7 +19,7 @@ export interface SweptRow {
 /** The results of a sweep's finished runs, best configuration first; configurations without a value come last. */
 export interface SweepTable {
   readonly sweep: Sweep;
-  readonly rows: readonly SweptRow[];
+  readonly rows: readonly SweepRow[];
   readonly done: number;
   readonly planned: number;
 }
@@ -29,23 +29,23 @@ export interface SweepTable {
  * their run's.
  */
 export function sweepTable(sweep: Sweep, results: ReadonlyMap<string, RunResult>): SweepTable {
-  const runs = runsOf(sweep);
-  const byLabel = new Map<string, SweptRun[]>();
+  const runs = sweepRuns(sweep);
+  const byLabel = new Map<string, SweepRun[]>();
   for (const run of runs) byLabel.set(run.arm, [...(byLabel.get(run.arm) ?? []), run]);
-  const rows = configurationsOf(sweep).map(({ label, knobs }): SweptRow => {
+  const rows = configurationsOf(sweep).map(({ label, knobs }): SweepRow => {
     const values = (byLabel.get(label) ?? []).map((run) => {
-      return resultOf(run, results)?.metrics[sweep.metric]?.[sweep.take] ?? null;
+      return matchingResult(run, results)?.metrics[sweep.metric]?.[sweep.take] ?? null;
     });
-    const known = values.filter((value) => value !== null);
-    const summary = summaryOf(known);
+    const measured = values.filter((value) => value !== null);
+    const summary = summaryOf(measured);
     const { n } = summary;
     return { label, knobs, values, n, mean: n > 0 ? summary.mean : null, interval: meanInterval(summary) };
   });
   const sign = sweep.better === 'higher' ? 1 : -1;
-  const worth = ({ mean }: SweptRow) => (mean === null ? -Infinity : sign * mean);
-  const done = runs.filter((run) => resultOf(run, results)).length;
+  const sortValue = ({ mean }: SweepRow) => (mean === null ? -Infinity : sign * mean);
+  const done = runs.filter((run) => matchingResult(run, results)).length;
   // equal means stay in the sweep's order
-  return { sweep, rows: rows.toSorted((a, b) => compare(worth(b), worth(a))), done, planned: runs.length };
+  return { sweep, rows: rows.toSorted((a, b) => compare(sortValue(b), sortValue(a))), done, planned: runs.length };
 }
 
 function compare(a: number, b: number): number {
@@ -53,7 +53,7 @@ function compare(a: number, b: number): number {
 }
 
 /** The result of a run, unless its knobs or seed differ. */
-export function resultOf(run: SweptRun, results: ReadonlyMap<string, RunResult>): RunResult | undefined {
+export function matchingResult(run: SweepRun, results: ReadonlyMap<string, RunResult>): RunResult | undefined {
   const found = results.get(run.key);
   return found?.seed === run.seed && differencesOf(found, run).length === 0 ? found : undefined;
 }

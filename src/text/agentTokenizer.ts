@@ -1,12 +1,12 @@
 import { jsonText } from '../formats/jsonFile.ts';
-import { GPT2, isolatingSplit } from './preTokenizer.ts';
+import { GPT2_PATTERN, isolatingSplit } from './preTokenizer.ts';
 import { trainBpe } from './trainBpe.ts';
 
 /**
  * The added tokens of this project's own text model. They are found in text before it is split into pieces. Programs
  * that decode text leave out the special ones.
  */
-const ADDED = [
+const ADDED_TOKENS = [
   { content: '<|endoftext|>', special: true },
   { content: '<|im_start|>', special: true },
   { content: '<|im_end|>', special: true },
@@ -15,12 +15,12 @@ const ADDED = [
 ] as const;
 
 /** The id of an added token: its index, because added tokens have the first ids. */
-export function addedId(content: (typeof ADDED)[number]['content']): number {
-  return ADDED.findIndex((token) => token.content === content);
+export function addedTokenId(content: (typeof ADDED_TOKENS)[number]['content']): number {
+  return ADDED_TOKENS.findIndex((token) => token.content === content);
 }
 
 /** The ids that end a turn. */
-export const AGENT_STOPS: readonly number[] = [addedId('<|im_end|>'), addedId('<|endoftext|>')];
+export const AGENT_STOPS: readonly number[] = [addedTokenId('<|im_end|>'), addedTokenId('<|endoftext|>')];
 
 /**
  * Trains a byte-level BPE tokenizer with at most `size` tokens and returns its tokenizer.json. Text is split into
@@ -28,20 +28,22 @@ export const AGENT_STOPS: readonly number[] = [addedId('<|im_end|>'), addedId('<
  * 256 bytes and the added tokens.
  */
 export function agentTokenizer(texts: readonly string[], size: number): string {
-  const digits = isolatingSplit(String.raw`\p{N}`);
-  const words = isolatingSplit(GPT2);
-  const added = isolatingSplit(ADDED.map(({ content }) => content.replaceAll(/[|/]/g, String.raw`\$&`)).join('|'));
-  const contents = new Set<string>(ADDED.map(({ content }) => content));
+  const splitDigits = isolatingSplit(String.raw`\p{N}`);
+  const splitWords = isolatingSplit(GPT2_PATTERN);
+  const splitAddedTokens = isolatingSplit(
+    ADDED_TOKENS.map(({ content }) => content.replaceAll(/[|/]/g, String.raw`\$&`)).join('|'),
+  );
+  const contents = new Set<string>(ADDED_TOKENS.map(({ content }) => content));
   const pieces = texts
-    .flatMap((text) => added(text).filter((part) => !contents.has(part)))
-    .flatMap((part) => digits(part).flatMap(words));
-  const { tokens, merges } = trainBpe(pieces, size - ADDED.length);
-  const vocab = [...ADDED.map(({ content }) => content), ...tokens];
+    .flatMap((text) => splitAddedTokens(text).filter((part) => !contents.has(part)))
+    .flatMap((part) => splitDigits(part).flatMap(splitWords));
+  const { tokens, merges } = trainBpe(pieces, size - ADDED_TOKENS.length);
+  const vocab = [...ADDED_TOKENS.map(({ content }) => content), ...tokens];
   return jsonText({
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: ADDED.map(({ content, special }, id) => ({
+    added_tokens: ADDED_TOKENS.map(({ content, special }, id) => ({
       ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special },
     })),
     normalizer: null,

@@ -1,7 +1,7 @@
 import { ProblemError } from '../base/problem.ts';
 import type { ChatTemplate } from './chatTemplate.ts';
 import { type Codec, shownToken } from './codec.ts';
-import { assistantMessage, type Dialect, following, turnText } from './dialect.ts';
+import { assistantMessage, type Dialect, textAfterTurn, turnText } from './dialect.ts';
 import type { Message } from './message.ts';
 
 const REMEDY =
@@ -24,34 +24,34 @@ const OBSERVATIONS = ['{"found": "a key"}', 'error: no such place', 'Two lines.\
  * differ.
  */
 export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dialect): void {
-  const messages: Message[] = [...dialect.begins({ system: 'You look into boxes.', question: QUESTION })];
-  const prompt = () => codec.encode(template.write(messages, dialect.tools, true));
-  let tokens = [...prompt()];
+  const messages: Message[] = [...dialect.startMessages({ system: 'You look into boxes.', question: QUESTION })];
+  const encodePrompt = () => codec.encode(template.write(messages, dialect.tools, true));
+  let tokens = [...encodePrompt()];
   TURNS.forEach((turn, i) => {
     const observation = OBSERVATIONS[i] ?? '';
-    const after = following(template, dialect, observation);
-    const end = codec.encode(after);
-    if (!codec.stops.includes(end[0] ?? -1)) {
-      const ends = codec.stops.map((id) => shownToken(codec, id)).join(', ');
-      throw refused(
+    const afterTurn = textAfterTurn(template, dialect, observation);
+    const afterIds = codec.encode(afterTurn);
+    if (!codec.stops.includes(afterIds[0] ?? -1)) {
+      const stopTexts = codec.stops.map((id) => shownToken(codec, id)).join(', ');
+      throw templateProblem(
         template,
         'the end of a turn',
-        shownTokens(codec, end.slice(0, 4)),
-        `one of ${ends || 'its stop ids'}`,
+        shownTokens(codec, afterIds.slice(0, 4)),
+        `one of ${stopTexts || 'its stop ids'}`,
       );
     }
-    tokens = [...tokens, ...codec.encode(turn), ...end];
-    messages.push(assistantMessage(turn), dialect.observes(observation));
-    const nextPrompt = prompt();
-    const difference = tokens.findIndex((id, place) => id !== nextPrompt[place]);
-    if (difference < 0 && nextPrompt.length === tokens.length) return;
-    const place = difference < 0 ? tokens.length : difference;
-    const around = (ids: readonly number[]) =>
-      shownTokens(codec, ids.slice(Math.max(0, place - 4), place + 6)) || 'the end';
-    throw refused(
+    tokens = [...tokens, ...codec.encode(turn), ...afterIds];
+    messages.push(assistantMessage(turn), dialect.observationMessage(observation));
+    const nextPrompt = encodePrompt();
+    const firstDifference = tokens.findIndex((id, index) => id !== nextPrompt[index]);
+    if (firstDifference < 0 && nextPrompt.length === tokens.length) return;
+    const index = firstDifference < 0 ? tokens.length : firstDifference;
+    const shownAround = (ids: readonly number[]) =>
+      shownTokens(codec, ids.slice(Math.max(0, index - 4), index + 6)) || 'the end';
+    throw templateProblem(
       template,
-      `token ${place} of the prompt after turn ${i + 1}`,
-      `${around(nextPrompt)} in place of ${around(tokens)}`,
+      `token ${index} of the prompt after turn ${i + 1}`,
+      `${shownAround(nextPrompt)} in place of ${shownAround(tokens)}`,
       'every earlier token unchanged',
     );
   });
@@ -59,5 +59,5 @@ export function checkAppends(codec: Codec, template: ChatTemplate, dialect: Dial
 
 const shownTokens = (codec: Codec, ids: readonly number[]) => ids.map((id) => shownToken(codec, id)).join('');
 
-const refused = ({ file }: ChatTemplate, place: string, got: string, want: string) =>
+const templateProblem = ({ file }: ChatTemplate, place: string, got: string, want: string) =>
   new ProblemError([{ file, place, got, want, remedy: REMEDY }]);

@@ -1,7 +1,7 @@
 import { ProblemError } from '../base/problem.ts';
-import { type Codec, stopsOf } from './codec.ts';
-import { finder, type Span } from './textFinder.ts';
-import { bytesOf, BYTE_CHARACTERS, byteText } from './letters.ts';
+import { type Codec, resolveStops } from './codec.ts';
+import { tokenFinder, type Span } from './textFinder.ts';
+import { tokenBytes, BYTE_CHARACTERS, byteText } from './byteCharacters.ts';
 import { type Merge, merger } from './bpeMerges.ts';
 import type { Split } from './preTokenizer.ts';
 
@@ -16,22 +16,22 @@ export interface AddedToken {
 /** A byte-level BPE vocabulary and its way of splitting text, read from any kind of file. */
 export interface BpeVocabulary {
   readonly file: string; // name for error messages
-  /** Ids of tokens, which are written in byte characters (`letters.ts`); ids are unique. */
+  /** Ids of tokens, which are written in byte characters (`byteCharacters.ts`); ids are unique. */
   readonly tokens: ReadonlyMap<string, number>;
   readonly merges: readonly (readonly [string, string])[]; // in order of rank: earlier merges apply first
   readonly added: readonly AddedToken[];
   readonly nfc: boolean; // text is normalized to NFC
   readonly splits: readonly Split[];
-  readonly wholeWords: boolean; // true: a piece that is a token becomes that token, without merges
+  readonly ignoreMerges: boolean; // true: a piece that is a token becomes that token, without merges
   /** Id for a byte that has no token; null: such a byte is left out, as `tokenizers` does. */
-  readonly unknown: number | null;
+  readonly unknownId: number | null;
   readonly stops: readonly number[]; // ids that end a turn according to the file; may be empty
-  readonly splitsSpecial?: boolean; // true: a special token that is written out in a text is encoded as ordinary text
+  readonly specialAsText?: boolean; // true: a special token that is written out in a text is encoded as ordinary text
 }
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer, whole, as it was published.';
 /** Maximum number of merges. The largest published vocabularies have 500,000 merges and 260,000 tokens. */
-export const MOST_MERGES = 1 << 20;
+export const MAX_MERGES = 1 << 20;
 /** Maximum length of a token, in characters. The longest published tokens have about 200. */
 const MAX_TOKEN_LENGTH = 1024;
 /** Maximum total length of the added tokens, in characters. */
@@ -48,7 +48,7 @@ const UNPAIRED_SURROGATE = /\p{Surrogate}/gu;
  * do.
  */
 export function bpeCodec(vocabulary: BpeVocabulary): Codec {
-  const { tokens, added, nfc, splits, wholeWords } = vocabulary;
+  const { tokens, added, nfc, splits, ignoreMerges } = vocabulary;
   const byId = tokensById(vocabulary);
   const control = new Set(
     added.filter(({ id, special }) => special || vocabulary.stops.includes(id)).map(({ id }) => id),
@@ -58,40 +58,40 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
     const id = tokens.get(token);
     return id === undefined || control.has(id) ? undefined : id;
   };
-  const byteIds = BYTE_CHARACTERS.map((character) => tokenOf(character) ?? vocabulary.unknown);
+  const byteIds = BYTE_CHARACTERS.map((character) => tokenOf(character) ?? vocabulary.unknownId);
   const merge = merger(mergesOf(vocabulary).filter(({ merged }) => !control.has(merged)));
-  const ids = new Map(added.map(({ content, id }) => [content, id]));
-  const normal = (text: string) => (nfc ? text.normalize('NFC') : text);
+  const addedIds = new Map(added.map(({ content, id }) => [content, id]));
+  const normalize = (text: string) => (nfc ? text.normalize('NFC') : text);
   const findable = added
-    .filter(({ special }) => !special || vocabulary.splitsSpecial !== true)
+    .filter(({ special }) => !special || vocabulary.specialAsText !== true)
     .map(({ id, content, normalized }) => ({
       ...{ id, normalized, control: control.has(id) },
-      content: normalized ? normal(content) : content,
+      content: normalized ? normalize(content) : content,
     }));
-  const findRaw = finder(findable.filter(({ normalized }) => !normalized));
-  const findNormal = finder(findable.filter(({ normalized }) => normalized));
+  const findRaw = tokenFinder(findable.filter(({ normalized }) => !normalized));
+  const findNormalized = tokenFinder(findable.filter(({ normalized }) => normalized));
   const hasNormalizedControl = findable.some((token) => token.normalized && token.control);
-  const special = new Set(added.filter((token) => token.special).map(({ id }) => id));
+  const specialIds = new Set(added.filter((token) => token.special).map(({ id }) => id));
   const cachedIds = new Map<string, readonly number[]>();
   const encoder = new TextEncoder();
 
   const mergedIds = (piece: string): readonly number[] => {
     const bytes = encoder.encode(piece);
-    const whole = wholeWords ? tokenOf(byteText(bytes)) : undefined;
-    if (whole !== undefined) return [whole];
+    const wholeToken = ignoreMerges ? tokenOf(byteText(bytes)) : undefined;
+    if (wholeToken !== undefined) return [wholeToken];
     const out: number[] = [];
     merge(Array.from(bytes, (byte) => byteIds[byte] ?? null).filter(isId), out);
     return out;
   };
   const pieceIds = (piece: string): readonly number[] => {
-    const known = cachedIds.get(piece);
-    if (known) return known;
-    const found = mergedIds(piece);
+    const cached = cachedIds.get(piece);
+    if (cached) return cached;
+    const computed = mergedIds(piece);
     if (piece.length <= MAX_CACHED_LENGTH) {
       if (cachedIds.size >= MAX_CACHED_PIECES) cachedIds.clear();
-      cachedIds.set(piece, found);
+      cachedIds.set(piece, computed);
     }
-    return found;
+    return computed;
   };
   const appendPlain = (text: string, out: number[]): void => {
     let pieces: readonly string[] = [text];
@@ -106,9 +106,11 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
         continue;
       }
       const end = part.from + part.text.length;
-      const inPart = hasNormalizedControl ? outside.filter((span) => span[0] < end && part.from < span[1]) : [];
-      const normalSpans = inPart.map(([from, to]) => normalSpan(part.text, [from - part.from, to - part.from], normal));
-      for (const inner of findNormal(normal(part.text), normalSpans)) {
+      const partSpans = hasNormalizedControl ? outside.filter((span) => span[0] < end && part.from < span[1]) : [];
+      const normalizedSpans = partSpans.map(([from, to]) =>
+        normalizedSpan(part.text, [from - part.from, to - part.from], normalize),
+      );
+      for (const inner of findNormalized(normalize(part.text), normalizedSpans)) {
         if (inner.id !== null) out.push(inner.id);
         else appendPlain(inner.text, out);
       }
@@ -116,21 +118,21 @@ export function bpeCodec(vocabulary: BpeVocabulary): Codec {
     return out;
   };
   const cachedBytes: (Uint8Array | undefined)[] = [];
-  const bytes = (id: number): Uint8Array => (cachedBytes[id] ??= bytesOf(byId.get(id) ?? ''));
-  const pieces = (list: readonly number[]): readonly string[] => {
+  const bytes = (id: number): Uint8Array => (cachedBytes[id] ??= tokenBytes(byId.get(id) ?? ''));
+  const pieces = (ids: readonly number[]): readonly string[] => {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    const texts = list.map((id) => decoder.decode(bytes(id), { stream: true }));
-    const rest = decoder.decode();
-    return texts.map((text, i) => (i === texts.length - 1 ? text + rest : text));
+    const texts = ids.map((id) => decoder.decode(bytes(id), { stream: true }));
+    const remainder = decoder.decode();
+    return texts.map((text, i) => (i === texts.length - 1 ? text + remainder : text));
   };
-  const id = (token: string) => ids.get(token) ?? tokens.get(byteText(encoder.encode(token))) ?? null;
+  const id = (token: string) => addedIds.get(token) ?? tokens.get(byteText(encoder.encode(token))) ?? null;
   return {
     kind: 'bytes',
     size: [...byId.keys()].reduce((most, at) => Math.max(most, at + 1), 0),
-    special,
-    stops: stopsOf({ id, special }, vocabulary.stops),
+    special: specialIds,
+    stops: resolveStops({ id, special: specialIds }, vocabulary.stops),
     encode,
-    decode: (list) => pieces(list).join(''),
+    decode: (ids) => pieces(ids).join(''),
     pieces,
     bytes,
     id,
@@ -146,14 +148,14 @@ function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number,
   const byId = new Map<number, string>();
   const addedLength = added.reduce((sum, { content }) => sum + content.length, 0);
   if (addedLength > MAX_ADDED_LENGTH) throw refuse(file, 'added tokens', `${addedLength} characters`, `at most ${MAX_ADDED_LENGTH}`); // prettier-ignore
-  const long = [...tokens.keys(), ...added.map(({ content }) => content)].find(
+  const longToken = [...tokens.keys(), ...added.map(({ content }) => content)].find(
     ({ length }) => length > MAX_TOKEN_LENGTH,
   );
-  if (long !== undefined) throw refuse(file, 'vocabulary', `a token of ${long.length} characters`, `at most ${MAX_TOKEN_LENGTH}`); // prettier-ignore
+  if (longToken !== undefined) throw refuse(file, 'vocabulary', `a token of ${longToken.length} characters`, `at most ${MAX_TOKEN_LENGTH}`); // prettier-ignore
   for (const [token, id] of tokens) {
-    const other = byId.get(id);
-    if (other !== undefined)
-      throw refuse(file, 'vocabulary', `the id ${id} for ${other} and ${token}`, 'one token per id');
+    const earlierToken = byId.get(id);
+    if (earlierToken !== undefined)
+      throw refuse(file, 'vocabulary', `the id ${id} for ${earlierToken} and ${token}`, 'one token per id');
     byId.set(id, token);
   }
   for (const { id, content } of added) {
@@ -167,7 +169,7 @@ function tokensById({ file, tokens, added }: BpeVocabulary): ReadonlyMap<number,
 }
 
 function mergesOf({ file, tokens, merges }: BpeVocabulary): readonly Merge[] {
-  if (merges.length > MOST_MERGES) throw refuse(file, 'merges', `${merges.length} merges`, `at most ${MOST_MERGES}`);
+  if (merges.length > MAX_MERGES) throw refuse(file, 'merges', `${merges.length} merges`, `at most ${MAX_MERGES}`);
   return merges.map(([left, right], rank) => {
     const idOf = (token: string) => {
       const id = tokens.get(token);
@@ -183,9 +185,9 @@ function mergesOf({ file, tokens, merges }: BpeVocabulary): readonly Merge[] {
  * The position of a span after its text was normalized. A character that was composed across an end of the span belongs
  * to the span.
  */
-function normalSpan(text: string, [from, to]: Span, normal: (text: string) => string): Span {
-  const { length } = normal(text);
-  const before = (at: number) => normal(text.slice(0, at)).length;
-  const fromEnd = (at: number) => length - normal(text.slice(at)).length;
+function normalizedSpan(text: string, [from, to]: Span, normalize: (text: string) => string): Span {
+  const { length } = normalize(text);
+  const before = (at: number) => normalize(text.slice(0, at)).length;
+  const fromEnd = (at: number) => length - normalize(text.slice(at)).length;
   return [Math.min(before(from), fromEnd(from)), Math.max(before(to), fromEnd(to))];
 }

@@ -19,10 +19,10 @@ function rankTable(merges: readonly Merge[]): (left: number, right: number) => n
   const ranks = new Int32Array(1 << bits).fill(-1);
   const lefts = Int32Array.from(merges, ({ left }) => left);
   const rights = Int32Array.from(merges, ({ right }) => right);
-  const start = (left: number, right: number) =>
+  const hash = (left: number, right: number) =>
     (Math.imul(left, 0x9e3779b1) ^ Math.imul(right + 1, 0x85ebca6b)) >>> (32 - bits);
   const findSlot = (left: number, right: number) => {
-    let at = start(left, right);
+    let at = hash(left, right);
     for (;;) {
       const rank = ranks[at] ?? -1;
       if (rank < 0 || (lefts[rank] === left && rights[rank] === right)) return at;
@@ -65,11 +65,11 @@ export function merger(merges: readonly Merge[]): (bytes: readonly number[], out
       if (stale) continue;
       ids[at] = mergedIds[rank] ?? 0;
       ids[after] = MERGED_AWAY;
-      const following = next[after] ?? ids.length;
-      next[at] = following;
-      if (following < ids.length) previous[following] = at;
-      const preceding = previous[at] ?? -1;
-      if (preceding >= 0) pushMerge(preceding);
+      const newNext = next[after] ?? ids.length;
+      next[at] = newNext;
+      if (newNext < ids.length) previous[newNext] = at;
+      const left = previous[at] ?? -1;
+      if (left >= 0) pushMerge(left);
       pushMerge(at);
     }
     for (const id of ids) if (id !== MERGED_AWAY) out.push(id);

@@ -30,7 +30,7 @@ const REMEDY = 'Choose a checkpoint with a chat template for turns with tools, s
 const MAX_TEMPLATE_LENGTH = 1 << 18; // characters; Llama 3.1's template has 4,600
 
 /** A tool for testing whether a template lists the tools that it is given. */
-const PROBE: ToolSchema = {
+const PROBE_TOOL: ToolSchema = {
   type: 'function',
   function: { name: 'probe', description: 'Probe.', parameters: { type: 'object', properties: {}, required: [] } },
 };
@@ -48,7 +48,7 @@ export function chatTemplate(
 ): ChatTemplate {
   const fail = (place: string, got: string, want: string) =>
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
-  const parsed = (text: string | undefined, name: string) => {
+  const parseTemplate = (text: string | undefined, name: string) => {
     if (text === undefined) return null;
     if (text.length > MAX_TEMPLATE_LENGTH)
       throw fail(name, `${text.length} characters`, `at most ${MAX_TEMPLATE_LENGTH}`);
@@ -58,40 +58,40 @@ export function chatTemplate(
       throw fail(name, errorText(error), 'a Jinja template');
     }
   };
-  const named = typeof source === 'string' ? { default: source } : source;
-  const plain = parsed(named.default, '');
-  const forTools = parsed(named.tool_use, 'tool_use');
+  const templates = typeof source === 'string' ? { default: source } : source;
+  const renderDefault = parseTemplate(templates.default, '');
+  const renderWithTools = parseTemplate(templates.tool_use, 'tool_use');
   const write: ChatTemplate['write'] = (messages, tools, asks) => {
-    const render = tools && forTools ? forTools : plain;
+    const render = tools && renderWithTools ? renderWithTools : renderDefault;
     if (!render) throw fail('', 'only a template for conversations with tools', 'a template named default');
     try {
-      const variables = { messages: messages.map(asTemplatesReadIt), tools, documents: null };
+      const variables = { messages: messages.map(templateMessage), tools, documents: null };
       return render({ ...tokens, ...variables, add_generation_prompt: asks });
     } catch (error) {
       throw fail(messages.map(({ role }) => role).join(', '), errorText(error), 'a template for such conversations');
     }
   };
   const conversation = [...CONVERSATION, { role: 'assistant', content: 'Three.' }];
-  const written = write(conversation, plain ? null : [PROBE], false);
+  const written = write(conversation, renderDefault ? null : [PROBE_TOOL], false);
   const missing = conversation.find(({ content }) => !written.includes(content));
   if (missing) throw fail(missing.role, 'a text without the message', 'the text of every message');
-  const listed = attempted(() => write(CONVERSATION, [PROBE], true));
-  const listsTools = listed !== null && listed !== attempted(() => write(CONVERSATION, null, true));
-  return { file, write, listsTools, hasToolRole: knowsTools(write, listsTools ? [PROBE] : null) };
+  const withTools = textOrNull(() => write(CONVERSATION, [PROBE_TOOL], true));
+  const listsTools = withTools !== null && withTools !== textOrNull(() => write(CONVERSATION, null, true));
+  return { file, write, listsTools, hasToolRole: supportsToolRole(write, listsTools ? [PROBE_TOOL] : null) };
 }
 
 /** Names under which a message may have its thoughts. Most templates read the first, some the second. */
-const THOUGHTS = ['reasoning_content', 'thinking', 'reasoning'] as const;
+const THOUGHT_KEYS = ['reasoning_content', 'thinking', 'reasoning'] as const;
 
 /**
  * A message as Transformers passes it to templates: without nulls, and with thoughts under both names that templates
  * read.
  */
-function asTemplatesReadIt(message: Message): JsonRecord {
+function templateMessage(message: Message): JsonRecord {
   const entries = Object.entries(message).filter(([, value]) => value !== null && value !== undefined);
-  const read: JsonRecord = Object.fromEntries(entries);
-  const thought = THOUGHTS.map((name) => field(read, name)).find((value) => value !== undefined);
-  return thought === undefined ? read : { thinking: thought, ...read, reasoning_content: thought };
+  const fields: JsonRecord = Object.fromEntries(entries);
+  const thought = THOUGHT_KEYS.map((name) => field(fields, name)).find((value) => value !== undefined);
+  return thought === undefined ? fields : { thinking: thought, ...fields, reasoning_content: thought };
 }
 
 const CONVERSATION: readonly Message[] = [
@@ -100,17 +100,19 @@ const CONVERSATION: readonly Message[] = [
 ];
 
 /** Whether a template supports the role `tool`: it must write such a message differently from one of a made-up role. */
-function knowsTools(write: ChatTemplate['write'], tools: readonly ToolSchema[] | null): boolean {
-  const asRole = (role: string) =>
-    attempted(() =>
+function supportsToolRole(write: ChatTemplate['write'], tools: readonly ToolSchema[] | null): boolean {
+  const writtenWithRole = (role: string) =>
+    textOrNull(() =>
       write([...CONVERSATION, { role: 'assistant', content: 'Three.' }, { role, content: 'Four.' }], tools, true),
     );
-  const tool = asRole('tool');
-  return tool !== null && tool.includes('Four.') && asRole('nobody')?.replaceAll('nobody', 'tool') !== tool;
+  const asTool = writtenWithRole('tool');
+  return (
+    asTool !== null && asTool.includes('Four.') && writtenWithRole('nobody')?.replaceAll('nobody', 'tool') !== asTool
+  );
 }
 
 /** What `write` returns; null if the template refuses the conversation. */
-function attempted(write: () => string): string | null {
+function textOrNull(write: () => string): string | null {
   try {
     return write();
   } catch (error) {

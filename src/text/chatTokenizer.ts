@@ -8,7 +8,7 @@ import { codecFromTokenizerJson } from './tokenizerFile.ts';
 export interface ChatTokenizer {
   readonly codec: Codec;
   readonly template: ChatTemplate;
-  readonly size?: number; // rows of the model's embedding, if there are more of them than ids of the tokenizer
+  readonly embeddingRows?: number; // rows of the model's embedding, if there are more of them than ids of the tokenizer
 }
 
 /** Opens the chat tokenizer from the texts of its files. Throws ProblemError if one of them can't be used. */
@@ -23,7 +23,7 @@ export function openChatTokenizer({ tokenizer, template, stops }: ChatTokenizerF
  */
 export function stopIds(generation: string): readonly number[] {
   const read = readJson('generation_config.json', new TextEncoder().encode(generation));
-  const ends = isRecord(read) ? field(read, 'eos_token_id') : undefined;
-  const ids: readonly unknown[] = Array.isArray(ends) ? ends : [ends];
+  const eosId = isRecord(read) ? field(read, 'eos_token_id') : undefined;
+  const ids: readonly unknown[] = Array.isArray(eosId) ? eosId : [eosId];
   return ids.filter((id) => typeof id === 'number');
 }

@@ -37,9 +37,9 @@ const USUAL_STOPS = ['<|im_end|>', '<|endoftext|>', '<|eot_id|>', '<|eom_id|>', 
  * The ids that end a turn: the ids that a file names, or else the usual end tokens that are special tokens of the
  * tokenizer.
  */
-export function stopsOf(codec: Pick<Codec, 'id' | 'special'>, named: readonly number[]): readonly number[] {
-  if (named.length > 0) return [...new Set(named)];
-  return USUAL_STOPS.map((end) => codec.id(end)).filter(
+export function resolveStops(codec: Pick<Codec, 'id' | 'special'>, fileStops: readonly number[]): readonly number[] {
+  if (fileStops.length > 0) return [...new Set(fileStops)];
+  return USUAL_STOPS.map((text) => codec.id(text)).filter(
     (id) => id !== null && codec.special.has(id),
   ) as readonly number[];
 }

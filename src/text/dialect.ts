@@ -1,12 +1,12 @@
 import type { ChatTemplate } from './chatTemplate.ts';
 import type { Message } from './message.ts';
 import { jsonLine, type ToolSchema } from './toolSchema.ts';
-import type { Beginning, WrittenTurn } from './turnFormat.ts';
+import type { EpisodeStart, WrittenTurn } from './turnFormat.ts';
 
 /** How an episode is written as messages for one chat template. */
 export interface Dialect {
-  readonly begins: (beginning: Beginning) => readonly Message[]; // the messages before the first turn
-  readonly observes: (observation: string) => Message;
+  readonly startMessages: (beginning: EpisodeStart) => readonly Message[]; // the messages before the first turn
+  readonly observationMessage: (observation: string) => Message;
   readonly tools: readonly ToolSchema[] | null; // the tools that the template is given
 }
 
@@ -16,39 +16,43 @@ export interface Dialect {
  */
 export function dialectOf(template: ChatTemplate, schemas: readonly ToolSchema[]): Dialect {
   return {
-    begins: (beginning) => beginningMessages(beginning, template, schemas),
-    observes: (observation) => observationMessage(observation, template),
+    startMessages: (beginning) => messagesBeforeTurns(beginning, template, schemas),
+    observationMessage: (observation) => observationMessage(observation, template),
     tools: template.listsTools && schemas.length > 0 ? schemas : null,
   };
 }
 
-/** The text of a turn that no template changes. It marks the place after which `following` begins. */
-const turnMark = 'mark-of-the-turn';
+/** The text of a turn that no template changes. It marks the place after which `textAfterTurn` begins. */
+const TURN_MARK = 'mark-of-the-turn';
 
 /**
  * The text that a template writes after the agent's words, if `observation` follows: the end of the turn's message, the
  * observation's message, and the beginning of the next turn's message.
  */
-export function following(template: ChatTemplate, { begins, observes, tools }: Dialect, observation: string): string {
-  const written = template.write(
-    [...begins({ system: null, question: '?' }), assistantMessage(turnMark), observes(observation)],
+export function textAfterTurn(
+  template: ChatTemplate,
+  { startMessages, observationMessage, tools }: Dialect,
+  observation: string,
+): string {
+  const text = template.write(
+    [...startMessages({ system: null, question: '?' }), assistantMessage(TURN_MARK), observationMessage(observation)],
     tools,
     true,
   );
   // the first occurrence, because an observation may contain the mark too
-  return written.slice(written.indexOf(turnMark) + turnMark.length);
+  return text.slice(text.indexOf(TURN_MARK) + TURN_MARK.length);
 }
 
 /** A turn as a message of the assistant. */
 export const assistantMessage = (content: string): Message => ({ role: 'assistant', content });
 
-function beginningMessages(
-  { system, question }: Beginning,
+function messagesBeforeTurns(
+  { system, question }: EpisodeStart,
   template: ChatTemplate,
   schemas: readonly ToolSchema[],
 ): readonly Message[] {
-  const listed = template.listsTools || schemas.length === 0 ? null : toolText(schemas);
-  const content = [system, listed].filter((part) => part !== null).join('\n\n');
+  const toolsText = template.listsTools || schemas.length === 0 ? null : toolText(schemas);
+  const content = [system, toolsText].filter((part) => part !== null).join('\n\n');
   return [...(content === '' ? [] : [{ role: 'system', content }]), { role: 'user', content: question }];
 }
 

@@ -2,7 +2,7 @@ import type { GgufHeader, GgufValue } from '../formats/ggufHeader.ts';
 import { ProblemError } from '../base/problem.ts';
 import { bpeCodec } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
-import { isolatingSplit, NAMED } from './preTokenizer.ts';
+import { isolatingSplit, GGUF_SPLITS } from './preTokenizer.ts';
 
 const REMEDY = 'Choose a checkpoint with a byte-level BPE vocabulary (SmolLM, Qwen, Llama 3).';
 
@@ -20,64 +20,65 @@ export function codecFromGguf({ file, metadata }: GgufHeader): Codec {
   const key = (name: string) => `tokenizer.ggml.${name}`;
   const model = metadata.get(key('model'));
   if (model !== 'gpt2') throw fail(key('model'), shown(model), 'gpt2, which is BPE over bytes');
-  const pre = metadata.get(key('pre'));
-  const splitting = typeof pre === 'string' && Object.hasOwn(NAMED, pre) ? NAMED[pre] : undefined;
-  if (!splitting) throw fail(key('pre'), shown(pre), `one of ${Object.keys(NAMED).join(', ')}`);
-  const list = <T extends GgufValue>(
+  const splitName = metadata.get(key('pre'));
+  const namedSplit =
+    typeof splitName === 'string' && Object.hasOwn(GGUF_SPLITS, splitName) ? GGUF_SPLITS[splitName] : undefined;
+  if (!namedSplit) throw fail(key('pre'), shown(splitName), `one of ${Object.keys(GGUF_SPLITS).join(', ')}`);
+  const readList = <T extends GgufValue>(
     name: string,
-    is: (value: GgufValue) => value is T,
+    hasType: (value: GgufValue) => value is T,
     want: string,
   ): readonly T[] => {
     const value = metadata.get(key(name));
     if (!Array.isArray(value)) throw fail(key(name), shown(value), `a list of ${want}`);
     return (value as readonly GgufValue[]).map((element, i) => {
-      if (!is(element)) throw fail(`${key(name)}, ${i}`, shown(element), want);
+      if (!hasType(element)) throw fail(`${key(name)}, ${i}`, shown(element), want);
       return element;
     });
   };
-  const words = list('tokens', isText, 'texts');
-  const types = list('token_type', isTokenType, 'numbers from 1 to 5');
-  if (types.length !== words.length)
-    throw fail(key('token_type'), `${types.length} types`, `${words.length}, one per token`);
+  const tokenTexts = readList('tokens', isText, 'texts');
+  const types = readList('token_type', isTokenType, 'numbers from 1 to 5');
+  if (types.length !== tokenTexts.length)
+    throw fail(key('token_type'), `${types.length} types`, `${tokenTexts.length}, one per token`);
   const tokens = new Map<string, number>();
-  words.forEach((word, id) => {
+  tokenTexts.forEach((word, id) => {
     if (types[id] !== TokenType.normal) return;
-    const other = tokens.get(word);
-    if (other !== undefined)
-      throw fail(`${key('tokens')}, ${id}`, `${word}, which is also token ${other}`, 'every token once');
+    const earlierId = tokens.get(word);
+    if (earlierId !== undefined)
+      throw fail(`${key('tokens')}, ${id}`, `${word}, which is also token ${earlierId}`, 'every token once');
     tokens.set(word, id);
   });
-  const added = words.flatMap((content, id) => {
+  const added = tokenTexts.flatMap((content, id) => {
     const type = types[id];
     const special = type === TokenType.control || type === TokenType.unknown;
     return (special || type === TokenType.userDefined) && content !== ''
       ? [{ id, content, special, normalized: false }]
       : [];
   });
-  const merges = list('merges', isText, 'texts').map((merge, i) => {
-    const [left, right, more] = merge.split(' ');
-    if (!left || !right || more !== undefined)
+  const merges = readList('merges', isText, 'texts').map((merge, i) => {
+    const [left, right, extra] = merge.split(' ');
+    if (!left || !right || extra !== undefined)
       throw fail(`${key('merges')}, ${i}`, merge, 'two tokens separated by a space');
     return [left, right] as const;
   });
   const stops = ['eos_token_id', 'eot_token_id'].flatMap((name) => {
     const id = metadata.get(key(name));
     if (id === undefined) return [];
-    if (typeof id !== 'number' || !Number.isInteger(id) || words[id] === undefined) {
-      throw fail(key(name), shown(id), `0 … ${words.length - 1}`);
+    if (typeof id !== 'number' || !Number.isInteger(id) || tokenTexts[id] === undefined) {
+      throw fail(key(name), shown(id), `0 … ${tokenTexts.length - 1}`);
     }
     return [id];
   });
-  const splits = splitting.patterns.map(isolatingSplit);
+  const splits = namedSplit.patterns.map(isolatingSplit);
   return bpeCodec({
     file,
     tokens,
     merges,
     added,
-    nfc: splitting.nfc,
+    nfc: namedSplit.nfc,
     splits,
-    wholeWords: splitting.wholeWords,
-    unknown: null,
+    ignoreMerges: namedSplit.ignoreMerges,
+    unknownId: null,
     stops,
   });
 }

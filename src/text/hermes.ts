@@ -1,14 +1,14 @@
 import type { ChatTemplate } from './chatTemplate.ts';
 import type { Codec } from './codec.ts';
 import { checkAppends } from './appendOnly.ts';
-import { dialectOf, following, turnText } from './dialect.ts';
+import { dialectOf, textAfterTurn, turnText } from './dialect.ts';
 import { readHermes } from './hermesReading.ts';
 import { controlTexts, outsideText } from './outsideText.ts';
 import { type ToolFace, toolSchema } from './toolSchema.ts';
 import { type TurnFormat, withoutStop } from './turnFormat.ts';
 
 /** The parts of the format of Hermes turns. */
-export interface HermesParts {
+export interface HermesOptions {
   readonly codec: Codec;
   readonly template: ChatTemplate;
   readonly tools: readonly ToolFace[];
@@ -17,7 +17,7 @@ export interface HermesParts {
 }
 
 /** The tags that a turn may contain. An agent may write them even if the tokenizer has them as special tokens. */
-const TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</think>', '<answer>', '</answer>'];
+const TURN_TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</think>', '<answer>', '</answer>'];
 
 /**
  * The turn format of a checkpoint's chat template: calls are JSON in `<tool_call>`, observations are messages of role
@@ -26,28 +26,28 @@ const TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</th
  * observation or a turn never become special tokens. Throws ProblemError if the template changes earlier messages, see
  * `checkAppends`.
  */
-export function hermesFormat({ codec, template, tools, answerTag = false }: HermesParts): TurnFormat {
+export function hermesFormat({ codec, template, tools, answerTag = false }: HermesOptions): TurnFormat {
   const schemas = tools.map(toolSchema);
   const dialect = dialectOf(template, schemas);
   checkAppends(codec, template, dialect);
   const outside = outsideText(codec);
-  const markers = controlTexts(codec).filter((text) => !TAGS.includes(text));
+  const markers = controlTexts(codec).filter((text) => !TURN_TAGS.includes(text));
   const stopTexts = codec.stops.map((id) => codec.decode([id]));
   return {
     codec,
     stops: codec.stops,
     promptIds: ({ system, question }) => {
       const beginning = { system: system === null ? null : outside.mark(system), question: outside.mark(question) };
-      return outside.encode(template.write(dialect.begins(beginning), dialect.tools, true));
+      return outside.encode(template.write(dialect.startMessages(beginning), dialect.tools, true));
     },
     observationIds: (observation, stopped) => {
-      const after = following(template, dialect, outside.mark(observation));
-      const stop = stopTexts.find((end) => end !== '' && after.startsWith(end)) ?? '';
-      return outside.encode(stopped ? after.slice(stop.length) : after);
+      const afterTurn = textAfterTurn(template, dialect, outside.mark(observation));
+      const stop = stopTexts.find((end) => end !== '' && afterTurn.startsWith(end)) ?? '';
+      return outside.encode(stopped ? afterTurn.slice(stop.length) : afterTurn);
     },
     turnIds: (turn) => {
-      const after = following(template, dialect, '');
-      const stop = codec.stops.find((_, i) => after.startsWith(stopTexts[i] ?? '')) ?? codec.stops[0];
+      const afterTurn = textAfterTurn(template, dialect, '');
+      const stop = codec.stops.find((_, i) => afterTurn.startsWith(stopTexts[i] ?? '')) ?? codec.stops[0];
       return [...outside.encode(turnText(turn, answerTag, outside.mark)), ...(stop === undefined ? [] : [stop])];
     },
     read: (turn, quote) =>

@@ -2,18 +2,18 @@ import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts'
 import type { ToolSchema } from './toolSchema.ts';
 import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 
-const OPEN = '<tool_call>';
-const CLOSE = '</tool_call>';
+const CALL_OPEN = '<tool_call>';
+const CALL_CLOSE = '</tool_call>';
 /**
- * Markers that an agent may not write outside a call. With the first three, which only the chat template writes, it
- * would fake an observation or a new message.
+ * Markers that an agent may not write outside a call. Only the chat template writes the first three: an agent that
+ * writes them would fake an observation or a new message.
  */
-const FORGED = ['<tool_response>', '</tool_response>', '<|im_start|>', CLOSE];
+const FORBIDDEN_MARKERS = ['<tool_response>', '</tool_response>', '<|im_start|>', CALL_CLOSE];
 const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
 const MAX_QUOTED = 60; // characters of the agent's words in a message
 
 /** The rules for reading a turn. */
-export interface Reading {
+export interface ReadingOptions {
   readonly tools: readonly ToolSchema[]; // tools that may be called
   /** True: an answer is written in `<answer> … </answer>`; false: any text without a call is the answer. */
   readonly answerTag: boolean;
@@ -26,28 +26,34 @@ export interface Reading {
  * with one `<tool_call>{"name": …, "arguments": {…}}</tool_call>` at the end, or an answer. A JSON list with one call
  * in it is read as that call, because SmolLM2 was trained to write calls so.
  */
-export function readHermes(text: string, { tools, answerTag, markers = [], quote = cut }: Reading): ReadTurn {
+export function readHermes(
+  text: string,
+  { tools, answerTag, markers = [], quote = shortened }: ReadingOptions,
+): ReadTurn {
   const think = THINK.exec(text);
   const thought = think?.[1]?.trim() ?? '';
-  const mistake = (kind: TurnMistake['kind'], said: string): ReadTurn => ({
+  const mistakeTurn = (kind: TurnMistake['kind'], message: string): ReadTurn => ({
     kind: 'mistake',
-    mistake: { kind, said },
+    mistake: { kind, message },
     thought,
   });
-  const rest = text.slice(think?.[0].length ?? 0);
-  if (rest.includes('<think>')) return mistake('format', 'a thought that is not closed; want <think> … </think> first');
-  const open = rest.indexOf(OPEN);
-  const close = rest.indexOf(CLOSE, open + OPEN.length);
-  const outside = open < 0 ? rest : rest.slice(0, open) + (close < 0 ? '' : rest.slice(close + CLOSE.length));
-  const forged = [...FORGED, ...markers].find((tag) => outside.includes(tag));
-  if (outside.includes(OPEN)) return mistake('format', 'more than one call; want one call a turn');
-  if (forged !== undefined)
-    return mistake('format', `${quote(forged)}, which is not yours to write; want a call or an answer`);
-  if (open < 0) return answerOf(rest, answerTag, thought) ?? mistake('format', WANT_ANSWER);
-  if (close < 0) return mistake('format', `a call that is not closed; want ${CLOSE} after it`);
-  if (rest.slice(close + CLOSE.length).trim() !== '') return mistake('format', 'words after the call; want it last');
-  const call = readCall(rest.slice(open + OPEN.length, close), tools, quote);
-  return 'said' in call ? mistake(call.kind, call.said) : { kind: 'call', ...call, thought };
+  const body = text.slice(think?.[0].length ?? 0);
+  if (body.includes('<think>'))
+    return mistakeTurn('format', 'a thought that is not closed; want <think> … </think> first');
+  const callStart = body.indexOf(CALL_OPEN);
+  const callEnd = body.indexOf(CALL_CLOSE, callStart + CALL_OPEN.length);
+  const outsideCall =
+    callStart < 0 ? body : body.slice(0, callStart) + (callEnd < 0 ? '' : body.slice(callEnd + CALL_CLOSE.length));
+  const forbidden = [...FORBIDDEN_MARKERS, ...markers].find((tag) => outsideCall.includes(tag));
+  if (outsideCall.includes(CALL_OPEN)) return mistakeTurn('format', 'more than one call; want one call a turn');
+  if (forbidden !== undefined)
+    return mistakeTurn('format', `${quote(forbidden)}, which is not yours to write; want a call or an answer`);
+  if (callStart < 0) return answerOf(body, answerTag, thought) ?? mistakeTurn('format', WANT_ANSWER);
+  if (callEnd < 0) return mistakeTurn('format', `a call that is not closed; want ${CALL_CLOSE} after it`);
+  if (body.slice(callEnd + CALL_CLOSE.length).trim() !== '')
+    return mistakeTurn('format', 'words after the call; want it last');
+  const call = readCall(body.slice(callStart + CALL_OPEN.length, callEnd), tools, quote);
+  return 'kind' in call ? mistakeTurn(call.kind, call.message) : { kind: 'call', ...call, thought };
 }
 
 const WANT_ANSWER = 'neither a call nor an answer; want <tool_call> … </tool_call> or <answer> … </answer>';
@@ -67,48 +73,60 @@ function readCall(text: string, tools: readonly ToolSchema[], quote: Quote): Cal
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'json', said: `a call that is not JSON: ${quote(text.trim())}; want ${FORM}` };
+    return { kind: 'json', message: `a call that is not JSON: ${quote(text.trim())}; want ${CALL_FORM}` };
   }
-  const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isRecord(one)) return { kind: 'json', said: `${quote(shown(one))} as a call; want ${FORM}` };
-  const name = field(one, 'name');
-  const tool = tools.find((of) => of.function.name === name);
+  const call: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (!isRecord(call)) return { kind: 'json', message: `${quote(shown(call))} as a call; want ${CALL_FORM}` };
+  const name = field(call, 'name');
+  const tool = tools.find((schema) => schema.function.name === name);
   if (!tool) {
-    const names = tools.map((of) => of.function.name).join(', ');
+    const names = tools.map((schema) => schema.function.name).join(', ');
     return {
       kind: 'tool',
-      said: `the tool ${quote(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
+      message: `the tool ${quote(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
     };
   }
-  const callArguments = field(one, 'arguments');
+  const callArguments = field(call, 'arguments');
   if (!isRecord(callArguments))
-    return { kind: 'arguments', said: `${quote(shown(callArguments))} as arguments; want an object` };
-  const wrong = wrongArgument(callArguments, tool, quote);
-  return wrong === null ? { tool: tool.function.name, values: callArguments } : { kind: 'arguments', said: wrong };
+    return { kind: 'arguments', message: `${quote(shown(callArguments))} as arguments; want an object` };
+  const problem = wrongArgument(callArguments, tool, quote);
+  return problem === null
+    ? { tool: tool.function.name, values: callArguments }
+    : { kind: 'arguments', message: problem };
 }
 
-const FORM = '{"name": "…", "arguments": {…}}';
+const CALL_FORM = '{"name": "…", "arguments": {…}}';
 
 /** The first mistake in the arguments of a call, in words, or null if they are right. */
-function wrongArgument(given: JsonRecord, { function: { name, parameters } }: ToolSchema, quote: Quote): string | null {
+function wrongArgument(
+  callArguments: JsonRecord,
+  { function: { name, parameters } }: ToolSchema,
+  quote: Quote,
+): string | null {
   const names = parameters.required.join(', ');
-  const stray = Object.keys(given).find((key) => !Object.hasOwn(parameters.properties, key));
-  if (stray !== undefined) return `the argument ${quote(stray)} of ${name}; want ${names === '' ? 'none' : names}`;
+  const unknownKey = Object.keys(callArguments).find((key) => !Object.hasOwn(parameters.properties, key));
+  if (unknownKey !== undefined)
+    return `the argument ${quote(unknownKey)} of ${name}; want ${names === '' ? 'none' : names}`;
   for (const key of parameters.required) {
-    const want = parameters.properties[key];
-    const value = field(given, key);
+    const property = parameters.properties[key];
+    const value = field(callArguments, key);
     if (value === undefined) return `no argument ${key} of ${name}; want ${names}`;
-    if (!want || fits(value, want)) continue;
-    const kind = want.enum ? `one of ${want.enum.join(', ')}` : WORDS[want.type];
+    if (!property || hasType(value, property)) continue;
+    const kind = property.enum ? `one of ${property.enum.join(', ')}` : TYPE_WORDS[property.type];
     return `${quote(shown(value))} as ${key} of ${name}; want ${kind}`;
   }
   return null;
 }
 
 type Property = ToolSchema['function']['parameters']['properties'][string];
-const WORDS = { string: 'a text', integer: 'a whole number', number: 'a number', boolean: 'true or false' } as const;
+const TYPE_WORDS = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+} as const;
 
-function fits(value: unknown, { type, enum: choices }: Property): boolean {
+function hasType(value: unknown, { type, enum: choices }: Property): boolean {
   switch (type) {
     case 'string':
       return typeof value === 'string' && (!choices || choices.includes(value));
@@ -122,27 +140,47 @@ function fits(value: unknown, { type, enum: choices }: Property): boolean {
 }
 
 /**
- * Wrong turns, at least one for each kind of mistake possible with these tools. `rightOf` returns the arguments of a
- * correct call of a tool.
+ * Wrong turns, at least one for each kind of mistake possible with these tools. `rightArgumentsOf` returns the
+ * arguments of a correct call of a tool.
  */
 export function wrongTurns(
-  { tools }: Pick<Reading, 'tools'>,
-  rightOf: (tool: string) => JsonRecord,
+  { tools }: Pick<ReadingOptions, 'tools'>,
+  rightArgumentsOf: (tool: string) => JsonRecord,
 ): readonly string[] {
-  const call = (name: string, given: unknown) => `${OPEN}${JSON.stringify({ name, arguments: given })}${CLOSE}`;
+  const call = (name: string, callArguments: unknown) =>
+    `${CALL_OPEN}${JSON.stringify({ name, arguments: callArguments })}${CALL_CLOSE}`;
   const wrongCalls = tools.flatMap(({ function: { name, parameters } }) => {
-    const right = rightOf(name);
-    const odd = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MAX_QUOTED)];
+    const rightArguments = rightArgumentsOf(name);
+    const wrongValues = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MAX_QUOTED)];
     return [
-      ...[call(name, 0), call(name, { ...right, '?': 0 })],
-      ...parameters.required.flatMap((key) => odd.map((value) => call(name, { ...right, [key]: value }))),
+      ...[call(name, 0), call(name, { ...rightArguments, '?': 0 })],
+      ...parameters.required.flatMap((key) =>
+        wrongValues.map((value) => call(name, { ...rightArguments, [key]: value })),
+      ),
     ];
   });
-  const formless = ['', '?', '0.5', '1000', '? '.repeat(MAX_QUOTED), '<think>', OPEN, `${OPEN}${OPEN}`, ...FORGED];
-  return [...formless, `${OPEN}${CLOSE}?`, `${OPEN}?${CLOSE}`, `${OPEN}0${CLOSE}`, call('?', {}), ...wrongCalls];
+  const malformedTexts = [
+    '',
+    '?',
+    '0.5',
+    '1000',
+    '? '.repeat(MAX_QUOTED),
+    '<think>',
+    CALL_OPEN,
+    `${CALL_OPEN}${CALL_OPEN}`,
+    ...FORBIDDEN_MARKERS,
+  ];
+  return [
+    ...malformedTexts,
+    `${CALL_OPEN}${CALL_CLOSE}?`,
+    `${CALL_OPEN}?${CALL_CLOSE}`,
+    `${CALL_OPEN}0${CALL_CLOSE}`,
+    call('?', {}),
+    ...wrongCalls,
+  ];
 }
 
-function cut(text: string): string {
+function shortened(text: string): string {
   const characters = Array.from(text);
   return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED - 1).join('')}…` : text;
 }

@@ -1,6 +1,6 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { JinjaBudget } from './jinjaBudget.ts';
-import { type Node, prepare, PythonInterpreter } from './pythonInterpreter.ts';
+import { type Node, prepareTemplate, PythonInterpreter } from './pythonInterpreter.ts';
 import { pythonText } from './pythonValues.ts';
 
 /**
@@ -12,15 +12,15 @@ import { pythonText } from './pythonValues.ts';
 export function jinja(source: string): (variables: Readonly<Record<string, unknown>>) => string {
   // the library takes quadratic time for a run of white space
   if (/\s{1000}/.test(source)) throw new RangeError('1000 white-space characters in a row');
-  const lines = source.replaceAll(/\r\n?/g, '\n'); // Jinja reads every line ending as \n
-  const program = parse(tokenize(lines, { lstrip_blocks: true, trim_blocks: true }));
-  const printed = new WeakSet<Node>(); // nodes whose values are written to the output
-  prepare(program, printed);
+  const normalizedSource = source.replaceAll(/\r\n?/g, '\n'); // Jinja reads every line ending as \n
+  const program = parse(tokenize(normalizedSource, { lstrip_blocks: true, trim_blocks: true }));
+  const printedNodes = new WeakSet<Node>(); // nodes whose values are written to the output
+  prepareTemplate(program, printedNodes);
   return (variables) => {
     const environment = new Environment();
     for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value);
     const budget = new JinjaBudget();
-    return pythonText(new PythonInterpreter(environment, printed, budget).run(program), budget.spend);
+    return pythonText(new PythonInterpreter(environment, printedNodes, budget).run(program), budget.spend);
   };
 }
 

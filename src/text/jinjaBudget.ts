@@ -45,40 +45,40 @@ export class JinjaBudget {
   }
 
   /** Counts a value that was computed or read. Throws RangeError if it is too large. */
-  hold({ value }: Value): void {
-    if (typeof value === 'string') this.text(value.length);
-    else if (Array.isArray(value)) this.entries(value.length);
-    else if (value instanceof Map) this.entries(value.size);
+  countValue({ value }: Value): void {
+    if (typeof value === 'string') this.countText(value.length);
+    else if (Array.isArray(value)) this.countEntries(value.length);
+    else if (value instanceof Map) this.countEntries(value.size);
   }
 
   /** Counts a text of `characters` characters. */
-  text(characters: number): void {
+  countText(characters: number): void {
     if (characters > MAX_CHARACTERS)
       throw new RangeError(`the template makes a text of over ${MAX_CHARACTERS} characters`);
     this.spend(characters);
   }
 
   /** Counts a list or dict by the number of its entries. */
-  entries(entries: number): void {
+  countEntries(entries: number): void {
     if (entries > MAX_ENTRIES) throw new RangeError(`the template makes a list of over ${MAX_ENTRIES} entries`);
     this.spend((entries / ENTRIES_PER_STEP) * CHARACTERS_PER_STEP);
   }
 
   /** Counts new entries that a method creates. */
-  made(entries: number): void {
+  countNewEntries(entries: number): void {
     this.spend(entries * NEW_ENTRY_STEPS * CHARACTERS_PER_STEP);
   }
 
   /** Counts a loop by the number of its iterations, before it begins. */
-  rounds(rounds: number): void {
-    this.spend(rounds * ITERATION_STEPS * CHARACTERS_PER_STEP);
+  countIterations(iterations: number): void {
+    this.spend(iterations * ITERATION_STEPS * CHARACTERS_PER_STEP);
   }
 
   /**
    * Counts a search for a text of `sought` characters. The worst case takes time proportional to the product of both
    * lengths.
    */
-  search(characters: number, sought: number): void {
+  countSearch(characters: number, sought: number): void {
     this.spend((characters * sought) / CHARACTERS_PER_STEP);
   }
 
@@ -86,7 +86,7 @@ export class JinjaBudget {
    * Counts the input of a filter, if it is a list: each entry with its length. Returns the total length of a text or
    * list.
    */
-  through({ value }: Value): number {
+  countFilterInput({ value }: Value): number {
     if (typeof value === 'string') return value.length;
     if (!Array.isArray(value)) return 0;
     let characters = 0;

@@ -33,48 +33,48 @@ export function linearPattern(source: string): (text: string, from: number) => r
    * have priority.
    */
   const run = (begin: number, from: number, ahead: boolean): number => {
-    const choices: number[] = []; // untried alternatives, three numbers each: state, position, length of `path`
+    const untried: number[] = []; // untried alternatives, three numbers each: state, position, length of `path`
     const path: number[] = []; // bits of the positions and states on the current path
-    let [state, place] = [begin, from];
+    let [state, position] = [begin, from];
     for (;;) {
-      const bit = place * states.length + state;
+      const bit = position * states.length + state;
       const matches = state === END || (ahead && isSet(matchedAhead, bit));
       if (matches) {
-        for (const each of path) {
-          if (ahead) set(matchedAhead, each);
-          else unset(failed, each);
+        for (const visited of path) {
+          if (ahead) set(matchedAhead, visited);
+          else unset(failed, visited);
         }
-        return place;
+        return position;
       }
       let next: number | null = null;
       if (!isSet(failed, bit)) {
         set(failed, bit); // counts as failed until it matches
         path.push(bit);
-        const found = states[state]!;
-        if ('first' in found) {
-          choices.push(found.second, place, path.length);
-          next = found.first;
-        } else if ('class' in found) {
-          const character = text.codePointAt(place);
-          if (character !== undefined && tests[found.class]!(character)) {
-            place += character > 0xffff ? 2 : 1;
-            next = found.next;
+        const current = states[state]!;
+        if ('first' in current) {
+          untried.push(current.second, position, path.length);
+          next = current.first;
+        } else if ('class' in current) {
+          const character = text.codePointAt(position);
+          if (character !== undefined && tests[current.class]!(character)) {
+            position += character > 0xffff ? 2 : 1;
+            next = current.next;
           }
-        } else if (run(found.ahead, place, true) >= 0 !== found.not) next = found.next;
+        } else if (run(current.ahead, position, true) >= 0 !== current.not) next = current.next;
       }
       if (next === null) {
-        if (choices.length === 0) return -1;
-        path.length = choices.pop()!;
-        place = choices.pop()!;
-        next = choices.pop()!;
+        if (untried.length === 0) return -1;
+        path.length = untried.pop()!;
+        position = untried.pop()!;
+        next = untried.pop()!;
       }
       state = next;
     }
   };
 
-  return (whole, from) => {
-    if (whole !== text || from === 0) {
-      text = whole;
+  return (newText, from) => {
+    if (newText !== text || from === 0) {
+      text = newText;
       const bits = (text.length + 1) * states.length;
       if (bits > MAX_MEMO_BITS) throw new RangeError(`a text of ${text.length} characters with a pattern of ${states.length} states takes too much memory`); // prettier-ignore
       failed = new Uint32Array(Math.ceil(bits / 32));
@@ -115,9 +115,9 @@ interface Compiled {
 
 /** A parsed part of a pattern. */
 interface Part {
-  readonly empty: boolean; // true: it may match nothing
+  readonly canBeEmpty: boolean; // true: it may match nothing
   /** Compiles the part so that `next` is the state after it. Returns its first state. */
-  readonly before: (next: number) => number;
+  readonly compileBefore: (next: number) => number;
 }
 
 const ATOM = /\\[pP]\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|./suy;
@@ -126,72 +126,76 @@ const COUNT = /[?*+]|\{(\d+)(,?)(\d*)\}/y;
 function compile(source: string): Compiled {
   const states: State[] = [];
   const classes = new Map<string, number>();
-  let at = 0;
-  const state = (of: State): number => {
+  let offset = 0;
+  const state = (newState: State): number => {
     if (states.length >= MAX_STATES) throw new RangeError(`a pattern of over ${MAX_STATES} states`);
-    return states.push(of) - 1;
+    return states.push(newState) - 1;
   };
-  const character = (characterClass: string): Part => {
-    const number = classes.get(characterClass) ?? classes.size;
-    if (number >= MAX_CLASSES) throw new RangeError(`a pattern with over ${MAX_CLASSES} character classes`);
-    classes.set(characterClass, number);
-    return { empty: false, before: (next) => state({ class: number, next }) };
+  const classPart = (characterClass: string): Part => {
+    const classIndex = classes.get(characterClass) ?? classes.size;
+    if (classIndex >= MAX_CLASSES) throw new RangeError(`a pattern with over ${MAX_CLASSES} character classes`);
+    classes.set(characterClass, classIndex);
+    return { canBeEmpty: false, compileBefore: (next) => state({ class: classIndex, next }) };
   };
-  const matched = (regex: RegExp) => {
-    regex.lastIndex = at;
-    const found = regex.exec(source);
-    if (found) at += found[0].length;
-    return found;
+  const matchHere = (regex: RegExp) => {
+    regex.lastIndex = offset;
+    const match = regex.exec(source);
+    if (match) offset += match[0].length;
+    return match;
   };
   const alternatives = (): Part => {
     const parts = [sequence()];
-    while (source[at] === '|') {
-      at++;
+    while (source[offset] === '|') {
+      offset++;
       parts.push(sequence());
     }
     return {
-      empty: parts.some(({ empty }) => empty),
-      before: (next) =>
-        parts.map(({ before }) => before(next)).reduceRight((second, first) => state({ first, second })),
+      canBeEmpty: parts.some(({ canBeEmpty }) => canBeEmpty),
+      compileBefore: (next) =>
+        parts.map(({ compileBefore }) => compileBefore(next)).reduceRight((second, first) => state({ first, second })),
     };
   };
   const sequence = (): Part => {
     const parts: Part[] = [];
-    while (at < source.length && source[at] !== '|' && source[at] !== ')') parts.push(counted(atom()));
+    while (offset < source.length && source[offset] !== '|' && source[offset] !== ')') parts.push(counted(atom()));
     return {
-      empty: parts.every(({ empty }) => empty),
-      before: (next) => parts.reduceRight((after, { before }) => before(after), next),
+      canBeEmpty: parts.every(({ canBeEmpty }) => canBeEmpty),
+      compileBefore: (next) => parts.reduceRight((after, { compileBefore }) => compileBefore(after), next),
     };
   };
   const atom = (): Part => {
-    const [group] = matched(/\((?:\?[:=!])?/y) ?? [];
-    if (group === undefined) return character(matched(ATOM)?.[0] ?? '');
+    const [group] = matchHere(/\((?:\?[:=!])?/y) ?? [];
+    if (group === undefined) return classPart(matchHere(ATOM)?.[0] ?? '');
     const inner = alternatives();
-    at++; // the closing bracket
+    offset++; // the closing bracket
     if (group !== '(?=' && group !== '(?!') return inner;
-    return { empty: true, before: (next) => state({ ahead: inner.before(END), not: group === '(?!', next }) };
+    return {
+      canBeEmpty: true,
+      compileBefore: (next) => state({ ahead: inner.compileBefore(END), not: group === '(?!', next }),
+    };
   };
   const counted = (part: Part): Part => {
-    const [sign, low = '', comma = '', high = ''] = matched(COUNT) ?? [];
+    const [sign, low = '', comma = '', high = ''] = matchHere(COUNT) ?? [];
     if (sign === undefined) return part;
-    const least = low === '' ? Number(sign === '+') : Number(low);
-    const most = low === '' ? (sign === '?' ? 1 : Infinity) : high !== '' ? Number(high) : comma === '' ? least : Infinity; // prettier-ignore
-    if (Math.max(least, most === Infinity ? 0 : most) > MAX_STATES) throw new RangeError(`a count of over ${MAX_STATES}`); // prettier-ignore
+    const minCount = low === '' ? Number(sign === '+') : Number(low);
+    const maxCount = low === '' ? (sign === '?' ? 1 : Infinity) : high !== '' ? Number(high) : comma === '' ? minCount : Infinity; // prettier-ignore
+    if (Math.max(minCount, maxCount === Infinity ? 0 : maxCount) > MAX_STATES) throw new RangeError(`a count of over ${MAX_STATES}`); // prettier-ignore
     // engines differ in how they repeat something empty
-    if (part.empty && most > 1) throw new SyntaxError('a count of something that may be empty');
-    const before = (next: number) => {
+    if (part.canBeEmpty && maxCount > 1) throw new SyntaxError('a count of something that may be empty');
+    const compileBefore = (next: number) => {
       let after = next;
-      if (most === Infinity) {
+      if (maxCount === Infinity) {
         const loop = state({ first: END, second: next });
-        states[loop] = { first: part.before(loop), second: next };
+        states[loop] = { first: part.compileBefore(loop), second: next };
         after = loop;
-      } else for (let i = least; i < most; i++) after = state({ first: part.before(after), second: next });
-      for (let i = 0; i < least; i++) after = part.before(after);
+      } else
+        for (let i = minCount; i < maxCount; i++) after = state({ first: part.compileBefore(after), second: next });
+      for (let i = 0; i < minCount; i++) after = part.compileBefore(after);
       return after;
     };
-    return { empty: part.empty || least === 0, before };
+    return { canBeEmpty: part.canBeEmpty || minCount === 0, compileBefore };
   };
-  const start = alternatives().before(END);
+  const start = alternatives().compileBefore(END);
   // an empty pattern has no states and begins in END
   return { states: states.length > 0 ? states : [{ first: END, second: END }], start: start === END ? 0 : start, classes: [...classes.keys()] }; // prettier-ignore
 }

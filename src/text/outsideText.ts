@@ -27,35 +27,35 @@ export function outsideText(codec: Codec): OutsideText {
   return {
     mark: (text) => {
       const plain = text.replaceAll(MARK, '\ufffd');
-      const normal = plain.normalize('NFC');
-      const risky = riskyPlaces(plain, control);
+      const normalized = plain.normalize('NFC');
+      const risky = riskyOffsets(plain, control);
       // if the normalized text has risky characters, all characters are marked, because normalization moves places
-      const all = normal !== plain && riskyPlaces(normal, control).size > 0;
-      if (!all && risky.size === 0) return plain;
+      const marksAll = normalized !== plain && riskyOffsets(normalized, control).size > 0;
+      if (!marksAll && risky.size === 0) return plain;
       let [marked, at] = ['', 0];
       for (const character of plain) {
-        marked += all || risky.has(at) ? MARK + character : character;
+        marked += marksAll || risky.has(at) ? MARK + character : character;
         at += character.length;
       }
       return marked;
     },
     encode: (marked) => {
       if (!marked.includes(MARK)) return codec.encode(marked);
-      const outside: Span[] = [];
+      const spans: Span[] = [];
       let text = '';
-      let next = false;
+      let isOutside = false;
       for (const character of marked) {
-        if (character === MARK) next = true;
+        if (character === MARK) isOutside = true;
         else {
-          const last = outside.at(-1);
+          const last = spans.at(-1);
           const begin = last?.[1] === text.length ? last[0] : text.length;
-          if (next && begin < text.length) outside.pop();
-          if (next) outside.push([begin, text.length + character.length]);
+          if (isOutside && begin < text.length) spans.pop();
+          if (isOutside) spans.push([begin, text.length + character.length]);
           text += character;
-          next = false;
+          isOutside = false;
         }
       }
-      return codec.encode(text, outside);
+      return codec.encode(text, spans);
     },
   };
 }
@@ -70,16 +70,16 @@ export function controlTexts(codec: Codec): readonly string[] {
  * The places of characters that belong to the text of a control token, or that stand at an end of `text` where adjacent
  * text might complete such a token.
  */
-function riskyPlaces(text: string, control: readonly string[]): ReadonlySet<number> {
+function riskyOffsets(text: string, control: readonly string[]): ReadonlySet<number> {
   const risky = new Set<number>();
-  const take = (from: number, to: number) => {
+  const markRisky = (from: number, to: number) => {
     for (let at = from; at < to; at++) risky.add(at);
   };
   for (const token of control) {
-    for (let at = text.indexOf(token); at >= 0; at = text.indexOf(token, at + 1)) take(at, at + token.length);
+    for (let at = text.indexOf(token); at >= 0; at = text.indexOf(token, at + 1)) markRisky(at, at + token.length);
     for (let length = Math.min(token.length - 1, text.length); length > 0; length--) {
-      if (text.endsWith(token.slice(0, length))) take(text.length - length, text.length);
-      if (text.startsWith(token.slice(-length))) take(0, length);
+      if (text.endsWith(token.slice(0, length))) markRisky(text.length - length, text.length);
+      if (text.startsWith(token.slice(-length))) markRisky(0, length);
     }
   }
   return risky;

@@ -11,29 +11,35 @@ export type Refuse = (place: string, got: string, want: string) => Error;
 /**
  * GPT-2's pattern (openai/gpt-2 `src/encoder.py`). A ByteLevel pre-tokenizer splits by it unless `use_regex` is false.
  */
-export const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+export const GPT2_PATTERN = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
 /** The pattern of Qwen 2 and Qwen 3. */
-const QWEN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+const QWEN_PATTERN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 /** Llama 3's pattern. */
-const LLAMA3 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+const LLAMA3_PATTERN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
 /**
  * The ways of splitting text, by their names in `tokenizer.ggml.pre` of a GGUF file. Patterns are from llama.cpp
  * `src/llama-vocab.cpp`, normalization from the tokenizer.json of the checkpoints.
  */
-export const NAMED: Readonly<
-  Record<string, { readonly patterns: readonly string[]; readonly nfc: boolean; readonly wholeWords: boolean }>
+export const GGUF_SPLITS: Readonly<
+  Record<string, { readonly patterns: readonly string[]; readonly nfc: boolean; readonly ignoreMerges: boolean }>
 > = {
-  'gpt-2': { patterns: [GPT2], nfc: false, wholeWords: false },
-  smollm: { patterns: [String.raw`\p{N}`, GPT2], nfc: false, wholeWords: false },
-  qwen2: { patterns: [QWEN], nfc: true, wholeWords: false },
-  'llama-bpe': { patterns: [LLAMA3], nfc: false, wholeWords: true },
+  'gpt-2': { patterns: [GPT2_PATTERN], nfc: false, ignoreMerges: false },
+  smollm: { patterns: [String.raw`\p{N}`, GPT2_PATTERN], nfc: false, ignoreMerges: false },
+  qwen2: { patterns: [QWEN_PATTERN], nfc: true, ignoreMerges: false },
+  'llama-bpe': { patterns: [LLAMA3_PATTERN], nfc: false, ignoreMerges: true },
 };
 
 /**
  * Patterns that JavaScript's engine is known to match in linear time. It takes a tenth of the time of `linearPattern`.
  */
-const NATIVE: ReadonlySet<string> = new Set([GPT2, QWEN, LLAMA3, String.raw`\p{N}`, String.raw`\p{N}+`]);
+const NATIVE_PATTERNS: ReadonlySet<string> = new Set([
+  GPT2_PATTERN,
+  QWEN_PATTERN,
+  LLAMA3_PATTERN,
+  String.raw`\p{N}`,
+  String.raw`\p{N}+`,
+]);
 const MAX_PATTERN_LENGTH = 4096; // characters
 
 /**
@@ -44,19 +50,19 @@ const MAX_PATTERN_LENGTH = 4096; // characters
 export function isolatingSplit(pattern: string): Split {
   if (pattern.length > MAX_PATTERN_LENGTH) throw new RangeError(`a pattern of ${pattern.length} characters`);
   const regex = translatePattern(pattern);
-  const find = NATIVE.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
+  const find = NATIVE_PATTERNS.has(pattern) ? nativePattern(regex) : linearPattern(regex.source);
   return (text) => {
     const pieces: string[] = [];
     let end = 0;
-    for (let found = find(text, 0); found;) {
-      const [begin, after] = found;
+    for (let match = find(text, 0); match;) {
+      const [begin, after] = match;
       if (after > begin) {
         if (begin > end) pieces.push(text.slice(end, begin));
         pieces.push(text.slice(begin, after));
         end = after;
       }
-      const next = after > begin ? after : after + ((text.codePointAt(after) ?? 0) > 0xffff ? 2 : 1);
-      found = next > text.length ? null : find(text, next);
+      const nextStart = after > begin ? after : after + ((text.codePointAt(after) ?? 0) > 0xffff ? 2 : 1);
+      match = nextStart > text.length ? null : find(text, nextStart);
     }
     if (end < text.length) pieces.push(text.slice(end));
     return pieces;
@@ -66,8 +72,8 @@ export function isolatingSplit(pattern: string): Split {
 function nativePattern(regex: RegExp): ReturnType<typeof linearPattern> {
   return (text, from) => {
     regex.lastIndex = from;
-    const found = regex.exec(text);
-    return found && [found.index, found.index + found[0].length];
+    const match = regex.exec(text);
+    return match && [match.index, match.index + match[0].length];
   };
 }
 
@@ -80,24 +86,24 @@ const MAX_PARTS = 16;
  */
 export function readSplits(entry: unknown, refuse: Refuse): readonly Split[] {
   const place = 'pre_tokenizer';
-  const parts = flattened(entry, place, refuse);
+  const parts = flattenParts(entry, place, refuse);
   if (parts.length > MAX_PARTS) throw refuse(place, `${parts.length} parts`, `at most ${MAX_PARTS}`);
-  const bytes = parts.findIndex(({ type }) => type === 'ByteLevel');
-  if (bytes < 0)
+  const byteLevelIndex = parts.findIndex(({ type }) => type === 'ByteLevel');
+  if (byteLevelIndex < 0)
     throw refuse(place, parts.map(({ type }) => type).join(', ') || shown(entry), 'ByteLevel as its last part');
-  const after = parts[bytes + 1];
+  const after = parts[byteLevelIndex + 1];
   if (after) throw refuse(after.place, `${after.type} after ByteLevel`, 'ByteLevel last');
-  return parts.flatMap((part) => splitOf(part, refuse));
+  return parts.flatMap((part) => splitsOfPart(part, refuse));
 }
 
-interface Part {
+interface PreTokenizerPart {
   readonly type: string;
   readonly place: string;
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
 /** The parts of nested sequences as one list. */
-function flattened(entry: unknown, place: string, refuse: Refuse, depth = 0): readonly Part[] {
+function flattenParts(entry: unknown, place: string, refuse: Refuse, depth = 0): readonly PreTokenizerPart[] {
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (!isRecord(entry) || typeof type !== 'string') throw refuse(place, shown(entry), 'an object with a type');
   if (type !== 'Sequence') return [{ type, place, entry }];
@@ -105,19 +111,19 @@ function flattened(entry: unknown, place: string, refuse: Refuse, depth = 0): re
   if (!Array.isArray(list) || depth > 3)
     throw refuse(`${place}.pretokenizers`, shown(list), 'a list of pre-tokenizers');
   if (list.length > MAX_PARTS) throw refuse(place, `${list.length} parts`, `at most ${MAX_PARTS}`);
-  return list.flatMap((part: unknown, i) => flattened(part, `${place}.pretokenizers, ${i}`, refuse, depth + 1));
+  return list.flatMap((part: unknown, i) => flattenParts(part, `${place}.pretokenizers, ${i}`, refuse, depth + 1));
 }
 
-function splitOf({ type, place, entry }: Part, refuse: Refuse): readonly Split[] {
-  const flag = (name: string, usual: boolean) => {
-    const value = field(entry, name) ?? usual;
+function splitsOfPart({ type, place, entry }: PreTokenizerPart, refuse: Refuse): readonly Split[] {
+  const flag = (name: string, byDefault: boolean) => {
+    const value = field(entry, name) ?? byDefault;
     if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
     return value;
   };
   switch (type) {
     case 'ByteLevel':
       if (flag('add_prefix_space', true)) throw refuse(`${place}.add_prefix_space`, 'true', 'false: text as it is');
-      return flag('use_regex', true) ? [isolatingSplit(GPT2)] : [];
+      return flag('use_regex', true) ? [isolatingSplit(GPT2_PATTERN)] : [];
     case 'Digits':
       return [isolatingSplit(flag('individual_digits', false) ? String.raw`\p{N}` : String.raw`\p{N}+`)];
     case 'Split': {

@@ -55,14 +55,14 @@ class ValueNode implements Node {
 /** A node at the beginning of a loop's body. It removes the variables that the previous iteration set. */
 class IterationStart implements Node {
   readonly type = 'IterationStart';
-  readonly kept: ReadonlySet<string>;
+  readonly keptNames: ReadonlySet<string>;
   constructor({ loopvar: { value } }: LoopNode) {
     const names = typeof value === 'string' ? [value] : value.map((name) => name.value);
-    this.kept = new Set(['loop', 'namespace', ...names]);
+    this.keptNames = new Set(['loop', 'namespace', ...names]);
   }
 }
 
-const STATEMENTS = new Set([
+const STATEMENT_TYPES = new Set([
   'Set',
   'If',
   'For',
@@ -77,8 +77,8 @@ const STATEMENTS = new Set([
  * Operators that the library computes differently from Python: it compares loosely, adds texts and numbers, and writes
  * values like JavaScript.
  */
-const OPERATORS = new Set(['==', '!=', '~', '+']);
-const SEARCHES = new Set(['in', 'not in']);
+const PYTHON_OPERATORS = new Set(['==', '!=', '~', '+']);
+const SEARCH_OPERATORS = new Set(['in', 'not in']);
 const DICT_METHODS = new Set(['items', 'keys', 'values', 'get']);
 /** Filters of texts, with the method of Python's `str` that each corresponds to. */
 const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
@@ -90,18 +90,18 @@ const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
 /**
  * Converts a JavaScript value to a value of templates. A function then gets its arguments as plain JavaScript values.
  */
-const valueOf = (value: unknown): Value => new Environment().set('value', value);
+const templateValue = (value: unknown): Value => new Environment().set('value', value);
 
 /**
  * Prepares a parsed template: adds the expressions whose values are written to `printed`, and puts an `IterationStart`
  * at the beginning of each loop.
  */
-export function prepare(node: Node, printed: WeakSet<Node>): void {
+export function prepareTemplate(node: Node, printed: WeakSet<Node>): void {
   const { body, alternate, defaultBlock } = node as BlockNode;
   for (const list of [body, alternate, defaultBlock]) {
-    for (const part of list ?? []) {
-      if (STATEMENTS.has(part.type)) prepare(part, printed);
-      else printed.add(part);
+    for (const statement of list ?? []) {
+      if (STATEMENT_TYPES.has(statement.type)) prepareTemplate(statement, printed);
+      else printed.add(statement);
     }
   }
   if (node.type === 'For') (node as LoopNode).body.unshift(new IterationStart(node as LoopNode));
@@ -122,7 +122,7 @@ export class PythonInterpreter extends Interpreter {
   }
 
   override evaluate(node: Node | undefined, environment: Environment): Value {
-    if (!node) return valueOf(undefined);
+    if (!node) return templateValue(undefined);
     this.#budget.enter();
     let value: Value;
     try {
@@ -130,15 +130,16 @@ export class PythonInterpreter extends Interpreter {
     } finally {
       this.#budget.leave(); // in `finally` because the library throws to leave a loop
     }
-    this.#budget.hold(value);
-    return this.#printed.has(node) ? valueOf(pythonText(value, this.#budget.spend)) : value;
+    this.#budget.countValue(value);
+    return this.#printed.has(node) ? templateValue(pythonText(value, this.#budget.spend)) : value;
   }
 
   #evaluate(node: Node, environment: Environment): Value {
     if (node instanceof ValueNode) return node.value;
     if (node instanceof IterationStart) {
-      for (const name of environment.variables.keys()) if (!node.kept.has(name)) environment.variables.delete(name);
-      return valueOf(null);
+      for (const name of environment.variables.keys())
+        if (!node.keptNames.has(name)) environment.variables.delete(name);
+      return templateValue(null);
     }
     switch (node.type) {
       case 'MemberExpression':
@@ -175,18 +176,18 @@ export class PythonInterpreter extends Interpreter {
       throw new Error(`${typeof name === 'string' ? name : 'a part'} of an undefined value`);
     const method = typeof value === 'string' && typeof name === 'string' ? TEXT_METHODS.get(name) : undefined;
     if (method && typeof value === 'string') {
-      return valueOf((...args: readonly unknown[]) => {
-        this.#budget.search(value.length, typeof args[0] === 'string' ? args[0].length : 1);
+      return templateValue((...args: readonly unknown[]) => {
+        this.#budget.countSearch(value.length, typeof args[0] === 'string' ? args[0].length : 1);
         const result = method(value, args);
-        if (Array.isArray(result)) this.#budget.made(result.length);
+        if (Array.isArray(result)) this.#budget.countNewEntries(result.length);
         return result;
       });
     }
     if (object.type === 'ObjectValue' && typeof name === 'string' && DICT_METHODS.has(name)) {
-      return object.builtins.get(name) ?? valueOf(undefined);
+      return object.builtins.get(name) ?? templateValue(undefined);
     }
-    const evaluated: MemberNode = { ...node, object: new ValueNode(object) };
-    return this.#library(evaluated, environment);
+    const memberNode: MemberNode = { ...node, object: new ValueNode(object) };
+    return this.#library(memberNode, environment);
   }
 
   #filter({ operand, ...node }: FilterNode, environment: Environment): Value {
@@ -194,32 +195,33 @@ export class PythonInterpreter extends Interpreter {
     const name = node.filter.value ?? node.filter.callee?.value ?? '';
     const args = node.filter.args ?? [];
     const { spend } = this.#budget;
-    if (name === 'tojson') return valueOf(pythonJson(value, this.#jsonStyle(args, environment), spend));
-    if (name === 'string') return valueOf(pythonText(value, spend));
+    if (name === 'tojson') return templateValue(pythonJson(value, this.#jsonStyle(args, environment), spend));
+    if (name === 'string') return templateValue(pythonText(value, spend));
     const method = TEXT_METHODS.get(TEXT_FILTERS.get(name) ?? '');
     if (method && !args.some(({ key }) => key)) {
-      const given = args.map((arg) => this.evaluate(arg, environment).value);
+      const argumentValues = args.map((arg) => this.evaluate(arg, environment).value);
       const text = pythonText(value, spend);
-      this.#budget.search(text.length, typeof given[0] === 'string' ? given[0].length : 1);
-      return valueOf(method(text, given));
+      this.#budget.countSearch(text.length, typeof argumentValues[0] === 'string' ? argumentValues[0].length : 1);
+      return templateValue(method(text, argumentValues));
     }
     if (name === 'length' || name === 'count') {
-      if (value.type === 'UndefinedValue') return valueOf(0);
-      if (typeof value.value === 'string') return valueOf(Array.from(value.value).length);
+      if (value.type === 'UndefinedValue') return templateValue(0);
+      if (typeof value.value === 'string') return templateValue(Array.from(value.value).length);
     } else this.#countFilter(name, value, args, environment);
-    const evaluated: FilterNode = { ...node, operand: new ValueNode(value) };
-    return this.#library(evaluated, environment);
+    const filterNode: FilterNode = { ...node, operand: new ValueNode(value) };
+    return this.#library(filterNode, environment);
   }
 
   /** Counts the input and the output of one of the library's filters, before it runs. */
   #countFilter(name: string, value: Value, args: readonly KeywordNode[], environment: Environment): void {
-    const length = this.#budget.through(value);
+    const length = this.#budget.countFilterInput(value);
     if (name !== 'join' && name !== 'indent') return;
-    const given = args.map((arg) => this.evaluate(arg.key ? arg.value : arg, environment).value);
-    const width = Math.max(4, ...given.map((each) => (typeof each === 'string' ? each.length : Number(each)))) || 0;
-    const { value: own } = value;
-    const places = Array.isArray(own) ? own.length : typeof own === 'string' ? own.split('\n').length : 0;
-    this.#budget.text(length + places * width);
+    const argumentValues = args.map((arg) => this.evaluate(arg.key ? arg.value : arg, environment).value);
+    const width =
+      Math.max(4, ...argumentValues.map((each) => (typeof each === 'string' ? each.length : Number(each)))) || 0;
+    const { value: plain } = value;
+    const insertions = Array.isArray(plain) ? plain.length : typeof plain === 'string' ? plain.split('\n').length : 0;
+    this.#budget.countText(length + insertions * width);
   }
 
   /** The style that the arguments of `tojson` describe. Throws unless all are keyword arguments. */
@@ -230,23 +232,23 @@ export class PythonInterpreter extends Interpreter {
 
   #binary(node: BinaryNode, environment: Environment): Value {
     const operator = node.operator.value;
-    if (!OPERATORS.has(operator) && !SEARCHES.has(operator)) return this.#library(node, environment);
+    if (!PYTHON_OPERATORS.has(operator) && !SEARCH_OPERATORS.has(operator)) return this.#library(node, environment);
     const left = this.evaluate(node.left, environment);
     const right = this.evaluate(node.right, environment);
     const { spend } = this.#budget;
-    if (SEARCHES.has(operator)) {
+    if (SEARCH_OPERATORS.has(operator)) {
       const [sought, text] = [left.value, right.value];
-      if (typeof sought === 'string' && typeof text === 'string') this.#budget.search(text.length, sought.length);
+      if (typeof sought === 'string' && typeof text === 'string') this.#budget.countSearch(text.length, sought.length);
       const search: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
       return this.#library(search, environment);
     }
-    if (operator === '~') return valueOf(pythonText(left, spend) + pythonText(right, spend));
-    if (operator !== '+') return valueOf(pythonEquals(left, right, spend) === (operator === '=='));
+    if (operator === '~') return templateValue(pythonText(left, spend) + pythonText(right, spend));
+    if (operator !== '+') return templateValue(pythonEquals(left, right, spend) === (operator === '=='));
     if ((typeof left.value === 'string') !== (typeof right.value === 'string')) {
       throw new TypeError(`${left.type} and ${right.type} cannot be added`);
     }
-    const sum: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
-    return this.#library(sum, environment);
+    const addition: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
+    return this.#library(addition, environment);
   }
 
   /**
@@ -254,27 +256,29 @@ export class PythonInterpreter extends Interpreter {
    * of the calling place.
    */
   #macro(node: MacroNode, environment: Environment): Value {
-    const nothing = this.#library(node, environment);
+    const result = this.#library(node, environment);
     const macro = environment.variables.get(node.name.value);
-    const run: unknown = macro?.value;
-    if (macro && typeof run === 'function') {
-      macro.value = (args: Value[], from: Environment) => {
+    const runMacro: unknown = macro?.value;
+    if (macro && typeof runMacro === 'function') {
+      macro.value = (args: Value[], callingScope: Environment) => {
         const scope = new Environment(environment);
-        const caller = from.variables.get('caller');
+        const caller = callingScope.variables.get('caller');
         if (caller) scope.setVariable('caller', caller);
-        return (run as (args: Value[], scope: Environment) => Value)(args, scope);
+        return (runMacro as (args: Value[], scope: Environment) => Value)(args, scope);
       };
     }
-    return nothing;
+    return result;
   }
 
   /** Runs a loop. As in Python a loop over an undefined value has no iterations. */
   #loop(node: LoopNode, environment: Environment): Value {
     const { iterable } = node;
     const value = this.evaluate(iterable.lhs ?? iterable, environment);
-    const entries = new ValueNode(value.type === 'UndefinedValue' ? valueOf([]) : value);
-    const { value: rounds } = entries.value;
-    this.#budget.rounds(Array.isArray(rounds) ? rounds.length : rounds instanceof Map ? rounds.size : 0);
+    const entries = new ValueNode(value.type === 'UndefinedValue' ? templateValue([]) : value);
+    const { value: iterated } = entries.value;
+    this.#budget.countIterations(
+      Array.isArray(iterated) ? iterated.length : iterated instanceof Map ? iterated.size : 0,
+    );
     const loop: LoopNode = { ...node, iterable: iterable.lhs ? { ...iterable, lhs: entries } : entries };
     return this.#library(loop, environment);
   }

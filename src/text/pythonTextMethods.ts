@@ -1,7 +1,7 @@
 /**
  * White space in Python (`str.isspace`). JavaScript's `trim` also removes U+FEFF, but not U+001C to U+001F and U+0085.
  */
-const WHITE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // oxlint-disable-line no-control-regex -- Python counts them
+const WHITE_SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // oxlint-disable-line no-control-regex -- Python counts them
 const LINE_END = /\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]/; // oxlint-disable-line no-control-regex -- Python counts them
 
 /** Arguments of a call, in order. Keyword arguments are in a Map at the end. */
@@ -13,19 +13,19 @@ type TextMethod = (text: string, args: Arguments) => unknown;
  * (https://docs.python.org/3/library/stdtypes.html#string-methods). They throw TypeError in the same cases as Python.
  */
 export const TEXT_METHODS: ReadonlyMap<string, TextMethod> = new Map<string, TextMethod>([
-  ['strip', (text, args) => stripped(text, args, true, true)],
-  ['lstrip', (text, args) => stripped(text, args, true, false)],
-  ['rstrip', (text, args) => stripped(text, args, false, true)],
+  ['strip', (text, args) => stripText(text, args, true, true)],
+  ['lstrip', (text, args) => stripText(text, args, true, false)],
+  ['rstrip', (text, args) => stripText(text, args, false, true)],
   ['split', split],
-  ['rsplit', splitFromTheEnd],
-  ['splitlines', lines],
-  ['replace', replaced],
+  ['rsplit', rsplit],
+  ['splitlines', splitLines],
+  ['replace', replaceText],
   ['removeprefix', (text, [prefix]) => (text.startsWith(asText(prefix)) ? text.slice(asText(prefix).length) : text)],
   [
     'removesuffix',
     (text, [end]) => (text.endsWith(asText(end)) ? text.slice(0, text.length - asText(end).length) : text),
   ],
-  ['capitalize', capitalized],
+  ['capitalize', capitalize],
 ]);
 
 function asText(value: unknown): string {
@@ -34,11 +34,11 @@ function asText(value: unknown): string {
 }
 
 /** Removes the characters in `chars`, by default white space, from the ends of a text. */
-function stripped(text: string, [chars = null]: Arguments, left: boolean, right: boolean): string {
+function stripText(text: string, [chars = null]: Arguments, left: boolean, right: boolean): string {
   const characters = Array.from(text);
-  const set = chars === null ? null : new Set(asText(chars));
+  const removed = chars === null ? null : new Set(asText(chars));
   const isRemoved = (character: string | undefined) =>
-    character !== undefined && (set ? set.has(character) : WHITE.test(character));
+    character !== undefined && (removed ? removed.has(character) : WHITE_SPACE.test(character));
   let [begin, end] = [0, characters.length];
   while (left && begin < end && isRemoved(characters[begin])) begin++;
   while (right && begin < end && isRemoved(characters[end - 1])) end--;
@@ -46,23 +46,23 @@ function stripped(text: string, [chars = null]: Arguments, left: boolean, right:
 }
 
 /** The separator (null: white space) and the maximum number of splits from the arguments of `split` or `rsplit`. */
-function splitting(args: Arguments): { readonly separator: string | null; readonly most: number } {
+function splitArguments(args: Arguments): { readonly separator: string | null; readonly maxSplits: number } {
   const last = args.at(-1);
-  const named = last instanceof Map ? (last as ReadonlyMap<unknown, { readonly value: unknown }>) : null;
-  const positional = named ? args.slice(0, -1) : args;
-  const separator = positional[0] ?? named?.get('sep')?.value ?? null;
-  const most = positional[1] ?? named?.get('maxsplit')?.value ?? -1;
-  if (typeof most !== 'number') throw new TypeError('maxsplit is not a number');
+  const keywords = last instanceof Map ? (last as ReadonlyMap<unknown, { readonly value: unknown }>) : null;
+  const positional = keywords ? args.slice(0, -1) : args;
+  const separator = positional[0] ?? keywords?.get('sep')?.value ?? null;
+  const maxSplits = positional[1] ?? keywords?.get('maxsplit')?.value ?? -1;
+  if (typeof maxSplits !== 'number') throw new TypeError('maxsplit is not a number');
   if (separator === '') throw new TypeError('an empty separator');
-  return { separator: separator === null ? null : asText(separator), most: most < 0 ? Infinity : most };
+  return { separator: separator === null ? null : asText(separator), maxSplits: maxSplits < 0 ? Infinity : maxSplits };
 }
 
 function split(text: string, args: Arguments): readonly string[] {
-  const { separator, most } = splitting(args);
+  const { separator, maxSplits } = splitArguments(args);
   const parts: string[] = [];
-  const regex = separator === null ? new RegExp(WHITE, 'g') : null;
+  const regex = separator === null ? new RegExp(WHITE_SPACE, 'g') : null;
   /** Begin and end of the next separator at or after `at`; null if there is none. */
-  const next = (at: number): readonly [number, number] | null => {
+  const nextSeparator = (at: number): readonly [number, number] | null => {
     if (separator === null) {
       regex!.lastIndex = at;
       const found = regex!.exec(text);
@@ -73,11 +73,11 @@ function split(text: string, args: Arguments): readonly string[] {
   };
   const partStart = (at: number) => {
     let first = at;
-    while (separator === null && first < text.length && WHITE.test(text[first] ?? '')) first++;
+    while (separator === null && first < text.length && WHITE_SPACE.test(text[first] ?? '')) first++;
     return first;
   };
   let at = partStart(0);
-  for (let found = next(at); parts.length < most && found; found = next(at)) {
+  for (let found = nextSeparator(at); parts.length < maxSplits && found; found = nextSeparator(at)) {
     if (parts.length >= MAX_PARTS) throw new RangeError(`split: over ${MAX_PARTS} parts`);
     parts.push(text.slice(at, found[0]));
     at = partStart(found[1]);
@@ -87,28 +87,34 @@ function split(text: string, args: Arguments): readonly string[] {
 const MAX_PARTS = 100_000;
 
 /** Replaces all occurrences of a text by another, or the first `count` occurrences. */
-function replaced(text: string, args: Arguments): string {
+function replaceText(text: string, args: Arguments): string {
   const last = args.at(-1);
-  const named = last instanceof Map ? (last as ReadonlyMap<unknown, { readonly value: unknown }>) : null;
-  const positional = named ? args.slice(0, -1) : args;
-  const [from, to] = [asText(positional[0]), asText(positional[1])];
-  const count = positional[2] ?? named?.get('count')?.value ?? -1;
+  const keywords = last instanceof Map ? (last as ReadonlyMap<unknown, { readonly value: unknown }>) : null;
+  const positional = keywords ? args.slice(0, -1) : args;
+  const [search, replacement] = [asText(positional[0]), asText(positional[1])];
+  const count = positional[2] ?? keywords?.get('count')?.value ?? -1;
   if (typeof count !== 'number') throw new TypeError('count is not a number');
-  const most = count < 0 ? Infinity : count;
-  const characters = from === '' ? Array.from(text) : null;
+  const maxReplacements = count < 0 ? Infinity : count;
+  const characters = search === '' ? Array.from(text) : null;
   const checkLength = (times: number) => {
-    if (text.length + times * to.length > MAX_REPLACED_LENGTH) throw new RangeError(`replace: a text of over ${MAX_REPLACED_LENGTH} characters`); // prettier-ignore
+    if (text.length + times * replacement.length > MAX_REPLACED_LENGTH) throw new RangeError(`replace: a text of over ${MAX_REPLACED_LENGTH} characters`); // prettier-ignore
   };
   if (characters) {
-    checkLength(Math.min(most, characters.length + 1));
-    return [...characters, ''].map((character, i) => (i < most ? to + character : character)).join('');
+    checkLength(Math.min(maxReplacements, characters.length + 1));
+    return [...characters, '']
+      .map((character, i) => (i < maxReplacements ? replacement + character : character))
+      .join('');
   }
   const parts: string[] = [];
   let at = 0;
-  for (let found = text.indexOf(from); found >= 0 && parts.length / 2 < most; found = text.indexOf(from, at)) {
-    parts.push(text.slice(at, found), to);
+  for (
+    let found = text.indexOf(search);
+    found >= 0 && parts.length / 2 < maxReplacements;
+    found = text.indexOf(search, at)
+  ) {
+    parts.push(text.slice(at, found), replacement);
     checkLength(parts.length / 2);
-    at = found + from.length;
+    at = found + search.length;
   }
   return parts.join('') + text.slice(at);
 }
@@ -116,20 +122,20 @@ const MAX_REPLACED_LENGTH = 1 << 22; // characters
 
 const reversed = (text: string): string => Array.from(text).reverse().join('');
 
-function splitFromTheEnd(text: string, args: Arguments): readonly string[] {
-  const { separator, most } = splitting(args);
-  const from = separator === null ? null : reversed(separator);
-  return split(reversed(text), [from, most]).map(reversed).reverse();
+function rsplit(text: string, args: Arguments): readonly string[] {
+  const { separator, maxSplits } = splitArguments(args);
+  const reversedSeparator = separator === null ? null : reversed(separator);
+  return split(reversed(text), [reversedSeparator, maxSplits]).map(reversed).reverse();
 }
 
-function lines(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   const parts = text.split(LINE_END, MAX_PARTS + 1);
   if (parts.length > MAX_PARTS) throw new RangeError(`splitlines: over ${MAX_PARTS} parts`);
   return parts.at(-1) === '' ? parts.slice(0, -1) : parts;
 }
 
 /** Makes the first letter upper case and the others lower case. */
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   const [first = ''] = text;
   return first.toUpperCase() + text.slice(first.length).toLowerCase();
 }

@@ -14,8 +14,8 @@ const plainValue = ({ type, value }: Value): Value['value'] => (type === 'NullVa
  * every value that is visited, because a list may contain one value many times.
  */
 export function pythonText(value: Value, spend: Spend): string {
-  const own = plainValue(value);
-  return typeof own === 'string' ? own : repr(value, spend);
+  const plain = plainValue(value);
+  return typeof plain === 'string' ? plain : repr(value, spend);
 }
 
 /** Whether two values are equal by Python's `==`. */
@@ -23,8 +23,8 @@ export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
   spend(0);
   const [left, right] = [plainValue(a), plainValue(b)];
   if (Array.isArray(left) && Array.isArray(right)) {
-    const both = isTuple(a) === isTuple(b) && left.length === right.length;
-    return both && left.every((value, i) => pythonEquals(value, right[i] ?? a, spend));
+    const sameShape = isTuple(a) === isTuple(b) && left.length === right.length;
+    return sameShape && left.every((value, i) => pythonEquals(value, right[i] ?? a, spend));
   }
   if (left instanceof Map && right instanceof Map) {
     return (
@@ -40,24 +40,24 @@ export interface JsonStyle {
   readonly indent: number | null;
   readonly ascii: boolean; // true: characters outside ASCII are written as \uXXXX
   readonly separators: readonly [string, string] | null; // text between entries, and text after a key
-  readonly sorts: boolean; // true: keys are sorted by code point
+  readonly sortsKeys: boolean; // true: keys are sorted by code point
 }
 
 /** The style described by keyword arguments of `tojson`. */
-export function jsonStyle(named: ReadonlyMap<string, Value>): JsonStyle {
-  const [indent, separators] = [named.get('indent')?.value, named.get('separators')?.value];
+export function jsonStyle(keywords: ReadonlyMap<string, Value>): JsonStyle {
+  const [indent, separators] = [keywords.get('indent')?.value, keywords.get('separators')?.value];
   const [comma, colon] = Array.isArray(separators) ? separators.map(({ value }) => value) : [];
   return {
     indent: typeof indent === 'number' ? indent : null,
-    ascii: named.get('ensure_ascii')?.value === true,
+    ascii: keywords.get('ensure_ascii')?.value === true,
     separators: typeof comma === 'string' && typeof colon === 'string' ? [comma, colon] : null,
-    sorts: named.get('sort_keys')?.value === true,
+    sortsKeys: keywords.get('sort_keys')?.value === true,
   };
 }
 
 /** A value as JSON. Throws TypeError for undefined values and functions, which have no JSON. */
 export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth = 0): string {
-  const { indent, ascii, sorts } = style;
+  const { indent, ascii, sortsKeys } = style;
   const [comma, colon] = style.separators ?? [indent === null ? ', ' : ',', ': '];
   const text = (plain: string) => {
     const json = JSON.stringify(plain);
@@ -68,7 +68,7 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
   const list = (open: string, entries: readonly string[], close: string) => {
     spend(lengthOf(entries) + entries.length * (comma.length + (indent ?? 0) * (depth + 1)));
     if (indent === null || entries.length === 0) return `${open}${entries.join(comma)}${close}`;
-    const line = (inside: number) => `\n${' '.repeat(indent * inside)}`;
+    const line = (level: number) => `\n${' '.repeat(indent * level)}`;
     return `${open}${line(depth + 1)}${entries.join(`${comma}${line(depth + 1)}`)}${line(depth)}${close}`;
   };
   const plain = plainValue(value);
@@ -85,7 +85,7 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
     );
   if (!(plain instanceof Map)) throw new TypeError('an undefined value or a function has no JSON');
   const entries = [...plain];
-  if (sorts) entries.sort(([a], [b]) => byCodePoint(a, b));
+  if (sortsKeys) entries.sort(([a], [b]) => byCodePoint(a, b));
   return list(
     '{',
     entries.map(([key, entry]) => `${text(key)}${colon}${pythonJson(entry, style, spend, depth + 1)}`),
@@ -137,8 +137,8 @@ function numberText({ value, type }: Value): string {
 function quoted(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const characters = Array.from(text, (character) => {
-    const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\', [mark]: `\\${mark}` }[character];
-    if (named !== undefined) return named;
+    const escape = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\', [mark]: `\\${mark}` }[character];
+    if (escape !== undefined) return escape;
     if (character === ' ' || !/[\p{C}\p{Z}]/u.test(character)) return character;
     const code = (character.codePointAt(0) ?? 0).toString(16);
     if (code.length <= 2) return `\\x${code.padStart(2, '0')}`;

@@ -1,6 +1,6 @@
 import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
-import { type AddedToken, bpeCodec, MOST_MERGES } from './bpeCodec.ts';
+import { type AddedToken, bpeCodec, MAX_MERGES } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
 import { type Refuse, readSplits } from './preTokenizer.ts';
 import { readWordLevel } from './wordLevel.ts';
@@ -12,7 +12,7 @@ const REMEDY = 'Choose a checkpoint with a byte-level BPE tokenizer (Llama 3, Sm
 export type SideToken = Omit<AddedToken, 'id'>;
 
 /** What the files beside tokenizer.json, here called side files, specify about a tokenizer. */
-export interface TokenizerSides {
+export interface SideSettings {
   readonly file?: string; // name of the tokenizer's file for error messages; tokenizer.json by default
   readonly stops?: readonly number[]; // eos_token_id of generation_config.json
   readonly added?: readonly SideToken[]; // added tokens of side files; they follow those of tokenizer.json
@@ -23,7 +23,7 @@ export interface TokenizerSides {
 /** A parsed tokenizer.json. Its codec may also depend on side files. */
 export interface OpenedTokenizer {
   readonly padToken: string | null; // `pad_token` of its padding
-  readonly codecWith: (sides: Omit<TokenizerSides, 'file'>) => Codec;
+  readonly codecWith: (sides: Omit<SideSettings, 'file'>) => Codec;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface OpenedTokenizer {
  * project writes it. Supports every part of the file that affects ids exactly, or throws ProblemError with the place.
  * Ignores truncation, padding and the post-processor, because a chat template writes the model's whole input.
  */
-export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: TokenizerSides = {}): Codec {
+export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: SideSettings = {}): Codec {
   return openTokenizerJson(bytes, file).codecWith(sides);
 }
 
@@ -41,39 +41,46 @@ export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: To
  */
 export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): OpenedTokenizer {
   const refuse: Refuse = (place, got, want) => new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
-  const whole = readJson(file, bytes);
-  if (!isRecord(whole)) throw refuse('', shown(whole), 'an object');
-  const padding = field(whole, 'padding');
+  const tokenizer = readJson(file, bytes);
+  if (!isRecord(tokenizer)) throw refuse('', shown(tokenizer), 'an object');
+  const padding = field(tokenizer, 'padding');
   const pad = isRecord(padding) ? field(padding, 'pad_token') : null;
   return {
     padToken: typeof pad === 'string' && pad !== '' ? pad : null,
-    codecWith: (sides) => codecOf(whole, file, sides, refuse),
+    codecWith: (sides) => codecOf(tokenizer, file, sides, refuse),
   };
 }
 
 function codecOf(
-  whole: JsonRecord,
+  tokenizer: JsonRecord,
   file: string,
-  { stops = [], added: sides = [], splitsSpecial = false, rows = MAX_IDS }: TokenizerSides,
+  { stops = [], added: sides = [], splitsSpecial = false, rows = MAX_IDS }: SideSettings,
   refuse: Refuse,
 ): Codec {
-  const model = field(whole, 'model');
+  const model = field(tokenizer, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
   if (!isRecord(model)) throw refuse('model', shown(model), 'an object');
-  if (type === 'WordLevel') return wordCodec(readWordLevel(whole, file), stops);
+  if (type === 'WordLevel') return wordCodec(readWordLevel(tokenizer, file), stops);
   if (type !== 'BPE') throw refuse('model.type', shown(type), 'BPE or WordLevel');
-  const decoder = field(whole, 'decoder');
+  const decoder = field(tokenizer, 'decoder');
   const decoderType = isRecord(decoder) ? field(decoder, 'type') : decoder;
   if (decoderType !== 'ByteLevel') throw refuse('decoder', shown(decoderType), 'ByteLevel');
-  const splits = readSplits(field(whole, 'pre_tokenizer'), refuse);
-  const nfc = readNormalizer(field(whole, 'normalizer') ?? null, refuse);
+  const splits = readSplits(field(tokenizer, 'pre_tokenizer'), refuse);
+  const nfc = readNormalizer(field(tokenizer, 'normalizer') ?? null, refuse);
   const tokens = readVocabulary(field(model, 'vocab'), refuse);
-  const own = readAdded(field(whole, 'added_tokens') ?? [], refuse);
-  const named = new Set(own.map(({ content }) => content));
-  const added = withIds(tokens, [...own, ...sides]).filter(({ content, id }) => id < rows || named.has(content));
+  const fileTokens = readAddedTokens(field(tokenizer, 'added_tokens') ?? [], refuse);
+  const fileContents = new Set(fileTokens.map(({ content }) => content));
+  const added = withIds(tokens, [...fileTokens, ...sides]).filter(
+    ({ content, id }) => id < rows || fileContents.has(content),
+  );
   const vocabulary = { file, tokens, merges: readMerges(field(model, 'merges'), refuse), added, nfc, splits, stops };
   const unknown = readUnknown(model, tokens, refuse);
-  return bpeCodec({ ...vocabulary, splitsSpecial, wholeWords: readModel(model, refuse), unknown });
+  return bpeCodec({
+    ...vocabulary,
+    specialAsText: splitsSpecial,
+    ignoreMerges: readIgnoreMerges(model, refuse),
+    unknownId: unknown,
+  });
 }
 
 /**
@@ -109,16 +116,16 @@ function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', de
  * Reads `ignore_merges`: whether a piece that is a token becomes that token without merges. Throws on unsupported
  * options of BPE.
  */
-function readModel(model: JsonRecord, refuse: Refuse): boolean {
+function readIgnoreMerges(model: JsonRecord, refuse: Refuse): boolean {
   for (const name of ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix']) {
     const value = field(model, name) ?? null;
     if (value !== null && value !== '' && value !== 0) throw refuse(`model.${name}`, shown(value), 'null');
   }
-  const fallback = field(model, 'byte_fallback') ?? false;
-  if (fallback !== false) throw refuse('model.byte_fallback', shown(fallback), 'false: every byte has a token');
-  const whole = field(model, 'ignore_merges') ?? false;
-  if (typeof whole !== 'boolean') throw refuse('model.ignore_merges', shown(whole), 'true or false');
-  return whole;
+  const byteFallback = field(model, 'byte_fallback') ?? false;
+  if (byteFallback !== false) throw refuse('model.byte_fallback', shown(byteFallback), 'false: every byte has a token');
+  const ignoreMerges = field(model, 'ignore_merges') ?? false;
+  if (typeof ignoreMerges !== 'boolean') throw refuse('model.ignore_merges', shown(ignoreMerges), 'true or false');
+  return ignoreMerges;
 }
 
 /** The id for bytes that have no token; null if such bytes are left out. */
@@ -143,18 +150,18 @@ function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, num
 
 function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
   if (!Array.isArray(entry)) throw refuse('model.merges', shown(entry), 'a list of pairs');
-  if (entry.length > MOST_MERGES) throw refuse('model.merges', `${entry.length} merges`, `at most ${MOST_MERGES}`);
+  if (entry.length > MAX_MERGES) throw refuse('model.merges', `${entry.length} merges`, `at most ${MAX_MERGES}`);
   return entry.map((merge: unknown, i) => {
-    const pair: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
-    if (!Array.isArray(pair) || pair.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
-    const [left, right] = pair as readonly unknown[];
+    const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
+    if (!Array.isArray(parts) || parts.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
+    const [left, right] = parts as readonly unknown[];
     if (typeof left !== 'string' || typeof right !== 'string')
       throw refuse(`model.merges, ${i}`, 'something other than texts', 'two tokens');
     return [left, right] as const;
   });
 }
 
-function readAdded(entry: unknown, refuse: Refuse): readonly SideToken[] {
+function readAddedTokens(entry: unknown, refuse: Refuse): readonly SideToken[] {
   if (!Array.isArray(entry)) throw refuse('added_tokens', shown(entry), 'a list');
   const seen = new Set<string>();
   return entry.map((token: unknown, i) => {

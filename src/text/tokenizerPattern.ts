@@ -5,7 +5,7 @@ const SCRIPTS = /\{(Han|Hiragana|Katakana)\}/;
 /** Characters outside ASCII that equal an ASCII letter if case is ignored. */
 const CASE_VARIANTS: Readonly<Record<string, string>> = { s: '\u017f', k: '\u212a' };
 const GROUP = /^\((?:\?(?:i:|:|!|=))?/;
-const COUNT = /^(?:[?*+]|\{\d+(?:,\d*)?\})/;
+const QUANTIFIER = /^(?:[?*+]|\{\d+(?:,\d*)?\})/;
 
 /**
  * Translates a regular expression of tokenizer.json (Oniguruma, with Unicode) into one of JavaScript with the same
@@ -17,28 +17,28 @@ export function translatePattern(pattern: string): RegExp {
   const out: string[] = [];
   const ignoresCase: boolean[] = []; // one entry for each open group
   let at = 0;
-  let countable = false; // whether a count may follow
+  let mayCount = false; // whether a count may follow
   while (at < pattern.length) {
-    const rest = pattern.slice(at);
+    const remaining = pattern.slice(at);
     const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
-    const group = GROUP.exec(rest)?.[0];
-    const count = COUNT.exec(rest)?.[0];
+    const group = GROUP.exec(remaining)?.[0];
+    const count = QUANTIFIER.exec(remaining)?.[0];
     if (group !== undefined) {
-      if (group === '(' && rest.startsWith('(?')) throw new SyntaxError(`${rest.slice(0, 4)} at ${at}`);
+      if (group === '(' && remaining.startsWith('(?')) throw new SyntaxError(`${remaining.slice(0, 4)} at ${at}`);
       out.push(group === '(' || group === '(?i:' ? '(?:' : group);
       ignoresCase.push(group === '(?i:' || (ignoresCase.at(-1) ?? false));
       at += group.length;
     } else if (count !== undefined) {
       const after = pattern[at + count.length] ?? '';
-      if (!countable || '?*+{'.includes(after || ' ')) throw new SyntaxError(`${count}${after} at ${at}`);
+      if (!mayCount || '?*+{'.includes(after || ' ')) throw new SyntaxError(`${count}${after} at ${at}`);
       out.push(count);
       at += count.length;
     } else if (character === '[') {
-      const [text, length] = classOf(pattern, at, ignoresCase.at(-1) ?? false);
+      const [text, length] = translateClass(pattern, at, ignoresCase.at(-1) ?? false);
       out.push(text);
       at += length;
     } else if (character === '\\') {
-      const [text, length] = escapeOf(pattern, at);
+      const [text, length] = translateEscape(pattern, at);
       out.push(text);
       at += length;
     } else {
@@ -47,7 +47,7 @@ export function translatePattern(pattern: string): RegExp {
       out.push(ignoresCase.at(-1) === true ? caseClass(character) : character);
       at += character.length;
     }
-    countable = group === undefined && count === undefined && character !== '|';
+    mayCount = group === undefined && count === undefined && character !== '|';
   }
   if (ignoresCase.length > 0) throw new SyntaxError('a group that is not closed');
   return new RegExp(out.join(''), 'gu');
@@ -63,12 +63,12 @@ function caseClass(character: string): string {
 }
 
 /** Translates the escape at `at`. Returns it and its length in the pattern. */
-function escapeOf(pattern: string, at: number): readonly [string, number] {
-  const rest = pattern.slice(at + 1);
-  const property = PROPERTY.exec(rest)?.[0];
+function translateEscape(pattern: string, at: number): readonly [string, number] {
+  const remaining = pattern.slice(at + 1);
+  const property = PROPERTY.exec(remaining)?.[0];
   if (property !== undefined) return [`\\${property.replace(SCRIPTS, '{Script=$1}')}`, property.length + 1];
-  if (SAME_ESCAPE.test(rest)) return [`\\${rest[0] ?? ''}`, 2];
-  switch (rest[0]) {
+  if (SAME_ESCAPE.test(remaining)) return [`\\${remaining[0] ?? ''}`, 2];
+  switch (remaining[0]) {
     case 's':
       return ['\\p{White_Space}', 2];
     case 'S':
@@ -78,30 +78,30 @@ function escapeOf(pattern: string, at: number): readonly [string, number] {
     case "'":
     case '"':
     case '-':
-      return [rest.startsWith('-') ? '\\x2d' : rest.slice(0, 1), 2];
+      return [remaining.startsWith('-') ? '\\x2d' : remaining.slice(0, 1), 2];
   }
-  throw new SyntaxError(`\\${rest.slice(0, 2)} at ${at}`);
+  throw new SyntaxError(`\\${remaining.slice(0, 2)} at ${at}`);
 }
 
 /** Translates the class `[…]` at `start`. Returns it and its length in the pattern. */
-function classOf(pattern: string, start: number, ignoreCase: boolean): readonly [string, number] {
+function translateClass(pattern: string, start: number, ignoreCase: boolean): readonly [string, number] {
   const out = ['['];
   let at = start + 1;
   if (pattern.startsWith('^', at)) {
     out.push('^');
     at++;
   }
-  const first = at;
+  const contentStart = at;
   for (;;) {
     const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
     if (at >= pattern.length) throw new SyntaxError(`[ at ${start} that is not closed`);
-    if (character === ']' && at > first) break;
+    if (character === ']' && at > contentStart) break;
     if (character === '[' || character === ']' || pattern.startsWith('&&', at)) {
       throw new SyntaxError(`a class in a class at ${at}`);
     }
     if (ignoreCase && /[A-Za-z]/.test(character)) throw new SyntaxError(`a class with letters in (?i:…) at ${at}`);
     if (character === '\\') {
-      const [text, length] = escapeOf(pattern, at);
+      const [text, length] = translateEscape(pattern, at);
       out.push(text);
       at += length;
     } else {

@@ -39,19 +39,23 @@ export interface ToolSchema {
 
 /** The schema of a tool. All parameters are required. */
 export function toolSchema({ name, description, parameters }: ToolFace): ToolSchema {
-  const named = parameters.map((parameter) =>
+  const namedParameters = parameters.map((parameter) =>
     typeof parameter === 'string' ? { name: parameter, type: 'string' as const } : parameter,
   );
   const properties = Object.fromEntries(
-    named.map(({ name: parameter, type, ...rest }) => {
-      const { description: text, choices } = { description: undefined, choices: undefined, ...rest };
+    namedParameters.map(({ name: parameter, type, ...rest }) => {
+      const { description: parameterDescription, choices } = { description: undefined, choices: undefined, ...rest };
       return [
         parameter,
-        { type, ...(text === undefined ? {} : { description: text }), ...(choices ? { enum: choices } : {}) },
+        {
+          type,
+          ...(parameterDescription === undefined ? {} : { description: parameterDescription }),
+          ...(choices ? { enum: choices } : {}),
+        },
       ];
     }),
   );
-  const required = named.map(({ name: parameter }) => parameter);
+  const required = namedParameters.map(({ name: parameter }) => parameter);
   return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required } } };
 }
 

@@ -1,6 +1,6 @@
-import { BYTE_CHARACTERS, byteText } from './letters.ts';
+import { BYTE_CHARACTERS, byteText } from './byteCharacters.ts';
 
-/** A trained byte-level BPE. Tokens are written in byte characters (`letters.ts`). */
+/** A trained byte-level BPE. Tokens are written in byte characters (`byteCharacters.ts`). */
 export interface TrainedBpe {
   readonly tokens: readonly string[]; // the 256 bytes first, then merged tokens in the order in which they were made
   readonly merges: readonly (readonly [string, string])[]; // in the order in which they were found
@@ -21,7 +21,7 @@ interface Word {
 export function trainBpe(pieces: Iterable<string>, size: number): TrainedBpe {
   const words = countedWords(pieces);
   const tokens = [...BYTE_CHARACTERS];
-  const known = new Set(tokens);
+  const knownTokens = new Set(tokens);
   const merges: (readonly [string, string])[] = [];
   while (tokens.length < size) {
     const best = mostFrequentPair(words);
@@ -31,8 +31,8 @@ export function trainBpe(pieces: Iterable<string>, size: number): TrainedBpe {
     for (const word of words) word.symbols = mergePair(word.symbols, left, right);
     const token = left + right;
     // the token may exist already, because another merge made it
-    if (!known.has(token)) tokens.push(token);
-    known.add(token);
+    if (!knownTokens.has(token)) tokens.push(token);
+    knownTokens.add(token);
   }
   return { tokens, merges };
 }
@@ -54,9 +54,9 @@ function mostFrequentPair(words: readonly Word[]): readonly [string, string] | n
       counts.set(pair, (counts.get(pair) ?? 0) + count);
     }
   }
-  let [best, most] = ['', 1];
+  let [best, bestCount] = ['', 1];
   for (const [pair, count] of counts)
-    if (count > most || (count === most && most > 1 && pair < best)) [best, most] = [pair, count];
+    if (count > bestCount || (count === bestCount && bestCount > 1 && pair < best)) [best, bestCount] = [pair, count];
   const [left, right] = best.split(' ');
   return left === undefined || right === undefined ? null : [left, right];
 }
@@ -65,9 +65,9 @@ function mostFrequentPair(words: readonly Word[]): readonly [string, string] | n
 function mergePair(symbols: string[], left: string, right: string): string[] {
   const out: string[] = [];
   for (let i = 0; i < symbols.length; i++) {
-    const pair = symbols[i] === left && symbols[i + 1] === right;
-    out.push(pair ? left + right : (symbols[i] ?? ''));
-    if (pair) i++;
+    const isPair = symbols[i] === left && symbols[i + 1] === right;
+    out.push(isPair ? left + right : (symbols[i] ?? ''));
+    if (isPair) i++;
   }
   return out.length === symbols.length ? symbols : out;
 }

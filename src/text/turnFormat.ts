@@ -5,7 +5,7 @@ import type { Codec } from './codec.ts';
 export type CallValues = JsonRecord;
 
 /** The texts at the beginning of an episode. */
-export interface Beginning {
+export interface EpisodeStart {
   readonly system: string | null; // describes the agent's role and task
   readonly question: string;
 }
@@ -16,7 +16,7 @@ export type Quote = (words: string) => string;
 /** A mistake in a turn. */
 export interface TurnMistake {
   readonly kind: 'format' | 'json' | 'tool' | 'arguments';
-  readonly said: string; // description for the agent
+  readonly message: string; // description for the agent
 }
 
 /** The content of a turn. */
@@ -44,7 +44,7 @@ export interface TurnFormat {
   readonly codec: Codec;
   readonly stops: readonly number[]; // ids that end a turn
   /** The ids before the first turn. */
-  readonly promptIds: (beginning: Beginning) => readonly number[];
+  readonly promptIds: (beginning: EpisodeStart) => readonly number[];
   /**
    * The ids between a turn and the next one. `stopped` says whether the agent ended the turn with a stop id; otherwise
    * a stop id is forced first.

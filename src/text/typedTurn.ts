@@ -13,8 +13,8 @@ export function typedTurn(codec: Codec, typed: string, budget: number): readonly
   const text = /^\s*\{[\s\S]*\}\s*$/.test(typed) ? `<tool_call>\n${typed.trim()}\n</tool_call>` : typed;
   const stop = codec.stops[0];
   const outside = outsideText(codec);
-  const marked = text.split(TAG).map((part, i) => (i % 2 === 1 ? part : outside.mark(part)));
-  const ids = [...outside.encode(marked.join('')), ...(stop === undefined ? [] : [stop])];
+  const markedParts = text.split(TAG).map((part, i) => (i % 2 === 1 ? part : outside.mark(part)));
+  const ids = [...outside.encode(markedParts.join('')), ...(stop === undefined ? [] : [stop])];
   if (ids.length <= budget) return ids;
   throw new RangeError(`The turn has ${ids.length} tokens, and at most ${budget} fit. Say it in fewer words.`);
 }

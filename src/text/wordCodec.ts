@@ -1,5 +1,5 @@
 import type { Codec } from './codec.ts';
-import { finder, touches } from './textFinder.ts';
+import { tokenFinder, overlaps } from './textFinder.ts';
 
 /** A word-level vocabulary. */
 export interface WordVocabulary {
@@ -21,31 +21,35 @@ const WORD = /\P{White_Space}+/gu;
 export function wordCodec({ words, unknown, special }: WordVocabulary, stops: readonly number[] = []): Codec {
   const byWord = new Map(words.map((word, id) => [word, id]));
   const id = (word: string) => byWord.get(word) ?? null;
-  const wordsOf = (list: readonly number[]) => list.map((at) => words[at] ?? '');
+  const wordsOfIds = (ids: readonly number[]) => ids.map((wordId) => words[wordId] ?? '');
   const specials = special.flatMap((word) => byWord.get(word) ?? []);
-  const ends = stops.length > 0 ? [...new Set(stops)] : TURN_ENDS.map(id).filter((at) => at !== null);
-  const control = new Set([...specials, ...ends]);
-  const find = finder(specials.map((at) => ({ id: at, content: words[at] ?? '', control: true })));
+  const turnEnds = stops.length > 0 ? [...new Set(stops)] : TURN_ENDS.map(id).filter((wordId) => wordId !== null);
+  const control = new Set([...specials, ...turnEnds]);
+  const findSpecials = tokenFinder(
+    specials.map((wordId) => ({ id: wordId, content: words[wordId] ?? '', control: true })),
+  );
   return {
     kind: 'words',
     size: words.length,
     special: new Set(specials),
-    stops: ends,
+    stops: turnEnds,
     encode: (text, outside = []) =>
-      find(text, outside).flatMap((part) => {
+      findSpecials(text, outside).flatMap((part) => {
         if (part.id !== null) return [part.id];
         return Array.from(part.text.matchAll(WORD), ({ 0: word, index }) => {
-          const at = byWord.get(word) ?? unknown;
-          const from = part.from + index;
-          return at !== null && control.has(at) && touches(outside, from, from + word.length) ? unknown : at;
-        }).filter((at) => at !== null);
+          const wordId = byWord.get(word) ?? unknown;
+          const start = part.from + index;
+          return wordId !== null && control.has(wordId) && overlaps(outside, start, start + word.length)
+            ? unknown
+            : wordId;
+        }).filter((wordId) => wordId !== null);
       }),
-    decode: (list) => wordsOf(list.filter((at) => at >= 0 && at < words.length)).join(' '),
-    pieces: (list) => {
-      const first = list.findIndex((at) => at >= 0 && at < words.length);
-      return wordsOf(list).map((word, i) => (i <= first || word === '' ? word : ` ${word}`));
+    decode: (ids) => wordsOfIds(ids.filter((wordId) => wordId >= 0 && wordId < words.length)).join(' '),
+    pieces: (ids) => {
+      const first = ids.findIndex((wordId) => wordId >= 0 && wordId < words.length);
+      return wordsOfIds(ids).map((word, i) => (i <= first || word === '' ? word : ` ${word}`));
     },
-    bytes: (at) => new TextEncoder().encode(words[at] ?? ''),
+    bytes: (wordId) => new TextEncoder().encode(words[wordId] ?? ''),
     id,
   };
 }

@@ -8,17 +8,17 @@ const REMEDY = 'Choose a checkpoint with a word-level tokenizer over the words o
  * Reads the vocabulary of a WordLevel tokenizer.json. Throws ProblemError if the tokenizer is of another kind, or if
  * ids have gaps or occur twice.
  */
-export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
+export function readWordLevel(tokenizer: JsonRecord, file: string): WordVocabulary {
   const fail = (place: string, got: string, want: string) =>
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
-  const model = field(whole, 'model');
+  const model = field(tokenizer, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
   if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, one word per token');
-  const splitter = field(whole, 'pre_tokenizer');
+  const splitter = field(tokenizer, 'pre_tokenizer');
   const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
   if (split !== 'WhitespaceSplit')
     throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, words separated by spaces');
-  const normalizer = field(whole, 'normalizer') ?? null;
+  const normalizer = field(tokenizer, 'normalizer') ?? null;
   if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
   const vocab = field(model, 'vocab');
   if (!isRecord(vocab)) throw fail('model.vocab', shown(vocab), 'ids by word');
@@ -31,15 +31,15 @@ export function readWordLevel(whole: JsonRecord, file: string): WordVocabulary {
     words[id] = word;
   }
   const unknown = words.indexOf(String(field(model, 'unk_token')));
-  return { words, unknown: unknown < 0 ? null : unknown, special: readSpecial(whole, words, fail) };
+  return { words, unknown: unknown < 0 ? null : unknown, special: readSpecial(tokenizer, words, fail) };
 }
 
 function readSpecial(
-  whole: JsonRecord,
+  tokenizer: JsonRecord,
   words: readonly string[],
   fail: (place: string, got: string, want: string) => ProblemError,
 ): readonly string[] {
-  const added = field(whole, 'added_tokens') ?? [];
+  const added = field(tokenizer, 'added_tokens') ?? [];
   if (!Array.isArray(added)) throw fail('added_tokens', shown(added), 'a list');
   const known = new Set(words);
   return added.map((token: unknown, i) => {

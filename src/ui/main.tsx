@@ -1,7 +1,7 @@
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from './address/address.ts';
-import { panelOf } from './embed/panels.ts';
+import { embeddedPanel } from './embed/panels.ts';
 import { App } from './shell/App.tsx';
 import { bindNewVersion } from './shell/newVersion.ts';
 import { inject, openEngine } from './run/transport.ts';
@@ -23,7 +23,7 @@ import './styles/lying-phone.css';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
-const panel = panelOf(location.search); // not null if the page is in another page's frame
+const panel = embeddedPanel(location.search); // not null if the page is in another page's frame
 bindAddress();
 createRoot(root).render(
   <StrictMode>

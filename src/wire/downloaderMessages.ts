@@ -14,7 +14,7 @@ export type DownloaderEvent =
       readonly type: 'fetched';
       readonly id: string;
       readonly bytes: number;
-      readonly of: number;
+      readonly totalBytes: number;
       readonly name: string;
     }
   | { readonly type: 'complete'; readonly id: string }

@@ -1,6 +1,6 @@
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
-import type { Opened } from '../runs/runLog.ts';
+import type { RunOpened } from '../runs/runLog.ts';
 import type { Answer } from './questions.ts';
 
 /** Events of the training worker to the page. */
@@ -10,7 +10,7 @@ export type RunEvent =
       readonly kept: readonly number[]; // the updates whose batches the run keeps, this one last
       readonly bytes: number; // memory of these batches
     })
-  | (Opened & { readonly parameters: number; readonly memoryBytes: number })
+  | (RunOpened & { readonly parameters: number; readonly memoryBytes: number })
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   // `refused`: why it should not be saved; '' if it should
   | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string }

@@ -8,7 +8,7 @@ import type { MergedType } from '../domain/mergedTypes.ts';
 import type { PickedFile } from './readerMessages.ts';
 
 /** The files of a checkpoint that a person opened, and its name. */
-interface GivenFiles {
+interface OpenedFiles {
   readonly name: string;
   readonly files: readonly PickedFile[];
 }
@@ -24,7 +24,7 @@ export type FolderTask =
       readonly run: PackedRun;
       readonly engine: Engine | null; // null: no folder, only the counterparts of the knobs
     }
-  | { readonly kind: 'mark'; readonly base: GivenFiles } // the mark that identifies a checkpoint
+  | { readonly kind: 'mark'; readonly base: OpenedFiles } // the mark that identifies a checkpoint
   | {
       readonly kind: 'weigh'; // the size of the model that a run with these knobs trains
       readonly config: RunConfig;
@@ -34,7 +34,7 @@ export type FolderTask =
   | {
       readonly kind: 'merge'; // merges a run's adapters into their checkpoint
       readonly run: PackedRun;
-      readonly base: GivenFiles;
+      readonly base: OpenedFiles;
       readonly type: MergedType; // number format of the matrices
       readonly write: boolean; // false: only compute the size
     }

@@ -10,5 +10,13 @@ export function playQuestion(
   { temperature, topK, topP }: RunConfig,
 ): Question & { readonly kind: 'talk' } {
   const sampling = { temperature, topK, topP, greedy: false };
-  return { kind: 'talk', asked: { seed }, environmentSeed: seed, script: [], voice: 'now', sampling, take: 1 };
+  return {
+    kind: 'talk',
+    chosenTask: { seed },
+    environmentSeed: seed,
+    agentPrefix: [],
+    voice: 'now',
+    sampling,
+    drawIndex: 1,
+  };
 }

@@ -1,4 +1,4 @@
-import type { AskedTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
+import type { ChosenTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { KernelReport } from '../config/kernelChoice.ts';
 import type { Cost } from '../domain/cost.ts';
@@ -14,7 +14,7 @@ import type { FolderAnswer } from './folderMessages.ts';
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
 
 /** Whether to compute an expensive answer. Without `anyway`, the answer may be `dear`: only its cost. */
-interface Insisting {
+interface Expensive {
   readonly anyway?: boolean;
 }
 
@@ -24,13 +24,13 @@ interface Insisting {
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // the batch that an update learned from
-  | (Insisting & {
+  | (Expensive & {
       readonly kind: 'distribution'; // the distribution at the token at `position`
-      readonly of: RolloutAddress;
+      readonly rollout: RolloutAddress;
       readonly position: number;
       readonly since?: 'begun'; // compares the start of the run with now; without it, before and after the rollout's update
     })
-  | (Insisting & {
+  | (Expensive & {
       readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
       readonly update: number;
       readonly row: number | null;
@@ -41,22 +41,22 @@ export type Question =
        * continues.
        */
       readonly kind: 'branch';
-      readonly of: RolloutAddress;
+      readonly rollout: RolloutAddress;
       readonly position: number;
       readonly token: number;
       readonly temperature: number;
-      readonly take: number; // each number gives other draws
+      readonly drawIndex: number; // each number gives other draws
     }
-  | (Insisting & {
+  | (Expensive & {
       readonly kind: 'why'; // why the probability of the token changed
       readonly update: number;
       readonly row: number;
       readonly position: number;
-      readonly apart?: boolean; // split by rollout, even if that is expensive
+      readonly byRollout?: boolean; // true: split the change by rollout, even if that is expensive
     })
   // plays the update's tasks again with the same draws, with the policy before and after the update
-  | (Insisting & { readonly kind: 'rerun'; readonly update: number })
-  | (Insisting & {
+  | (Expensive & { readonly kind: 'rerun'; readonly update: number })
+  | (Expensive & {
       /** Attention of the policy that drew the rollout, when it drew the token at `position` (1 or more) */
       readonly kind: 'attention';
       readonly update: number;
@@ -73,12 +73,12 @@ export type Question =
   | { readonly kind: 'ask-form' } // the form in which a person words a task
   | {
       readonly kind: 'talk'; // plays a person's task to its end; never used in training
-      readonly asked: AskedTask;
+      readonly chosenTask: ChosenTask;
       readonly environmentSeed: number; // seed of the environment's random events
-      readonly script: readonly number[]; // the agent's first tokens; the policy writes the rest
+      readonly agentPrefix: readonly number[]; // the agent's first tokens; the policy writes the rest
       readonly voice: Voice;
       readonly sampling: TalkSampling;
-      readonly take: number; // each number gives other draws
+      readonly drawIndex: number; // each number gives other draws
     };
 
 /** The answer to a question. Null in place of old batches and weights that aren't kept. */
@@ -106,7 +106,7 @@ export type Answer =
   | {
       readonly kind: 'why';
       readonly why: Why | null;
-      readonly apart: Cost | null; // the cost of splitting by rollout, if `why` isn't split
+      readonly splitCost: Cost | null; // the cost of splitting the change by rollout; null if `why` is split
     }
   | {
       readonly kind: 'rerun';
@@ -120,7 +120,7 @@ export type Answer =
   | { readonly kind: 'ask-form'; readonly form: AskForm | null } // null: tasks can only be chosen by number
   | {
       readonly kind: 'talk';
-      readonly said: BatchView; // one row
+      readonly batch: BatchView; // one row
       readonly config: RunConfig; // the configuration that drew it
       readonly vocabulary: readonly string[];
       readonly id: number; // id of the branch, for questions about it

@@ -1,5 +1,5 @@
 import type { RunFile, SentRun } from '../runs/sentRun.ts';
-import type { NamedFile, Opened } from '../rollouts/library.ts';
+import type { NamedFile, OpenProgress } from '../rollouts/library.ts';
 import type { SplitPattern } from '../rollouts/splitPattern.ts';
 import type { RolloutRecord } from '../rollouts/rolloutRecord.ts';
 
@@ -32,10 +32,10 @@ export type ReadRun = { readonly run: SentRun } | { readonly problem: string };
  * Events of that worker. `id` is the id of the command that it answers. A newer command may have replaced that command.
  */
 export type ReaderEvent =
-  | { readonly type: 'opened'; readonly id: number; readonly opened: Opened }
+  | { readonly type: 'opened'; readonly id: number; readonly opened: OpenProgress }
   | { readonly type: 'read'; readonly id: number; readonly rollouts: readonly ReadRollout[] }
   | { readonly type: 'found'; readonly id: number; readonly rows: readonly number[]; readonly share: number }
   | { readonly type: 'run'; readonly id: number; readonly read: ReadRun }
   // all files are open, or a person stopped it
   | { readonly type: 'idle'; readonly id: number; readonly stopped: boolean }
-  | { readonly type: 'failed'; readonly of: 'open' | 'search'; readonly id: number; readonly message: string };
+  | { readonly type: 'failed'; readonly command: 'open' | 'search'; readonly id: number; readonly message: string };

@@ -1,6 +1,6 @@
 import type { EnvName } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { AskedTask, AskForm, TalkSampling } from '../domain/taskForm.ts';
+import type { ChosenTask, AskForm, TalkSampling } from '../domain/taskForm.ts';
 import type { StopReason } from '../domain/episode.ts';
 import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
 import type { TextToken } from '../domain/textSpans.ts';
@@ -23,41 +23,46 @@ export interface SpokenToken extends TextToken {
 }
 
 /** How far a model writes on its own. */
-export interface Writing {
+export interface WriteOptions {
   readonly sampling: TalkSampling;
   readonly steps: number; // largest number of tokens in a turn
   readonly seed: number; // another seed gives other draws
 }
 
 /** How a model is to be opened. */
-export interface OpeningWish {
+export interface OpeningOptions {
   readonly length: number; // largest number of tokens in a text
   readonly engine: SpeakingEngine | null; // null: this machine's default
 }
 
 /** Commands of the page to the worker that runs a language model. */
 export type SpeakerCommand =
-  | { readonly type: 'look'; readonly name: string; readonly files: readonly PickedFile[]; readonly wish: OpeningWish } // reads the headers only
-  | { readonly type: 'measure'; readonly wish: OpeningWish } // computes the plan again
+  | {
+      readonly type: 'look';
+      readonly name: string;
+      readonly files: readonly PickedFile[];
+      readonly wish: OpeningOptions;
+    } // reads the headers only
+  | { readonly type: 'measure'; readonly wish: OpeningOptions } // computes the plan again
   | { readonly type: 'training-plan'; readonly config: RunConfig } // computes the cost of training adapters for the model
   | { readonly type: 'open' } // reads the weights, with the last plan
-  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: Writing } // the person's next message
-  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: Writing } // replaces the token at `at` and continues from there
+  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: WriteOptions } // the person's next message
+  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: WriteOptions } // replaces the token at `at` and continues from there
   | { readonly type: 'task-form'; readonly env: EnvName } // asks for the form in which a person words its tasks
   | {
       readonly type: 'task';
       readonly env: EnvName;
-      readonly asked: AskedTask;
+      readonly asked: ChosenTask;
       readonly environmentSeed: number;
       readonly steps: number;
     } // begins a task in an empty text
-  | { readonly type: 'play'; readonly turns: number; readonly writing: Writing } // the model plays this many turns
+  | { readonly type: 'play'; readonly turns: number; readonly writing: WriteOptions } // the model plays this many turns
   | { readonly type: 'type'; readonly text: string } // the person plays one turn
   | { readonly type: 'clear' } // clears the text
   | { readonly type: 'stop' }; // stops drawing after the current token
 
 /** Why a model stopped writing. */
-export type Pause = 'turn' | 'steps' | 'full' | 'stopped' | 'over';
+export type PauseReason = 'turn' | 'steps' | 'full' | 'stopped' | 'over';
 
 /** A task as the scripted expert plays it. */
 export interface ExpertPlay {
@@ -67,7 +72,7 @@ export interface ExpertPlay {
 }
 
 /** The state of a task. */
-export interface PlayedTask {
+export interface TaskProgress {
   readonly question: string;
   readonly tools: readonly string[];
   readonly stop: StopReason | null; // null: it isn't over
@@ -94,13 +99,13 @@ export type SpeakerEvent =
       readonly plan: TrainingPlan | null;
       readonly problem: string;
     } // plan is null if it failed; `problem` says why
-  | { readonly type: 'loading'; readonly bytes: number; readonly of: number }
+  | { readonly type: 'loading'; readonly bytes: number; readonly totalBytes: number }
   | { readonly type: 'opened'; readonly backend: string; readonly parts: MemoryPlan['parts']; readonly seconds: number }
   | { readonly type: 'wrote'; readonly from: number; readonly tokens: readonly SpokenToken[] } // replaces the text from `from` on
   | { readonly type: 'task-form'; readonly env: EnvName; readonly form: AskForm | null }
-  | { readonly type: 'task'; readonly task: PlayedTask }
+  | { readonly type: 'task'; readonly task: TaskProgress }
   // tokens drawn since the command, and the time for them
-  | { readonly type: 'paused'; readonly why: Pause; readonly tokens: number; readonly seconds: number }
+  | { readonly type: 'paused'; readonly why: PauseReason; readonly tokens: number; readonly seconds: number }
   | { readonly type: 'lost'; readonly message: string } // the model is gone; the text stays readable
   | { readonly type: 'failed'; readonly message: string } // the text stays
   | { readonly type: 'done' }; // follows every command except `stop`, however it ended

@@ -1,4 +1,4 @@
-import { checkpointBytes, checkpointOf, nonFinite, type Checkpoint } from '../runs/checkpoint.ts';
+import { checkpointBytes, checkpointOf, firstNonFinite, type Checkpoint } from '../runs/checkpoint.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import { hasBegun } from '../runs/progressText.ts';
 import { withChoice } from '../rl/rewardModel.ts';
@@ -25,10 +25,10 @@ const MAX_ADAPTER_BYTES = 256 * 2 ** 20;
 export interface FallbackCheckpoint {
   readonly last: () => Checkpoint | null;
   /**
-   * Makes this the checkpoint to return to and returns ''. If a number in it is not finite, keeps the old one and
-   * returns the name of the tensor.
+   * Replaces the checkpoint to return to by this one and returns ''. If a number in the new checkpoint is not finite,
+   * keeps the old checkpoint and returns the name of the tensor with that number.
    */
-  readonly take: (checkpoint: Checkpoint) => string;
+  readonly replaceWith: (checkpoint: Checkpoint) => string;
   /** Adds a person's choice between two rollouts to the checkpoint's reward model, and posts the checkpoint at once. */
   readonly addChoice: (better: Attempt, worse: Attempt) => void;
   /**
@@ -53,8 +53,8 @@ export function openFallback(post: (event: RunEvent) => void, now: () => number)
   };
   return {
     last: () => last,
-    take(checkpoint) {
-      const culprit = nonFinite(checkpoint);
+    replaceWith(checkpoint) {
+      const culprit = firstNonFinite(checkpoint);
       if (!culprit) last = checkpoint;
       return culprit;
     },
@@ -73,10 +73,10 @@ export function openFallback(post: (event: RunEvent) => void, now: () => number)
 
 function withRefusal(checkpoint: Checkpoint): { readonly checkpoint: Checkpoint; readonly refused: string } {
   const bytes = checkpointBytes(checkpoint);
-  const most = checkpoint.base ? MAX_ADAPTER_BYTES : MAX_BYTES;
+  const maxBytes = checkpoint.base ? MAX_ADAPTER_BYTES : MAX_BYTES;
   const mib = (n: number) => `${(n / 2 ** 20).toFixed(0)} MiB`;
-  if (bytes > most) {
-    const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(most)}`;
+  if (bytes > maxBytes) {
+    const refused = `not saved: weights and moments take ${mib(bytes)}, more than ${mib(maxBytes)}`;
     return { checkpoint, refused };
   }
   return { checkpoint, refused: '' };

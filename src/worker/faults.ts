@@ -7,7 +7,7 @@ import type { Phase } from '../domain/trainingEvent.ts';
 export interface FaultContext {
   readonly gpu: GPU | undefined;
   readonly policy: () => Policy | null; // policy of the current run
-  readonly lose: (reason: string) => void; // reports a lost device if there is none to lose
+  readonly reportLoss: (reason: string) => void; // reports a lost device if there is none to lose
 }
 
 const STAGE_OF: Readonly<Partial<Record<Phase, Moment>>> = {
@@ -52,11 +52,11 @@ export class Faults {
   }
 
   private loseDevice(): void {
-    const { gpu, policy, lose } = this.context;
+    const { gpu, policy, reportLoss } = this.context;
     const runPolicy = policy();
     if (runPolicy?.loseDevice) runPolicy.loseDevice();
     else if (gpu && !runPolicy) void loseSharedDevice(gpu);
-    else lose('simulated, because there is no GPU.');
+    else reportLoss('simulated, because there is no GPU.');
   }
 }
 

@@ -1,7 +1,7 @@
-import { sampledMark } from '../checkpoints/baseCheckpoint.ts';
+import { quickMark } from '../checkpoints/baseCheckpoint.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
-import { writtenFile } from './writtenFile.ts';
+import { ownEnvironmentOpener } from './ownEnvironmentOpener.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 
 /**
@@ -9,15 +9,15 @@ import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
  * use.
  */
 export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
-  const written = 'environment' in task && task.environment ? writtenFile(task.environment) : {};
+  const written = 'environment' in task && task.environment ? ownEnvironmentOpener(task.environment) : {};
   const host = { ...shipped, ...written };
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
     if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);
     if (task.kind !== 'mark') return await (await import('../session/folderAnswers.ts')).answerFolder(task, host);
     const { name, files } = task.base;
-    const placed = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
-    return { kind: 'marked', mark: await sampledMark(name, placed) };
+    const sources = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
+    return { kind: 'marked', mark: await quickMark(name, sources) };
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   }

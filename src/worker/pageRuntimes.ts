@@ -24,8 +24,8 @@ const startPython: StartPython = (shared) => {
     );
   });
   worker.postMessage(shared);
-  return { begun, end: () => worker.terminate() };
+  return { ready: begun, end: () => worker.terminate() };
 };
 
 /** The runtimes of environments in a worker of the page. */
-export const PAGE_RUNTIMES: Runtimes = { machine: virtualMachine, python: startPython };
+export const PAGE_RUNTIMES: Runtimes = { quickjsWasm: virtualMachine, startPython };

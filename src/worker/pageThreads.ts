@@ -10,7 +10,7 @@ export function pageThreads(): Threads {
   }
   const count = threadsFor(navigator.hardwareConcurrency);
   if (count === 1) return oneThread('one core');
-  return { count, why: '', start };
+  return { count, reason: '', start };
 }
 
 const start: Threads['start'] = (task) => {
@@ -20,5 +20,5 @@ const start: Threads['start'] = (task) => {
     worker.addEventListener('error', () => resolve(false), { once: true });
   });
   worker.postMessage(task);
-  return { begun, end: () => worker.terminate() };
+  return { started: begun, end: () => worker.terminate() };
 };

@@ -3,13 +3,13 @@ import type { RunConfig } from '../config/config.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { Speaking } from '../envs/speech.ts';
+import type { AgentLanguage } from '../envs/turnCodec.ts';
 import { chatTokenizerOf } from '../session/environment.ts';
 import type { Host } from '../session/host.ts';
 import type { PlaySetup } from '../session/playedGame.ts';
 import type { Session } from '../session/session.ts';
 import { factsFor } from '../session/shippedFacts.ts';
-import { writtenFile } from './writtenFile.ts';
+import { ownEnvironmentOpener } from './ownEnvironmentOpener.ts';
 
 /** The person's own facts and environment. */
 interface PersonsFiles {
@@ -17,8 +17,11 @@ interface PersonsFiles {
   readonly file: EnvironmentFile | null;
 }
 
-let openEnvironment: { readonly file: EnvironmentFile; readonly speaking: Speaking; readonly env: ToolEnv } | null =
-  null;
+let openEnvironment: {
+  readonly file: EnvironmentFile;
+  readonly speaking: AgentLanguage;
+  readonly env: ToolEnv;
+} | null = null;
 
 /**
  * Returns what a game needs besides its knobs: the facts, the person's own environment and, in text, the chat
@@ -45,7 +48,7 @@ export async function playSetupFor(
  * Opens a person's environment in its own virtual machine, so that a game does not affect a run. The last one stays
  * open.
  */
-async function writtenFor(file: EnvironmentFile, speaking: Speaking): Promise<ToolEnv> {
+async function writtenFor(file: EnvironmentFile, speaking: AgentLanguage): Promise<ToolEnv> {
   const { chatTokenizer, think } = speaking;
   if (
     openEnvironment?.file === file &&
@@ -53,7 +56,7 @@ async function writtenFor(file: EnvironmentFile, speaking: Speaking): Promise<To
     openEnvironment.speaking.think === think
   )
     return openEnvironment.env;
-  const env = await writtenFile(file).ownEnvironment(speaking);
+  const env = await ownEnvironmentOpener(file).ownEnvironment(speaking);
   openEnvironment = { file, speaking, env };
   return env;
 }

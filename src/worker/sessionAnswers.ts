@@ -22,7 +22,7 @@ async function answerOrRefusal(session: Session | null, question: Question): Pro
 export function answerQueue(
   session: () => Session | null,
   post: (answer: { readonly type: 'answer'; readonly id: number; readonly answer: Answer }) => void,
-): (asked: { readonly id: number; readonly question: Question }) => Promise<void> {
+): (request: { readonly id: number; readonly question: Question }) => Promise<void> {
   let queue = Promise.resolve();
   return ({ id, question }) =>
     (queue = queue.then(async () => post({ type: 'answer', id, answer: await answerOrRefusal(session(), question) })));

@@ -2,15 +2,15 @@ import type { Declaration } from './declaration.ts';
 import { type Finding, Findings } from '../domain/checkFindings.ts';
 import { TERMS } from './languageTerms.ts';
 import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
-import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskOf } from './plays.ts';
+import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskId } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * The result of the check. `chance`, `expert` and `nonsense` are the mean reward of each player; an episode's reward is
- * the weighted sum of its parts.
+ * The result of the check. `chance`, `expert` and `nonsense` are the mean reward of each player; an episode's reward
+ * is the weighted sum of its parts.
  */
 export interface CheckReport {
-  readonly settled: ClassSettings;
+  readonly settings: ClassSettings;
   readonly episodes: number;
   readonly turns: number;
   readonly chance: number;
@@ -49,28 +49,32 @@ export async function checkEnvironment(
   const { tools, language } = declaration;
   const terms = TERMS[language];
   const sandbox = await open();
-  const rules = classSettings(sandbox.statics);
-  const tasks = tasksOf(rules, episodes);
+  const settings = classSettings(sandbox.statics);
+  const tasks = tasksOf(settings, episodes);
   let playthrough = 0;
   const options = () => {
-    const before = playthrough++;
+    const finishedPlaythroughs = playthrough++;
     return {
       seed,
-      maxTurns: rules.maxTurns,
-      onProgress: onProgress && ((share: number) => onProgress((before + share) / PLAYTHROUGHS)),
+      maxTurns: settings.maxTurns,
+      onProgress: onProgress && ((share: number) => onProgress((finishedPlaythroughs + share) / PLAYTHROUGHS)),
     };
   };
   const findings = new Findings();
   for (const { what, line } of declaration.mistakes) findings.add('warning', what, line);
-  const chance = playTasks(sandbox, tools, tasks, { ...options(), observe: true, player: chancePlayer(tools, seed) });
-  const nonsense = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
-  const expertPlays = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
-  const experts = expertPlays.some(({ moves, problems }) => moves.length > 0 || problems.length > 0)
-    ? expertPlays
+  const chancePlays = playTasks(sandbox, tools, tasks, {
+    ...options(),
+    observe: true,
+    player: chancePlayer(tools, seed),
+  });
+  const nonsensePlays = playTasks(sandbox, tools, tasks, { ...options(), player: nonsensePlayer(tools, seed) });
+  const expertResults = playTasks(sandbox, tools, tasks, { ...options(), player: EXPERT });
+  const expertEpisodes = expertResults.some(({ moves, problems }) => moves.length > 0 || problems.length > 0)
+    ? expertResults
     : null;
   sandbox.dispose();
 
-  for (const play of [...chance, ...nonsense, ...(experts ?? [])]) {
+  for (const play of [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])]) {
     for (const { text, line } of play.problems) findings.add('fault', text, line);
     for (const { refused, bug, line } of play.replies) {
       if (bug && refused)
@@ -84,25 +88,25 @@ export async function checkEnvironment(
       if (cut !== undefined)
         findings.add('warning', `A tool’s answer of ${cut} characters was cut. Return a shorter one.`, null);
     for (const name of Object.keys(play.parts ?? {})) {
-      if (Object.keys(rules.weights).length > 0 && !Object.hasOwn(rules.weights, name))
+      if (Object.keys(settings.weights).length > 0 && !Object.hasOwn(settings.weights, name))
         findings.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
   const replaySandbox = await open();
-  const reversed = chance.toReversed();
+  const originals = chancePlays.toReversed();
   const replayed = playTasks(
     replaySandbox,
     tools,
-    reversed.map(({ task }) => task),
+    originals.map(({ task }) => task),
     {
       ...options(),
       observe: true,
-      player: ({ replies }, episode) => reversed[episode]?.moves[replies.length] ?? null,
+      player: ({ replies }, episode) => originals[episode]?.moves[replies.length] ?? null,
     },
   );
   replaySandbox.dispose();
   for (const [at, play] of replayed.entries()) {
-    const original = reversed[at];
+    const original = originals[at];
     if (original && transcript(original) !== transcript(play)) {
       findings.add(
         'fault',
@@ -112,13 +116,15 @@ export async function checkEnvironment(
     }
   }
   const meanReward = (plays: readonly Play[]) =>
-    plays.reduce((sum, { parts }) => sum + weightedReward(parts ?? {}, rules), 0) / plays.length;
+    plays.reduce((sum, { parts }) => sum + weightedReward(parts ?? {}, settings), 0) / plays.length;
   const [chanceReward, nonsenseReward, expertReward] = [
-    meanReward(chance),
-    meanReward(nonsense),
-    experts && meanReward(experts),
+    meanReward(chancePlays),
+    meanReward(nonsensePlays),
+    expertEpisodes && meanReward(expertEpisodes),
   ];
-  const broken = [...chance, ...nonsense, ...(experts ?? [])].some(({ problems }) => problems.length > 0);
+  const broken = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])].some(
+    ({ problems }) => problems.length > 0,
+  );
   if (expertReward === null)
     findings.add(
       'warning',
@@ -137,25 +143,25 @@ export async function checkEnvironment(
       `Nonsense calls earn ${nonsenseReward.toFixed(2)}, no less than the expert (${expertReward.toFixed(2)}). Check ${terms.reward}.`,
       null,
     );
-  if (experts && !broken) {
-    const count = promptsWithAnswer(experts);
-    if (count > experts.length / 2) {
+  if (expertEpisodes && !broken) {
+    const promptsWithAnswerCount = promptsWithAnswer(expertEpisodes);
+    if (promptsWithAnswerCount > expertEpisodes.length / 2) {
       findings.add(
         'warning',
-        `In ${count} of ${experts.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
+        `In ${promptsWithAnswerCount} of ${expertEpisodes.length} tasks the prompt contains what the expert says in its last turn, and most other prompts don’t. Does the prompt contain the answer?`,
         null,
       );
     }
-    const unpredictable = unpredictableCalls(experts);
-    if (unpredictable > experts.length / 4) {
+    const unpredictable = unpredictableCalls(expertEpisodes);
+    if (unpredictable > expertEpisodes.length / 4) {
       findings.add(
         'warning',
-        `After the same texts the expert makes different calls (in ${unpredictable} of ${experts.length} tasks). So it knows something that the agent can’t read, and imitating it can only guess. Have ${terms.expert} use only the prompt and the tools’ answers.`,
+        `After the same texts the expert makes different calls (in ${unpredictable} of ${expertEpisodes.length} tasks). So it knows something that the agent can’t read, and imitating it can only guess. Have ${terms.expert} use only the prompt and the tools’ answers.`,
         null,
       );
     }
-    const trainingKeys = new Set(experts.filter(({ task }) => task.split === 'train').map(keyOf));
-    const tests = experts.filter(({ task }) => task.split === 'test');
+    const trainingKeys = new Set(expertEpisodes.filter(({ task }) => task.split === 'train').map(keyOf));
+    const tests = expertEpisodes.filter(({ task }) => task.split === 'test');
     const sharedTasks = tests.filter((play) => trainingKeys.has(keyOf(play))).length;
     // in a large set a few tasks are equal by chance
     if (sharedTasks > tests.length / 20)
@@ -165,33 +171,35 @@ export async function checkEnvironment(
         null,
       );
   }
-  const all = [...chance, ...nonsense, ...(experts ?? [])];
+  const allPlays = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])];
   if (!broken)
-    for (const name of zeroParts(all)) {
+    for (const name of zeroParts(allPlays)) {
       findings.add(
         'warning',
         `The reward part ${name} was 0 in every episode of every player. Check how ${terms.reward} computes it.`,
         null,
       );
     }
-  const longest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, text.length), 0);
+  const maxLength = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, text.length), 0);
   return {
-    settled: rules,
-    episodes: all.length,
-    turns: all.reduce((sum, { moves }) => sum + moves.length, 0),
+    settings,
+    episodes: allPlays.length,
+    turns: allPlays.reduce((sum, { moves }) => sum + moves.length, 0),
     chance: chanceReward,
     expert: expertReward,
     nonsense: nonsenseReward,
-    longestPrompt: longest(all.map(({ prompt }) => prompt)),
-    longestReply: longest(all.flatMap(({ replies }) => replies.map(({ text, refused }) => text ?? refused ?? ''))),
+    longestPrompt: maxLength(allPlays.map(({ prompt }) => prompt)),
+    longestReply: maxLength(
+      allPlays.flatMap(({ replies }) => replies.map(({ text, refused }) => text ?? refused ?? '')),
+    ),
     findings: findings.list(),
     broken,
   };
 }
 
 /** The tasks to play. Training and test tasks alternate; when one kind runs out, the rest are of the other kind. */
-function tasksOf({ tasks }: ClassSettings, episodes: number): readonly TaskOf[] {
-  const list: TaskOf[] = [];
+function tasksOf({ tasks }: ClassSettings, episodes: number): readonly TaskId[] {
+  const list: TaskId[] = [];
   for (let index = 0; list.length < episodes && index < Math.max(tasks.train, tasks.test); index++) {
     for (const split of ['train', 'test'] as const)
       if (index < tasks[split] && list.length < episodes) list.push({ split, index });
@@ -204,16 +212,16 @@ const replyText = ({ text, refused, over, paid, state }: Play['replies'][number]
 const transcript = ({ prompt, replies, parts, observed, problems }: Play) =>
   JSON.stringify([prompt, replies.map(replyText), parts, observed, problems.map(({ text }) => text)]);
 
-function difference(original: Play, second: Play): string {
-  if (original.prompt !== second.prompt)
-    return `it began with “${original.prompt.slice(0, 60)}”, then with “${second.prompt.slice(0, 60)}”`;
-  const turn = original.replies.findIndex((reply, at) => replyText(reply) !== replyText(second.replies[at] ?? {}));
+function difference(original: Play, replay: Play): string {
+  if (original.prompt !== replay.prompt)
+    return `it began with “${original.prompt.slice(0, 60)}”, then with “${replay.prompt.slice(0, 60)}”`;
+  const turn = original.replies.findIndex((reply, at) => replyText(reply) !== replyText(replay.replies[at] ?? {}));
   if (turn >= 0) {
-    const [one, other] = [original.replies[turn], second.replies[turn]];
+    const [one, other] = [original.replies[turn], replay.replies[turn]];
     const state = one?.state !== other?.state && one?.text === other?.text;
     return state ? `stateKey() differed after turn ${turn + 1}` : `turn ${turn + 1} got a different answer`;
   }
-  return original.observed !== second.observed ? 'observe() differed' : 'the reward differed';
+  return original.observed !== replay.observed ? 'observe() differed' : 'the reward differed';
 }
 
 const finalTexts = (move: Move | undefined) =>
@@ -236,11 +244,11 @@ function zeroParts(plays: readonly Play[]): readonly string[] {
  */
 function unpredictableCalls(experts: readonly Play[]): number {
   const turns = experts.map(({ prompt, moves, replies }) => {
-    let read = JSON.stringify(prompt);
+    let textsRead = JSON.stringify(prompt);
     return moves.map((move, turn) => {
-      const before = read;
+      const before = textsRead;
       const call = JSON.stringify(move);
-      read += call + JSON.stringify([replies[turn]?.text, replies[turn]?.refused]);
+      textsRead += call + JSON.stringify([replies[turn]?.text, replies[turn]?.refused]);
       return { before, call };
     });
   });
@@ -249,11 +257,11 @@ function unpredictableCalls(experts: readonly Play[]): number {
     const calls = counts.get(before) ?? new Map<string, number>();
     counts.set(before, calls.set(call, (calls.get(call) ?? 0) + 1));
   }
-  const unusual = ({ before, call }: { readonly before: string; readonly call: string }) => {
+  const isUnusual = ({ before, call }: { readonly before: string; readonly call: string }) => {
     const calls = counts.get(before);
     return calls !== undefined && (calls.get(call) ?? 0) < Math.max(...calls.values());
   };
-  return turns.filter((episode) => episode.some(unusual)).length;
+  return turns.filter((episode) => episode.some(isUnusual)).length;
 }
 
 /**

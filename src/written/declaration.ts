@@ -34,7 +34,7 @@ export interface Declaration {
 }
 
 /** Methods that the playground itself calls. Every other public method is a tool. */
-export const OWN_METHODS: readonly string[] = [
+export const PLAYGROUND_METHODS: readonly string[] = [
   'constructor',
   'reset',
   'getReward',
@@ -58,7 +58,7 @@ export function readDeclaration(source: string): Declaration {
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
   const lineOf = (at: number) => source.slice(0, at).split('\n').length;
   const problems: FileProblem[] = [];
-  const code = withoutTypes(source, problems);
+  const code = codeOrProblem(source, problems);
   for (const node of tree.getChildren('ImportDeclaration')) {
     if (/^import\s+type\b/.test(text(node))) continue;
     const what = 'An environment can import only types. Write `import type { … }`, or copy the code into the file.';
@@ -69,16 +69,16 @@ export function readDeclaration(source: string): Declaration {
   const nameNode = body?.getChild('VariableDefinition');
   if (!exported || !body || !nameNode) {
     // in a file with a syntax error, the parser may not find the class
-    if (code !== null) problems.push(noClass(body ? lineOf(body.from) : null));
+    if (code !== null) problems.push(noClassProblem(body ? lineOf(body.from) : null));
     refuseProblems(problems);
     throw new EnvironmentFileError('The file has no class to train on.', null);
   }
-  const { faces, found, ...tools } = toolsOf(body.getChild('ClassBody'), text, lineOf);
+  const { faces, methodNames, ...tools } = toolsOf(body.getChild('ClassBody'), text, lineOf);
   const missing = [
     ['reset', 'no `reset(task)`. Add it: it begins a task and returns the prompt.'],
     ['getReward', 'no `getReward()`. Add it: it returns the reward of the episode.'],
-  ].flatMap(([name = '', lacks]) => (found.has(name) ? [] : [`The class has ${lacks}`]));
-  if (tools.problems.length === 0 && faces.length === 0 && !found.has('answer'))
+  ].flatMap(([name = '', missingPart]) => (methodNames.has(name) ? [] : [`The class has ${missingPart}`]));
+  if (tools.problems.length === 0 && faces.length === 0 && !methodNames.has('answer'))
     missing.push('The class has no tool. Add a public method, such as `guess(word: string): string`.');
   if (code !== null) problems.push(...missing.map((what) => ({ what, line: lineOf(body.from) })));
   refuseProblems([...problems, ...tools.problems]);
@@ -87,24 +87,24 @@ export function readDeclaration(source: string): Declaration {
   return {
     language: 'typescript',
     name: text(nameNode),
-    description: commentBefore(exported, text)?.says ?? '',
+    description: commentBefore(exported, text)?.description ?? '',
     tools: faces,
-    hasExpert: found.has('expert'),
-    hearsAnswer: found.has('answer'),
+    hasExpert: methodNames.has('expert'),
+    hearsAnswer: methodNames.has('answer'),
     mistakes: mistakes.toSorted((a, b) => Number(a.line) - Number(b.line)),
     code: code ?? '',
   };
 }
 
-const noClass = (line: number | null): FileProblem => ({
+const noClassProblem = (line: number | null): FileProblem => ({
   what: `The ${line === null ? 'file has no class to train on' : 'class has no name'}. Write \`export default class MyTask { … }\`.`,
   line,
 });
 
 /** The code without types; null if it isn't valid, which is added to `problems`. */
-function withoutTypes(source: string, problems: FileProblem[]): string | null {
+function codeOrProblem(source: string, problems: FileProblem[]): string | null {
   try {
-    return erased(source);
+    return eraseTypes(source);
   } catch (error) {
     if (!(error instanceof EnvironmentFileError)) throw error;
     problems.push(error.first);
@@ -113,7 +113,7 @@ function withoutTypes(source: string, problems: FileProblem[]): string | null {
 }
 
 /** Removes the types and turns `export default` into an assignment. Line numbers stay the same. */
-export function erased(source: string): string {
+export function eraseTypes(source: string): string {
   try {
     return transform(source, { transforms: ['typescript', 'imports'], disableESTransforms: true }).code;
   } catch (error) {
@@ -129,13 +129,13 @@ export function erased(source: string): string {
 
 interface Tools {
   readonly faces: readonly ToolFace[];
-  readonly found: ReadonlySet<string>; // all public methods
+  readonly methodNames: ReadonlySet<string>; // all public methods
   readonly problems: readonly FileProblem[];
 }
 
 function toolsOf(body: SyntaxNode | null, text: (node: SyntaxNode) => string, lineOf: (at: number) => number): Tools {
   const faces: ToolFace[] = [];
-  const found = new Set<string>();
+  const methodNames = new Set<string>();
   const problems: FileProblem[] = [];
   for (const method of body?.getChildren('MethodDeclaration') ?? []) {
     const definition = method.getChild('PropertyDefinition');
@@ -143,19 +143,25 @@ function toolsOf(body: SyntaxNode | null, text: (node: SyntaxNode) => string, li
     const name = text(definition);
     const before = text(method).slice(0, definition.from - method.from);
     if (/\b(?:private|protected|static|get|set)\b/.test(before) || name.startsWith('_')) continue;
-    found.add(name);
+    methodNames.add(name);
     if (/\basync\b/.test(before)) {
       const what = `\`${name}\` is async. It has to return at once. Remove \`async\`.`;
       problems.push({ what, line: lineOf(method.from) });
     }
-    if (OWN_METHODS.includes(name)) continue;
+    if (PLAYGROUND_METHODS.includes(name)) continue;
     const comment = commentBefore(method, text);
-    const list = method.getChild('ParamList');
-    const { parameters, ...wrong } = parametersOf(list, name, comment?.parameters ?? new Map(), text, lineOf);
-    problems.push(...wrong.problems);
-    faces.push({ name, description: comment?.says ?? '', parameters });
+    const parameterList = method.getChild('ParamList');
+    const { parameters, ...parameterProblems } = parametersOf(
+      parameterList,
+      name,
+      comment?.parameters ?? new Map(),
+      text,
+      lineOf,
+    );
+    problems.push(...parameterProblems.problems);
+    faces.push({ name, description: comment?.description ?? '', parameters });
   }
-  return { faces, found, problems };
+  return { faces, methodNames, problems };
 }
 
 function parametersOf(
@@ -169,8 +175,8 @@ function parametersOf(
   const problems: FileProblem[] = [];
   for (const node of list?.getChildren('VariableDefinition') ?? []) {
     const name = text(node);
-    const after = node.nextSibling?.name === 'Optional' ? node.nextSibling.nextSibling : node.nextSibling;
-    const type = after?.name === 'TypeAnnotation' ? text(after).replace(/^:\s*/, '').trim() : '';
+    const typeNode = node.nextSibling?.name === 'Optional' ? node.nextSibling.nextSibling : node.nextSibling;
+    const type = typeNode?.name === 'TypeAnnotation' ? text(typeNode).replace(/^:\s*/, '').trim() : '';
     const kind = kindOf(type);
     if (!kind) {
       const problem = type ? `has the type \`${visible(type)}\`` : 'has no type';
@@ -197,7 +203,7 @@ function kindOf(
 }
 
 interface Comment {
-  readonly says: string;
+  readonly description: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -209,13 +215,13 @@ function commentBefore(node: SyntaxNode, text: (node: SyntaxNode) => string): Co
     .slice(3, -2)
     .split('\n')
     .map((line) => line.replace(/^\s*\*? ?/, '').trimEnd());
-  const [says = '', ...tags] = lines.join('\n').split(/^@/m);
+  const [docText = '', ...tags] = lines.join('\n').split(/^@/m);
   const parameters = new Map<string, string>();
   for (const tag of tags) {
     const [, name, description] = /^param\s+(?:\{[^}]*\}\s+)?(\w+)\s*-?\s*([\s\S]*)$/.exec(tag) ?? [];
     if (name !== undefined && description) parameters.set(name, asOneLine(description));
   }
-  return { says: asOneLine(says), parameters };
+  return { description: asOneLine(docText), parameters };
 }
 
 const asOneLine = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');

@@ -62,13 +62,13 @@ export function readFile(file: EnvironmentFile): Reading {
 }
 
 /**
- * Checks a file and plays one episode to show. `open` opens a new sandbox with an environment. `untrained` plays an
- * untrained model and returns its mean reward; it is called only if the check found no fault. If it throws, the error
- * becomes a finding.
+ * Checks a file and plays one episode to show. `openSandbox` opens a new sandbox with an environment. `untrained` plays
+ * an untrained model and returns its mean reward; it is called only if the check found no fault. If it throws, the
+ * error becomes a finding.
  */
 export async function examine(
   file: EnvironmentFile,
-  open: (declaration: Declaration) => Promise<Sandbox>,
+  openSandbox: (declaration: Declaration) => Promise<Sandbox>,
   options: {
     readonly episodes: number;
     readonly seed: number;
@@ -79,7 +79,7 @@ export async function examine(
   try {
     const declaration = declarationOf(file);
     const { episodes, seed } = options;
-    const openFile = () => open(declaration);
+    const openFile = () => openSandbox(declaration);
     const sample = await sampleOf(declaration, openFile, seed);
     for (const taskCount of FIRST_TASKS.filter((count) => count < episodes)) {
       const onProgress = () => options.onProgress(0); // shows that the check is running, but not how far it is
@@ -114,9 +114,9 @@ export async function withUntrained(
   }
 }
 
-async function sampleOf(declaration: Declaration, open: () => Promise<Sandbox>, seed: number): Promise<Sample> {
+async function sampleOf(declaration: Declaration, openSandbox: () => Promise<Sandbox>, seed: number): Promise<Sample> {
   const { tools, hasExpert } = declaration;
-  const sandbox = await open();
+  const sandbox = await openSandbox();
   try {
     const settings = classSettings(sandbox.statics);
     const player = hasExpert ? EXPERT : chancePlayer(tools, seed);

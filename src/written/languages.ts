@@ -7,8 +7,8 @@ import { openSandbox, type Sandbox } from './sandbox.ts';
 /** The engines that run environments. Each is loaded only when a sandbox is opened. */
 export interface Runtimes {
   /** For TypeScript: QuickJS, the file `quickjs-wasi/quickjs.wasm`. */
-  readonly machine: () => Promise<BufferSource>;
-  readonly python: StartPython;
+  readonly quickjsWasm: () => Promise<BufferSource>;
+  readonly startPython: StartPython;
 }
 
 /** Reads an environment's file in its language, without running it. Throws EnvironmentFileError. */
@@ -17,8 +17,8 @@ export function declarationOf(file: EnvironmentFile): Declaration {
 }
 
 /** Opens a sandbox with an environment in it. Throws EnvironmentFileError if the file can't be loaded. */
-export async function sandboxFor(declaration: Declaration, { machine, python }: Runtimes): Promise<Sandbox> {
+export async function sandboxFor(declaration: Declaration, { quickjsWasm, startPython }: Runtimes): Promise<Sandbox> {
   return declaration.language === 'python'
-    ? openPythonSandbox(python, declaration)
-    : openSandbox(await machine(), declaration);
+    ? openPythonSandbox(startPython, declaration)
+    : openSandbox(await quickjsWasm(), declaration);
 }

@@ -2,7 +2,16 @@ import type { WrittenTurn } from '../text/turnFormat.ts';
 import type { ClassSettings } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { TASK_SEED } from './openEpisodes.ts';
-import { chancePlayer, EXPERT, type Move, nameOf, type Play, playTasks, type TaskOf, type Values } from './plays.ts';
+import {
+  chancePlayer,
+  EXPERT,
+  type Move,
+  parameterName,
+  type Play,
+  playTasks,
+  type TaskId,
+  type ArgumentValues,
+} from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Texts and moves from test episodes of an environment. They show how long episodes can get and which words occur. */
@@ -15,16 +24,16 @@ export interface MeasuredTexts {
   /** Every episode that was played. */
   readonly plays: readonly Play[];
   /** The expert's episodes. Without an expert, the random ones. */
-  readonly shown: readonly Play[];
+  readonly examplePlays: readonly Play[];
 }
 
 /** Number of tasks that are played in each split (fewer if the split has fewer). */
 const TASKS_PER_SPLIT = 250;
 /**
- * Number of longest texts that are kept. It is more than one, because only a tokenizer knows which of them has the most
+ * How many of the longest texts are kept. It is more than one, because only a tokenizer knows which text has the most
  * tokens.
  */
-const KEPT_TEXTS = 64;
+const MAX_LONGEST_TEXTS = 64;
 
 /**
  * Plays the first tasks of each split with the environment's expert and a random player, and collects the longest
@@ -36,13 +45,13 @@ export function measureTexts(
   settings: ClassSettings,
 ): MeasuredTexts {
   const { tasks, maxTurns } = settings;
-  const played = (['train', 'test'] as const).flatMap((split) =>
-    Array.from({ length: Math.min(tasks[split], TASKS_PER_SPLIT) }, (_, index): TaskOf => ({ split, index })),
+  const taskIds = (['train', 'test'] as const).flatMap((split) =>
+    Array.from({ length: Math.min(tasks[split], TASKS_PER_SPLIT) }, (_, index): TaskId => ({ split, index })),
   );
   const options = { seed: TASK_SEED, maxTurns };
-  const experts = playTasks(sandbox, tools, played, { ...options, player: EXPERT });
-  const chance = playTasks(sandbox, tools, played, { ...options, player: chancePlayer(tools, TASK_SEED) });
-  const plays = [...experts, ...chance];
+  const expertPlays = playTasks(sandbox, tools, taskIds, { ...options, player: EXPERT });
+  const chancePlays = playTasks(sandbox, tools, taskIds, { ...options, player: chancePlayer(tools, TASK_SEED) });
+  const plays = [...expertPlays, ...chancePlays];
   const faultyPlay = plays.find(({ problems }) => problems.length > 0);
   const [problem] = faultyPlay?.problems ?? [];
   if (faultyPlay && problem) {
@@ -51,30 +60,30 @@ export function measureTexts(
       problem.line,
     );
   }
-  const shown = hasExpert ? experts : chance;
-  const moves = distinct(shown.flatMap((play) => play.moves));
+  const examplePlays = hasExpert ? expertPlays : chancePlays;
+  const moves = distinct(examplePlays.flatMap((play) => play.moves));
   return {
-    prompts: longest(plays.map(({ prompt }) => prompt)),
+    prompts: longestTexts(plays.map(({ prompt }) => prompt)),
     turns: [
-      ...longestBy(moves, (move) => JSON.stringify(move).length),
+      ...largestBy(moves, (move) => JSON.stringify(move).length),
       ...tools.map(({ name, parameters }) => ({
         tool: name,
-        values: longestValues(moves, name, parameters.map(nameOf)),
+        values: longestValues(moves, name, parameters.map(parameterName)),
       })),
     ],
-    observations: longest(plays.flatMap(answersOf)),
+    observations: longestTexts(plays.flatMap(answersOf)),
     moves,
     plays,
-    shown,
+    examplePlays,
   };
 }
 
 /** The tools' answers in an episode. */
 export const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
-const longest = (texts: readonly string[]) => longestBy([...new Set(texts)], ({ length }) => length);
+const longestTexts = (texts: readonly string[]) => largestBy([...new Set(texts)], ({ length }) => length);
 
-function longestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {
-  return list.toSorted((a, b) => size(b) - size(a)).slice(0, KEPT_TEXTS);
+function largestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {
+  return list.toSorted((a, b) => size(b) - size(a)).slice(0, MAX_LONGEST_TEXTS);
 }
 
 function distinct<T>(list: readonly T[]): readonly T[] {
@@ -82,7 +91,7 @@ function distinct<T>(list: readonly T[]): readonly T[] {
 }
 
 /** The longest value of each argument of a tool, because a player may combine them in one call. */
-function longestValues(moves: readonly Move[], tool: string, names: readonly string[]): Values {
+function longestValues(moves: readonly Move[], tool: string, names: readonly string[]): ArgumentValues {
   const size = (value: unknown) => String(value).length;
   const values = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values] : []));
   return Object.fromEntries(

@@ -5,31 +5,42 @@
  * turn of each of its loops, and each 64 bytes that it copies or fills, takes one from a counter. When a million are
  * used up, the program calls `fd_close`, which nothing else calls, and the host decides whether the program goes on.
  */
-export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
-  const sections = sectionsOf(machine);
+export function meteredWasm(quickjsWasm: Uint8Array): Uint8Array<ArrayBuffer> {
+  const sections = sectionsOf(quickjsWasm);
   const sectionReader = (id: number) =>
     new Reader(sections.find((section) => section.id === id)?.bytes ?? new Uint8Array());
-  const imported = importedFunctions(sectionReader(Section.imports));
-  const fdClose = imported.indexOf('fd_close');
+  const importedNames = importedFunctions(sectionReader(Section.imports));
+  const fdClose = importedNames.indexOf('fd_close');
   if (fdClose < 0) throw new Error('The virtual machine doesn’t import fd_close, with which its work is counted.');
   const [types, functionCount, globals] = [
     sectionReader(Section.types).u32(),
     sectionReader(Section.functions).u32(),
     sectionReader(Section.globals).u32(),
   ];
-  const meter = { counter: unsigned(globals), ask: unsigned(imported.length + functionCount) };
-  const [copy, fill] = [unsigned(imported.length + functionCount + 1), unsigned(imported.length + functionCount + 2)];
-  const added: Readonly<Record<number, readonly (readonly number[])[]>> = {
+  const meter = { counter: unsigned(globals), askHost: unsigned(importedNames.length + functionCount) };
+  const [copyFunction, fillFunction] = [
+    unsigned(importedNames.length + functionCount + 1),
+    unsigned(importedNames.length + functionCount + 2),
+  ];
+  const additionsBySection: Readonly<Record<number, readonly (readonly number[])[]>> = {
     [Section.types]: [
       [0x60, 0, 0],
       [0x60, 3, I32, I32, I32, 0],
     ],
     [Section.functions]: [unsigned(types), unsigned(types + 1), unsigned(types + 1)],
-    [Section.globals]: [[I32, 1, Op.i32Const, ...signed(UNIT), Op.end]],
+    [Section.globals]: [[I32, 1, Op.i32Const, ...signed(WORK_UNIT), Op.end]],
     [Section.code]: [
       // counter += UNIT; fd_close(-1)
       body([
-        ...[Op.globalGet, ...meter.counter, Op.i32Const, ...signed(UNIT), Op.i32Add, Op.globalSet, ...meter.counter],
+        ...[
+          Op.globalGet,
+          ...meter.counter,
+          Op.i32Const,
+          ...signed(WORK_UNIT),
+          Op.i32Add,
+          Op.globalSet,
+          ...meter.counter,
+        ],
         ...[Op.i32Const, ...signed(-1), Op.call, ...unsigned(fdClose), Op.drop],
       ]),
       ...[[BULK, BULK_COPY, 0, 0] as const, [BULK, BULK_FILL, 0] as const].map((bulk) =>
@@ -40,18 +51,21 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
       ),
     ],
   };
-  const out: number[][] = [[...machine.subarray(0, 8)]];
+  const out: number[][] = [[...quickjsWasm.subarray(0, 8)]];
   for (const { id, bytes } of sections) {
-    const additions = added[id];
+    const additions = additionsBySection[id];
     if (!additions) {
       out.push([id, ...unsigned(bytes.length)], [...bytes]);
       continue;
     }
     const reader = new Reader(bytes);
     const count = unsigned(reader.u32() + additions.length);
-    const before = id === Section.code ? meteredBodies(reader, meter, { copy, fill }) : [...reader.remaining()];
-    const length = count.length + before.length + additions.reduce((sum, each) => sum + each.length, 0);
-    out.push([id, ...unsigned(length), ...count], before, ...additions.map((each) => [...each]));
+    const oldContents =
+      id === Section.code
+        ? meteredFunctions(reader, meter, { copy: copyFunction, fill: fillFunction })
+        : [...reader.remaining()];
+    const length = count.length + oldContents.length + additions.reduce((sum, each) => sum + each.length, 0);
+    out.push([id, ...unsigned(length), ...count], oldContents, ...additions.map((each) => [...each]));
   }
   const result = new Uint8Array(out.reduce((sum, part) => sum + part.length, 0));
   out.reduce((at, part) => (result.set(part, at), at + part.length), 0);
@@ -59,11 +73,11 @@ export function meteredMachine(machine: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** The work between two calls to the host. */
-const UNIT = 1_000_000;
+const WORK_UNIT = 1_000_000;
 
 interface Meter {
   readonly counter: readonly number[];
-  readonly ask: readonly number[];
+  readonly askHost: readonly number[];
 }
 
 const Section = { types: 1, imports: 2, functions: 3, globals: 6, code: 10 } as const;
@@ -89,10 +103,10 @@ const BULK_COPY = 10;
 const BULK_FILL = 11;
 
 /** Instructions that take an amount from the counter, and ask the host if nothing is left. */
-function spend({ counter, ask }: Meter, amount: readonly number[]): readonly number[] {
+function spend({ counter, askHost }: Meter, amount: readonly number[]): readonly number[] {
   return [
     ...[Op.globalGet, ...counter, ...amount, Op.i32Sub, Op.globalSet, ...counter],
-    ...[Op.globalGet, ...counter, Op.i32Const, 0, Op.i32LtS, Op.if, NO_RESULT, Op.call, ...ask, Op.end],
+    ...[Op.globalGet, ...counter, Op.i32Const, 0, Op.i32LtS, Op.if, NO_RESULT, Op.call, ...askHost, Op.end],
   ];
 }
 
@@ -102,43 +116,43 @@ function body(code: readonly number[]): readonly number[] {
 }
 
 /** The bodies of all functions, with the counting added. */
-function meteredBodies(
+function meteredFunctions(
   reader: Reader,
   meter: Meter,
   { copy, fill }: { readonly copy: readonly number[]; readonly fill: readonly number[] },
 ): number[] {
-  const spendOne = spend(meter, [Op.i32Const, 1]);
+  const countOne = spend(meter, [Op.i32Const, 1]);
   const out: number[] = [];
   while (!reader.ended()) {
     const size = reader.u32();
-    const end = reader.at + size;
+    const bodyEnd = reader.offset + size;
     const code: number[] = [];
-    let from = reader.at;
+    let copiedUpTo = reader.offset;
     const copyTo = (to: number) => {
-      for (let at = from; at < to; at++) code.push(reader.bytes[at] ?? 0);
-      from = to;
+      for (let at = copiedUpTo; at < to; at++) code.push(reader.bytes[at] ?? 0);
+      copiedUpTo = to;
     };
     for (let locals = reader.u32(); locals > 0; locals--) reader.skip(2);
-    while (reader.at < end) {
-      const start = reader.at;
+    while (reader.offset < bodyEnd) {
+      const start = reader.offset;
       const op = reader.byte();
       if (op === BULK) {
-        const kind = reader.u32();
-        reader.skip(IMMEDIATES_OF_BULK[kind] ?? unknown(kind));
-        if (kind === BULK_COPY || kind === BULK_FILL) {
+        const bulkKind = reader.u32();
+        reader.skip(BULK_OPERAND_COUNTS[bulkKind] ?? unknown(bulkKind));
+        if (bulkKind === BULK_COPY || bulkKind === BULK_FILL) {
           copyTo(start);
-          code.push(Op.call, ...(kind === BULK_COPY ? copy : fill));
-          from = reader.at;
+          code.push(Op.call, ...(bulkKind === BULK_COPY ? copy : fill));
+          copiedUpTo = reader.offset;
         }
         continue;
       }
-      reader.immediates(op);
+      reader.skipOperands(op);
       if (op === Op.loop) {
-        copyTo(reader.at);
-        code.push(...spendOne);
+        copyTo(reader.offset);
+        code.push(...countOne);
       }
     }
-    copyTo(end);
+    copyTo(bodyEnd);
     for (const each of unsigned(code.length)) out.push(each);
     for (const each of code) out.push(each);
   }
@@ -146,15 +160,15 @@ function meteredBodies(
 }
 
 /** The number of operands of each instruction that begins with `fc`, by its number. */
-const IMMEDIATES_OF_BULK = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
+const BULK_OPERAND_COUNTS = [0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1];
 
 function unknown(instruction: number): never {
   throw new Error(`The virtual machine has an instruction ${instruction} that is not known here.`);
 }
 
-function sectionsOf(machine: Uint8Array): readonly { readonly id: number; readonly bytes: Uint8Array }[] {
-  const reader = new Reader(machine);
-  reader.at = 8;
+function sectionsOf(wasm: Uint8Array): readonly { readonly id: number; readonly bytes: Uint8Array }[] {
+  const reader = new Reader(wasm);
+  reader.offset = 8;
   const sections: { id: number; bytes: Uint8Array }[] = [];
   while (!reader.ended()) {
     const id = reader.byte();
@@ -185,18 +199,18 @@ const NO_OPERAND: ReadonlySet<number> = new Set([0x00, 0x01, 0x05, 0x0b, 0x0f, 0
 /** Reads numbers as WebAssembly writes them (LEB128). */
 class Reader {
   readonly bytes: Uint8Array;
-  at = 0;
+  offset = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
   ended(): boolean {
-    return this.at >= this.bytes.length;
+    return this.offset >= this.bytes.length;
   }
 
   byte(): number {
-    return this.bytes[this.at++] ?? 0;
+    return this.bytes[this.offset++] ?? 0;
   }
 
   u32(): number {
@@ -208,12 +222,12 @@ class Reader {
   }
 
   take(length: number): Uint8Array {
-    this.at += length;
-    return this.bytes.subarray(this.at - length, this.at);
+    this.offset += length;
+    return this.bytes.subarray(this.offset - length, this.offset);
   }
 
   remaining(): Uint8Array {
-    return this.bytes.subarray(this.at);
+    return this.bytes.subarray(this.offset);
   }
 
   /** Skips this many numbers. */
@@ -225,11 +239,11 @@ class Reader {
    * Skips the operands of an instruction (WebAssembly core specification 2.0, 5.4). Throws at an instruction that isn't
    * listed here, such as those of exceptions: if its operands were read wrongly, later loops would not be counted.
    */
-  immediates(op: number): void {
+  skipOperands(op: number): void {
     if (op === 0x43)
-      this.at += 4; // f32.const
+      this.offset += 4; // f32.const
     else if (op === 0x44)
-      this.at += 8; // f64.const
+      this.offset += 8; // f64.const
     else if (op === 0x0e)
       this.skip(this.u32() + 1); // br_table: a list of labels, and one more
     else if (op === 0x1c)

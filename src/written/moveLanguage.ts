@@ -1,5 +1,5 @@
 import type { CallValues } from '../text/turnFormat.ts';
-import type { Move, Values } from './plays.ts';
+import type { Move, ArgumentValues } from './plays.ts';
 
 /**
  * Translates the texts and moves of one episode of a person's environment into words and back. Each episode has its own
@@ -11,7 +11,7 @@ export interface MoveLanguage {
   /** The words of a move, with its tags. */
   readonly turn: (move: Move) => readonly string[];
   /** Reads words as a call; null if they aren't a call. */
-  readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: Values } | null;
+  readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: ArgumentValues } | null;
   readonly answer: (words: readonly string[]) => string;
   /** The words that slots stand for in this episode, by slot. */
   readonly names?: ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import type { WrittenView } from '../domain/writtenView.ts';
 import { EnvironmentFileError } from './declaration.ts';
-import { chanceOf, type TaskOf } from './plays.ts';
+import { randomKeyOf, type TaskId } from './plays.ts';
 import type { Reply, Request, Sandbox } from './sandbox.ts';
 
 type WithoutId<R> = R extends Request ? Omit<R, 'id'> : never;
@@ -9,7 +9,7 @@ export type EpisodeRequest = WithoutId<Request>;
 
 /** An episode of a person's environment. */
 export interface WrittenEpisode {
-  readonly task: TaskOf;
+  readonly task: TaskId;
   readonly prompt: string;
   readonly shown: WrittenView | null; // the class's drawing before the first turn
   /**
@@ -29,20 +29,20 @@ const MAX_OPEN_EPISODES = 1024;
  * callers don't say when they are done with one. If an older episode continues, its past requests are sent again first;
  * the same requests give the same episode.
  */
-export function openEpisodes(sandbox: Sandbox, mostOpen = MAX_OPEN_EPISODES): (task: TaskOf) => WrittenEpisode {
+export function openEpisodes(sandbox: Sandbox, maxOpen = MAX_OPEN_EPISODES): (task: TaskId) => WrittenEpisode {
   const openIds = new Set<number>(); // least recently used first
   let count = 0;
   const closeOldest = (id: number): readonly Request[] => {
     openIds.delete(id);
     openIds.add(id);
     const [oldest] = openIds;
-    if (openIds.size <= mostOpen || oldest === undefined) return [];
+    if (openIds.size <= maxOpen || oldest === undefined) return [];
     openIds.delete(oldest);
     return [{ op: 'close', id: oldest }];
   };
   return (task) => {
     const id = count++;
-    const openRequest: Request = { op: 'open', id, ...task, chance: chanceOf(TASK_SEED, task) };
+    const openRequest: Request = { op: 'open', id, ...task, chance: randomKeyOf(TASK_SEED, task) };
     const pastRequests: Request[] = [];
     const serve = (requests: readonly Request[]): readonly Reply[] => {
       const setup = [...(openIds.has(id) ? [] : [openRequest, ...pastRequests]), ...closeOldest(id)];

@@ -1,6 +1,6 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
-import type { Speaking } from '../envs/speech.ts';
+import type { AgentLanguage } from '../envs/turnCodec.ts';
 import type { Declaration } from './declaration.ts';
 import { declarationOf, type Runtimes, sandboxFor } from './languages.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -13,7 +13,7 @@ export interface OpenedFile {
   /** Opens a sandbox of its own with the environment in it. Throws EnvironmentFileError. */
   readonly sandbox: () => Promise<Sandbox>;
   /** The environment to train on, for an agent with this language (words or text). Throws EnvironmentFileError. */
-  readonly environment: (speaking: Speaking) => Promise<ToolEnv>;
+  readonly environment: (agentLanguage: AgentLanguage) => Promise<ToolEnv>;
 }
 
 /** Reads an environment's file. Throws EnvironmentFileError with what is wrong in the file. */

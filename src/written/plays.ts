@@ -1,39 +1,37 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
-import type { ChanceKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
+import type { RandomKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
-/**
- * The split and index of a task, which identify it. The same task always has the same random draws.
- */
-export interface TaskOf {
+/** Identifies a task by its split and index. The same task always has the same random draws. */
+export interface TaskId {
   readonly split: 'train' | 'test';
   readonly index: number;
 }
 
-export type Values = Readonly<Record<string, unknown>>;
+export type ArgumentValues = Readonly<Record<string, unknown>>;
 /** A turn of a player: a call, or words that end the episode. */
-export type Move = { readonly tool: string; readonly values: Values } | { readonly answer: string };
+export type Move = { readonly tool: string; readonly values: ArgumentValues } | { readonly answer: string };
 
 /** A fault that came up in an episode. */
-export interface Problem {
+export interface EpisodeProblem {
   readonly text: string;
   readonly line: number | null;
 }
 
 /** An episode that was played. */
 export interface Play {
-  readonly task: TaskOf;
+  readonly task: TaskId;
   readonly prompt: string;
   readonly moves: readonly Move[];
   readonly replies: readonly Reply[];
   /** The named parts of the reward. Null if a fault ended the episode before the reward. */
-  readonly parts: Values | null;
+  readonly parts: ArgumentValues | null;
   /**
    * What `observe` returned at the end of the episode. Null if the class has no `observe`, or the option `observe` was
    * off.
    */
   readonly observed: string | null;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly EpisodeProblem[];
 }
 
 /** Chooses the next move from the texts so far; null ends the episode. */
@@ -46,24 +44,24 @@ export type Chooser = (
  * Limit on the requests in one call of the sandbox. Progress is reported between two calls. After a fault the calls
  * become small again, because a request that was stopped took long.
  */
-const MAX_REQUESTS_TOGETHER = 64;
+const MAX_REQUESTS_PER_CALL = 64;
 /** The value of `player` that lets the environment's own expert play. */
 export const EXPERT = 'expert';
 
 interface EpisodeState {
   readonly id: number;
-  readonly task: TaskOf;
+  readonly task: TaskId;
   prompt: string;
   readonly moves: Move[];
   readonly replies: Reply[];
-  parts: Values | null;
+  parts: ArgumentValues | null;
   observed: string | null;
-  readonly problems: Problem[];
+  readonly problems: EpisodeProblem[];
   over: boolean;
 }
 
 /** The key of a task's random draws. The same seed and task give the same key everywhere. */
-export function chanceOf(seed: number, { split, index }: TaskOf): ChanceKey {
+export function randomKeyOf(seed: number, { split, index }: TaskId): RandomKey {
   return [seed, index, split === 'train' ? 0 : 1];
 }
 
@@ -74,7 +72,7 @@ export function chanceOf(seed: number, { split, index }: TaskOf): ChanceKey {
 export function playTasks(
   sandbox: Sandbox,
   tools: readonly ToolFace[],
-  tasks: readonly TaskOf[],
+  tasks: readonly TaskId[],
   {
     seed,
     maxTurns,
@@ -90,7 +88,7 @@ export function playTasks(
     readonly observe?: boolean; // call `observe` at the end of each episode
   },
 ): readonly Play[] {
-  const episodeStates = tasks.map((task, id): EpisodeState => ({
+  const episodes = tasks.map((task, id): EpisodeState => ({
     id,
     task,
     prompt: '',
@@ -101,102 +99,109 @@ export function playTasks(
     problems: [],
     over: false,
   }));
-  /** Sends a request for each of these episodes and passes each reply to `take`. A fault ends its episode instead. */
-  const ask = (
-    asked: readonly EpisodeState[],
-    request: (episodeState: EpisodeState) => Request,
-    take: (episodeState: EpisodeState, reply: Reply) => void,
+  /**
+   * Sends a request for each of these episodes and passes each reply to `handleReply`. If the reply is a fault, its
+   * episode ends instead.
+   */
+  const sendRequests = (
+    askedEpisodes: readonly EpisodeState[],
+    request: (episode: EpisodeState) => Request,
+    handleReply: (episodeState: EpisodeState, reply: Reply) => void,
   ) => {
-    for (let first = 0; first < asked.length;) {
-      const batch = asked.slice(first, first + together);
-      together = Math.min(MAX_REQUESTS_TOGETHER, 2 * together);
+    for (let sent = 0; sent < askedEpisodes.length;) {
+      const batch = askedEpisodes.slice(sent, sent + batchSize);
+      batchSize = Math.min(MAX_REQUESTS_PER_CALL, 2 * batchSize);
       for (const [at, reply] of sandbox.serve(batch.map(request)).entries()) {
         const episodeState = batch[at];
         if (!episodeState) continue;
         if (reply.problem === undefined) {
-          take(episodeState, reply);
+          handleReply(episodeState, reply);
         } else {
           episodeState.problems.push({ text: reply.problem, line: reply.line ?? null });
           episodeState.over = true;
-          together = 1;
+          batchSize = 1;
         }
       }
-      first += batch.length;
-      // must not fall back, although a turn of the expert takes two requests
-      share = Math.max(share, (step + first / asked.length) / (maxTurns + 2));
+      sent += batch.length;
+      // the share must not go back when the second of the two lists of requests in an expert's turn begins
+      share = Math.max(share, (roundIndex + sent / askedEpisodes.length) / (maxTurns + 2));
       onProgress?.(share);
     }
   };
-  let together = 1;
-  let [step, share] = [0, 0]; // steps: 0 opens the episodes, then one for each turn, the last reads the rewards
-  ask(
-    episodeStates,
-    ({ id, task }) => ({ op: 'open', id, ...task, chance: chanceOf(seed, task) }),
+  let batchSize = 1;
+  let [roundIndex, share] = [0, 0]; // round 0 opens the episodes, then one for each turn, the last reads the rewards
+  sendRequests(
+    episodes,
+    ({ id, task }) => ({ op: 'open', id, ...task, chance: randomKeyOf(seed, task) }),
     (episodeState, reply) => (episodeState.prompt = reply.text ?? ''),
   );
   for (let turn = 0; turn < maxTurns; turn++) {
-    step = turn + 1;
-    const active = episodeStates.filter(({ over }) => !over);
+    roundIndex = turn + 1;
+    const active = episodes.filter(({ over }) => !over);
     if (active.length === 0) break;
-    const chosen = new Map<EpisodeState, Move>();
+    const chosenMoves = new Map<EpisodeState, Move>();
     if (player === EXPERT) {
-      ask(
+      sendRequests(
         active,
-        ({ id, task }) => ({ op: 'expert', id, chance: chanceOf(seed + turn + 1, task) }),
+        ({ id, task }) => ({ op: 'expert', id, chance: randomKeyOf(seed + turn + 1, task) }),
         (episodeState, { none, answer, tool = '', values }) => {
           if (none) episodeState.over = true;
-          else chosen.set(episodeState, answer === undefined ? { tool, values: (values ?? {}) as Values } : { answer });
+          else
+            chosenMoves.set(
+              episodeState,
+              answer === undefined ? { tool, values: (values ?? {}) as ArgumentValues } : { answer },
+            );
         },
       );
     } else {
       for (const episodeState of active) {
         const move = player(episodeState, episodeState.id);
-        if (move) chosen.set(episodeState, move);
+        if (move) chosenMoves.set(episodeState, move);
         else episodeState.over = true;
       }
     }
-    const calls = new Map<EpisodeState, Request>();
-    for (const [episodeState, move] of chosen) {
+    const callRequests = new Map<EpisodeState, Request>();
+    for (const [episodeState, move] of chosenMoves) {
       episodeState.moves.push(move);
       if ('answer' in move) {
-        calls.set(episodeState, { op: 'answer', id: episodeState.id, text: move.answer });
+        callRequests.set(episodeState, { op: 'answer', id: episodeState.id, text: move.answer });
         continue;
       }
       const tool = tools.find(({ name }) => name === move.tool);
       const problem = tool ? argumentProblem(tool, move.values) : `there is no tool ${move.tool}`;
       if (tool && problem === null) {
-        const values = tool.parameters.map((parameter) => move.values[nameOf(parameter)]);
-        calls.set(episodeState, { op: 'call', id: episodeState.id, tool: tool.name, values });
+        const values = tool.parameters.map((parameter) => move.values[parameterName(parameter)]);
+        callRequests.set(episodeState, { op: 'call', id: episodeState.id, tool: tool.name, values });
       } else {
         episodeState.replies.push({ refused: problem ?? '' });
       }
     }
-    const callers = [...calls.keys()];
-    ask(
+    const callers = [...callRequests.keys()];
+    sendRequests(
       callers,
-      (episodeState) => calls.get(episodeState) ?? { op: 'close', id: episodeState.id },
+      (episodeState) => callRequests.get(episodeState) ?? { op: 'close', id: episodeState.id },
       (episodeState, reply) => {
         episodeState.replies.push(reply);
         if (reply.over) episodeState.over = true;
       },
     );
   }
-  step = maxTurns + 1;
-  const withoutFault = () => episodeStates.filter(({ problems }) => problems.length === 0);
+  roundIndex = maxTurns + 1;
+  const withoutFault = () => episodes.filter(({ problems }) => problems.length === 0);
   if (observe) {
-    ask(
+    sendRequests(
       withoutFault(),
       ({ id, moves, replies }) => ({ op: 'observe', id, history: historyOf(moves, replies) }),
       (episodeState, { text }) => (episodeState.observed = text ?? null),
     );
   }
-  ask(
+  sendRequests(
     withoutFault(),
     ({ id }) => ({ op: 'reward', id }),
     (episodeState, { parts }) => (episodeState.parts = parts ?? null),
   );
-  sandbox.serve(episodeStates.map(({ id }) => ({ op: 'close', id })));
-  return episodeStates.map(({ task, prompt, moves, replies, parts, observed, problems }) => ({
+  sandbox.serve(episodes.map(({ id }) => ({ op: 'close', id })));
+  return episodes.map(({ task, prompt, moves, replies, parts, observed, problems }) => ({
     ...{ task, prompt, moves, replies },
     ...{ parts, observed, problems },
   }));
@@ -210,20 +215,22 @@ function historyOf(moves: readonly Move[], replies: readonly Reply[]): readonly 
 }
 
 /** The name of a tool's parameter. */
-export function nameOf(parameter: Parameter): string {
+export function parameterName(parameter: Parameter): string {
   return typeof parameter === 'string' ? parameter : parameter.name;
 }
 
 /** Says what is wrong with a call's arguments; the tool is then not called. Null if nothing is wrong. */
-export function argumentProblem({ name, parameters }: ToolFace, values: Values): string | null {
-  const unknownNames = Object.keys(values).filter((key) => !parameters.some((parameter) => nameOf(parameter) === key));
+export function argumentProblem({ name, parameters }: ToolFace, values: ArgumentValues): string | null {
+  const unknownNames = Object.keys(values).filter(
+    (key) => !parameters.some((parameter) => parameterName(parameter) === key),
+  );
   if (unknownNames.length > 0) return `${name} has no argument ${unknownNames[0]}`;
   for (const parameter of parameters) {
-    const key = nameOf(parameter);
+    const key = parameterName(parameter);
     const value = values[key];
     if (value === undefined) return `${name} needs the argument ${key}`;
     if (typeof parameter === 'string') continue;
-    if (!isOf(value, parameter.type)) {
+    if (!hasType(value, parameter.type)) {
       return `${key} of ${name} has to be ${parameter.type === 'integer' ? 'an' : 'a'} ${parameter.type}`;
     }
     if (parameter.choices && !parameter.choices.some((choice) => choice === value)) {
@@ -233,7 +240,7 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Values):
   return null;
 }
 
-function isOf(value: unknown, type: ParameterType): boolean {
+function hasType(value: unknown, type: ParameterType): boolean {
   return type === 'integer' ? Number.isSafeInteger(value) : typeof value === type;
 }
 
@@ -246,7 +253,7 @@ export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser 
     const draw = random(seed, Purpose.baseline, episode, replies.length);
     const wordsRead =
       [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
-    return someCall(tools, draw, (type) =>
+    return randomCall(tools, draw, (type) =>
       isNumeric(type) ? draw.int(16) : wordsRead.length > 0 ? draw.pick(wordsRead) : 'a',
     );
   };
@@ -274,7 +281,7 @@ const NONSENSE = [
 export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ replies }, episode) => {
     const draw = random(seed, Purpose.inputDependence, episode, replies.length);
-    return someCall(tools, draw, (type) =>
+    return randomCall(tools, draw, (type) =>
       type === 'integer'
         ? draw.pick([-1, 2 ** 31, -(2 ** 53) + 1])
         : type === 'number'
@@ -286,7 +293,7 @@ export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Choose
 
 const isNumeric = (type: string) => type === 'number' || type === 'integer';
 
-function someCall(tools: readonly ToolFace[], draw: Random, value: (type: string) => unknown): Move | null {
+function randomCall(tools: readonly ToolFace[], draw: Random, value: (type: string) => unknown): Move | null {
   if (tools.length === 0) return { answer: String(value('string')) };
   const tool = draw.pick(tools);
   const values = tool.parameters.map((parameter): [string, unknown] => {

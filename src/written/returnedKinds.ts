@@ -30,7 +30,7 @@ const KINDS_OF_NODES: Readonly<Record<string, Kind>> = {
 };
 const BOOLEAN: readonly Kind[] = ['a boolean'];
 /** The kinds of a value after a unary operator, such as `!` or `-`. */
-const KINDS_OF_SIGNS: Readonly<Record<string, readonly Kind[]>> = {
+const KINDS_OF_UNARY_OPERATORS: Readonly<Record<string, readonly Kind[]>> = {
   LogicOp: ['a boolean'],
   ArithOp: ['a number'],
   typeof: ['a text'],
@@ -74,34 +74,38 @@ export function wrongReturns(
     if (method.name !== 'MethodDeclaration' || !block || !(mustReturnText || /^(?:getReward|turnReward)$/.test(name)))
       continue;
     const kindsIn = kindsReader(members, nameOf, block, text);
-    const returned = [...descendants(block, isFunction)].filter((node) => node.name === 'ReturnStatement');
-    const note = (at: SyntaxNode, what: string, kind: Kind) =>
-      problems.push({ what: `${what} ${kind}. ${wanted(name, mustReturnText, kind)}`, line: lineOf(at.from) });
-    if (returned.length === 0 && ![...descendants(block, isFunction)].some((node) => node.name === 'ThrowStatement'))
-      note(method, `\`${name}()\` returns`, 'nothing');
-    for (const statement of returned) {
+    const returnStatements = [...descendants(block, isFunction)].filter((node) => node.name === 'ReturnStatement');
+    const report = (at: SyntaxNode, what: string, kind: Kind) =>
+      problems.push({ what: `${what} ${kind}. ${remedyFor(name, mustReturnText, kind)}`, line: lineOf(at.from) });
+    if (
+      returnStatements.length === 0 &&
+      ![...descendants(block, isFunction)].some((node) => node.name === 'ThrowStatement')
+    )
+      report(method, `\`${name}()\` returns`, 'nothing');
+    for (const statement of returnStatements) {
       const value = childrenOf(statement)[1];
       const kinds = !value || value.name === ';' ? (['nothing'] as const) : kindsIn(value);
       const wrongKind = kinds.find((kind) =>
         mustReturnText ? kind !== 'a text' : kind !== 'a number' && (kind !== 'an object' || name !== 'getReward'),
       );
-      if (wrongKind) note(statement, `\`${name}()\` returns`, wrongKind);
+      if (wrongKind) report(statement, `\`${name}()\` returns`, wrongKind);
       if (name !== 'getReward' || value?.name !== 'ObjectExpression') continue;
       for (const part of value.getChildren('Property')) {
         const key = part.getChild('PropertyDefinition') ?? part.getChild('String');
-        const amount = part.lastChild;
-        if (!key || !amount || part.getChild('Spread') || part.getChild('[')) continue;
-        const bad = (part.getChild('Block') ? ['a function' as const] : kindsIn(amount)).find(
+        const valueNode = part.lastChild;
+        if (!key || !valueNode || part.getChild('Spread') || part.getChild('[')) continue;
+        const badKind = (part.getChild('Block') ? ['a function' as const] : kindsIn(valueNode)).find(
           (kind) => kind !== 'a number',
         );
-        if (bad) note(part, `The reward part \`${visible(text(key).replace(/^(['"])(.*)\1$/, '$2'))}\` is`, bad);
+        if (badKind)
+          report(part, `The reward part \`${visible(text(key).replace(/^(['"])(.*)\1$/, '$2'))}\` is`, badKind);
       }
     }
   }
   return problems;
 }
 
-function wanted(name: string, mustReturnText: boolean, kind: Kind): string {
+function remedyFor(name: string, mustReturnText: boolean, kind: Kind): string {
   if (mustReturnText) return kind === 'nothing' ? 'Return a string.' : 'Return a string, such as `String(…)`.';
   if (kind === 'nothing' && name === 'getReward') return 'Return a number, or an object of named numbers.';
   return `Return a number${CONVERSIONS[kind] ?? ''}.`;
@@ -120,10 +124,10 @@ function kindsReader(
   text: (node: SyntaxNode) => string,
 ): (value: SyntaxNode) => readonly Kind[] {
   const constants = new Map<string, SyntaxNode>();
-  for (const declared of descendants(block, isFunction)) {
-    if (declared.name !== 'VariableDeclaration' || declared.firstChild?.name !== 'const') continue;
-    const [, name, , ...rest] = childrenOf(declared);
-    const value = rest.find(({ name: kind }) => kind !== ';');
+  for (const declarationNode of descendants(block, isFunction)) {
+    if (declarationNode.name !== 'VariableDeclaration' || declarationNode.firstChild?.name !== 'const') continue;
+    const [, name, , ...afterName] = childrenOf(declarationNode);
+    const value = afterName.find(({ name: kind }) => kind !== ';');
     if (name?.name === 'VariableDefinition' && name.nextSibling?.name === 'Equals' && value)
       constants.set(text(name), value);
   }
@@ -132,21 +136,25 @@ function kindsReader(
     if (Object.hasOwn(KINDS_OF_TYPES, type)) return [KINDS_OF_TYPES[type]!];
     return type.endsWith('[]') ? ['a list'] : [];
   };
-  const kindsOfMember = (name: string, called: boolean, depth: number): readonly Kind[] => {
-    const found = members.find((each) => nameOf(each) === name && !each.getChild('static'));
-    if (!found) return [];
-    if (found.name === 'MethodDeclaration') {
-      const isGetter = found.getChild('get') !== null;
-      return isGetter === called ? (called ? [] : ['a function']) : kindsOfType(found.getChild('TypeAnnotation'));
+  const kindsOfMember = (name: string, isCalled: boolean, depth: number): readonly Kind[] => {
+    const classMember = members.find((each) => nameOf(each) === name && !each.getChild('static'));
+    if (!classMember) return [];
+    if (classMember.name === 'MethodDeclaration') {
+      const isGetter = classMember.getChild('get') !== null;
+      return isGetter === isCalled
+        ? isCalled
+          ? []
+          : ['a function']
+        : kindsOfType(classMember.getChild('TypeAnnotation'));
     }
-    const annotation = found.getChild('TypeAnnotation');
-    const first = found.getChild('Equals')?.nextSibling;
-    if (called) return [];
+    const annotation = classMember.getChild('TypeAnnotation');
+    const initialValue = classMember.getChild('Equals')?.nextSibling;
+    if (isCalled) return [];
     // a field that begins as null or undefined will get another value later
     return annotation
       ? kindsOfType(annotation)
-      : first
-        ? kindsOf(first, depth).filter((kind) => kind !== 'nothing')
+      : initialValue
+        ? kindsOf(initialValue, depth).filter((kind) => kind !== 'nothing')
         : [];
   };
   /** The kinds of a value in the case that it is truthy. For `a && b` these are the kinds of b. */
@@ -160,7 +168,7 @@ function kindsReader(
   const operation = (node: SyntaxNode, depth: number): readonly Kind[] => {
     const [a, operator, b] = childrenOf(node);
     if (!a || !operator || !b) return [];
-    const [first, second] = [kindsOf(a, depth), kindsOf(b, depth)];
+    const [leftKinds, rightKinds] = [kindsOf(a, depth), kindsOf(b, depth)];
     switch (operator.name) {
       case 'CompareOp':
       case 'in':
@@ -170,14 +178,14 @@ function kindsReader(
         return ['a number'];
       case 'ArithOp':
         if (text(operator) !== '+') return ['a number'];
-        if ([...first, ...second].includes('a text')) return ['a text'];
-        return first.join() === 'a number' && second.join() === 'a number' ? ['a number'] : [];
+        if ([...leftKinds, ...rightKinds].includes('a text')) return ['a text'];
+        return leftKinds.join() === 'a number' && rightKinds.join() === 'a number' ? ['a number'] : [];
       case 'LogicOp':
-        if (text(operator) === '??') return second;
+        if (text(operator) === '??') return rightKinds;
         // the first value is the result if it is falsy (&&) or truthy (||)
         return [
-          ...((text(operator) === '||' ? whenTrue(a, depth) : first).includes('a boolean') ? BOOLEAN : []),
-          ...second,
+          ...((text(operator) === '||' ? whenTrue(a, depth) : leftKinds).includes('a boolean') ? BOOLEAN : []),
+          ...rightKinds,
         ];
       default:
         return [];
@@ -192,7 +200,7 @@ function kindsReader(
       case 'ConditionalExpression':
         return [children[2], children[4]].flatMap((branch) => (branch ? kindsOf(branch, depth - 1) : []));
       case 'UnaryExpression':
-        return KINDS_OF_SIGNS[children[0]?.name ?? ''] ?? [];
+        return KINDS_OF_UNARY_OPERATORS[children[0]?.name ?? ''] ?? [];
       case 'PostfixExpression':
         // `x!` is x
         return children[1]?.name === 'LogicOp' && children[0] ? kindsOf(children[0], depth - 1) : ['a number'];

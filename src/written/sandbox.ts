@@ -3,12 +3,12 @@ import type { WrittenView } from '../domain/writtenView.ts';
 import { visible } from '../base/visible.ts';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
 import rngSource from '../base/rng.ts?raw';
-import { type Declaration, EnvironmentFileError, erased } from './declaration.ts';
-import inside from './inside.js?raw';
-import { meteredMachine } from './meteredMachine.ts';
+import { type Declaration, EnvironmentFileError, eraseTypes } from './declaration.ts';
+import serverProgram from './inside.js?raw';
+import { meteredWasm } from './meteredMachine.ts';
 
 /** Seed and two counters of `random` in src/base/rng.ts. */
-export type ChanceKey = readonly [seed: number, a: number, b: number];
+export type RandomKey = readonly [seed: number, a: number, b: number];
 
 /** A request to the sandbox about one episode. `chance` is the key of the episode's random numbers. */
 export type Request =
@@ -17,11 +17,11 @@ export type Request =
       readonly id: number;
       readonly split: 'train' | 'test';
       readonly index: number;
-      readonly chance: ChanceKey;
+      readonly chance: RandomKey;
     }
   | { readonly op: 'call'; readonly id: number; readonly tool: string; readonly values: readonly unknown[] }
   | { readonly op: 'answer'; readonly id: number; readonly text: string }
-  | { readonly op: 'expert'; readonly id: number; readonly chance: ChanceKey }
+  | { readonly op: 'expert'; readonly id: number; readonly chance: RandomKey }
   | { readonly op: 'observe'; readonly id: number; readonly history: readonly PastTurn[] }
   | { readonly op: 'reward' | 'close'; readonly id: number };
 
@@ -110,34 +110,34 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
  */
 export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
   return {
-    rng: `(function (exports) { ${erased(rngSource)}\n})`,
-    playground: inside,
+    rng: `(function (exports) { ${eraseTypes(rngSource)}\n})`,
+    playground: serverProgram,
     environment: `(function (exports) { 'use strict'; ${code}\n})`,
   };
 }
 
 /**
- * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `machine` holds the
+ * Opens a virtual machine (QuickJS, compiled to WebAssembly) and loads an environment into it. `quickjsWasm` holds the
  * bytes of `quickjs-wasi/quickjs.wasm`. Throws EnvironmentFileError if the file can't be loaded.
  */
 export async function openSandbox(
-  machine: BufferSource,
+  quickjsWasm: BufferSource,
   { code }: Declaration,
   limits: SandboxLimits = LIMITS,
 ): Promise<Sandbox> {
-  const lines = code.split('\n').length;
-  const work = { own: 0, inside: 0 }; // done by the current call, in units
+  const lineCount = code.split('\n').length;
+  const work = { environment: 0, machine: 0 }; // done by the current call, in units
   // above `limits.work`, so that the call can first reach a loop turn of its own code, where stopping does no harm
-  const maxInside = 2 * limits.work;
+  const maxMachineWork = 2 * limits.work;
   let currentRequest = -1; // index of the request in progress
-  let ended: Reply | null = null;
-  let stoppedAt: string | null = null; // the stack of the call that was stopped
+  let endReply: Reply | null = null;
+  let stoppedStack: string | null = null; // the stack of the call that was stopped
   const vm = await QuickJS.create({
-    wasm: await compiled(machine),
+    wasm: await compiledMachine(quickjsWasm),
     memoryLimit: limits.memoryBytes,
     maxStackSize: limits.stackBytes,
     timezoneOffset: 0,
-    interruptHandler: () => ++work.own > limits.work || work.inside > limits.work,
+    interruptHandler: () => ++work.environment > limits.work || work.machine > limits.work,
     wasi: (memory) => ({
       // no real clock and no real random numbers, so that every machine gives the same results
       clock_time_get: (_id: number, _precision: bigint, at: number) => (
@@ -147,50 +147,50 @@ export async function openSandbox(
       random_get: (at: number, length: number) => (new Uint8Array(memory.buffer, at, length).fill(1), 0),
       fd_write: () => 0,
       fd_close: () => {
-        if (++work.inside <= maxInside) return 0;
-        stoppedAt ??= stackHere();
+        if (++work.machine <= maxMachineWork) return 0;
+        stoppedStack ??= currentStack();
         throw new EndedError(); // passes through the machine's own functions, so the machine can't be used after that
       },
     }),
   });
   /** The stack of the call in progress, which names the line of the environment's file. */
-  function stackHere(): string {
-    stoppedAt = ''; // so that this runs only once
-    work.inside = 0;
+  function currentStack(): string {
+    stoppedStack = ''; // so that this runs only once
+    work.machine = 0;
     try {
       return vm.evalCode('new Error().stack', 'playground.js').toString();
     } catch {
       return '';
     }
   }
-  const start = () => {
-    work.own = 0;
-    work.inside = 0;
+  const resetWork = () => {
+    work.environment = 0;
+    work.machine = 0;
   };
   const rng = vm.newObject();
   const programs = machinePrograms(code);
   vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
-  const insideExports = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
-  const part = (name: string) => insideExports.getProp(name);
-  const [close, take, serveInside] = [part('close'), part('take'), part('serve')];
-  const begin = vm.newFunction('begin', () => {
-    start();
+  const serverExports = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
+  const serverFunction = (name: string) => serverExports.getProp(name);
+  const [close, take, serveFunction] = [serverFunction('close'), serverFunction('take'), serverFunction('serve')];
+  const countRequest = vm.newFunction('begin', () => {
+    resetWork();
     currentRequest++;
     return vm.undefined;
   });
   /** The line of the environment's file that an error's stack names first. */
   const lineOf = (error: unknown): number | null => {
-    const stack = error instanceof JSException ? (error.stack ?? '') : (stoppedAt ?? '');
-    return lineIn(/environment\.ts:(\d+)/.exec(stack)?.[1]);
+    const stack = error instanceof JSException ? (error.stack ?? '') : (stoppedStack ?? '');
+    return validLine(/environment\.ts:(\d+)/.exec(stack)?.[1]);
   };
-  const lineIn = (found: unknown): number | null => {
-    const line = Number(found ?? 0);
-    return line >= 1 && line <= lines ? line : null;
+  const validLine = (lineText: unknown): number | null => {
+    const line = Number(lineText ?? 0);
+    return line >= 1 && line <= lineCount ? line : null;
   };
   const load = (): Statics => {
-    start();
+    resetWork();
     vm.callFunction(close, vm.undefined, vm.global).dispose();
-    start();
+    resetWork();
     const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
     const exported = vm.newObject();
     vm.callFunction(run, vm.undefined, exported).dispose();
@@ -208,9 +208,9 @@ export async function openSandbox(
     );
   }
   const callServe = (text: JSValueHandle, why: JSValueHandle, line: JSValueHandle): string | JSException => {
-    start();
+    resetWork();
     try {
-      const reply = vm.callFunction(serveInside, vm.undefined, text, why, line, begin);
+      const reply = vm.callFunction(serveFunction, vm.undefined, text, why, line, countRequest);
       const replyText = reply.toString();
       reply.dispose();
       return replyText;
@@ -226,36 +226,36 @@ export async function openSandbox(
     text.dispose();
     // this loop ends, because each turn finishes at least one more request
     for (let stops = 0; typeof replyText !== 'string' && stops <= requests.length; stops++) {
-      const why = vm.newString(isTooLong(replyText) ? TOO_LONG : `was stopped: ${messageOf(replyText)}.`);
+      const reason = vm.newString(isTooLong(replyText) ? TOO_LONG : `was stopped: ${messageOf(replyText)}.`);
       const line = lineOf(replyText);
-      const at = line === null ? vm.null : vm.newNumber(line);
-      replyText = callServe(vm.undefined, why, at);
-      for (const handle of [why, at]) handle.dispose();
+      const lineHandle = line === null ? vm.null : vm.newNumber(line);
+      replyText = callServe(vm.undefined, reason, lineHandle);
+      for (const handle of [reason, lineHandle]) handle.dispose();
     }
     if (typeof replyText !== 'string') throw replyText;
     return (JSON.parse(replyText) as readonly Reply[]).map((reply) =>
-      typeof reply.line === 'number' ? { ...reply, line: lineIn(reply.line) } : reply,
+      typeof reply.line === 'number' ? { ...reply, line: validLine(reply.line) } : reply,
     );
   };
   return {
     statics,
     serve(requests) {
-      if (ended === null) {
+      if (endReply === null) {
         try {
           return serve(requests);
         } catch (error) {
           const where = WHERE[requests[currentRequest]?.op ?? 'call'];
           const why = isTooLong(error) ? TOO_LONG : `was stopped: ${visible(messageOf(error))}.`;
-          ended = {
+          endReply = {
             problem: `${where} ${why} The whole virtual machine was ended, with every episode in it.`,
             line: lineOf(error),
           };
         }
       }
-      return requests.map(() => ended ?? {});
+      return requests.map(() => endReply ?? {});
     },
     dispose: () => {
-      if (ended === null) vm.dispose();
+      if (endReply === null) vm.dispose();
     },
   };
 }
@@ -266,16 +266,16 @@ class EndedError extends Error {}
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 const isTooLong = (error: unknown) => error instanceof EndedError || messageOf(error).includes('interrupted');
 
-const machines = new WeakMap<object, Promise<WebAssembly.Module>>();
+const compiledMachines = new WeakMap<object, Promise<WebAssembly.Module>>();
 
 /** Compiles the metered virtual machine. The result is kept, so each machine is compiled only once. */
-function compiled(machine: BufferSource): Promise<WebAssembly.Module> {
-  const existing = machines.get(machine);
+function compiledMachine(quickjsWasm: BufferSource): Promise<WebAssembly.Module> {
+  const existing = compiledMachines.get(quickjsWasm);
   if (existing) return existing;
-  const bytes = ArrayBuffer.isView(machine)
-    ? new Uint8Array(machine.buffer, machine.byteOffset, machine.byteLength)
-    : new Uint8Array(machine);
-  const compilation = WebAssembly.compile(meteredMachine(bytes));
-  machines.set(machine, compilation);
+  const bytes = ArrayBuffer.isView(quickjsWasm)
+    ? new Uint8Array(quickjsWasm.buffer, quickjsWasm.byteOffset, quickjsWasm.byteLength)
+    : new Uint8Array(quickjsWasm);
+  const compilation = WebAssembly.compile(meteredWasm(bytes));
+  compiledMachines.set(quickjsWasm, compilation);
   return compilation;
 }

@@ -10,29 +10,29 @@ export function childrenOf(node: SyntaxNode | null): readonly SyntaxNode[] {
 }
 
 /**
- * Yields all nodes below a node, in the order of the text. Skips a node for which `isClosed` is true, with everything
+ * Yields all nodes below a node, in the order of the text. Skips a node for which `isSkipped` is true, with everything
  * below it.
  */
-export function* descendants(node: SyntaxNode, isClosed: (node: SyntaxNode) => boolean): Generator<SyntaxNode, void> {
+export function* descendants(node: SyntaxNode, isSkipped: (node: SyntaxNode) => boolean): Generator<SyntaxNode, void> {
   for (const child of childrenOf(node)) {
-    if (isClosed(child)) continue;
+    if (isSkipped(child)) continue;
     yield child;
-    yield* descendants(child, isClosed);
+    yield* descendants(child, isSkipped);
   }
 }
 
 /**
- * The problems for members that a class uses but doesn't have. `used` has for each name the first place that uses it.
- * `remedy` gives the advice for a missing field; the advice for a missing method is to add it.
+ * The problems for members that a class uses but doesn't have. `usedMembers` has for each name the first place that uses
+ * it. `remedy` gives the advice for a missing field; the advice for a missing method is to add it.
  */
 export function missingMembers(
-  used: ReadonlyMap<string, SyntaxNode>,
-  known: ReadonlySet<string>,
+  usedMembers: ReadonlyMap<string, SyntaxNode>,
+  knownMembers: ReadonlySet<string>,
   lineOf: (at: number) => number,
   remedy: (name: string) => string,
 ): readonly FileProblem[] {
-  return [...used]
-    .filter(([name]) => !known.has(name))
+  return [...usedMembers]
+    .filter(([name]) => !knownMembers.has(name))
     .map(([raw, node]) => {
       const name = visible(raw);
       const called = node.parent?.name === 'CallExpression' && node.parent.firstChild?.from === node.from;

@@ -22,23 +22,28 @@ export function undeclaredMembers(
 ): readonly FileProblem[] {
   const body = declaration.getChild('ClassBody');
   if (!body || declaration.getChild('extends') || DYNAMIC_MEMBERS.test(source.slice(body.from, body.to))) return [];
-  const known = new Set(['constructor']);
+  const knownMembers = new Set(['constructor']);
   for (const member of childrenOf(body)) {
     const name = member.getChild('PropertyDefinition') ?? member.getChild('PrivatePropertyDefinition');
-    if (name) known.add(source.slice(name.from, name.to));
+    if (name) knownMembers.add(source.slice(name.from, name.to));
     for (const parameter of member.getChild('ParamList')?.getChildren('Privacy') ?? [])
-      if (parameter.nextSibling) known.add(source.slice(parameter.nextSibling.from, parameter.nextSibling.to));
+      if (parameter.nextSibling) knownMembers.add(source.slice(parameter.nextSibling.from, parameter.nextSibling.to));
   }
-  const used = new Map<string, SyntaxNode>();
+  const usedMembers = new Map<string, SyntaxNode>();
   for (const node of descendants(body, hasItsOwnThis)) {
     if (node.name !== 'MemberExpression' || node.firstChild?.name !== 'this') continue;
     const property = node.getChild('PropertyName') ?? node.getChild('PrivatePropertyName');
     if (!property) continue;
     const name = source.slice(property.from, property.to);
-    if (isGivenValue(node, source)) known.add(name);
-    else if (!used.has(name)) used.set(name, node);
+    if (isGivenValue(node, source)) knownMembers.add(name);
+    else if (!usedMembers.has(name)) usedMembers.set(name, node);
   }
-  return missingMembers(used, known, lineOf, (name) => `Declare it at the top of the class, such as \`${name} = 0;\``);
+  return missingMembers(
+    usedMembers,
+    knownMembers,
+    lineOf,
+    (name) => `Declare it at the top of the class, such as \`${name} = 0;\``,
+  );
 }
 
 /**
@@ -47,9 +52,9 @@ export function undeclaredMembers(
  */
 function isGivenValue(node: SyntaxNode, source: string): boolean {
   if (ASSIGNMENT.test(textAfter(node, source))) return true;
-  for (let at = node.parent; at && !/Statement$|^Block$/.test(at.name); at = at.parent) {
-    if (/^(?:Array|Object)Expression$/.test(at.name) && ASSIGNMENT.test(textAfter(at, source))) return true;
-    if (/^For(?:Of|In)Spec$/.test(at.name)) return at.firstChild?.nextSibling?.from === node.from;
+  for (let ancestor = node.parent; ancestor && !/Statement$|^Block$/.test(ancestor.name); ancestor = ancestor.parent) {
+    if (/^(?:Array|Object)Expression$/.test(ancestor.name) && ASSIGNMENT.test(textAfter(ancestor, source))) return true;
+    if (/^For(?:Of|In)Spec$/.test(ancestor.name)) return ancestor.firstChild?.nextSibling?.from === node.from;
   }
   return false;
 }

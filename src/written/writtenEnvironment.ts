@@ -1,8 +1,8 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Reset, Split, ToolEnv } from '../envs/env.ts';
-import { callFace, fitting } from '../envs/callFace.ts';
+import { callFace, cutToFit } from '../envs/callFace.ts';
 import { beginEpisode } from '../envs/episodeRules.ts';
-import type { Speaking } from '../envs/speech.ts';
+import type { AgentLanguage } from '../envs/turnCodec.ts';
 import type { TextFace } from '../envs/textFace.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { textTurns } from '../envs/textTurns.ts';
@@ -13,7 +13,7 @@ import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
 import { TEXT_MOVES } from './moveLanguage.ts';
 import { openEpisodes } from './openEpisodes.ts';
-import { nameOf, type TaskOf, type Move, type Values } from './plays.ts';
+import { parameterName, type TaskId, type Move, type ArgumentValues } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
 import { NO_NEXT_CALL, writtenTask } from './writtenTask.ts';
@@ -29,7 +29,7 @@ const MAX_EPISODE_TOKENS = 4096;
 export function writtenEnvironment(
   declaration: Declaration,
   sandbox: Sandbox,
-  { chatTokenizer, think }: Speaking,
+  { chatTokenizer, think }: AgentLanguage,
 ): ToolEnv {
   const settings = classSettings(sandbox.statics);
   const { tasks, maxTurns } = settings;
@@ -37,29 +37,34 @@ export function writtenEnvironment(
   const turns = chatTokenizer
     ? textAgentTurns(chatTokenizer, declaration, measured, maxTurns)
     : wordTurns(declaration, measured, settings, think);
-  if (turns.maxTokens > MAX_EPISODE_TOKENS) throw tooLong(turns.maxTokens, measured, maxTurns, turns.tokens);
-  const begin = openEpisodes(sandbox);
+  if (turns.maxTokens > MAX_EPISODE_TOKENS) throw tooLongError(turns.maxTokens, measured, maxTurns, turns.countTokens);
+  const openEpisode = openEpisodes(sandbox);
   const moves = measured.moves.length > 0 ? measured.moves : [NO_NEXT_CALL];
-  const rules = { declaration, settings, imperfect: imperfectMoves(moves), shortened: turns.shortened };
-  const resetTo =
-    (split: TaskOf['split']): Reset =>
-    (seed, now, environmentSeed = seed) => {
+  const rules = { declaration, settings, imperfectMove: imperfectMoves(moves), shorten: turns.shorten };
+  const resetFor =
+    (split: TaskId['split']): Reset =>
+    (seed, currentSettings, environmentSeed = seed) => {
       const language = turns.language(random(seed, Purpose.environment, 0));
-      const task = writtenTask(begin({ split, index: seed % tasks[split] }), { ...rules, language });
-      const speech = { speech: turns.speech, maxTurns, think, stateOf: () => turns.state(now.grammar) };
-      return beginEpisode(task, speech, environmentSeed, now);
+      const task = writtenTask(openEpisode({ split, index: seed % tasks[split] }), { ...rules, language });
+      const episodeRules = {
+        turnCodec: turns.turnCodec,
+        maxTurns,
+        think,
+        grammarStateOf: () => turns.grammarState(currentSettings.grammar),
+      };
+      return beginEpisode(task, episodeRules, environmentSeed, currentSettings);
     };
-  const test: Split = { reset: resetTo('test'), doc: 'The test tasks of the class, which training never plays.' };
+  const test: Split = { reset: resetFor('test'), doc: 'The test tasks of the class, which training never plays.' };
   return {
     name: YOUR_ENVIRONMENT,
     description: declaration.description,
     vocabulary: turns.vocabulary,
-    tools: declaration.tools.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
+    tools: declaration.tools.map((tool) => ({ ...tool, parameters: tool.parameters.map(parameterName) })),
     maxTokens: turns.maxTokens,
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,
-    reset: resetTo('train'),
-    demonstration: resetTo('train'),
+    reset: resetFor('train'),
+    demonstration: resetFor('train'),
     splits: { heldOut: test, shifted: test },
   };
 }
@@ -71,18 +76,18 @@ function textAgentTurns(
   measured: MeasuredTexts,
   maxTurns: number,
 ): WordTurns {
-  const tokens = tokenCount(chatTokenizer.codec);
-  const { speech, vocabulary, grammar, state, maxTurnTokens, maxTokens } = textTurns(
+  const countTokens = tokenCount(chatTokenizer.codec);
+  const { turnCodec, vocabulary, grammar, grammarState, maxTurnTokens, maxTokens } = textTurns(
     { chatTokenizer, face: textFaceOf(declaration, measured) },
     maxTurns,
   );
-  const maxObservation = measured.observations.reduce((longest, each) => Math.max(longest, tokens(each)), 1);
+  const maxObservation = measured.observations.reduce((longest, each) => Math.max(longest, countTokens(each)), 1);
   return {
-    ...{ speech, vocabulary, maxTurnTokens, maxTokens, tokens },
+    ...{ turnCodec, vocabulary, maxTurnTokens, maxTokens, countTokens },
     grammar: () => grammar,
-    state: () => state,
+    grammarState: () => grammarState,
     language: () => TEXT_MOVES,
-    shortened: (text) => fitting(text, (part) => tokens(part) <= maxObservation),
+    shorten: (text) => cutToFit(text, (part) => countTokens(part) <= maxObservation),
   };
 }
 
@@ -91,18 +96,19 @@ function textFaceOf(
   { prompts, turns, observations }: MeasuredTexts,
 ): TextFace {
   const longest = () => ({ questions: prompts, turns: [...turns, NO_NEXT_CALL], observations });
-  return callFace({ system: description || name, tools, longest });
+  return callFace({ system: description || name, tools, longestTexts: longest });
 }
 
-function tooLong(
+function tooLongError(
   all: number,
   { prompts, observations }: MeasuredTexts,
   maxTurns: number,
-  tokens: (text: string) => number,
+  countTokens: (text: string) => number,
 ): EnvironmentFileError {
-  const mostTokens = (texts: readonly string[]) => texts.reduce((longest, text) => Math.max(longest, tokens(text)), 0);
+  const maxTokensOf = (texts: readonly string[]) =>
+    texts.reduce((longest, text) => Math.max(longest, countTokens(text)), 0);
   return new EnvironmentFileError(
-    `An episode can have ${all} tokens, and the limit is ${MAX_EPISODE_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${mostTokens(prompts)} tokens, and tool answers of up to ${mostTokens(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
+    `An episode can have ${all} tokens, and the limit is ${MAX_EPISODE_TOKENS}. It has up to ${maxTurns} turns, a prompt of ${maxTokensOf(prompts)} tokens, and tool answers of up to ${maxTokensOf(observations)} tokens. Shorten the prompt or the tools’ answers, or lower maxTurns.`,
     null,
   );
 }
@@ -124,9 +130,9 @@ function imperfectMoves(moves: readonly Move[]): (textsSoFar: string, draw: Rand
     if ('answer' in move) return move;
     const values = Object.entries(move.values).map(([name, value]) => {
       if (typeof value !== 'string' || textsSoFar.includes(value)) return [name, value];
-      const readable = [...(texts.get(name) ?? [])].filter((other) => textsSoFar.includes(other));
+      const readable = [...(texts.get(name) ?? [])].filter((otherValue) => textsSoFar.includes(otherValue));
       return [name, readable.length > 0 ? draw.pick(readable) : value];
     });
-    return { tool: move.tool, values: Object.fromEntries(values) as Values };
+    return { tool: move.tool, values: Object.fromEntries(values) as ArgumentValues };
   };
 }

@@ -1,11 +1,11 @@
 import type { Random } from '../base/rng.ts';
 import type { EnvView } from '../domain/envView.ts';
-import type { Outcome, Task, Unfinished } from '../envs/episodeRules.ts';
+import type { Outcome, Task, OutOfTurnsResult } from '../envs/episodeRules.ts';
 import { type ClassSettings, isSolved, weightedReward } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
-import { argumentProblem, chanceOf, type Move, nameOf, type Values } from './plays.ts';
+import { argumentProblem, randomKeyOf, type Move, parameterName, type ArgumentValues } from './plays.ts';
 import type { Reply } from './sandbox.ts';
 
 /** The rules and data that all tasks of a person's environment share. */
@@ -13,34 +13,34 @@ export interface WrittenRules {
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
   /** A move of the imperfect player, given the texts of the episode so far. */
-  readonly imperfect: (textsSoFar: string, draw: Random) => Move;
-  readonly shortened: (text: string) => string; // cuts a tool's answer to the longest length that episodes allow
+  readonly imperfectMove: (textsSoFar: string, draw: Random) => Move;
+  readonly shorten: (text: string) => string; // cuts a tool's answer to the longest length that episodes allow
   readonly language: MoveLanguage; // of this episode
 }
 
 /** A task of a person's environment. Throws EnvironmentFileError if the environment has a fault. */
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
-  const { declaration, settings, imperfect, shortened, language } = rules;
+  const { declaration, settings, imperfectMove, shorten, language } = rules;
   const { task, prompt, shown } = episode;
   const textsSoFar = [prompt];
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
   let earned: Readonly<Record<string, number>> | null = null;
-  const currentResult = (): Unfinished => {
+  const rewardSoFar = (): OutOfTurnsResult => {
     const [{ parts = {} } = {}] = episode.ask([{ op: 'reward' }]);
     earned = parts;
-    return { success: isSolved(parts, settings), payoff: weightedReward(parts, settings) };
+    return { success: isSolved(parts, settings), outcomeShare: weightedReward(parts, settings) };
   };
   const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({
-    observation: language.observation(shortened(text ?? refused ?? '')),
+    observation: language.observation(shorten(text ?? refused ?? '')),
     progress: paid,
-    ...(over ? { stop, ...currentResult() } : { stop: null, success: false }),
+    ...(over ? { stop, ...rewardSoFar() } : { stop: null, success: false }),
     ...(refused !== undefined && { refused: true }),
   });
   const expert = (turn: number): Move | null => {
-    const [reply = {}] = episode.ask([{ op: 'expert', chance: chanceOf(TASK_SEED + turn, task) }]);
+    const [reply = {}] = episode.ask([{ op: 'expert', chance: randomKeyOf(TASK_SEED + turn, task) }]);
     if (reply.none) return null;
     if (reply.answer !== undefined) return { answer: reply.answer };
-    const call = { tool: reply.tool ?? '', values: (reply.values ?? {}) as Values };
+    const call = { tool: reply.tool ?? '', values: (reply.values ?? {}) as ArgumentValues };
     const tool = declaration.tools.find(({ name }) => name === call.tool);
     const problem = tool ? argumentProblem(tool, call.values) : `there is no tool ${call.tool}`;
     if (problem === null) return call;
@@ -56,13 +56,13 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       if (call === null) return null;
       const { tool: name, values } = call;
       const tool = declaration.tools.find((each) => each.name === name);
-      const list = (tool?.parameters ?? []).map((parameter) => values[nameOf(parameter)]);
-      const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: list }]);
+      const argumentValues = (tool?.parameters ?? []).map((parameter) => values[parameterName(parameter)]);
+      const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: argumentValues }]);
       const result = reply.text ?? reply.refused ?? '';
       textsSoFar.push(result);
       steps.push({
         turn,
-        text: `${name}(${list.map((value) => JSON.stringify(value)).join(', ')})`,
+        text: `${name}(${argumentValues.map((value) => JSON.stringify(value)).join(', ')})`,
         result,
         shown: reply.shown ?? null,
       });
@@ -74,11 +74,11 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
       steps.push({ turn, text, result: '', shown: reply.shown ?? null });
       return outcome(reply, 'answered');
     },
-    needs: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL).slice(1, -1),
-    outOfTurns: currentResult,
+    neededWords: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL).slice(1, -1),
+    outOfTurns: rewardSoFar,
     expert: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL),
     demonstrate: (quality, draw, turn) =>
-      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfect(textsSoFar.join(' '), draw)),
+      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfectMove(textsSoFar.join(' '), draw)),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
 }

@@ -1,10 +1,10 @@
 import { Purpose, random } from '../../src/base/rng.ts';
-import { type AdapterConfig, adapterParameters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { type AdapterConfig, adapterParameters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import type { StreamedFile } from '../../src/formats/streamedFile.ts';
 
 /** Adapters beside all seven linears whose scale, 8/3, no float32 has. */
-export const ADAPTERS: AdapterConfig = { rank: 3, alpha: 8, targets: LINEARS };
+export const ADAPTERS: AdapterConfig = { rank: 3, alpha: 8, targets: LINEAR_NAMES };
 
 /** Adapters that were trained: no tensor of them is 0. */
 export function drawnAdapters(model: ModelConfig, adapters: AdapterConfig, seed: number): Weights {

@@ -3,16 +3,16 @@ import { mergedFolder } from '../../src/checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../../src/checkpoints/adapter/mergedGguf.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
-import { narrowedHalves } from '../../src/formats/half.ts';
+import { toFloat16 } from '../../src/formats/float16.ts';
 import { decodeSafetensors } from '../../src/formats/safetensors.ts';
-import { adapted, adapterScale } from '../../src/model/loraAdapters.ts';
+import { adaptedLinears, adapterScale } from '../../src/model/loraAdapters.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';
-import { widened, type WeightSource } from '../../src/model/weightSource.ts';
+import { readFloat32, type WeightSource } from '../../src/model/weightSource.ts';
 import { fixture, folderOf, MODELS, opened } from '../weights/fixtures.ts';
 import { ADAPTERS, drawnAdapters, wholeOf } from './made.ts';
 
 const values = async (source: WeightSource) =>
-  new Map(await Promise.all(Array.from(source, async ([name, tensor]) => [name, await widened(tensor)] as const)));
+  new Map(await Promise.all(Array.from(source, async ([name, tensor]) => [name, await readFloat32(tensor)] as const)));
 const bits = (tensor: Float32Array | undefined) => new Uint32Array((tensor ?? new Float32Array()).slice().buffer);
 
 /** A fixture with adapters merged into it. */
@@ -25,7 +25,7 @@ async function merged(name: string) {
 test.each(MODELS)('%s merged is W + alpha/rank·B·A in float64, rounded once, and all else as it was', async (name) => {
   const { checkpoint, weights, source } = await merged(name);
   const [before, after] = [await values(checkpoint.weights), await values(source)];
-  const layers = new Map(adapted(checkpoint.model, ADAPTERS).map((layer) => [layer.weight, layer]));
+  const layers = new Map(adaptedLinears(checkpoint.model, ADAPTERS).map((layer) => [layer.weightName, layer]));
   expect(layers.size).toBe(7 * checkpoint.model.num_hidden_layers);
   for (const [tensor, w] of before) {
     const layer = layers.get(tensor);
@@ -52,7 +52,7 @@ test('a merged tensor is the same where the room it is read into begins at any b
   const tensor = source.get('model.layers.1.mlp.down_proj.weight')!;
   const room = new Uint8Array(tensor.bytes + 1).subarray(1);
   await tensor.read(room);
-  expect(new Float32Array(room.slice().buffer)).toEqual(await widened(tensor));
+  expect(new Float32Array(room.slice().buffer)).toEqual(await readFloat32(tensor));
 });
 
 test('adapters that lack a tensor, or have one of another rank, are not merged', async () => {
@@ -75,7 +75,7 @@ test.each(['F32', 'F16'] as const)(
     for (const [name, tensor] of wanted) {
       const matrix = again.weights.get(name)!.shape.length > 1;
       expect(again.weights.get(name)!.format.name).toBe(matrix ? type : 'F32');
-      if (matrix && type === 'F16') expect(narrowedHalves(found.get(name)!), name).toEqual(narrowedHalves(tensor));
+      if (matrix && type === 'F16') expect(toFloat16(found.get(name)!), name).toEqual(toFloat16(tensor));
       else expect(bits(found.get(name)), name).toEqual(bits(tensor));
     }
     expect([...again.gguf!.tensors.keys()]).toEqual([...checkpoint.gguf!.tensors.keys()]);
@@ -106,7 +106,7 @@ test.each(['llama3', 'qwen2', 'qwen3'])(
       expect(found.size).toBe(wanted.size);
       for (const [tensor, numbers] of wanted) {
         if (type === 'F32') expect(bits(found.get(tensor)), tensor).toEqual(bits(numbers));
-        else expect(narrowedHalves(found.get(tensor)!), tensor).toEqual(narrowedHalves(numbers));
+        else expect(toFloat16(found.get(tensor)!), tensor).toEqual(toFloat16(numbers));
       }
     }
   },

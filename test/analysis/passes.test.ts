@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { pushAt } from '../../src/ui/rollout/push.ts';
-import { pushes, pushSentence } from '../../src/ui/rollout/Inspector.tsx';
+import { pushByEpoch, pushSentence } from '../../src/ui/rollout/Inspector.tsx';
 import { trained } from './trained.ts';
 
 const TINY = {
@@ -21,11 +21,11 @@ const learnedFrom = (batch: BatchView) =>
 describe('the passes of an update', () => {
   test('a success is pushed up and a failure down, in every pass that the clip lets it', async () => {
     const { batch } = await firstBatch({ epochs: 3 });
-    expect(batch.passes?.map(({ pass }) => pass)).toEqual([1, 2, 3]);
+    expect(batch.epochViews?.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
     const tokens = learnedFrom(batch);
     expect(tokens.length).toBeGreaterThan(20);
     for (const i of tokens) {
-      for (const { push, clipped } of pushes(batch, i)) {
+      for (const { push, clipped } of pushByEpoch(batch, i)) {
         if (!clipped) expect(Math.sign(push)).toBe(Math.sign(batch.advantages[i]!));
         else expect(push).toBe(0);
       }
@@ -37,10 +37,12 @@ describe('the passes of an update', () => {
     const held = learnedFrom(batch).filter((i) => batch.policyWeights[i] === 0);
     expect(held.length).toBeGreaterThan(10); // of a narrow clip and a large step
     for (const i of held) {
-      const first = pushes(batch, i)[0]!;
+      const first = pushByEpoch(batch, i)[0]!;
       expect(first.ratio).toBeCloseTo(1, 5);
       expect(Math.sign(pushAt(batch, i))).toBe(Math.sign(batch.advantages[i]!));
-      expect(pushSentence(pushes(batch, i))).toMatch(/pushed the token (up|down) in epoch 1.*clipped in epoch .*4\./);
+      expect(pushSentence(pushByEpoch(batch, i))).toMatch(
+        /pushed the token (up|down) in epoch 1.*clipped in epoch .*4\./,
+      );
     }
   });
 
@@ -49,9 +51,9 @@ describe('the passes of an update', () => {
       const { batch } = await firstBatch({ epochs: 2, aggregation });
       let ones = 0;
       for (const i of learnedFrom(batch)) {
-        for (const { ratio, policy, share, pass } of pushes(batch, i)) {
+        for (const { ratio, policyPush, share, epoch: pass } of pushByEpoch(batch, i)) {
           if (ratio === null) continue;
-          expect(policy).toBeCloseTo(batch.advantages[i]! * ratio * share, 6);
+          expect(policyPush).toBeCloseTo(batch.advantages[i]! * ratio * share, 6);
           expect(ratio).toBeGreaterThan(0.3); // a clip at ±.2 holds, a push back is let through
           if (pass === 1 && Math.abs(ratio - 1) < 1e-5) ones++;
         }
@@ -63,7 +65,7 @@ describe('the passes of an update', () => {
 
   test('with a token mean the shares of a minibatch’s tokens add up to 1, pass by pass', async () => {
     const { batch } = await firstBatch({ epochs: 2 });
-    for (const { shares } of batch.passes!) {
+    for (const { shares } of batch.epochViews!) {
       let sum = 0;
       for (let i = 0; i < batch.lossMask.length; i++) {
         if (batch.lossMask[i] !== 0) sum += shares[Math.floor(i / batch.length)]!;
@@ -74,8 +76,8 @@ describe('the passes of an update', () => {
 
   test('of more passes than are kept, the first ones and the last are told by their numbers', async () => {
     const { batch } = await firstBatch({ epochs: 11 });
-    expect(batch.passes?.map(({ pass }) => pass)).toEqual([1, 2, 3, 4, 5, 6, 7, 11]);
-    expect(batch.passes?.at(-1)?.gradWeights).toEqual(batch.gradWeights);
+    expect(batch.epochViews?.map(({ epoch: pass }) => pass)).toEqual([1, 2, 3, 4, 5, 6, 7, 11]);
+    expect(batch.epochViews?.at(-1)?.gradWeights).toEqual(batch.gradWeights);
   });
 
   test('a prompt that was filtered out was pushed in no pass', async () => {

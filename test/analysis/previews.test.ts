@@ -7,7 +7,7 @@ import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import type { Session } from '../../src/session/session.ts';
-import { recordedBefore } from '../../src/runs/recordedReadings.ts';
+import { unflippedPreview } from '../../src/runs/recordedReadings.ts';
 import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
 import { type Trained, trained } from './trained.ts';
 
@@ -19,7 +19,7 @@ const TINY = {
 
 async function previewOf({ session }: Trained, update: number, changes: Partial<RunConfig>): Promise<BatchPreview> {
   const answer = await session.answer({ kind: 'preview', update, changes });
-  if (answer.kind !== 'preview' || !answer.preview || !('was' in answer.preview))
+  if (answer.kind !== 'preview' || !answer.preview || !('meansBefore' in answer.preview))
     throw new Error(`no preview: ${JSON.stringify(answer)}`);
   return answer.preview;
 }
@@ -68,9 +68,9 @@ describe('a knob that is tried gives what a run with it would have made of the s
 
   test('the entropy bonus moves the loss by just what the entropy weighs, and no log-probability’s gradient', async () => {
     const run = await trained(parseConfig({ ...TINY, entropyCoef: 0.01 }), 1);
-    const { batch, was, would } = await previewOf(run, 1, { entropyCoef: 0.11 });
-    expect(was.entropy).toBeGreaterThan(0.1);
-    expect(would.total - was.total).toBeCloseTo(-0.1 * was.entropy, 10);
+    const { batch, meansBefore, meansAfter } = await previewOf(run, 1, { entropyCoef: 0.11 });
+    expect(meansBefore.entropy).toBeGreaterThan(0.1);
+    expect(meansAfter.total - meansBefore.total).toBeCloseTo(-0.1 * meansBefore.entropy, 10);
     expect(apart(batch.gradWeights, run.batches[0]!.gradWeights)).toBeLessThan(1e-5);
     run.session.dispose();
   });
@@ -83,24 +83,24 @@ describe('passes after the first', () => {
     const run = await trained(config, 2);
     const batch = run.batches[1]!;
     const preview = await previewOf(run, 2, { clipHigh: 0.05 });
-    expect(preview.batch.passes!.length).toBe(3);
-    for (const [k, pass] of batch.passes!.entries()) {
+    expect(preview.batch.epochViews!.length).toBe(3);
+    for (const [k, pass] of batch.epochViews!.entries()) {
       // the replay computes in float32 too; what stands at the very edge of the clip is not in this batch
-      expect(apart(preview.batch.passes![k]!.policyWeights, pass.policyWeights)).toBeLessThan(1e-4);
+      expect(apart(preview.batch.epochViews![k]!.policyWeights, pass.policyWeights)).toBeLessThan(1e-4);
     }
-    expect(preview.was).toEqual(preview.would);
-    expect(preview.was.clipFraction).toBeGreaterThan(0.02);
+    expect(preview.meansBefore).toEqual(preview.meansAfter);
+    expect(preview.meansBefore.clipFraction).toBeGreaterThan(0.02);
     run.session.dispose();
   });
 
   test('knobs that do nothing while the ratio is 1 and a value its old self are tried over all passes, others over the first', async () => {
     const critic = { estimator: 'gae', critic: 'shared', criticWarmup: 0 } as const;
     const run = await trained(parseConfig({ ...config, ...critic }), 1);
-    const over = async (changes: Partial<RunConfig>) => (await previewOf(run, 1, changes)).batch.passes?.length;
+    const over = async (changes: Partial<RunConfig>) => (await previewOf(run, 1, changes)).batch.epochViews?.length;
     const later = { surrogate: 'plain', clipLow: 0.01, clipHigh: 0.01, dualClip: 3, valueClip: 0.01 } as const;
     for (const [name, value] of Object.entries(later)) expect([name, await over({ [name]: value })]).toEqual([name, 3]);
-    const { was, would } = await previewOf(run, 1, { dualClip: 1.0001 });
-    expect(would.clipFractionLower).toBeGreaterThan(was.clipFractionLower);
+    const { meansBefore, meansAfter } = await previewOf(run, 1, { dualClip: 1.0001 });
+    expect(meansAfter.clipFractionLower).toBeGreaterThan(meansBefore.clipFractionLower);
     expect(await over({ lambda: 0.5 })).toBe(1);
     run.session.dispose();
   });
@@ -108,7 +108,7 @@ describe('passes after the first', () => {
   test('a wider upper clip lets go of tokens that rose, and of no others; without a clip none is held', async () => {
     const run = await trained(config, 1);
     const held = ({ batch }: Pick<BatchPreview, 'batch'>, rising: boolean) =>
-      batch.passes!.flatMap(({ policyWeights }) =>
+      batch.epochViews!.flatMap(({ policyWeights }) =>
         [...policyWeights].filter(
           (w, i) => batch.lossMask[i] !== 0 && w === 0 && batch.advantages[i]! * (rising ? 1 : -1) > 0,
         ),
@@ -119,7 +119,7 @@ describe('passes after the first', () => {
     expect(held(wide, true)).toBeLessThan(held(before, true) / 2);
     expect(held(before, false)).toBeGreaterThan(2);
     expect(held(wide, false)).toBe(held(before, false));
-    expect(wide.would.clipFraction).toBeLessThan(wide.was.clipFraction);
+    expect(wide.meansAfter.clipFraction).toBeLessThan(wide.meansBefore.clipFraction);
     const plain = await previewOf(run, 1, { surrogate: 'plain' });
     expect(held(plain, true) + held(plain, false)).toBe(0);
     run.session.dispose();
@@ -153,11 +153,11 @@ test('a smaller group is the first rollouts of each task, and credit is that of 
 test('without a change the credit of a preview is the trainer’s, and no token of the environment is in it', async () => {
   const run = await trained(parseConfig({ ...TINY, estimator: 'gae', critic: 'shared', criticWarmup: 0 }), 1);
   const batch = run.batches[0]!;
-  const { batch: preview, was, would } = await previewOf(run, 1, {});
+  const { batch: preview, meansBefore, meansAfter } = await previewOf(run, 1, {});
   const lesson = run.session.history.lesson(1)!;
   expect(preview.advantages).toEqual(Float32Array.from(creditOf(batch, lesson.credit).advantages));
   expect(apart(preview.gradWeights, batch.gradWeights)).toBeLessThan(1e-5);
-  expect(was).toEqual(would);
+  expect(meansBefore).toEqual(meansAfter);
   expect(preview.gradWeights.every((w, i) => w === 0 || batch.roles[i] === Role.action)).toBe(true);
   run.session.dispose();
 });
@@ -194,7 +194,7 @@ test('what a recording compares its previews with is what the run itself would h
     masks: masks.batch,
     lossMask: (await flipped({ lossMask: 'off' })).batch,
   };
-  const got = recordedBefore(run.batches[1]!, switchPreviews);
+  const got = unflippedPreview(run.batches[1]!, switchPreviews);
   expect(apart(got.policyWeights, masks.before.policyWeights)).toBeLessThan(1e-5);
   expect(apart(got.gradWeights, masks.before.gradWeights)).toBeLessThan(1e-5);
   expect(apart(run.batches[1]!.gradWeights, masks.before.gradWeights)).toBeGreaterThan(0.01);

@@ -80,7 +80,7 @@ describe('the same tasks and draws, before and after an update', () => {
     const config = parseConfig(TINY);
     const { session } = await trained(config, 1);
     const { batch } = session.history.batch(1)!;
-    session.history.noteBatch({ ...batch, update: 7 }, config); // as one that a resumed run brings along
+    session.history.keepBatch({ ...batch, update: 7 }, config); // as one that a resumed run brings along
     expect(await ask(session, { kind: 'rerun', update: 7 })).toMatchObject({ before: null, after: null });
     expect(await ask(session, { kind: 'why', update: 7, row: 0, position: 3 })).toMatchObject({ why: null });
     expect(await ask(session, { kind: 'preview', update: 7, changes: { lossMask: 'off' } })).toMatchObject({
@@ -88,7 +88,7 @@ describe('the same tasks and draws, before and after an update', () => {
     });
     const of = { update: 7, row: 0 };
     const position = batch.roles.indexOf(Role.action);
-    const got = await ask(session, { kind: 'distribution', of, position });
+    const got = await ask(session, { kind: 'distribution', rollout: of, position });
     expect(got).toMatchObject({ before: null, after: null });
     expect(got.now.reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
     await expect(session.answer({ kind: 'rerun', update: 8 })).rejects.toThrow('update 8 are no longer kept');

@@ -29,7 +29,7 @@ export async function trained(
     }
     if (event.type !== 'metrics') continue;
     const { policy } = await session.policy.readState();
-    session.history.noteState(event.update, policy);
+    session.history.keepState(event.update, policy);
     weights.push(policy.weights);
   }
   return { session, batches, weights };

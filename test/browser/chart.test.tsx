@@ -4,22 +4,22 @@ import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/ui/knobs/configStore.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
-import { measure } from '../../src/runs/runLog.ts';
+import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/ui/curves/frame.ts';
 import { LineChart } from '../../src/ui/curves/LineChart.tsx';
-import { across, down } from '../../src/ui/curves/plot.ts';
-import { useView } from '../../src/ui/curves/view.ts';
+import { xPixel, yPixel } from '../../src/ui/curves/plot.ts';
+import { useChartView } from '../../src/ui/curves/view.ts';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
 /** What a chart of 400 × 200 px shows of the gradient norm. */
-const frameNow = () => frameOf({ metric: 'actor/grad_norm', width: 400, height: 200 }, useView.getState());
+const frameNow = () => frameOf({ metric: 'actor/grad_norm', width: 400, height: 200 }, useChartView.getState());
 
 const POINTS = 5000;
 const SPIKE = 90;
 
 test('5,000 points become at most 300 positions, few nodes, and the one-point spike still shows', async () => {
   for (let update = 1; update <= POINTS; update++) {
-    measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
+    addMetrics(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
   }
   await render(<LineChart chart={frameNow()} />);
   await expect.poll(() => document.querySelectorAll('.line-chart :is(.raw, .smooth)').length).toBe(2);
@@ -61,16 +61,16 @@ test.each([
   ['logarithmic, a part of it', { from: 1200, to: 1260 }, true],
 ] as const)('what is read off a chart lies where the chart draws it: %s', async (_, range, log) => {
   for (let update = 1; update <= POINTS; update++) {
-    measure(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1.2 + Math.sin(update / 40) });
+    addMetrics(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1.2 + Math.sin(update / 40) });
   }
-  useView.setState({ range, log, smoothing: 0 });
+  useChartView.setState({ visibleRange: range, log, smoothing: 0 });
   const frame = frameNow();
   await render(<LineChart chart={frame} />);
   await expect.poll(() => document.querySelectorAll('.line-chart .smooth').length).toBe(1);
   const path = document.querySelector('.line-chart .smooth')?.getAttribute('d') ?? '';
   const drawn = [...path.matchAll(/[ML]([\d.-]+) ([\d.-]+)/g)].map(([, x, y]) => [Number(x), Number(y)] as const);
-  const smooth = frame.lines.find(({ name }) => name === 'smooth');
-  const read = Array.from(smooth?.x ?? [], (x, i) => [across(frame.plot, x), down(frame.plot, smooth?.y[i] ?? NaN)]);
+  const smooth = frame.lines.find(({ cssClass }) => cssClass === 'smooth');
+  const read = Array.from(smooth?.x ?? [], (x, i) => [xPixel(frame.plot, x), yPixel(frame.plot, smooth?.y[i] ?? NaN)]);
   expect(drawn).toHaveLength(read.length);
   expect(frame.plot.y.log).toBe(log);
   // paths have one digit after the point
@@ -78,5 +78,5 @@ test.each([
     expect(Math.abs(x - (read[i]?.[0] ?? NaN))).toBeLessThanOrEqual(0.0501);
     expect(Math.abs(y - (read[i]?.[1] ?? NaN))).toBeLessThanOrEqual(0.0501);
   });
-  useView.setState(useView.getInitialState());
+  useChartView.setState(useChartView.getInitialState());
 });

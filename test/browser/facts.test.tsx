@@ -7,18 +7,18 @@ import { useConfig } from '../../src/ui/knobs/configStore.ts';
 import { bindDrop } from '../../src/ui/shell/drop.ts';
 import { bindEngine } from '../../src/ui/run/engine.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
-import { forgetFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/knobs/factsStore.ts';
+import { deleteFacts, readFacts, restoreFacts, useFacts } from '../../src/ui/knobs/factsStore.ts';
 import { useNotices } from '../../src/ui/shell/notices.ts';
 import { live, useLive } from '../../src/ui/run/liveStore.ts';
 import { FactsPanel } from '../../src/ui/knobs/FactsPanel.tsx';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
-import { Trajectory } from '../../src/ui/rollout/Trajectory.tsx';
+import { RolloutPanel } from '../../src/ui/rollout/RolloutPanel.tsx';
 import { stubWorker } from './stubWorker.ts';
 
 const worker = stubWorker();
 afterAll(bindEngine());
 beforeEach(() => {
-  forgetFacts();
+  deleteFacts();
   useConfig.setState({ wanted: parseConfig(), applied: null });
 });
 
@@ -77,14 +77,14 @@ test('a file dropped anywhere on the page is read, and the page stays', async ()
 
 test('facts come back after a reload, until they are forgotten; what is no longer readable does not', async () => {
   await readFacts('a,to,b\nb,to,c');
-  expect(useFacts.getState().kept).toBe(true);
+  expect(useFacts.getState().isStored).toBe(true);
   useFacts.setState(useFacts.getInitialState());
   await restoreFacts();
   expect(useFacts.getState().facts?.triples).toEqual([
     ['a', 'to', 'b'],
     ['b', 'to', 'c'],
   ]);
-  forgetFacts();
+  deleteFacts();
   await restoreFacts();
   expect(useFacts.getState().facts).toBeNull();
   localStorage.setItem('rollout-playground-facts', '{"source":"old","content":"half a,line"}');
@@ -113,7 +113,7 @@ test('names that hold markup are text in the rollout and in the graph', async ()
   const before = markup();
   await render(
     <>
-      <Trajectory />
+      <RolloutPanel />
       <Graph view={view} turn={1} />
     </>,
   );

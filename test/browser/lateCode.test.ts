@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../src/config/fields.ts';
-import { fetchModel, useDownloads } from '../../src/ui/models/downloads.ts';
+import { downloadModel, useDownloads } from '../../src/ui/models/downloads.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { bindKeyboard } from '../../src/ui/shell/keyboard.ts';
 
@@ -12,7 +12,7 @@ test('M that is let go before the code for it has come holds no mask; held until
     document.body.dispatchEvent(new KeyboardEvent(type, { key: 'm', bubbles: true }));
   press('keydown');
   press('keyup');
-  const { isKeyed } = await import('../../src/ui/rollout/previewStore.ts');
+  const { isPreviewKeyDown: isKeyed } = await import('../../src/ui/rollout/previewStore.ts');
   await new Promise((resolve) => setTimeout(resolve)); // the code has come: what waited for it has run
   expect(isKeyed()).toBe(false);
   press('keydown');
@@ -34,11 +34,11 @@ test('a model that is complete counts as kept before its download ends: it is no
       }
     },
   });
-  fetchModel({ id: 'a/model', address: '', revision: '', license: null, files: [] });
+  downloadModel({ id: 'a/model', address: '', revision: '', license: null, files: [] });
   const before = useDownloads.getState();
-  expect(before.fetching?.id).toBe('a/model');
+  expect(before.download?.id).toBe('a/model');
   const knownWhenEnded = new Promise<boolean>((resolve) => {
-    useDownloads.subscribe(({ fetching, kept }) => fetching === null && resolve(kept !== before.kept));
+    useDownloads.subscribe(({ download, kept }) => download === null && resolve(kept !== before.kept));
   });
   answer(new MessageEvent('message', { data: { type: 'complete', id: 'a/model' } }));
   expect(await knownWhenEnded).toBe(true);

@@ -4,11 +4,11 @@ import { render } from 'vitest-browser-react';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { RunCommand } from '../../src/wire/commands.ts';
 import type { Health } from '../../src/domain/health.ts';
-import { undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import { undoEdit, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { bindEngine, start } from '../../src/ui/run/engine.ts';
 import { example } from '../ui/example.ts';
 import { live, useLive } from '../../src/ui/run/liveStore.ts';
-import { attemptOf } from '../../src/ui/preferences/pairs.ts';
+import { rolloutTokensOf } from '../../src/ui/preferences/pairs.ts';
 import { AlgorithmPanel } from '../../src/ui/knobs/ControlPanels.tsx';
 import { ImitationCurve } from '../../src/ui/curves/Dock.tsx';
 import { RewardChip } from '../../src/ui/parts/RewardChip.tsx';
@@ -31,7 +31,7 @@ const unbind = bindEngine();
 afterAll(unbind);
 
 function begin(config: RunConfig = defaults): void {
-  useConfig.setState({ wanted: config, applied: null, past: [], lastEdit: null });
+  useConfig.setState({ wanted: config, applied: null, undoHistory: [], lastEditedKnob: null });
   start(true);
   worker.say(fakeReady(config));
   worker.asked.length = 0;
@@ -56,7 +56,7 @@ test('choosing an algorithm sends its knobs to the run at once, and undo takes t
   await expect.poll(() => sent('configure')).toHaveLength(1);
   expect(sent('configure')[0]?.changes).toMatchObject({ clipHigh: 0.28, filter: 'drop-uniform' });
   await expect.element(page.getByText('rollouts all succeed or all fail')).toBeVisible();
-  undo();
+  undoEdit();
   expect(useConfig.getState().wanted).toEqual(defaults);
 });
 
@@ -106,7 +106,7 @@ test('an alarm quotes its evidence, and a remedy is one undoable change that rea
   await expect.poll(() => sent('configure')).toHaveLength(1);
   expect(sent('configure')[0]?.changes).toEqual({ filter: 'top-fraction', clipHigh: 0.28 });
   await expect.element(remedy).toBeDisabled();
-  undo();
+  undoEdit();
   expect(useConfig.getState().wanted).toEqual(defaults);
 });
 
@@ -140,7 +140,7 @@ test.each(['A', 'B'] as const)('the key %s sends both attempts, the better one f
   await expect.element(page.getByRole('region', { name: 'Rollout A' })).toBeVisible();
   await userEvent.keyboard(side.toLowerCase());
   await expect.poll(() => sent('prefer')).toHaveLength(1);
-  const attempts = [attemptOf(example, 0), attemptOf(example, 1)];
+  const attempts = [rolloutTokensOf(example, 0), rolloutTokensOf(example, 1)];
   const [better, worse] = side === 'A' ? attempts : attempts.reverse();
   expect(sent('prefer')[0]).toEqual({ type: 'prefer', better, worse });
 });

@@ -1,5 +1,5 @@
 import { openGpu } from '../../src/gpu/device.ts';
-import { sourceWith } from '../../src/gpu/kernel.ts';
+import { sourceWithFloat16 } from '../../src/gpu/kernel.ts';
 import * as kernels from '../../src/gpu/kernels/index.ts';
 import { openDawn } from '../../tools/dawn.ts';
 
@@ -14,7 +14,7 @@ for (const kernel of Object.values(kernels)) {
   const halves = aliases.length > 0 && device.features.has('shader-f16') ? [aliases] : [];
   for (const turned of [[], ...halves]) {
     device.pushErrorScope('validation');
-    const module = device.createShaderModule({ code: sourceWith(kernel, turned) });
+    const module = device.createShaderModule({ code: sourceWithFloat16(kernel, turned) });
     const made = device.createComputePipelineAsync({ layout: 'auto', compute: { module, entryPoint: 'main' } });
     const thrown = await made.then(
       () => null,

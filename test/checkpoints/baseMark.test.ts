@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { BaseNeededError, checkBase, markOf, sampledMark } from '../../src/checkpoints/baseCheckpoint.ts';
+import { BaseNeededError, checkBase, fullMark, quickMark } from '../../src/checkpoints/baseCheckpoint.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openBase } from '../../src/speaking/openBase.ts';
@@ -18,13 +18,13 @@ function folder(change: ((weights: Uint8Array) => void) | null = null, size = SI
   const placed = (name: string, bytes: Uint8Array) => ({ path: `m/${name}`, source: bytesInMemory(name, bytes) });
   return [placed('model.safetensors', weights), placed('config.json', new Uint8Array([1, 2]))];
 }
-const wanted = await markOf('m', folder());
+const wanted = await fullMark('m', folder());
 
 test('a byte that is changed anywhere in the weights is another checkpoint, where samples are the same too', async () => {
   expect(() => checkBase(wanted, wanted)).not.toThrow();
   // the last byte, one between two samples, the first of the second piece
   for (const at of [100_000, 16 * MIB, SIZE - 1]) {
-    const other = await markOf(
+    const other = await fullMark(
       'm',
       folder((weights) => (weights[at]! ^= 1)),
     );
@@ -32,14 +32,14 @@ test('a byte that is changed anywhere in the weights is another checkpoint, wher
   }
   // samples are of 64 KiB each half a MiB here
   const between = folder((weights) => (weights[100_000]! ^= 1));
-  expect((await sampledMark('m', between)).sha256).toBe(wanted.sha256);
+  expect((await quickMark('m', between)).sha256).toBe(wanted.sha256);
 });
 
 test('a checkpoint that a run is to learn beside is opened with the hash of all its bytes', async () => {
   const files = [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }];
   const { mark } = await openBase('tiny.gguf', files);
   expect(mark.whole).toMatch(/^[0-9a-f]{64}$/);
-  expect(mark).toEqual(await markOf('tiny.gguf', files));
+  expect(mark).toEqual(await fullMark('tiny.gguf', files));
 });
 
 test('nine tenths of the bytes changed between the samples: other weights, the same samples, and the run does not go on', async () => {
@@ -47,7 +47,7 @@ test('nine tenths of the bytes changed between the samples: other weights, the s
   const others = folder((weights) => {
     for (let at = 0; at < SIZE; at += step) weights.fill(8, at + SAMPLE, at + step);
   });
-  const got = await markOf('m', others);
+  const got = await fullMark('m', others);
   expect(got.sha256).toBe(wanted.sha256);
   expect(() => checkBase(wanted, got)).toThrow(/fingerprint ([0-9a-f]{12})….*fingerprint (?!\1)[0-9a-f]{12}…/);
 });
@@ -70,10 +70,10 @@ test('the hash is that of names, sizes and pieces, with the browser’s SHA-256 
   const [weights, config] = await Promise.all(folder().map(({ source }) => source.read(0, source.size)));
   const pieces = [weights!.subarray(0, 16 * MIB), weights!.subarray(16 * MIB)].map((piece) => sha(piece));
   const want = sha('config.json\n2\n', sha(config!), `model.safetensors\n${SIZE}\n`, ...pieces).toString('hex');
-  expect((await markOf('m', counting)).whole).toBe(want);
+  expect((await fullMark('m', counting)).whole).toBe(want);
   const samples = 33 * SAMPLE + 2;
   expect(read.reduce((sum, bytes) => sum + bytes, 0)).toBe(SIZE + 2 + samples);
-  const small = async () => (await markOf('m', folder(null, MIB))).whole;
+  const small = async () => (await fullMark('m', folder(null, MIB))).whole;
   const fast = await small();
   vi.stubGlobal('crypto', undefined); // plain http
   expect(await small()).toBe(fast);

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { openFolderCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import { parameters } from '../../src/model/architecture.ts';
-import { storedTensor, widened } from '../../src/model/weightSource.ts';
+import { storedTensor, readFloat32 } from '../../src/model/weightSource.ts';
 import type { PackedRun } from '../../src/runs/packed.ts';
 import { answerFolder } from '../../src/session/folderAnswers.ts';
 import { open, packed, to } from './runs.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** The folder of a model with biases, as another program would leave it. */
 const foreign = (form: 'llama' | 'qwen2'): Files => {
   const files = new Map(checkpointFiles(run, form));
-  files.delete(FILES.manifest);
+  files.delete(FILE_NAMES.manifest);
   return files;
 };
 
@@ -50,16 +50,18 @@ const opened = (files: Files) =>
   });
 const withBias = (value: number): Files => {
   const files = new Map(foreign('llama'));
-  const tensors = new Map<string, SafeTensor>(decodeSafetensors(files.get(FILES.weights) ?? new Uint8Array()).tensors);
+  const tensors = new Map<string, SafeTensor>(
+    decodeSafetensors(files.get(FILE_NAMES.weights) ?? new Uint8Array()).tensors,
+  );
   tensors.set('model.layers.0.self_attn.o_proj.bias', { shape: [16], values: new Float32Array(16).fill(value) });
-  return files.set(FILES.weights, new Uint8Array(encodeSafetensors(tensors)));
+  return files.set(FILE_NAMES.weights, new Uint8Array(encodeSafetensors(tensors)));
 };
 
 test('both readers take a Llama whose bias of o_proj is 0, as ours is written, and refuse one that would have to be added', async () => {
   const { model, weights } = await opened(foreign('llama'));
   expect([...weights.keys()]).toEqual(parameters(model).map(({ name }) => name));
   const name = 'model.layers.0.self_attn.q_proj.bias';
-  expect(await widened(storedTensor(weights, name))).toEqual(run.checkpoint.networks.policy.weights.get(name));
+  expect(await readFloat32(storedTensor(weights, name))).toEqual(run.checkpoint.networks.policy.weights.get(name));
   const message =
     'model.safetensors: model.layers.0.self_attn.o_proj.bias: found a bias that is not 0, expected none, or zeros';
   await expect(opened(withBias(0))).resolves.toBeDefined();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
@@ -88,33 +88,36 @@ describe('of damaged files each is refused with file, got, want and what to do, 
     expect(refusals(cases, { seed: 41, numRuns: 250 }, read, equalTo({ ...run, health: [] }))).toBeGreaterThan(150);
   });
 
-  it.each([FILES.manifest, FILES.metrics, FILES.training, FILES.weights])('100 folders with a damaged %s', (name) => {
-    const whole = files.get(name) ?? new Uint8Array();
-    const cases = damageTo(whole, !name.endsWith('.safetensors'));
-    const read = (what: Damage | Replaced) => ours(new Map([...files, [name, damaged(whole, what)]]));
-    expect(refusals(cases, { seed: 43, numRuns: 100 }, read, equalTo({ ...run, health: [] }))).toBeGreaterThan(60);
-  });
+  it.each([FILE_NAMES.manifest, FILE_NAMES.metrics, FILE_NAMES.training, FILE_NAMES.weights])(
+    '100 folders with a damaged %s',
+    (name) => {
+      const whole = files.get(name) ?? new Uint8Array();
+      const cases = damageTo(whole, !name.endsWith('.safetensors'));
+      const read = (what: Damage | Replaced) => ours(new Map([...files, [name, damaged(whole, what)]]));
+      expect(refusals(cases, { seed: 43, numRuns: 100 }, read, equalTo({ ...run, health: [] }))).toBeGreaterThan(60);
+    },
+  );
 
-  it.each([FILES.config, FILES.tokenizer])('120 folders of another program with a damaged %s', (name) => {
+  it.each([FILE_NAMES.config, FILE_NAMES.tokenizer])('120 folders of another program with a damaged %s', (name) => {
     const whole = files.get(name) ?? new Uint8Array();
     const { config, vocabulary } = run.checkpoint;
     const foreign = (from: Files) => {
       const read = readCheckpointFiles(from);
       return read.kind === 'foreign' && foreignCheckpoint(read.model, config, vocabulary);
     };
-    const plain = new Map([...files].filter(([file]) => file !== FILES.manifest));
+    const plain = new Map([...files].filter(([file]) => file !== FILE_NAMES.manifest));
     const read = (what: Damage | Replaced) => foreign(new Map([...plain, [name, damaged(whole, what)]]));
     const cases = damageTo(whole, true);
     expect(refusals(cases, { seed: 47, numRuns: 120 }, read, equalTo(foreign(plain)))).toBeGreaterThan(60);
   });
 
   it('200 headers of safetensors', () => {
-    const whole = files.get(FILES.weights) ?? new Uint8Array();
+    const whole = files.get(FILE_NAMES.weights) ?? new Uint8Array();
     const length = Number(new DataView(whole.buffer, whole.byteOffset).getBigUint64(0, true));
     const header = whole.subarray(8, 8 + length);
     // a name or a shape may become another that fits: then it is the reader of the model who misses the one it wants
     const numbersOf = (file: Uint8Array) =>
-      Array.from(decodeSafetensors(file, FILES.weights).tensors.values(), ({ values }) => values);
+      Array.from(decodeSafetensors(file, FILE_NAMES.weights).tensors.values(), ({ values }) => values);
     const read = (what: Replaced) => {
       const changed = damaged(header, what);
       const bytes = new Uint8Array(8 + changed.length + whole.length - 8 - length);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ggufName, sourceRow } from '../../src/checkpoints/ggufNames.ts';
+import { ggufName, huggingFaceRow } from '../../src/checkpoints/ggufNames.ts';
 import { openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { decodeGgufHeader } from '../../src/formats/ggufHeader.ts';
-import { storedTensor, widened } from '../../src/model/weightSource.ts';
+import { storedTensor, readFloat32 } from '../../src/model/weightSource.ts';
 import { text, type Typed } from '../formats/gguf.ts';
 import { TINY, tinyGguf } from '../speaking/tinyGguf.ts';
 
@@ -18,14 +18,14 @@ test.each([
   const full = `model.layers.0.self_attn.${name}.weight`;
   const half = TINY.head_dim / 2;
   const wanted = Array.from({ length: heads }, (_, head) => [0, 1, 2, 3].flatMap((j) => [j, j + half].map((row) => head * TINY.head_dim + row))).flat(); // prettier-ignore
-  const rowOf = sourceRow(TINY, full)!;
+  const rowOf = huggingFaceRow(TINY, full)!;
   expect(wanted.map((_, row) => rowOf(row))).toEqual(wanted);
   const file = tinyGguf();
   const { dataStart, tensors } = decodeGgufHeader('tiny.gguf', file);
   const begin = dataStart + tensors.get(ggufName(full))!.offset;
   const packed = new Float32Array(file.slice(begin, begin + 4 * wanted.length * TINY.hidden_size).buffer);
   const { weights } = await opened();
-  const read = await widened(storedTensor(weights, full));
+  const read = await readFloat32(storedTensor(weights, full));
   wanted.forEach((to, from) => {
     const row = (values: Float32Array, at: number) => values.slice(at * TINY.hidden_size, (at + 1) * TINY.hidden_size);
     expect(row(read, to)).toEqual(row(packed, from));
@@ -34,7 +34,7 @@ test.each([
 
 test('no other tensor of a GGUF changes its rows', () => {
   for (const name of ['self_attn.v_proj', 'self_attn.o_proj', 'mlp.up_proj']) {
-    expect(sourceRow(TINY, `model.layers.0.${name}.weight`)).toBeUndefined();
+    expect(huggingFaceRow(TINY, `model.layers.0.${name}.weight`)).toBeUndefined();
   }
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { FILES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, type Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { foreignCheckpoint } from '../../src/checkpoints/foreignModel.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
@@ -9,7 +9,7 @@ import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { checkpointOf, type Tensors } from '../../src/runs/checkpoint.ts';
 import { type PackedRun, packedRun } from '../../src/runs/packed.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { open, packed, TINY, to } from './runs.ts';
 import { processorClock } from '../processorClock.ts';
 
@@ -124,12 +124,14 @@ beforeAll(async () => {
 });
 const without = (...names: string[]) => new Map([...files].filter(([name]) => !names.includes(name)));
 const config = (changes: object) =>
-  text(JSON.stringify({ ...(JSON.parse(new TextDecoder().decode(files.get(FILES.config))) as object), ...changes }));
+  text(
+    JSON.stringify({ ...(JSON.parse(new TextDecoder().decode(files.get(FILE_NAMES.config))) as object), ...changes }),
+  );
 /** Another program's folder with files replaced. */
 const foreign = (changes: Readonly<Record<string, Uint8Array>>): Files =>
-  new Map([...without(FILES.manifest), ...Object.entries(changes)]);
+  new Map([...without(FILE_NAMES.manifest), ...Object.entries(changes)]);
 const weights = (change: (tensors: Map<string, SafeTensor>) => unknown): Uint8Array => {
-  const tensors = new Map(decodeSafetensors(files.get(FILES.weights) ?? new Uint8Array()).tensors);
+  const tensors = new Map(decodeSafetensors(files.get(FILE_NAMES.weights) ?? new Uint8Array()).tensors);
   change(tensors);
   return new Uint8Array(encodeSafetensors(tensors));
 };
@@ -137,18 +139,18 @@ const weights = (change: (tensors: Map<string, SafeTensor>) => unknown): Uint8Ar
 describe('a folder', () => {
   // prettier-ignore
   it.each<[string, () => Files, string[]]>([
-    ['of ours without a file', () => without(FILES.training, FILES.metrics), ['training_state.safetensors: there is no such file', 'metrics.jsonl: there is no such file']],
-    ['with another’s weights', () => new Map([...files, [FILES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: found It was damaged after it was saved']],
-    ['with a changed curve', () => new Map([...files, [FILES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: found ']],
-    ['of a GPT-2', () => foreign({ [FILES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { rope_type: 'yarn', factor: 2 } }) }), ['architectures: found GPT2LMHeadModel', 'hidden_act: found gelu, expected silu', 'rope_scaling: found an object, expected default, as in rope_parameters']],
-    ['without dimensions', () => foreign({ [FILES.config]: text('{"architectures":["LlamaForCausalLM"],"hidden_act":"silu"}') }), ['hidden_size: found nothing, expected a whole number above 0', 'num_hidden_layers: found nothing']],
-    ['whose files do not belong together', () => foreign({ [FILES.config]: config({ hidden_size: 18, vocab_size: 40 }) }), ['model.safetensors: model.embed_tokens.weight: found [39,16], expected [40,18]', 'tokenizer.json: model.vocab: found 39 words, expected 40']],
-    ['with NaN among its weights', () => foreign({ [FILES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: found a number that is not finite']],
-    ['with a tensor more and one less', () => foreign({ [FILES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: found no such tensor, expected [16]', 'q_norm.weight: found an unknown tensor']],
-    ['with endless layers', () => foreign({ [FILES.config]: config({ num_hidden_layers: 1e9 }) }), ['those of 1000000000 layers']],
-    ['in shards', () => new Map([...without(FILES.manifest, FILES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: the weights are in shards (model.safetensors.index.json). Save the model with save_pretrained']],
-    ['with byte pairs', () => foreign({ [FILES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: found BPE, expected WordLevel']],
-    ['with a name twice', () => foreign({ [FILES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: found the name vocab_size twice']],
+    ['of ours without a file', () => without(FILE_NAMES.training, FILE_NAMES.metrics), ['training_state.safetensors: there is no such file', 'metrics.jsonl: there is no such file']],
+    ['with another’s weights', () => new Map([...files, [FILE_NAMES.weights, weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16) }))]]), ['playground.json: checkpoint: found It was damaged after it was saved']],
+    ['with a changed curve', () => new Map([...files, [FILE_NAMES.metrics, text('{"update":1}\n')]]), ['playground.json: sum: found ']],
+    ['of a GPT-2', () => foreign({ [FILE_NAMES.config]: config({ architectures: ['GPT2LMHeadModel'], hidden_act: 'gelu', rope_scaling: { rope_type: 'yarn', factor: 2 } }) }), ['architectures: found GPT2LMHeadModel', 'hidden_act: found gelu, expected silu', 'rope_scaling: found an object, expected default, as in rope_parameters']],
+    ['without dimensions', () => foreign({ [FILE_NAMES.config]: text('{"architectures":["LlamaForCausalLM"],"hidden_act":"silu"}') }), ['hidden_size: found nothing, expected a whole number above 0', 'num_hidden_layers: found nothing']],
+    ['whose files do not belong together', () => foreign({ [FILE_NAMES.config]: config({ hidden_size: 18, vocab_size: 40 }) }), ['model.safetensors: model.embed_tokens.weight: found [39,16], expected [40,18]', 'tokenizer.json: model.vocab: found 39 words, expected 40']],
+    ['with NaN among its weights', () => foreign({ [FILE_NAMES.weights]: weights((t) => t.set('model.norm.weight', { shape: [16], values: new Float32Array(16).fill(NaN) })) }), ['model.norm.weight: found a number that is not finite']],
+    ['with a tensor more and one less', () => foreign({ [FILE_NAMES.weights]: weights((t) => t.delete('model.norm.weight') && t.set('model.layers.0.self_attn.q_norm.weight', { shape: [8], values: new Float32Array(8) })) }), ['model.norm.weight: found no such tensor, expected [16]', 'q_norm.weight: found an unknown tensor']],
+    ['with endless layers', () => foreign({ [FILE_NAMES.config]: config({ num_hidden_layers: 1e9 }) }), ['those of 1000000000 layers']],
+    ['in shards', () => new Map([...without(FILE_NAMES.manifest, FILE_NAMES.weights), ['model.safetensors.index.json', text('{}')]]), ['model.safetensors: the weights are in shards (model.safetensors.index.json). Save the model with save_pretrained']],
+    ['with byte pairs', () => foreign({ [FILE_NAMES.tokenizer]: text('{"model":{"type":"BPE"}}') }), ['tokenizer.json: model.type: found BPE, expected WordLevel']],
+    ['with a name twice', () => foreign({ [FILE_NAMES.config]: text('{"vocab_size":1,"vocab_size":2}') }), ['config.json: found the name vocab_size twice']],
     ['that is empty', () => new Map(), ['config.json: there is no such file', 'model.safetensors: there is no such file', 'tokenizer.json: there is no such file']],
   ])('%s is refused with all that is wrong', (_, make, messages) => {
     const given = make();
@@ -168,7 +170,7 @@ test('another program’s weights that fit begin a run, are its reference, and g
   const begun = foreignCheckpoint(read.model, knobs, run.checkpoint.vocabulary);
   expect(begun.begun).toMatchObject({ width: 16, layers: 1, ffn: 16, warmStart: 'none' }); // the model's own sizes
   const first = packedRun({
-    ...bareRun({ id: 0, name: 'x', started: run.started, begun: begun.begun }),
+    ...runWithDefaults({ id: 0, name: 'x', started: run.started, begun: begun.begun }),
     checkpoint: begun,
   });
   const running = await open({}, first);
@@ -191,7 +193,7 @@ test('another program’s weights that fit begin a run, are its reference, and g
 
 test('another program’s weights in another environment, of another kind or size are refused with each reason', () => {
   const odd = foreign({
-    [FILES.config]: config({ rms_norm_eps: 1e-6, rope_theta: 5e5, rope_parameters: { rope_theta: 5e5 } }),
+    [FILE_NAMES.config]: config({ rms_norm_eps: 1e-6, rope_theta: 5e5, rope_parameters: { rope_theta: 5e5 } }),
   });
   const read = readCheckpointFiles(odd);
   if (read.kind !== 'foreign') throw new Error('want another program’s model');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILES, WRITTEN } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES, WRITTEN_FILES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
@@ -50,20 +50,20 @@ it('a run in text carries its tokenizer and its chat template, and names the ids
   await to(running, 2);
   const files = checkpointFiles(await packed(running));
   const text = (name: string) => new TextDecoder().decode(files.get(name));
-  expect(text(FILES.tokenizer)).toBe(BYTES_FILES.tokenizer);
-  expect(text(FILES.template)).toBe(BYTES_FILES.template);
-  expect(JSON.parse(text(FILES.generation))).toMatchObject({
+  expect(text(FILE_NAMES.tokenizer)).toBe(BYTES_FILES.tokenizer);
+  expect(text(FILE_NAMES.template)).toBe(BYTES_FILES.template);
+  expect(JSON.parse(text(FILE_NAMES.generation))).toMatchObject({
     eos_token_id: [2, 0],
     pad_token_id: 0,
     bos_token_id: null,
   });
-  expect(JSON.parse(text(FILES.tokenizerConfig))).toMatchObject({
+  expect(JSON.parse(text(FILE_NAMES.tokenizerConfig))).toMatchObject({
     eos_token: '<|im_end|>',
     pad_token: '<|endoftext|>',
   });
-  expect(text(FILES.manifest)).not.toContain('"merges"'); // the texts stand once in the folder
-  expect(text(FILES.card)).toContain('apply_chat_template');
-  const without = new Map([...files].filter(([name]) => name !== FILES.template));
+  expect(text(FILE_NAMES.manifest)).not.toContain('"merges"'); // the texts stand once in the folder
+  expect(text(FILE_NAMES.card)).toContain('apply_chat_template');
+  const without = new Map([...files].filter(([name]) => name !== FILE_NAMES.template));
   expect(() => readCheckpointFiles(without)).toThrow(/chat_template\.jinja/);
 });
 
@@ -72,12 +72,14 @@ it('a folder has the files of a Hugging Face model, and says in its card what it
   await to(running, 2);
   const files = checkpointFiles(await packed(running));
   expect([...files.keys()].sort()).toEqual(
-    [...WRITTEN].filter((name) => name !== FILES.environment && name !== FILES.pythonEnvironment).sort(),
+    [...WRITTEN_FILES]
+      .filter((name) => name !== FILE_NAMES.environment && name !== FILE_NAMES.pythonEnvironment)
+      .sort(),
   );
-  const card = new TextDecoder().decode(files.get(FILES.card));
+  const card = new TextDecoder().decode(files.get(FILE_NAMES.card));
   expect(card).toContain('# a \\<b\\>run\\</b\\> \\| of \\*tests\\*'); // a name is text, never markup
   expect(card).toMatch(/greedy \| [\d.]+ % \| all 16 tasks, seed 7 \| 2 \|/); // none is sampled: no interval
   expect(card).toContain('AutoModelForCausalLM.from_pretrained(".")');
-  const config = new TextDecoder().decode(files.get(FILES.config));
+  const config = new TextDecoder().decode(files.get(FILE_NAMES.config));
   expect(config).toMatch(/"rope_theta": 10000\.0,\n/); // a float: Transformers 5 asks for one
 });

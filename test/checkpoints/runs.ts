@@ -1,7 +1,7 @@
 import { readCheckpoint } from '../../src/runs/checkpoint.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { type PackedRun, packedRun } from '../../src/runs/packed.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { RunLog } from '../../src/runs/runLog.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
@@ -32,7 +32,7 @@ export async function open(knobs: Readonly<Record<string, unknown>>, from: Packe
   };
   const config = parseConfig({ ...TINY, ...knobs });
   const session = await openSession(config, host, heard, from?.facts ?? null, checkpoint);
-  const log = new RunLog(bareRun({ id: 3, name: 'a <b>run</b> | of *tests*', started: '2026-01-02T03:04:05.000Z', begun: config })); // prettier-ignore
+  const log = new RunLog(runWithDefaults({ id: 3, name: 'a <b>run</b> | of *tests*', started: '2026-01-02T03:04:05.000Z', begun: config })); // prettier-ignore
   for (const event of ready) log.add(event);
   return { session, log };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/checkpoints/modelConfigFile.ts';
-import { EMBEDDING, fittingTensors, HEAD } from '../../src/checkpoints/tensorFit.ts';
+import { readModelConfig } from '../../src/checkpoints/modelConfigFile.ts';
+import { EMBEDDING_NAME, findModelTensors, HEAD_NAME } from '../../src/checkpoints/tensorFit.ts';
 import { ggufModelConfig } from '../../src/checkpoints/ggufConfig.ts';
 import { ggufName } from '../../src/checkpoints/ggufNames.ts';
-import { ropeOf } from '../../src/checkpoints/rope.ts';
-import { wordIds } from '../../src/checkpoints/tokenizer.ts';
+import { readRope } from '../../src/checkpoints/rope.ts';
+import { wordSpecialIds } from '../../src/checkpoints/tokenizer.ts';
 import type { Gguf } from '../../src/formats/gguf.ts';
 import type { GgufValue } from '../../src/formats/ggufHeader.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
@@ -33,7 +33,7 @@ function refused(run: () => unknown): readonly string[] {
 
 describe('rotary positions of a config.json', () => {
   const rope = (config: Readonly<Record<string, unknown>>, headDim = 8) =>
-    noted((wrong) => ropeOf(config, headDim, wrong));
+    noted((wrong) => readRope(config, headDim, wrong));
   const llama3 = {
     ...{ rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
     original_max_position_embeddings: 8192,
@@ -101,7 +101,7 @@ describe('a config.json', () => {
     ...{ intermediate_size: 20, num_hidden_layers: 2, num_attention_heads: 3, rms_norm_eps: 1e-5, rope_theta: 500 },
   };
   const read = (changes: Readonly<Record<string, unknown>> = {}) =>
-    readConfig(new TextEncoder().encode(JSON.stringify({ ...CONFIG, ...changes })));
+    readModelConfig(new TextEncoder().encode(JSON.stringify({ ...CONFIG, ...changes })));
 
   test('gives what it leaves out: heads of keys, the size of a head, an embedding of its own', () => {
     const bare = { ...MODEL, num_key_value_heads: 3, tie_word_embeddings: false };
@@ -222,13 +222,13 @@ describe('the tensors of a file', () => {
     new Map(parameters(model).map(({ name, shape }): [string, { shape: readonly number[] }] => [name, { shape }]));
   const fit = (tensors: ReadonlyMap<string, { shape: readonly number[] }>, model = MODEL) => {
     const told: string[] = [];
-    const found = fittingTensors(model, tensors, (place, got) => told.push(`${place}: ${got}`));
+    const found = findModelTensors(model, tensors, (place, got) => told.push(`${place}: ${got}`));
     return { ...found, told };
   };
   const without = (name: string) => new Map([...all()].filter(([other]) => other !== name));
 
   test('that a model asks for are taken, and what is missing, misshapen or more is named', () => {
-    const { weights, zeros, head, unused, told } = fit(all());
+    const { weights, zeroBiases: zeros, separateHead: head, unused, told } = fit(all());
     expect([[...weights.keys()], zeros.size, head, unused, told]).toEqual([[...all().keys()], 0, null, [], []]);
     const norm = 'model.layers.1.input_layernorm.weight';
     expect(fit(without(norm)).told).toEqual([`${norm}: no such tensor`]);
@@ -252,13 +252,13 @@ describe('the tensors of a file', () => {
   test('may have a head beside an embedding that is tied, or in its place; of another shape it is refused', () => {
     const shape = [11, 12];
     const beside = { shape };
-    expect(fit(new Map([...all(), [HEAD, beside]])).head).toBe(beside);
-    const alone = fit(new Map([...without(EMBEDDING), [HEAD, beside]]));
-    expect([alone.head, alone.weights.get(EMBEDDING), alone.told]).toEqual([null, beside, []]);
-    const wrong = fit(new Map([...all(), [HEAD, { shape: [12, 11] }]]));
-    expect([wrong.head, wrong.told]).toEqual([null, [`${HEAD}: [12,11]`]]);
+    expect(fit(new Map([...all(), [HEAD_NAME, beside]])).separateHead).toBe(beside);
+    const alone = fit(new Map([...without(EMBEDDING_NAME), [HEAD_NAME, beside]]));
+    expect([alone.separateHead, alone.weights.get(EMBEDDING_NAME), alone.told]).toEqual([null, beside, []]);
+    const wrong = fit(new Map([...all(), [HEAD_NAME, { shape: [12, 11] }]]));
+    expect([wrong.separateHead, wrong.told]).toEqual([null, [`${HEAD_NAME}: [12,11]`]]);
     const untied = { ...MODEL, tie_word_embeddings: false };
-    expect(fit(all(untied), untied)).toMatchObject({ head: null, told: [] });
+    expect(fit(all(untied), untied)).toMatchObject({ separateHead: null, told: [] });
   });
 
   test('may have biases of o_proj only where the config asks for biases, and they are apart', () => {
@@ -266,13 +266,13 @@ describe('the tensors of a file', () => {
     const biased = { ...MODEL, attention_bias: true };
     const more = (model: ModelConfig) => new Map([...all(model), [bias, { shape: [12] }]]);
     expect(fit(more(MODEL)).told).toEqual([`${bias}: an unknown tensor`]);
-    const { zeros, told, weights } = fit(more(biased), biased);
+    const { zeroBiases: zeros, told, weights } = fit(more(biased), biased);
     expect([[...zeros.keys()], told, weights.has(bias)]).toEqual([[bias], [], false]);
   });
 });
 
 test('ids of a vocabulary of words are where the words stand; ends that it lacks are left out', () => {
   const words = ['<pad>', '<bos>', 'a', '</answer>', '</call>'];
-  expect(wordIds(words)).toEqual({ pad: 0, bos: 1, ends: [4, 3] });
-  expect(wordIds(['<bos>', '<pad>', '</answer>'])).toEqual({ pad: 1, bos: 0, ends: [2] });
+  expect(wordSpecialIds(words)).toEqual({ pad: 0, bos: 1, turnEnds: [4, 3] });
+  expect(wordSpecialIds(['<bos>', '<pad>', '</answer>'])).toEqual({ pad: 1, bos: 0, turnEnds: [2] });
 });

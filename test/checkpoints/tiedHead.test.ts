@@ -4,7 +4,7 @@ import { openFolderCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';
-import { storedTensor, widened } from '../../src/model/weightSource.ts';
+import { storedTensor, readFloat32 } from '../../src/model/weightSource.ts';
 import { ADAPTERS, drawnAdapters, wholeOf } from '../adapters/made.ts';
 import { fixture, folderOf } from '../weights/fixtures.ts';
 
@@ -28,7 +28,9 @@ const other = withHead((values) => (values[values.length - 1]! += 1));
 test('a head that differs from the embedding in one number is read, and the model is not tied, whatever its config.json says', async () => {
   const { model, weights, remarks } = await openFolderCheckpoint(other);
   expect(model.tie_word_embeddings).toBe(false);
-  const [head, embedding] = await Promise.all([HEAD, EMBEDDING].map((name) => widened(storedTensor(weights, name))));
+  const [head, embedding] = await Promise.all(
+    [HEAD, EMBEDDING].map((name) => readFloat32(storedTensor(weights, name))),
+  );
   expect(head!.findIndex((x, i) => x !== embedding![i])).toBe(head!.length - 1);
   expect(remarks).toEqual([expect.stringMatching(/^lm_head\.weight differs/)]);
 });
@@ -47,8 +49,8 @@ test('a head alone is the embedding too, and a head of another shape is refused 
   });
   const plain = await openFolderCheckpoint(folderOf('qwen2'));
   const { weights } = await openFolderCheckpoint(alone);
-  expect(await widened(storedTensor(weights, EMBEDDING))).toEqual(
-    await widened(storedTensor(plain.weights, EMBEDDING)),
+  expect(await readFloat32(storedTensor(weights, EMBEDDING))).toEqual(
+    await readFloat32(storedTensor(plain.weights, EMBEDDING)),
   );
   const short = tied((tensors) => tensors.set(HEAD, { shape: [1, 16], values: new Float32Array(16) }));
   await expect(openFolderCheckpoint(short)).rejects.toThrow(/lm_head\.weight: found \[1,16\], expected \[/);
@@ -63,7 +65,7 @@ test('a merged folder keeps a head of its own, and its config.json says that it 
   expect(config['tie_word_embeddings']).toBe(false);
   const again = await openFolderCheckpoint((file) => (whole.has(file) ? bytesInMemory(file, whole.get(file)!) : null));
   expect(again.remarks).toEqual([]);
-  expect(await widened(storedTensor(again.weights, HEAD))).toEqual(await widened(storedTensor(weights, HEAD)));
+  expect(await readFloat32(storedTensor(again.weights, HEAD))).toEqual(await readFloat32(storedTensor(weights, HEAD)));
 });
 
 test('frequencies of rotary positions among the tensors are left out, which is said', async () => {

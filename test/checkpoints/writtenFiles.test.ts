@@ -25,7 +25,7 @@ const MODEL: ModelConfig = {
   ...{ num_attention_heads: 3, num_key_value_heads: 1, rms_norm_eps: 1e-5, rope_theta: 10000 },
   ...{ attention_bias: true, tie_word_embeddings: true, value_head: true },
 };
-const IDS = { pad: 0, bos: 1, ends: [4, 3] };
+const IDS = { pad: 0, bos: 1, turnEnds: [4, 3] };
 
 describe('what Transformers reads of a folder', () => {
   const json = (text: string) => JSON.parse(text) as Record<string, unknown>;

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseExperimentArguments } from '../../src/cli/experimentArguments.ts';
 import { experimentFiles } from '../../src/cli/experimentFiles.ts';
-import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
+import { trainHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { ConfigError } from '../../src/config/configProblem.ts';
 import { problemText } from '../../src/base/problem.ts';
-import { plannedRuns, resultFor } from '../../src/experiments/experimentPlan.ts';
-import { tableOf } from '../../src/experiments/resultTable.ts';
+import { plannedRuns, usableResult } from '../../src/experiments/experimentPlan.ts';
+import { resultTable } from '../../src/experiments/resultTable.ts';
 
 const problemsOf = (...args: string[]) => {
   try {
@@ -62,7 +62,7 @@ describe('a run and its files', () => {
     if (!run) throw new Error('want a run');
     const trained = { ...run, config: { ...run.config, evalTasks: 16 } };
     const told: RunMessage[] = [];
-    await runHere(trained, (message) => told.push(message));
+    await trainHere(trained, (message) => told.push(message));
     const done = told.find((message) => message.type === 'done');
     if (!done) throw new Error(`want a log, got ${JSON.stringify(told)}`);
 
@@ -75,10 +75,10 @@ describe('a run and its files', () => {
     expect(result.curve).toHaveLength(1);
     const read = [...(await files.read()).values()];
     expect(read).toEqual([result]);
-    expect(resultFor(run, read)).toBeUndefined(); // it was run with fewer tasks to evaluate
-    expect(resultFor(trained, read)).toEqual(result);
+    expect(usableResult(run, read)).toBeUndefined(); // it was run with fewer tasks to evaluate
+    expect(usableResult(trained, read)).toEqual(result);
 
-    const markdown = await files.write(tableOf(plan, read), read);
+    const markdown = await files.write(resultTable(plan, read), read);
     expect(readFileSync(path.join(folder, 'rollout-shaping.md'), 'utf8')).toBe(markdown);
     expect(readFileSync(path.join(folder, 'rollout-shaping.csv'), 'utf8')).toMatch(/^group,arm,runs/);
 

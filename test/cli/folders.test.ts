@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
-import { readFolder, tryFolder, WHOLE, writeFolder } from '../../src/cli/diskFolders.ts';
+import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
+import { readFolder, checkWritable, COMPLETED_FOLDER, writeFolder } from '../../src/cli/diskFolders.ts';
 
 let folder = '';
 beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'folders-'))));
@@ -25,22 +25,22 @@ test('files in a folder of their own are written a second time, and nothing half
 
 test('a write that was killed between two of its files is brought to its end by the next reader, folders too', async () => {
   await writeFolder(at('killed'), files({ 'config.json': 'old', 'model/config.json': 'old' }));
-  mkdirSync(at('killed', WHOLE, 'model'), { recursive: true });
-  writeFileSync(at('killed', WHOLE, 'config.json'), 'new');
-  writeFileSync(at('killed', WHOLE, 'model', 'config.json'), 'new');
+  mkdirSync(at('killed', COMPLETED_FOLDER, 'model'), { recursive: true });
+  writeFileSync(at('killed', COMPLETED_FOLDER, 'config.json'), 'new');
+  writeFileSync(at('killed', COMPLETED_FOLDER, 'model', 'config.json'), 'new');
   const read = await readFolder(at('killed'));
   expect(new TextDecoder().decode(read.get('config.json'))).toBe('new');
   expect(text('killed', 'model', 'config.json')).toBe('new');
-  expect(existsSync(at('killed', WHOLE))).toBe(false);
+  expect(existsSync(at('killed', COMPLETED_FOLDER))).toBe(false);
 });
 
 test('a checkpoint leaves no file of the one before it; files that are no checkpoint leave a checkpoint as it is', async () => {
-  const first = { [FILES.manifest]: 'a', [FILES.weights]: 'a', [FILES.valueHead]: 'a' };
+  const first = { [FILE_NAMES.manifest]: 'a', [FILE_NAMES.weights]: 'a', [FILE_NAMES.valueHead]: 'a' };
   await writeFolder(at('kept'), files(first));
-  await writeFolder(at('kept'), files({ 'run.sh': 'b', [FILES.card]: 'b' }));
-  expect(readdirSync(at('kept')).sort()).toEqual([...Object.keys(first), FILES.card, 'run.sh'].sort());
-  await writeFolder(at('kept'), files({ [FILES.manifest]: 'c', [FILES.weights]: 'c' }));
-  expect(readdirSync(at('kept')).sort()).toEqual([FILES.manifest, FILES.weights, 'run.sh'].sort());
+  await writeFolder(at('kept'), files({ 'run.sh': 'b', [FILE_NAMES.card]: 'b' }));
+  expect(readdirSync(at('kept')).sort()).toEqual([...Object.keys(first), FILE_NAMES.card, 'run.sh'].sort());
+  await writeFolder(at('kept'), files({ [FILE_NAMES.manifest]: 'c', [FILE_NAMES.weights]: 'c' }));
+  expect(readdirSync(at('kept')).sort()).toEqual([FILE_NAMES.manifest, FILE_NAMES.weights, 'run.sh'].sort());
 });
 
 test('a place where the system makes no folders, a file in the way and a file above end in a sentence, at once', async ({
@@ -48,11 +48,13 @@ test('a place where the system makes no folders, a file in the way and a file ab
 }) => {
   skip(!existsSync('/proc/self'), 'a system without /proc');
   writeFileSync(at('a file'), 'mine');
-  await expect(tryFolder('/proc/x/y')).rejects.toThrow(/^\/proc\/x cannot be written to: .* Choose another place\.$/);
+  await expect(checkWritable('/proc/x/y')).rejects.toThrow(
+    /^\/proc\/x cannot be written to: .* Choose another place\.$/,
+  );
   await expect(writeFolder('/proc/x', files({ a: '' }))).rejects.toThrow(/^\/proc\/x cannot be written to/);
-  await expect(tryFolder('/proc/x.zip')).rejects.toThrow(/^\/proc cannot be written to/);
-  await expect(tryFolder(at('a file'))).rejects.toThrow(/a file of that name is in the way/);
-  await expect(tryFolder(at('a file', 'x'))).rejects.toThrow(/a part of its path is a file/);
-  await tryFolder(at('new', 'deep'));
+  await expect(checkWritable('/proc/x.zip')).rejects.toThrow(/^\/proc cannot be written to/);
+  await expect(checkWritable(at('a file'))).rejects.toThrow(/a file of that name is in the way/);
+  await expect(checkWritable(at('a file', 'x'))).rejects.toThrow(/a part of its path is a file/);
+  await checkWritable(at('new', 'deep'));
   expect(readdirSync(at('new', 'deep'))).toEqual([]);
 });

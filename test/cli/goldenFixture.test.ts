@@ -57,10 +57,10 @@ test('of 6,000 damaged fixtures each is refused by its name, or holds finite inp
   const judge = fc.property(cases, (what) => {
     const file = 'length' in what ? withHeader((text) => replaced(text, what)) : damaged(FIXTURE, what).buffer;
     const isRead = reads(() => {
-      const { record, given, model, rows, length, adamwSteps } = parseGolden('x', file);
+      const { record, givenCredit, model, rows, length, adamwSteps } = parseGolden('x', file);
       expect(record.tokens.length).toBe(rows * length);
       expect(record.tokens.every((id) => id >= 0 && id < model.vocab_size)).toBe(true);
-      for (const table of Object.values(given as unknown as Record<string, Float32Array>))
+      for (const table of Object.values(givenCredit as unknown as Record<string, Float32Array>))
         expect(table.length === rows * length && table.every(Number.isFinite)).toBe(true);
       expect(adamwSteps).toBeGreaterThan(0);
     });

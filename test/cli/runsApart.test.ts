@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runInProcesses } from '../../src/cli/runInProcesses.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { resultOf } from '../../src/experiments/runResult.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { resultFromRun } from '../../src/experiments/runResult.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 
 /** A program in place of the one that trains: what it does is the name of the arm. */
 const PROGRAM = `
@@ -50,9 +50,9 @@ function train(
         pids.push(update);
         if (begun.length === stopAt) stop.abort();
       },
-      keep: async ({ arm, config }, log) => {
+      storeLog: async ({ arm, config }, log) => {
         await Promise.resolve(keep?.(arm));
-        return resultOf(bareRun({ id: 0, name: log, started: '', begun: config }), 'test');
+        return resultFromRun(runWithDefaults({ id: 0, name: log, started: '', begun: config }), 'test');
       },
       onDone: ({ arm }, result) => account.push(`${arm}: ${result.arm}`),
       onFailure: ({ arm }, why) => account.push(`${arm}: ${why}`),

@@ -95,13 +95,13 @@ test('each run of a sweep opens on the page, with every curve and the number tha
   const table = JSON.parse(tables('opened')[1] ?? '') as { rows: { knobs: { learningRate: number }; values: number[] }[] }; // prettier-ignore
   const rows = table.rows.map(({ knobs: { learningRate }, values }) => [learningRate, values]);
   const rates = [...new Set(read.map(({ begun }) => begun.learningRate))];
-  const lastOf = (rate: number) => read.filter(({ begun }) => begun.learningRate === rate).map(({ series }) => series.get('eval/success')?.latest); // prettier-ignore
+  const lastOf = (rate: number) => read.filter(({ begun }) => begun.learningRate === rate).map(({ series }) => series.get('eval/success')?.lastValue); // prettier-ignore
   expect(Object.fromEntries(rates.map((rate) => [rate, lastOf(rate)]))).toEqual(Object.fromEntries(rows));
   for (const run of read) {
     expect(run).toMatchObject({ update: 2, name: `${run.arm}, seed ${run.begun.seed}` });
     expect(run.seconds).toBeGreaterThan(0);
     expect(run.series.get('rollout/success')?.points.x).toEqual(Uint32Array.of(1, 2));
-    for (const curve of ['actor/entropy', 'actor/grad_norm', 'time/update'] as const) expect(run.series.get(curve)?.last).toBe(2); // prettier-ignore
+    for (const curve of ['actor/entropy', 'actor/grad_norm', 'time/update'] as const) expect(run.series.get(curve)?.lastUpdate).toBe(2); // prettier-ignore
   }
 });
 

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bytesUpTo } from '../../src/formats/tfevents.ts';
+import { intactBytesUpTo } from '../../src/formats/tfevents.ts';
 import { type Ended, type Programs, programsIn } from './programsIn.ts';
 
 let programs: Programs;
@@ -37,12 +37,12 @@ const events = (name: string) => {
 };
 const records = (name: string) => {
   const bytes = events(name);
-  return Array.from({ length: 121 }, (_, update) => bytesUpTo(bytes, update));
+  return Array.from({ length: 121 }, (_, update) => intactBytesUpTo(bytes, update));
 };
 /** Whether an event file holds an update: two looks through it, for the program does not wait. */
 const tells = (name: string, update: number) => {
   const bytes = events(name);
-  return bytesUpTo(bytes, update) > bytesUpTo(bytes, update - 1);
+  return intactBytesUpTo(bytes, update) > intactBytesUpTo(bytes, update - 1);
 };
 /** The last update that an event file holds. */
 const toldUpdate = (name: string) => new Set(records(name)).size - 1;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
@@ -70,8 +70,8 @@ test.each(DEVICES)(
     await stepped(page, 1);
     const before = await checksum(page);
     const files = new Map(checkpointFiles(await packed(await at(1))));
-    files.delete(FILES.manifest); // now it is another program's
-    files.set(FILES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
+    files.delete(FILE_NAMES.manifest); // now it is another program's
+    files.set(FILE_NAMES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
     await drop(page, { 'gpt2.zip': zipOf(files) });
     const dialog = page.getByRole('dialog', { name: 'Import a checkpoint' });
     await dialog.getByText('gpt2.zip can’t be imported.').waitFor();
@@ -85,7 +85,7 @@ test.each(DEVICES)(
     await dialog.getByText('a name that leads elsewhere').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await dialog.waitFor({ state: 'detached' });
-    files.set(FILES.config, checkpointFiles(await packed(await at(1))).get(FILES.config) ?? new Uint8Array());
+    files.set(FILE_NAMES.config, checkpointFiles(await packed(await at(1))).get(FILE_NAMES.config) ?? new Uint8Array());
     await drop(page, { 'plain.zip': zipOf(files) });
     await dialog.getByText('an external model, Llama').waitFor();
     expect(await axe(page)).toEqual([]);

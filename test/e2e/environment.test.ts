@@ -183,7 +183,9 @@ test('on a phone a template is exported as the zip that the command writes; a fi
   const settings = classSettings(sandbox.statics);
   sandbox.dispose();
   const { name, text } = file;
-  expect(sums(files)).toEqual(sums(exportFolder({ file: { name, text }, declaration, settings, machine })));
+  expect(sums(files)).toEqual(
+    sums(exportFolder({ file: { name, text }, declaration, settings, quickjsWasm: machine })),
+  );
 
   // the same file again: its check is over
   const states: string[] = [];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
@@ -121,7 +121,7 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
 
   const zip = await exported(page);
   const files = filesOfZip('run.zip', zip);
-  expect(new TextDecoder().decode(files.get(FILES.environment))).toBe(MENDED);
+  expect(new TextDecoder().decode(files.get(FILE_NAMES.environment))).toBe(MENDED);
   const sent = readCheckpointFiles(files);
   expect(sent.kind === 'ours' && sent.run.changes).toEqual([{ update: 3, text: 'environment loops.ts' }]);
   expect(problems).toEqual([]);

@@ -71,7 +71,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
     for (const seed of SEEDS.slice(0, 200)) {
       const draw = random(seed, 5, 80);
       const episode = env.splits.shifted.reset(seed, noisy.settings);
-      let state = episode.state;
+      let state = episode.grammarState;
       for (let over = false, turn = 0; !over; turn++) {
         const action = turn % 2 === 0 ? episode.expert() : episode.demonstrate(0.5, draw);
         for (const token of action) {
@@ -81,7 +81,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
         }
         expect(stop[state]).toBe(1);
         const result = episode.step(action, noisy.settings);
-        state = result.state;
+        state = result.grammarState;
         over = result.stop !== null;
       }
     }
@@ -93,7 +93,7 @@ describe.each(FIELDS.env.choices)('%s, over 1,000 seeds', (name) => {
     for (const seed of SEEDS.slice(0, 200)) {
       const episode = thinking.env.reset(seed, thinking.settings);
       const action = episode.expert();
-      const end = action.reduce((state, token) => next[state * vocabulary + token] ?? -1, episode.state);
+      const end = action.reduce((state, token) => next[state * vocabulary + token] ?? -1, episode.grammarState);
       expect(stop[end]).toBe(1);
       expect(episode.step(action, thinking.settings)).toMatchObject({ valid: true, parts: { think: 0.25 } });
     }

@@ -5,7 +5,7 @@ import type { Episode, Reset } from '../../src/envs/env.ts';
 import { wordsOf } from '../../src/envs/lexicalIndex.ts';
 import { expertPlay, play, subject } from './checker.ts';
 
-const { corpus, questions, words } = openDocuments();
+const { corpus, questions, commonWords: words } = openDocuments();
 const textOf = new Map(corpus.passages.map(({ title, text }) => [title, text]));
 const read = (title: string) =>
   `${title} ${wordsOf(textOf.get(title) ?? '')
@@ -79,7 +79,7 @@ describe('the questions', () => {
     expect(splits(env.reset)).toEqual(new Set(['train']));
     expect(splits(env.demonstration)).toEqual(new Set(['train']));
     expect(splits(env.splits.heldOut?.reset)).toEqual(new Set(['held-out']));
-    expect(splits(env.retrieved)).toEqual(new Set(['held-out']));
+    expect(splits(env.naiveRag)).toEqual(new Set(['held-out']));
     expect(splits(env.splits.entities?.reset)).toEqual(new Set(['unread']));
     expect(splits(env.splits.shifted.reset)).toEqual(new Set(['unread']));
     expect(drawn(env.splits.shifted.reset).every(({ passages }) => passages.length === 2)).toBe(true);
@@ -268,14 +268,14 @@ describe('naive RAG', () => {
   it('searches once with the words of the question that carry its topic, and then can only answer', () => {
     const { next, vocabulary } = env.grammar(true);
     for (let seed = 0; seed < 100; seed++) {
-      const episode = env.retrieved!(seed, settings);
+      const episode = env.naiveRag!(seed, settings);
       const plain = env.splits.heldOut!.reset(seed, settings);
       expect(episode.question).toBe(plain.question);
       const [search] = viewOf(episode).searches;
       const asked = wordsOf(episode.question).map((word) => word.toLowerCase());
       for (const word of wordsOf(search?.query.toLowerCase() ?? '')) expect(asked).toContain(word);
       expect(said(episode, episode.prompt)).toContain(`</call> <obs> ${search?.passages[0]?.title ?? 'nothing'}`);
-      const legal = env.vocabulary.filter((_, v) => (next[episode.state * vocabulary + v] ?? -1) >= 0);
+      const legal = env.vocabulary.filter((_, v) => (next[episode.grammarState * vocabulary + v] ?? -1) >= 0);
       expect(legal).toEqual(['<answer>']);
       expect(episode.prompt.length + 4).toBeLessThanOrEqual(env.maxTokens);
     }

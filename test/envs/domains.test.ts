@@ -65,7 +65,7 @@ describe('naive RAG', () => {
 
   it('is a task held out with the first hop in its prompt, and one turn that can only answer', () => {
     for (let seed = 0; seed < 40; seed++) {
-      const episode = env.retrieved!(seed, settings);
+      const episode = env.naiveRag!(seed, settings);
       const plain = env.splits.heldOut!.reset(seed, settings);
       const { entities, relations, gold, answer } = graphOf(episode);
       expect(graphOf(plain).gold).toEqual(gold);
@@ -80,7 +80,7 @@ describe('naive RAG', () => {
       );
 
       const { next, vocabulary } = env.grammar(true);
-      const legal = env.vocabulary.filter((_, v) => next[episode.state * vocabulary + v]! >= 0);
+      const legal = env.vocabulary.filter((_, v) => next[episode.grammarState * vocabulary + v]! >= 0);
       expect(legal).toEqual(['<answer>']);
       expect(solve(episode, settings)).toMatchObject({ turns: 1, stop: 'answered', success: first!.to === answer });
       expect(episode.prompt.length + 3).toBeLessThanOrEqual(env.maxTokens);
@@ -90,16 +90,16 @@ describe('naive RAG', () => {
   it('ends after one turn when the grammar is off too', () => {
     const free = { ...settings, grammar: false };
     const call = ['<call>', 'ada', 'boss', '</call>'].map((word) => env.vocabulary.indexOf(word));
-    expect(env.retrieved!(1, free).step(call, free)).toMatchObject({ truncated: true, stop: 'turns', observation: [] });
+    expect(env.naiveRag!(1, free).step(call, free)).toMatchObject({ truncated: true, stop: 'turns', observation: [] });
   });
 
   it('finds nothing when the tool fails', () => {
     const failing = { ...settings, failureRate: 0.9 };
-    const ends = Array.from({ length: 50 }, (_, seed) => words(env, env.retrieved!(seed, failing).prompt).slice(-3));
+    const ends = Array.from({ length: 50 }, (_, seed) => words(env, env.naiveRag!(seed, failing).prompt).slice(-3));
     expect(ends.filter((end) => end.join(' ') === '<obs> none </obs>').length).toBeGreaterThan(35);
   });
 
   it('has no place in number hunt', () => {
-    expect(createEnv(parseConfig({ env: 'number-hunt' })).retrieved).toBeUndefined();
+    expect(createEnv(parseConfig({ env: 'number-hunt' })).naiveRag).toBeUndefined();
   });
 });

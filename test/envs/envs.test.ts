@@ -25,14 +25,14 @@ function play(env: ToolEnv, settings: EnvSettings, seed: number, choose: Choose)
   const episode = env.reset(seed, settings);
   const turns: TurnResult[] = [];
   const actions: (readonly number[])[] = [];
-  let state = episode.state;
+  let state = episode.grammarState;
   let over = false;
   while (!over) {
     const action = choose(episode, turns.length, state);
     const result = episode.step(action, settings);
     actions.push(action);
     turns.push(result);
-    state = result.state;
+    state = result.grammarState;
     over = result.terminated || result.truncated;
   }
   const total = turns.reduce((sum, result) => sum + paid(result), 0);
@@ -275,8 +275,8 @@ describe('multi-hop search', () => {
     const { turns } = play(env, settings, 4, (episode, turn) =>
       turn < 3 ? ids(env, '<call> ada boss </call>') : episode.expert(),
     );
-    expect(next[env.reset(4, settings).state * vocabulary + callId]).toBeGreaterThanOrEqual(0);
-    expect(next[turns[2]!.state * vocabulary + callId]).toBe(-1);
+    expect(next[env.reset(4, settings).grammarState * vocabulary + callId]).toBeGreaterThanOrEqual(0);
+    expect(next[turns[2]!.grammarState * vocabulary + callId]).toBe(-1);
   });
 
   it('says so when the tool fails, and repeats the failure on replay', () => {

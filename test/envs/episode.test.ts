@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type EnvSettings, NO_REWARD_SETTINGS } from '../../src/envs/env.ts';
 import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episodeRules.ts';
-import { tagSpeech } from '../../src/envs/tagSpeech.ts';
-import { vocabulary } from '../../src/envs/vocab.ts';
+import { tagCodec } from '../../src/envs/tagCodec.ts';
+import { buildVocabulary } from '../../src/envs/vocab.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 
-const WORDS = vocabulary(['up', 'down', 'key']);
+const WORDS = buildVocabulary(['up', 'down', 'key']);
 const SETTINGS: EnvSettings = {
   ...NO_REWARD_SETTINGS,
   ...{ outcomeReward: 2, processReward: 0.5, invalidPenalty: 0.1, thinkReward: 0.3, turnCost: 0.05 },
@@ -25,7 +25,7 @@ function task(more: Partial<Task> = {}) {
       asked.push(`answer ${turn}`);
       return { observation: [], progress: 0, stop: 'answered', success: word === 'key' };
     },
-    needs: (turn) => {
+    neededWords: (turn) => {
       asked.push(`needs ${turn}`);
       return ['key'];
     },
@@ -41,7 +41,12 @@ const begin = (more: Partial<Task> = {}, { think = false, maxTurns = 3, settings
   const { made, asked } = task(more);
   const stateOf = (turn: number) => turn;
   return {
-    episode: beginEpisode(made, { speech: tagSpeech(WORDS, think), maxTurns, think, stateOf }, 7, settings),
+    episode: beginEpisode(
+      made,
+      { turnCodec: tagCodec(WORDS, think), maxTurns, think, grammarStateOf: stateOf },
+      7,
+      settings,
+    ),
     asked,
   };
 };
@@ -50,7 +55,7 @@ const say = (text: string) => WORDS.ids(text.split(' '));
 describe('a turn', () => {
   it('that calls is answered between tags, costs a call, and leads to the next turn’s state', () => {
     const { episode, asked } = begin();
-    expect(episode.state).toBe(1);
+    expect(episode.grammarState).toBe(1);
     const result = episode.step(say('<call> up </call>'), SETTINGS);
     expect(result).toMatchObject({ valid: true, toolCall: true, waited: 0, stop: null, success: false, thinkEnd: -1 });
     expect(result.observation).toEqual(say('<obs> key </obs>'));
@@ -63,7 +68,7 @@ describe('a turn', () => {
       turnCost: -0.05,
       preference: 0,
     });
-    expect(result.state).toBe(2);
+    expect(result.grammarState).toBe(2);
     expect(asked).toEqual(['call 1']); // what is needed is asked for where thinking is paid alone
     expect(episode.step(say('<call> key </call>'), SETTINGS).parts.process).toBe(0.5);
   });
@@ -99,10 +104,10 @@ describe('a turn', () => {
     const { episode } = begin();
     const won = episode.step(say('<answer> key </answer>'), SETTINGS);
     expect(won).toMatchObject({ terminated: true, truncated: false, stop: 'answered', success: true, toolCall: false });
-    expect([won.observation, won.state, won.parts.outcome]).toEqual([[], 0, 2]);
+    expect([won.observation, won.grammarState, won.parts.outcome]).toEqual([[], 0, 2]);
     expect(() => episode.step(say('<call> up </call>'), SETTINGS)).toThrow(/is over/);
     expect(begin().episode.step(say('<answer> up </answer>'), SETTINGS).parts.outcome).toBe(0);
-    const half = { observation: [], progress: 0, stop: 'answered', success: false, payoff: 0.5 } as const;
+    const half = { observation: [], progress: 0, stop: 'answered', success: false, outcomeShare: 0.5 } as const;
     const shared = begin({ answer: () => half }).episode;
     expect(shared.step(say('<answer> up </answer>'), SETTINGS).parts.outcome).toBe(1);
   });
@@ -111,7 +116,7 @@ describe('a turn', () => {
     const { episode } = begin({}, { maxTurns: 2 });
     episode.step(say('<call> up </call>'), SETTINGS);
     const last = episode.step(say('<call> up </call>'), SETTINGS);
-    expect(last).toMatchObject({ truncated: true, terminated: false, stop: 'turns', state: 0 });
+    expect(last).toMatchObject({ truncated: true, terminated: false, stop: 'turns', grammarState: 0 });
     expect(last.observation).toEqual([]);
   });
 
@@ -142,7 +147,7 @@ describe('waiting for a tool', () => {
   it('uses up turns but the last, which everything after counts', () => {
     const { episode, asked } = begin({}, { maxTurns: 5, settings: slow, think: true });
     const result = episode.step(say('<call> up </call>'), slow);
-    expect(result).toMatchObject({ waited: 3, stop: null, state: 5 });
+    expect(result).toMatchObject({ waited: 3, stop: null, grammarState: 5 });
     episode.step(say('<call> up </call>'), slow);
     expect(asked).toEqual(['needs 1', 'call 1', 'needs 5', 'call 2']);
   });

@@ -28,7 +28,7 @@ describe('a tool that answers late', () => {
       const waited = turns.reduce((sum, turn) => sum + turn.waited, 0);
       expect(turns.at(-1)).toMatchObject({ stop: 'answered', waited: 0 });
       expect(turns.length + waited).toBeLessThanOrEqual(config.maxTurns);
-      for (const [i, { state, waited: now }] of turns.slice(0, -1).entries()) {
+      for (const [i, { grammarState: state, waited: now }] of turns.slice(0, -1).entries()) {
         const spent = i + 1 + turns.slice(0, i + 1).reduce((sum, turn) => sum + turn.waited, 0);
         const legal = env.vocabulary.flatMap((_, v) => (next[state * vocabulary + v]! >= 0 ? [v] : []));
         if (spent === config.maxTurns - 1) expect(legal).toEqual([answer]);

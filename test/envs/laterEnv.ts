@@ -1,5 +1,5 @@
 import type { Episode, Reset, ToolEnv } from '../../src/envs/env.ts';
-import { laterReset } from '../../src/envs/laterReset.ts';
+import { asyncReset } from '../../src/envs/asyncReset.ts';
 
 /** How often an environment was asked, and how many at once. */
 export interface Crossings {
@@ -11,7 +11,7 @@ export interface Crossings {
 
 /** The same environment without the baseline of naive RAG, which only one that answers at once can have. */
 export function withoutRetrieved(env: ToolEnv): ToolEnv {
-  const { retrieved: _, ...others } = env;
+  const { naiveRag: _, ...others } = env;
   return others;
 }
 
@@ -19,7 +19,7 @@ export function withoutRetrieved(env: ToolEnv): ToolEnv {
 export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossings: Crossings } {
   const crossings: Crossings = { opened: [], answered: [], left: new Set(), closed: 0 };
   const later = (reset: Reset): Reset =>
-    laterReset({
+    asyncReset({
       keyOf: (seed, settings) => reset(seed, settings).key,
       open: async (tasks, settings) => {
         await moment();
@@ -38,13 +38,13 @@ export function laterEnv(env: ToolEnv): { readonly env: ToolEnv; readonly crossi
         heldOut: heldOut && { ...heldOut, reset: later(heldOut.reset) },
         shifted: { ...shifted, reset: later(shifted.reset) },
       },
-      later: {
+      asyncAnswers: {
         answer: async (turns) => {
           await moment();
           crossings.answered.push(turns.length);
           return turns.map(({ episode, action, settings }) => episode.step(action, settings));
         },
-        leave: (episodes) => episodes.forEach((episode) => crossings.left.add(episode)),
+        release: (episodes) => episodes.forEach((episode) => crossings.left.add(episode)),
         close: () => void crossings.closed++,
       },
     },

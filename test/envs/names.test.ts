@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { beginEpisode, type Task } from '../../src/envs/episodeRules.ts';
-import { tagSpeech } from '../../src/envs/tagSpeech.ts';
+import { tagCodec } from '../../src/envs/tagCodec.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { vocabulary } from '../../src/envs/vocab.ts';
+import { buildVocabulary } from '../../src/envs/vocab.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 import { trainSampling } from '../../src/rl/settings.ts';
 import { fakePolicy } from '../rl/fakePolicy.ts';
@@ -12,19 +12,19 @@ const config = parseConfig({ env: 'multi-hop' });
 const settings = envSettings(config);
 
 describe('names bound per episode', () => {
-  const words = vocabulary(['e0', 'e1']);
+  const words = buildVocabulary(['e0', 'e1']);
   const task: Task = {
     key: 'one',
     prompt: ['<bos>', 'e1'],
     question: 'Where is Peru?',
     call: () => null,
     answer: () => null,
-    needs: () => [],
+    neededWords: () => [],
     expert: () => [],
     demonstrate: () => [],
     view: () => ({ kind: 'number-line', range: 2, target: 0, guesses: [] }),
   };
-  const rules = { speech: tagSpeech(words, false), maxTurns: 1, think: false, stateOf: () => 0 };
+  const rules = { turnCodec: tagCodec(words, false), maxTurns: 1, think: false, grammarStateOf: () => 0 };
 
   it('are told by token id', () => {
     const { names } = beginEpisode({ ...task, names: new Map([['e1', 'Peru']]) }, rules, 3, settings);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { expert, playOut, rule } from '../../src/envs/players.ts';
+import { expertPlayer, playToEnd, rulePlayer } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 
 const TASKS = 600;
@@ -16,7 +16,10 @@ function expertSolves(retriever: 'agent' | 'first' | 'question') {
   let turns = 0;
   for (let seed = 0; seed < TASKS; seed++) {
     const table = { env, settings, begin: env.splits.heldOut!.reset };
-    const { success, taken } = playOut(openEpisode(table, { seed, environmentSeed: seed }), expert);
+    const { success, finishedTurns: taken } = playToEnd(
+      openEpisode(table, { seed, environmentSeed: seed }),
+      expertPlayer,
+    );
     turns += taken.length;
     if (success) solved++;
   }
@@ -57,7 +60,8 @@ describe('a simple rule', () => {
     const settings = envSettings(config);
     let solved = 0;
     for (let seed = 0; seed < TASKS; seed++) {
-      if (playOut(openEpisode({ env: made, settings }, { seed, environmentSeed: seed }), rule).success) solved++;
+      if (playToEnd(openEpisode({ env: made, settings }, { seed, environmentSeed: seed }), rulePlayer).success)
+        solved++;
     }
     return solved / TASKS;
   };

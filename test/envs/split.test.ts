@@ -70,29 +70,29 @@ describe.each(KNOBS)('%s %o', (name, knobs) => {
   if (heldOut) {
     it('evaluates and retrieves for no task that it trains on or demonstrates', () => {
       const met = new Set(trained.map(contentOf));
-      for (const begin of [heldOut.reset, entities?.reset, shifted.reset, env.retrieved]) {
+      for (const begin of [heldOut.reset, entities?.reset, shifted.reset, env.naiveRag]) {
         if (!begin) continue;
         const again = drawn(begin, (i) => evalTaskSeed(3, i)).filter((episode) => met.has(contentOf(episode)));
         expect(again.map(contentOf)).toEqual([]);
         // a seed of training leads to no such task either
         expect(drawn(begin, forTraining).filter((episode) => met.has(contentOf(episode)))).toEqual([]);
       }
-      expect(env.allTasks).toBeUndefined();
+      expect(env.taskCount).toBeUndefined();
     });
 
     it('puts one retrieval into the prompt of the tasks it holds out', () => {
-      if (!env.retrieved) return;
+      if (!env.naiveRag) return;
       for (let i = 0; i < 40; i++) {
         const seed = evalTaskSeed(3, i);
-        expect(env.retrieved(seed, settings).key).toBe(heldOut.reset(seed, settings).key);
+        expect(env.naiveRag(seed, settings).key).toBe(heldOut.reset(seed, settings).key);
       }
     });
   } else {
     it('has as many tasks as it says, each of them once in so many consecutive seeds', () => {
       const all = new Set(trained.map(contentOf));
-      expect(all.size).toBe(env.allTasks);
+      expect(all.size).toBe(env.taskCount);
       for (const first of [0, 5, evalTaskSeed(3, 0)]) {
-        const block = Array.from({ length: env.allTasks! }, (_, i) => contentOf(env.reset(first + i, settings)));
+        const block = Array.from({ length: env.taskCount! }, (_, i) => contentOf(env.reset(first + i, settings)));
         expect(new Set(block)).toEqual(all);
       }
       expect(entities).toBeUndefined();

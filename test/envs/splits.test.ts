@@ -37,7 +37,7 @@ describe.each(ASKING)('of %s', (name) => {
   });
 
   it('naive RAG is asked what is held out, and nothing that is trained on', () => {
-    const retrieved = questions(env.retrieved!, 400);
+    const retrieved = questions(env.naiveRag!, 400);
     expect(shared(retrieved, trained)).toEqual([]);
     expect(shared(retrieved, heldOut).length).toBeGreaterThan(0.8 * retrieved.size);
   });
@@ -66,7 +66,7 @@ function noted(env: ToolEnv) {
   };
   return {
     begun,
-    env: { ...env, reset: noting('trained', env.reset), retrieved: noting('retrieved', env.retrieved!), splits },
+    env: { ...env, reset: noting('trained', env.reset), naiveRag: noting('retrieved', env.naiveRag!), splits },
   };
 }
 

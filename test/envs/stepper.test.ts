@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { demonstrator, expert, playOut, randomPlayer } from '../../src/envs/players.ts';
+import { demonstrator, expertPlayer, playToEnd, randomPlayer } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper } from '../../src/envs/stepper.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -12,14 +12,14 @@ const three = (role: Role) => [role, role, role].map((each) => [each, 1]);
 const SEEDS = { seed: 5, environmentSeed: 5 };
 
 /** An episode of number hunt with six turns, and how to write words in it. */
-function hunt(knobs: Readonly<Record<string, unknown>> = {}, room?: number) {
+function hunt(knobs: Readonly<Record<string, unknown>> = {}, maxTokens?: number) {
   const config = parseConfig({ env: 'number-hunt', range: 16, maxTurns: 6, turnCost: 0.05, ...knobs });
   const env = createEnv(config);
-  const table = { env, settings: envSettings(config), ...(room !== undefined && { room }) };
+  const table = { env, settings: envSettings(config), ...(maxTokens !== undefined && { maxTokens }) };
   const stepper = openEpisode(table, SEEDS);
   const id = (word: string) => env.vocabulary.indexOf(word);
   const say = (words: string) => words.split(' ').forEach((word) => stepper.take(id(word)));
-  const read = () => stepper.written.map(({ token }) => env.vocabulary[token]).join(' ');
+  const read = () => stepper.tokens.map(({ token }) => env.vocabulary[token]).join(' ');
   return { env, table, stepper, id, say, read };
 }
 
@@ -27,15 +27,15 @@ describe('an episode under way', () => {
   it('begins with the prompt, and has the agent write a turn before the environment answers', () => {
     const { stepper, say, read } = hunt();
     const prompt = read();
-    expect(stepper.written.every(({ role, turn }) => role === Role.prompt && turn === 0)).toBe(true);
+    expect(stepper.tokens.every(({ role, turn }) => role === Role.prompt && turn === 0)).toBe(true);
     say('<call> 9');
-    expect([stepper.turnTokens, stepper.turn, read()]).toEqual([2, 1, `${prompt} <call> 9`]);
+    expect([stepper.turnLength, stepper.turn, read()]).toEqual([2, 1, `${prompt} <call> 9`]);
     say('</call>');
     expect(read()).toMatch(/<call> 9 <\/call> <obs> (higher|lower) <\/obs>$/);
-    expect([stepper.turnTokens, stepper.turn]).toEqual([0, 2]);
-    const roles = stepper.written.slice(prompt.split(' ').length).map(({ role, turn }) => [role, turn]);
+    expect([stepper.turnLength, stepper.turn]).toEqual([0, 2]);
+    const roles = stepper.tokens.slice(prompt.split(' ').length).map(({ role, turn }) => [role, turn]);
     expect(roles).toEqual([...three(Role.action), ...three(Role.observation)]);
-    expect(stepper.taken).toMatchObject([{ turn: 1, valid: true, toolCall: true, waited: 0 }]);
+    expect(stepper.finishedTurns).toMatchObject([{ turn: 1, valid: true, toolCall: true, waited: 0 }]);
   });
 
   it('says what may be drawn, and how much before the environment speaks', () => {
@@ -56,11 +56,11 @@ describe('an episode under way', () => {
     expect(() => stepper.take(id('<call>'))).toThrow(/the grammar does not allow token \d+ there/);
     expect(read()).toBe(before);
     say('3 </call>');
-    playOut(stepper, expert);
+    playToEnd(stepper, expertPlayer);
     expect(stepper).toMatchObject({ stop: 'found', success: true, budget: 0 });
     expect([stepper.allowed(), stepper.allows(id('<call>'))]).toEqual([[], false]);
     expect(() => stepper.take(id('<call>'))).toThrow(/token \d+ comes after the end/);
-    expect(stepper.written.at(-1)!.role).toBe(Role.action);
+    expect(stepper.tokens.at(-1)!.role).toBe(Role.action);
   });
 
   it.each([
@@ -68,12 +68,12 @@ describe('an episode under way', () => {
     ['off', 5, Role.observation],
   ] as const)('with rewardOnLastAction %s pays a turn at its token %i', (rewardOnLastAction, later, role) => {
     const { stepper, say } = hunt({ rewardOnLastAction });
-    const first = stepper.written.length;
+    const first = stepper.tokens.length;
     say('<call> 9 </call>');
-    expect(stepper.payments).toEqual([{ at: first + later, part: 'turnCost', reward: -0.05 }]);
-    expect([stepper.written.length, stepper.written[first + later]!.role]).toEqual([first + 6, role]);
+    expect(stepper.tokenRewards).toEqual([{ tokenIndex: first + later, part: 'turnCost', reward: -0.05 }]);
+    expect([stepper.tokens.length, stepper.tokens[first + later]!.role]).toEqual([first + 6, role]);
     say('<call> 8 </call>');
-    expect(stepper.parts).toMatchObject({ turnCost: -0.1, outcome: 0 });
+    expect(stepper.rewardSums).toMatchObject({ turnCost: -0.1, outcome: 0 });
   });
 
   it('pays a think span on its closing tag, wherever the rest is paid', () => {
@@ -81,30 +81,30 @@ describe('an episode under way', () => {
     say('<call> 9 </call>');
     say('<call> 4 </call>');
     for (const token of stepper.episode.expert()) stepper.take(token);
-    const thought = stepper.payments.filter(({ part }) => part === 'think');
+    const thought = stepper.tokenRewards.filter(({ part }) => part === 'think');
     expect(thought.length).toBe(1);
-    expect(stepper.written[thought[0]!.at]!.token).toBe(id('</think>'));
+    expect(stepper.tokens[thought[0]!.tokenIndex]!.token).toBe(id('</think>'));
   });
 
   it('is cut off where no room is left: inside a turn it pays as a malformed one, else on the agent’s own token where the answer does not fit', () => {
-    const { length } = hunt().stepper.written;
+    const { length } = hunt().stepper.tokens;
     const inside = hunt({}, length + 2);
     expect(inside.stepper.budget).toBe(2);
     inside.say('<call> 9');
     expect(inside.stepper).toMatchObject({
       stop: 'tokens',
-      payments: [{ at: length + 1, part: 'format', reward: -0.1 }],
-      taken: [{ turn: 1, valid: false, toolCall: false }],
+      tokenRewards: [{ tokenIndex: length + 1, part: 'format', reward: -0.1 }],
+      finishedTurns: [{ turn: 1, valid: false, toolCall: false }],
     });
-    for (const [room, stop] of [
+    for (const [maxTokens, stop] of [
       [length + 6, 'tokens'], // it could be read, but nothing could be drawn after it
       [length + 7, null],
     ] as const) {
-      const tight = hunt({}, room);
+      const tight = hunt({}, maxTokens);
       tight.say('<call> 9 </call>');
       expect(tight.stepper.stop).toBe(stop);
-      expect(tight.stepper.written.length).toBe(length + (stop === null ? 6 : 3));
-      expect(tight.stepper.payments[0]!.at).toBe(length + 2);
+      expect(tight.stepper.tokens.length).toBe(length + (stop === null ? 6 : 3));
+      expect(tight.stepper.tokenRewards[0]!.tokenIndex).toBe(length + 2);
     }
     expect(hunt({}, length).stepper).toMatchObject({ stop: 'tokens', budget: 0 });
     expect(() => hunt({}, length - 1)).toThrow(/the prompt has 2 tokens, and at most 1 fit/);
@@ -113,8 +113,8 @@ describe('an episode under way', () => {
   it('notes which tokens were choices of one', () => {
     const { stepper, say } = hunt();
     say('<call> 9 </call>');
-    const turn = stepper.written.filter(({ role }) => role === Role.action);
-    expect(turn.map(({ single }) => single)).toEqual([true, false, true]);
+    const turn = stepper.tokens.filter(({ role }) => role === Role.action);
+    expect(turn.map(({ onlyLegal: single }) => single)).toEqual([true, false, true]);
   });
 });
 
@@ -124,15 +124,22 @@ test.each(['number-hunt', 'multi-hop', 'frozen-lake', 'calculator'] as const)(
     const config = parseConfig({ env: name, failureRate: 0.2, latency: 0.5, slip: 0.2, distractors: 1 });
     const env = createEnv(config);
     const table = { env, settings: envSettings(config) };
-    const seen = ({ written, payments, taken, parts, stop, episode }: Stepper) => ({
+    const seen = ({
+      tokens: written,
+      tokenRewards: payments,
+      finishedTurns: taken,
+      rewardSums: parts,
+      stop,
+      episode,
+    }: Stepper) => ({
       ...{ written, payments, taken, parts, stop },
       view: episode.view(),
     });
     const draws = () => random(3, Purpose.baseline);
-    for (const player of [() => expert, () => demonstrator(0.3, draws()), () => randomPlayer(draws())]) {
-      const played = playOut(openEpisode(table, SEEDS), player());
+    for (const player of [() => expertPlayer, () => demonstrator(0.3, draws()), () => randomPlayer(draws())]) {
+      const played = playToEnd(openEpisode(table, SEEDS), player());
       const again = openEpisode(table, SEEDS);
-      for (const { token, role } of played.written) if (role === Role.action) again.take(token);
+      for (const { token, role } of played.tokens) if (role === Role.action) again.take(token);
       expect(seen(again)).toEqual(seen(played));
       expect(played.stop).not.toBe(null);
     }
@@ -141,5 +148,5 @@ test.each(['number-hunt', 'multi-hop', 'frozen-lake', 'calculator'] as const)(
 
 test('a player who has nothing to say before the end is a mistake, not an endless episode', () => {
   const { stepper } = hunt();
-  expect(() => playOut(stepper, () => [])).toThrow(/number-hunt turn 1: the player returned no tokens/);
+  expect(() => playToEnd(stepper, () => [])).toThrow(/number-hunt turn 1: the player returned no tokens/);
 });

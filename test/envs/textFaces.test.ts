@@ -4,7 +4,7 @@ import { PRESETS } from '../../src/config/presets.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
+import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper, type EpisodeConditions } from '../../src/envs/stepper.ts';
 import { openChatTokenizer, type ChatTokenizer } from '../../src/text/chatTokenizer.ts';
 import { BYTES, BYTES_FILES } from '../text/bytesTokenizer.ts';
@@ -22,7 +22,7 @@ function textTable(
   return { env: createEnv(config, factsFor(name), chatTokenizer), settings: envSettings(config) };
 }
 
-const textOf = ({ written }: Stepper, { codec }: ChatTokenizer = BYTES) =>
+const textOf = ({ tokens: written }: Stepper, { codec }: ChatTokenizer = BYTES) =>
   codec.decode(written.map(({ token }) => token));
 
 /** Plays texts as turns, each with its stop id unless it is left out. */
@@ -35,7 +35,7 @@ function played(table: EpisodeConditions, seed: number, turns: readonly string[]
 
 /** What the environment said after the last turn. */
 function said(stepper: Stepper): string {
-  const last = stepper.written.filter(({ role, turn }) => role === Role.observation && turn === stepper.turn - 1);
+  const last = stepper.tokens.filter(({ role, turn }) => role === Role.observation && turn === stepper.turn - 1);
   return BYTES.codec.decode(last.map(({ token }) => token));
 }
 
@@ -45,10 +45,10 @@ describe.each(ENVS)('%s in text', (name) => {
     const config = parseConfig({ ...PRESETS[name].set, env: name });
     const words = { env: createEnv(config, factsFor(name)), settings: envSettings(config) };
     for (let seed = 0; seed < 24; seed++) {
-      const text = playOut(openEpisode(table, { seed, environmentSeed: seed }), expert);
-      const plain = playOut(openEpisode(words, { seed, environmentSeed: seed }), expert);
+      const text = playToEnd(openEpisode(table, { seed, environmentSeed: seed }), expertPlayer);
+      const plain = playToEnd(openEpisode(words, { seed, environmentSeed: seed }), expertPlayer);
       expect([seed, text.success, text.turn]).toEqual([seed, plain.success, plain.turn]);
-      expect(text.taken.every(({ valid }) => valid)).toBe(true);
+      expect(text.finishedTurns.every(({ valid }) => valid)).toBe(true);
     }
   });
 
@@ -56,11 +56,11 @@ describe.each(ENVS)('%s in text', (name) => {
     const table = textTable(name);
     let solved = 0;
     for (let seed = 0; seed < 24; seed++) {
-      const stepper = playOut(
+      const stepper = playToEnd(
         openEpisode(table, { seed, environmentSeed: seed }),
         demonstrator(0.5, random(7, Purpose.demonstration, seed)),
       );
-      expect(stepper.taken.every(({ valid }) => valid)).toBe(true);
+      expect(stepper.finishedTurns.every(({ valid }) => valid)).toBe(true);
       expect(stepper.stop).not.toBe('tokens');
       solved += stepper.success ? 1 : 0;
     }
@@ -69,25 +69,28 @@ describe.each(ENVS)('%s in text', (name) => {
 
   it('reads as its transcript does, word for word, and the longest turn fits', async () => {
     const table = textTable(name);
-    const stepper = playOut(openEpisode(table, { seed: 3, environmentSeed: 3 }), expert);
+    const stepper = playToEnd(openEpisode(table, { seed: 3, environmentSeed: 3 }), expertPlayer);
     await expect(textOf(stepper)).toMatchFileSnapshot(`transcripts/text-${name}.txt`);
   });
 
   it('speaks through a template without tools or a role for them', () => {
     const chatTokenizer = openChatTokenizer({ ...BYTES_FILES, template: SMOLLM2 });
     const table = textTable(name, {}, chatTokenizer);
-    const stepper = playOut(openEpisode(table, { seed: 5, environmentSeed: 5 }), expert);
-    expect(stepper.taken.every(({ valid }) => valid)).toBe(true);
+    const stepper = playToEnd(openEpisode(table, { seed: 5, environmentSeed: 5 }), expertPlayer);
+    expect(stepper.finishedTurns.every(({ valid }) => valid)).toBe(true);
     expect(textOf(stepper, chatTokenizer)).toContain('<tools>');
   });
 
   it('is asked by naive RAG, where there is such a thing, with what was found before the first turn', () => {
     const table = textTable(name);
-    const { retrieved } = table.env;
+    const { naiveRag: retrieved } = table.env;
     if (!retrieved) return;
-    const stepper = playOut(openEpisode({ ...table, begin: retrieved }, { seed: 1, environmentSeed: 1 }), expert);
+    const stepper = playToEnd(
+      openEpisode({ ...table, begin: retrieved }, { seed: 1, environmentSeed: 1 }),
+      expertPlayer,
+    );
     expect(stepper.turn).toBe(1);
-    expect(stepper.written.filter(({ role }) => role === Role.prompt).length).toBeGreaterThan(0);
+    expect(stepper.tokens.filter(({ role }) => role === Role.prompt).length).toBeGreaterThan(0);
     expect(textOf(stepper)).toContain('</tool_call><|im_end|>\n<|im_start|>tool\n');
   });
 });
@@ -124,8 +127,8 @@ describe('a mistake in text is answered by what is wrong and costs the format pe
     const table = textTable(name, { invalidPenalty: 0.1 });
     const stepper = played(table, 4, [turn]);
     expect(said(stepper)).toContain(want);
-    expect(stepper.taken[0]).toMatchObject({ valid: false, toolCall: false });
-    expect(stepper.parts.format).toBe(-0.1);
+    expect(stepper.finishedTurns[0]).toMatchObject({ valid: false, toolCall: false });
+    expect(stepper.rewardSums.format).toBe(-0.1);
     expect(stepper.stop).toBeNull();
   });
 });
@@ -134,21 +137,21 @@ describe('a turn in text', () => {
   it('that is cut at its budget is ended for the agent, once, and is a mistake', () => {
     const table = textTable('number-hunt');
     const stepper = played(table, 4, ['a'.repeat(table.env.maxTurnTokens)], '');
-    expect(stepper.taken).toHaveLength(1);
-    expect(stepper.taken[0]?.valid).toBe(false);
+    expect(stepper.finishedTurns).toHaveLength(1);
+    expect(stepper.finishedTurns[0]?.valid).toBe(false);
     expect(said(stepper)).toMatch(/^<\|im_end\|>\n<\|im_start\|>tool\n/);
   });
 
   it('takes names in any case, and a number as people write it', () => {
     const stepper = played(textTable('multi-hop'), 4, [call('search', { entity: ' Ada ', relation: 'BOSS' })]);
-    expect(stepper.taken[0]?.valid).toBe(true);
+    expect(stepper.finishedTurns[0]?.valid).toBe(true);
     expect(said(stepper)).toMatch(/The boss of ada is \w+\./);
     const sum = played(textTable('calculator'), 4, [call('calculate', { a: 5, operator: '*', b: 7 })]);
     expect(said(sum)).toContain('tool\n35<|im_end|>');
   });
 
   it('draws no id that its tokenizer does not know, where the model has rows for more', () => {
-    const { env } = textTable('number-hunt', {}, { ...BYTES, size: 300 });
+    const { env } = textTable('number-hunt', {}, { ...BYTES, embeddingRows: 300 });
     const { next, vocabulary } = env.grammar(true);
     expect([env.vocabulary.length, vocabulary]).toEqual([300, 300]);
     const legal = Array.from(next.slice(vocabulary, 2 * vocabulary)).flatMap((to, id) => (to >= 0 ? [id] : []));

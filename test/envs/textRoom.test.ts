@@ -66,9 +66,9 @@ describe.each(TEXT_PRESETS.map(([name]) => name))('%s', (name) => {
     });
     const written = turns.map((ids) => {
       const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
-      const before = stepper.written.length;
+      const before = stepper.tokens.length;
       say(stepper, ids);
-      return stepper.stop === null ? stepper.written.length - before : 0;
+      return stepper.stop === null ? stepper.tokens.length - before : 0;
     });
     const worst = turns[written.indexOf(Math.max(...written))]!;
     const [longest] = [...turns].sort((a, b) => b.length - a.length);
@@ -76,9 +76,9 @@ describe.each(TEXT_PRESETS.map(([name]) => name))('%s', (name) => {
       const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
       for (let turn = 1; turn <= maxTurns; turn++) say(stepper, ids);
       expect(stepper.stop).toBe('turns');
-      expect(stepper.taken.map(({ valid }) => valid)).toEqual(Array.from({ length: maxTurns }, () => false));
-      expect(stepper.parts.format).toBeCloseTo(-0.1 * maxTurns, 12);
-      expect(stepper.written.length).toBeLessThanOrEqual(table.env.maxTokens);
+      expect(stepper.finishedTurns.map(({ valid }) => valid)).toEqual(Array.from({ length: maxTurns }, () => false));
+      expect(stepper.rewardSums.format).toBeCloseTo(-0.1 * maxTurns, 12);
+      expect(stepper.tokens.length).toBeLessThanOrEqual(table.env.maxTokens);
     }
   });
 });
@@ -87,11 +87,11 @@ it('an error repeats at most sixteen tokens of what the agent wrote', () => {
   const table = tableOf('search-text', BYTES);
   const errorOf = (entity: string) => {
     const stepper = openEpisode(
-      { ...table, env: { ...table.env, maxTurnTokens: 4000 }, room: 8000 },
+      { ...table, env: { ...table.env, maxTurnTokens: 4000 }, maxTokens: 8000 },
       { seed: 1, environmentSeed: 1 },
     );
     say(stepper, [...BYTES.codec.encode(call('search', { entity, relation: 'boss' })), BYTES.codec.stops[0]!]);
-    const said = stepper.written.filter(({ role }) => role === Role.observation).map(({ token }) => token);
+    const said = stepper.tokens.filter(({ role }) => role === Role.observation).map(({ token }) => token);
     return /got (.*) as entity/su.exec(BYTES.codec.decode(said))?.[1];
   };
   expect(errorOf('nobody')).toBe('nobody');
@@ -105,5 +105,8 @@ it('a turn that is cut is a mistake though a call in it is whole, and the episod
   const whole = call('compare', { n: 7 });
   const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
   say(stepper, BYTES.codec.encode(whole.padEnd(300, ' ')));
-  expect(stepper).toMatchObject({ stop: null, taken: [{ valid: false, toolCall: false, parts: { format: -0.1 } }] });
+  expect(stepper).toMatchObject({
+    stop: null,
+    finishedTurns: [{ valid: false, toolCall: false, parts: { format: -0.1 } }],
+  });
 });

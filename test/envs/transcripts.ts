@@ -74,13 +74,13 @@ export function transcript(name: RunConfig['env'], knobs: Readonly<Partial<Recor
     ...(splits.heldOut && { 'held out': splits.heldOut.reset }),
     ...(splits.entities && { entities: splits.entities.reset }),
     shifted: splits.shifted.reset,
-    ...(env.retrieved && { retrieved: env.retrieved }),
+    ...(env.naiveRag && { retrieved: env.naiveRag }),
   };
   const lines = [
     `== ${name} ${JSON.stringify(knobs)}: ${env.name}. ${env.description}`,
     `words: ${env.vocabulary.slice(10).join(' ')}`,
     ...env.tools.map((tool) => `tool ${tool.name}(${tool.parameters.join(', ')}): ${tool.description}`),
-    `rule: ${env.rule ?? null}; tasks: ${env.allTasks ?? null}; tokens: ${env.maxTokens}, ${env.maxTurnTokens} a turn`,
+    `rule: ${env.ruleDoc ?? null}; tasks: ${env.taskCount ?? null}; tokens: ${env.maxTokens}, ${env.maxTurnTokens} a turn`,
     `legal words, state by state: ${legal(env, true)}; unmasked: ${legal(env, false)}`,
     ...[splits.heldOut, splits.entities, splits.shifted].map((split) => `split: ${split?.doc ?? 'none'}`),
   ];
@@ -90,7 +90,7 @@ export function transcript(name: RunConfig['env'], knobs: Readonly<Partial<Recor
   }
   for (const [seed, player] of Object.keys(PLAYERS(env)).entries())
     lines.push(...played(`train ${seed + 3}`, env, env.reset(seed + 3, free, 9 * seed), free, player));
-  for (const player of env.rule === undefined ? ['imperfect'] : ['rule', 'imperfect']) {
+  for (const player of env.ruleDoc === undefined ? ['imperfect'] : ['rule', 'imperfect']) {
     lines.push(`-- what ${player} does in train 20 … 31`);
     for (let seed = 20; seed < 32; seed++) {
       const said = played('', env, env.reset(seed, settings), settings, player, random(seed, Purpose.environment));

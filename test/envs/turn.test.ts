@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseTurn } from '../../src/envs/turn.ts';
-import { vocabulary } from '../../src/envs/vocab.ts';
+import { buildVocabulary } from '../../src/envs/vocab.ts';
 
-const WORDS = vocabulary(['up', 'down']);
+const WORDS = buildVocabulary(['up', 'down']);
 const parsed = (text: string, think = true) => parseTurn(text === '' ? [] : WORDS.ids(text.split(' ')), WORDS, think);
 
 describe('a turn is read as', () => {

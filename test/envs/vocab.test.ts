@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { ENV_NAMES, ENVIRONMENTS } from '../../src/config/environments.ts';
-import { buildGrammar, freeText } from '../../src/envs/grammar.ts';
+import { buildGrammar, unmaskedGrammar } from '../../src/envs/grammar.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { ERROR_WORD, FAILURE_WORD, vocabulary } from '../../src/envs/vocab.ts';
+import { ERROR_WORD, FAILURE_WORD, buildVocabulary } from '../../src/envs/vocab.ts';
 import { TAGS } from '../../src/text/tags.ts';
 import { factsFor } from './factFiles.ts';
 
 test('a vocabulary is the tags, the two fixed answers and its own words, each once', () => {
-  const { words, id, ids, word, content } = vocabulary(['left', 'right']);
+  const { words, id, ids, word, nonTagIds: content } = buildVocabulary(['left', 'right']);
   expect(words).toEqual([...TAGS, ERROR_WORD, FAILURE_WORD, 'left', 'right']);
   expect(words.map(id)).toEqual(words.map((_, at) => at));
   expect(ids(['right', '<pad>'])).toEqual([13, 0]);
@@ -16,9 +16,9 @@ test('a vocabulary is the tags, the two fixed answers and its own words, each on
 });
 
 test('a word given twice, an unknown word and an unknown id are refused with what is wanted', () => {
-  expect(() => vocabulary(['left', 'right', 'left'])).toThrow('vocabulary: left is given twice.');
-  expect(() => vocabulary(['up', '<call>', 'down', 'up'])).toThrow('<call>, up is given twice');
-  const { id, word } = vocabulary(['left']);
+  expect(() => buildVocabulary(['left', 'right', 'left'])).toThrow('vocabulary: left is given twice.');
+  expect(() => buildVocabulary(['up', '<call>', 'down', 'up'])).toThrow('<call>, up is given twice');
+  const { id, word } = buildVocabulary(['left']);
   expect(() => id('up')).toThrow('vocabulary: it has no word up. Its words are <pad> <bos> ');
   expect(() => word(13)).toThrow('vocabulary: id 13 is out of range: ids go from 0 to 12.');
   expect(word(12)).toBe('left');
@@ -39,8 +39,8 @@ test('a grammar has a free state 0, numbers its states from 1, and a turn ends w
 });
 
 test('in unmasked text every token is legal, and only what closes a call or an answer ends the turn', () => {
-  const words = vocabulary(['left']);
-  const { grammar, state } = freeText(words);
+  const words = buildVocabulary(['left']);
+  const { grammar, state } = unmaskedGrammar(words);
   const from = (name: string) => words.words.map((_, id) => grammar.next[state(name) * grammar.vocabulary + id]);
   const closing = words.ids(['</call>', '</answer>']);
   expect(from('turn')).toEqual(words.words.map((_, id) => state(closing.includes(id) ? 'end' : 'turn')));
@@ -59,5 +59,5 @@ test('a state that is none and more than 256 of them are refused', () => {
 
 test.each(ENV_NAMES)('%s: the prompt that stands for its tasks is in its words', (env) => {
   const { vocabulary: words } = createEnv(parseConfig({ env }), factsFor(env));
-  expect(ENVIRONMENTS[env].prompt.split(' ').filter((word) => !words.includes(word))).toEqual([]);
+  expect(ENVIRONMENTS[env].examplePrompt.split(' ').filter((word) => !words.includes(word))).toEqual([]);
 });

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MAX_FACTS_BYTES } from '../../src/facts/decode.ts';
 import type { Triple } from '../../src/facts/facts.ts';
 import { ProblemError, problemText } from '../../src/base/problem.ts';
-import { LONGEST_NAME, nameProblem } from '../../src/facts/factNames.ts';
-import { MOST_ROWS, parseFacts } from '../../src/facts/parse.ts';
-import { firstHidden } from '../../src/base/visible.ts';
+import { MAX_NAME_LENGTH, nameProblem } from '../../src/facts/factNames.ts';
+import { MAX_ROWS, parseFacts } from '../../src/facts/parse.ts';
+import { firstHiddenCode } from '../../src/base/visible.ts';
 
 const triples = (content: Uint8Array | string): readonly Triple[] => parseFacts('my.csv', content).facts.triples;
 const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array =>
@@ -143,7 +143,7 @@ describe('what is malformed is told by line, with what was got, what is wanted a
     ['a formula with @', '@SUM,is,x', /^Line 1: the subject begins with @/],
     [
       'a long name',
-      `Peru,capital,${'L'.repeat(LONGEST_NAME + 1)}`,
+      `Peru,capital,${'L'.repeat(MAX_NAME_LENGTH + 1)}`,
       /^Line 1: the object has 61 characters \(L+…\); at most 60 fit\. Shorten it\.$/,
     ],
     [
@@ -211,8 +211,8 @@ describe('what is malformed is told by line, with what was got, what is wanted a
 
   it('takes as many facts and bytes as it says, and not one more', () => {
     const rows = (n: number) => Array.from({ length: n }, (_, i) => `a${i},to,b${i}`).join('\n');
-    expect(triples(rows(MOST_ROWS))).toHaveLength(20_000);
-    expect(problems(rows(MOST_ROWS + 1))).toEqual([
+    expect(triples(rows(MAX_ROWS))).toHaveLength(20_000);
+    expect(problems(rows(MAX_ROWS + 1))).toEqual([
       'my.csv has 20,001 facts; at most 20,000 fit. Keep those you want to ask about.',
     ]);
     const full = `${PLAIN}${'\n'.repeat(MAX_FACTS_BYTES - PLAIN.length)}`;
@@ -230,11 +230,8 @@ const filled = (row: (i: number) => string, end = '\n') => {
 
 describe('1 MB takes less than a second:', () => {
   it.each([
-    [
-      '20,000 facts',
-      Array.from({ length: MOST_ROWS }, (_, i) => `subject number ${i},relation,object ${i}`).join('\n'),
-    ],
-    ['one fact 20,000 times', 'the subject of all,the relation,the object\n'.repeat(MOST_ROWS)],
+    ['20,000 facts', Array.from({ length: MAX_ROWS }, (_, i) => `subject number ${i},relation,object ${i}`).join('\n')],
+    ['one fact 20,000 times', 'the subject of all,the relation,the object\n'.repeat(MAX_ROWS)],
     ['quoted cells', filled((i) => `"subject, ${i}","the ""relation""","${'object '.repeat(6)}${i}"`)],
     ['one quoted cell', `"${'x'.repeat(MAX_FACTS_BYTES - 10)}",b,c`],
     ['one quoted cell of many lines', `"${'x\n'.repeat(MAX_FACTS_BYTES / 2 - 5)}",b,c`],
@@ -299,14 +296,14 @@ it('of 10,000 hostile files each is read as it stands, or refused with what to d
         facts.triples.length,
       );
       for (const name of facts.triples.flat()) expect(nameProblem(name)).toBeNull();
-      expect(firstHidden(facts.source.replaceAll(ISOLATES, ''))).toBeNull();
+      expect(firstHiddenCode(facts.source.replaceAll(ISOLATES, ''))).toBeNull();
       read++;
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       expect(error.problems.length).toBeGreaterThan(0);
       for (const problem of error.problems.map(problemText)) {
         expect(problem.length).toBeLessThan(500);
-        expect(firstHidden(problem.replaceAll(ISOLATES, '')), problem).toBeNull();
+        expect(firstHiddenCode(problem.replaceAll(ISOLATES, '')), problem).toBeNull();
       }
     }
   });

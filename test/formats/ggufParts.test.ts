@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mergedGguf } from '../../src/checkpoints/adapter/mergedGguf.ts';
-import { markOf } from '../../src/checkpoints/baseCheckpoint.ts';
+import { fullMark } from '../../src/checkpoints/baseCheckpoint.ts';
 import { openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openGguf } from '../../src/formats/gguf.ts';
@@ -121,8 +121,8 @@ test('a merged model is one file without keys of parts, and the mark of a base i
   expect([...again.gguf!.header.metadata.keys()].filter((key) => key.startsWith('split.'))).toEqual([]);
   expect(again.model).toEqual(opened.model);
   const [all, changed] = await Promise.all([
-    markOf('a', parts),
-    markOf('a', [...parts.slice(0, 2), { path: NAMES[2]!, source: bytesInMemory(NAMES[2]!, new Uint8Array(9)) }]),
+    fullMark('a', parts),
+    fullMark('a', [...parts.slice(0, 2), { path: NAMES[2]!, source: bytesInMemory(NAMES[2]!, new Uint8Array(9)) }]),
   ]);
   expect(all.sha256).not.toBe(changed.sha256);
   expect(all.bytes).toBe(parts.reduce((sum, { source }) => sum + source.size, 0));

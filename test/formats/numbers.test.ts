@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { halfAt, narrowedHalves } from '../../src/formats/half.ts';
+import { float16At, toFloat16 } from '../../src/formats/float16.ts';
 import { jsonText, readJson, shown } from '../../src/formats/jsonFile.ts';
 import { linesOf } from '../../src/formats/lines.ts';
 
-const bitsOf = (...values: readonly number[]) => [...narrowedHalves(Float32Array.from(values))];
-const ofBits = (bits: number) => halfAt(Uint8Array.of(bits & 255, bits >> 8), 0);
+const bitsOf = (...values: readonly number[]) => [...toFloat16(Float32Array.from(values))];
+const ofBits = (bits: number) => float16At(Uint8Array.of(bits & 255, bits >> 8), 0);
 
 test('each of the 65,536 halves is the number IEEE 754 says, and comes back to its bits', () => {
   const values = Float32Array.from({ length: 65_536 }, (_, bits) => ofBits(bits));
-  const back = narrowedHalves(values);
+  const back = toFloat16(values);
   const [wrong, rising] = [[] as number[], [] as number[]];
   for (let bits = 0; bits < 65_536; bits++) {
     const isNumber = (bits & 0x7fff) <= 0x7c00;
@@ -24,7 +24,7 @@ test('each of the 65,536 halves is the number IEEE 754 says, and comes back to i
     65504,
     Infinity,
   ]);
-  expect(halfAt(Uint8Array.of(9, 9, 0, 0x3c), 2)).toBe(1);
+  expect(float16At(Uint8Array.of(9, 9, 0, 0x3c), 2)).toBe(1);
 });
 
 test('between two halves the nearer is taken, in the middle the even one, and beyond the largest infinity', () => {
@@ -83,8 +83,8 @@ test('lines are without blanks and a byte order mark around them, and know where
     expect(
       lines.map(({ bytes: line, ...place }) => [new TextDecoder('utf-8', { ignoreBOM: true }).decode(line!), place]),
     ).toEqual([
-      ['a', { number: 1, offset: 0, length: 5, ended: true }],
-      ['b c', { number: 3, offset: 10, length: 5, ended: true }],
+      ['a', { number: 1, offset: 0, length: 5, hasLineEnd: true }],
+      ['b c', { number: 3, offset: 10, length: 5, hasLineEnd: true }],
     ]);
   }
 });
@@ -109,8 +109,8 @@ test('a line of 32 MiB is the longest that is kept; of a longer one its place is
     bytes.set([0x0a, 0x62], length);
     const lines = await allLines(new Blob([bytes]));
     expect(lines.map(({ bytes: line, ...place }) => [line?.length, place])).toEqual([
-      [length === longest ? length : undefined, { number: 1, offset: 0, length, ended: true }],
-      [2, { number: 2, offset: length + 1, length: 2, ended: false }],
+      [length === longest ? length : undefined, { number: 1, offset: 0, length, hasLineEnd: true }],
+      [2, { number: 2, offset: length + 1, length: 2, hasLineEnd: false }],
     ]);
   }
 });

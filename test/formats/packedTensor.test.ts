@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GGML_FORMATS, SAFETENSORS_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { equalPacked, type PackedTensor, readPacked } from '../../src/formats/packedTensor.ts';
-import { narrowedHalves } from '../../src/formats/half.ts';
+import { toFloat16 } from '../../src/formats/float16.ts';
 import { refusedAt } from './refusal.ts';
 
 const MIB = 2 ** 20;
@@ -75,7 +75,7 @@ test('room of another size, a file that ends early and a number that is not fini
 test('two tensors are equal where all weights are, however they are packed, beyond the first piece too', async () => {
   const size = MIB + 3;
   const values = new Float32Array(size).fill(3);
-  const [plain, half] = [tensorOf(values, [1, size]).tensor, tensorOf(narrowedHalves(values), [size], { before: 0 }).tensor]; // prettier-ignore
+  const [plain, half] = [tensorOf(values, [1, size]).tensor, tensorOf(toFloat16(values), [size], { before: 0 }).tensor]; // prettier-ignore
   expect(await equalPacked(plain, half)).toBe(true);
   for (const at of [0, MIB - 1, MIB, size - 1]) {
     const other = values.slice();
@@ -93,22 +93,22 @@ test('two tensors are equal where all weights are, however they are packed, beyo
 
 test.each([...GGML_FORMATS.values()])('$name tells a number or a scale that is not finite in any block', (format) => {
   const isWide = ['F32', 'BF16'].includes(format.name); // with the exponent of a float32
-  const places = isWide ? [format.bytes - 2] : ({ Q4_1: [0, 2], Q5_1: [0, 2], Q6_K: [208] }[format.name] ?? [0]);
+  const places = isWide ? [format.blockBytes - 2] : ({ Q4_1: [0, 2], Q5_1: [0, 2], Q6_K: [208] }[format.name] ?? [0]);
   const [infinite, largest] = isWide ? [0x7f80, 0x7f7f] : [0x7c00, 0x7bff];
   /** Three blocks whose scales are 0 but one; other bits of packed weights are all set, which says nothing. */
   const blocksWith = (bits: number, block: number, place: number) => {
-    const bytes = new Uint8Array(3 * format.bytes).fill(format.weights > 1 ? 0xff : 0);
+    const bytes = new Uint8Array(3 * format.blockBytes).fill(format.blockWeights > 1 ? 0xff : 0);
     const view = new DataView(bytes.buffer);
-    for (let i = 0; i < 3; i++) for (const at of places) view.setUint16(i * format.bytes + at, 0, true);
-    view.setUint16(block * format.bytes + place, bits, true);
+    for (let i = 0; i < 3; i++) for (const at of places) view.setUint16(i * format.blockBytes + at, 0, true);
+    view.setUint16(block * format.blockBytes + place, bits, true);
     return bytes;
   };
   for (const block of [0, 1, 2]) {
     for (const place of places) {
       for (const sign of [0, 0x8000]) {
-        expect(format.finite(blocksWith(infinite | sign, block, place))).toBe(false);
-        expect(format.finite(blocksWith(infinite | sign | 1, block, place))).toBe(false); // NaN
-        expect(format.finite(blocksWith(largest | sign, block, place))).toBe(true);
+        expect(format.allFinite(blocksWith(infinite | sign, block, place))).toBe(false);
+        expect(format.allFinite(blocksWith(infinite | sign | 1, block, place))).toBe(false); // NaN
+        expect(format.allFinite(blocksWith(largest | sign, block, place))).toBe(true);
       }
     }
   }

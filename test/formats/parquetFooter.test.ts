@@ -56,11 +56,11 @@ function parquetOf(...groups: readonly Group[]): Blob {
 const LARGEST = 256 * 2 ** 20;
 
 test('row groups are read one after the other, and columns of whole numbers are known', async () => {
-  const { blocks, wholeNumbers } = await openParquet(parquetOf({ rows: 3, bytes: 9 }, { rows: 0, bytes: 0 }, { rows: 5, bytes: LARGEST })); // prettier-ignore
+  const { rowGroups: blocks, wholeNumbers } = await openParquet(parquetOf({ rows: 3, bytes: 9 }, { rows: 0, bytes: 0 }, { rows: 5, bytes: LARGEST })); // prettier-ignore
   expect(blocks).toEqual([[0, 3], [3, 3], [3, 8]]); // prettier-ignore
   expect([...wholeNumbers]).toEqual(['a', 'b']);
   const most = await openParquet(parquetOf({ rows: 1, bytes: 1 }, { rows: 10_000_000 - 1, bytes: 1 }));
-  expect(most.blocks.at(-1)).toEqual([1, 10_000_000]);
+  expect(most.rowGroups.at(-1)).toEqual([1, 10_000_000]);
 });
 
 test.each<readonly [RegExp, Group]>([
@@ -73,7 +73,7 @@ test.each<readonly [RegExp, Group]>([
 });
 
 test.each(['UNCOMPRESSED', 'SNAPPY', 'ZSTD', 'LZ4_RAW'] as const)('a column packed by %s is opened', async (codec) => {
-  expect((await openParquet(parquetOf({ rows: 1, bytes: 1, codec }))).blocks).toEqual([[0, 1]]);
+  expect((await openParquet(parquetOf({ rows: 1, bytes: 1, codec }))).rowGroups).toEqual([[0, 1]]);
 });
 
 test('a file that is cut off, and pages that are not there, are told in a sentence', async () => {

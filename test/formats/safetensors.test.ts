@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { bytesInMemory, type ByteSource } from '../../src/formats/byteSource.ts';
 import {
-  dataStart,
+  tensorsOffset,
   decodeSafetensors,
   encodeSafetensors,
-  type HalfTensor,
+  type Float16Tensor,
   type SafeTensor,
   safetensorsHeader,
 } from '../../src/formats/safetensors.ts';
@@ -32,8 +32,8 @@ test('numbers of each kind come back as they were written, with shapes, types an
     ['i', { shape: [3], values: Int32Array.of(-(2 ** 31), 0, 2 ** 31 - 1) }],
     ['u', { shape: [], values: Uint8Array.of(255) }],
   ]);
-  const half: HalfTensor = { shape: [1], values: Uint16Array.of(0x3c00) };
-  const bytes = encodeSafetensors(new Map<string, SafeTensor | HalfTensor>([...tensors, ['h', half]]), { format: 'pt', n: '1' }); // prettier-ignore
+  const half: Float16Tensor = { shape: [1], values: Uint16Array.of(0x3c00) };
+  const bytes = encodeSafetensors(new Map<string, SafeTensor | Float16Tensor>([...tensors, ['h', half]]), { format: 'pt', n: '1' }); // prettier-ignore
   const read = decodeSafetensors(bytes);
   expect(new Map(read.tensors)).toEqual(
     new Map<string, SafeTensor>([...tensors, ['h', { shape: [1], values: Float32Array.of(1) }]]),
@@ -109,9 +109,11 @@ test('a header of 16 MiB is the longest', async () => {
     new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true);
     return bytes;
   };
-  expect(dataStart('x', first(2 ** 24), 2 ** 24 + 8)).toBe(2 ** 24 + 8);
-  expect(await refusedAt(() => dataStart('x', first(2 ** 24 + 1), 2 ** 30))).toMatch(/^: a header of 16777217 bytes/);
-  expect(await refusedAt(() => dataStart('x', first(9), 16))).toBe(': a header of 9 bytes in a file of 16');
+  expect(tensorsOffset('x', first(2 ** 24), 2 ** 24 + 8)).toBe(2 ** 24 + 8);
+  expect(await refusedAt(() => tensorsOffset('x', first(2 ** 24 + 1), 2 ** 30))).toMatch(
+    /^: a header of 16777217 bytes/,
+  );
+  expect(await refusedAt(() => tensorsOffset('x', first(9), 16))).toBe(': a header of 9 bytes in a file of 16');
 });
 
 const FILE = new Uint8Array(encodeSafetensors(new Map([['w', { shape: [1, 2], values: Float32Array.of(1, 2) }]])));

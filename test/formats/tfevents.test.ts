@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesUpTo, crc32c, fileVersion, goesOn, scalars } from '../../src/formats/tfevents.ts';
+import { intactBytesUpTo, crc32c, versionRecord, sessionStart, scalarRecord } from '../../src/formats/tfevents.ts';
 
 // tensorboard 2.21's RecordWriter over Event(wall_time=1.5, …): a version; step 300 with one value; step 300 with SessionLog.START
 const WRITTEN = {
@@ -17,24 +17,24 @@ test('the checksum is CRC-32C: the check value of its definition, and the vector
 });
 
 test('a step is framed as TensorBoard does it, byte for byte', () => {
-  expect(hex(fileVersion(1.5))).toBe(WRITTEN.version);
-  expect(hex(scalars(1.5, 300, [['eval/success', 0.1]]))).toBe(WRITTEN.scalar);
-  expect(hex(goesOn(1.5, 300))).toBe(WRITTEN.session);
+  expect(hex(versionRecord(1.5))).toBe(WRITTEN.version);
+  expect(hex(scalarRecord(1.5, 300, [['eval/success', 0.1]]))).toBe(WRITTEN.scalar);
+  expect(hex(sessionStart(1.5, 300))).toBe(WRITTEN.session);
 });
 
 test('a step that is no whole number is refused', () => {
-  for (const step of [-1, 0.5, NaN, 2 ** 53]) expect(() => scalars(0, step, [])).toThrow(/is not a whole number/);
+  for (const step of [-1, 0.5, NaN, 2 ** 53]) expect(() => scalarRecord(0, step, [])).toThrow(/is not a whole number/);
 });
 
 test('a file is cut after a step, and at a record that is not whole', () => {
-  const records = [fileVersion(1), ...[0, 1, 127, 128, 70_000].map((step) => scalars(1, step, [['a', step]]))];
+  const records = [versionRecord(1), ...[0, 1, 127, 128, 70_000].map((step) => scalarRecord(1, step, [['a', step]]))];
   const file = Buffer.concat(records);
   const lengthOf = (n: number) => Buffer.concat(records.slice(0, n)).length;
-  expect([0, 1, 126, 127, 128, 69_999, 70_000].map((last) => bytesUpTo(file, last))).toEqual(
+  expect([0, 1, 126, 127, 128, 69_999, 70_000].map((last) => intactBytesUpTo(file, last))).toEqual(
     [2, 3, 3, 4, 5, 5, 6].map(lengthOf),
   );
-  expect(bytesUpTo(file.subarray(0, -1), 1e6)).toBe(lengthOf(5));
-  expect(bytesUpTo(file.fill(7, lengthOf(2) + 14, lengthOf(2) + 15), 1e6)).toBe(lengthOf(2)); // damaged
-  expect(bytesUpTo(new TextEncoder().encode('{"no":"event file"}'), 1e6)).toBe(0);
-  expect(bytesUpTo(new Uint8Array(64).fill(255), 1e6)).toBe(0); // a length beyond all numbers
+  expect(intactBytesUpTo(file.subarray(0, -1), 1e6)).toBe(lengthOf(5));
+  expect(intactBytesUpTo(file.fill(7, lengthOf(2) + 14, lengthOf(2) + 15), 1e6)).toBe(lengthOf(2)); // damaged
+  expect(intactBytesUpTo(new TextEncoder().encode('{"no":"event file"}'), 1e6)).toBe(0);
+  expect(intactBytesUpTo(new Uint8Array(64).fill(255), 1e6)).toBe(0); // a length beyond all numbers
 });

@@ -4,18 +4,24 @@ import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { compile } from '../../src/gpu/compile.ts';
 import { submit } from '../../src/gpu/device.ts';
 import { Pipelines } from '../../src/gpu/pipelines.ts';
-import { Plan, ShapePool } from '../../src/gpu/plan.ts';
+import { Plan, ShapeUniforms } from '../../src/gpu/plan.ts';
 import { readOnce } from '../../src/gpu/readback.ts';
 import { shareGpu } from '../../src/gpu/sharedDevice.ts';
 import { Arena, write } from '../../src/gpu/tensor.ts';
-import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import {
+  adaptedLinears,
+  type AdapterConfig,
+  adapterScale,
+  initialAdapters,
+  LINEAR_NAMES,
+} from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { type AdaptedPolicy, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { type GpuAdaptedPolicy, openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/openGpuAdaptedPolicy.ts';
-import { recordMerge, withFloats } from '../../src/model/gpu/adapters/sites.ts';
+import { recordMerge, withFloats } from '../../src/model/gpu/adapters/adaptedLinears.ts';
 import { declareMatrix, loadMatrix } from '../../src/model/gpu/text/matrices.ts';
 import { BackendError, type Policy, type PolicySpec } from '../../src/model/policy.ts';
-import { widened, type WeightSource } from '../../src/model/weightSource.ts';
+import { readFloat32, type WeightSource } from '../../src/model/weightSource.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from '../model/policies.ts';
 import * as models from './textModels.ts';
@@ -25,7 +31,7 @@ import { packedSource } from './textSources.ts';
 const LLAMA = { ...models.LLAMA, vocab_size: 44 };
 const QWEN2 = { ...models.QWEN2, vocab_size: 44 };
 const QWEN3 = { ...models.QWEN3, vocab_size: 44 };
-const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEARS };
+const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const [ROWS, LENGTH] = [5, 17];
 const SETTINGS = { ...OBJECTIVE, klCoef: 0.1, entropyCoef: 0.02 };
 const everyRow = Int32Array.from({ length: ROWS }, (_, row) => row);
@@ -45,7 +51,7 @@ function roughAdapters(model: ModelConfig, adapters: AdapterConfig): Weights {
 async function both(
   model: ModelConfig,
   source: WeightSource,
-  options: { readonly mostTokens?: number; readonly bufferBytes?: number } = {},
+  options: { readonly maxTokens?: number; readonly bufferBytes?: number } = {},
   adapters = ADAPTERS,
   critic: PolicySpec['critic'] = 'none',
 ): Promise<readonly [GpuAdaptedPolicy, AdaptedPolicy]> {
@@ -184,9 +190,9 @@ test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_1', 'Q4_0'])('adapters are merged i
   const source = packedSource(LLAMA, 7, () => format);
   const gpu = await shareGpu(navigator.gpu);
   const arena = new Arena(gpu);
-  const [adapter] = adapted(LLAMA, { ...ADAPTERS, targets: ['k_proj'] });
-  const { weight, a, b, out, in: fanIn } = adapter!;
-  const base = declareMatrix(arena, source, [weight], 2 ** 20);
+  const [adapter] = adaptedLinears(LLAMA, { ...ADAPTERS, targets: ['k_proj'] });
+  const { weightName, a, b, out, in: fanIn } = adapter!;
+  const base = declareMatrix(arena, source, [weightName], 2 ** 20);
   const whole = ['q_proj', 'k_proj'].map((name) => `model.layers.0.self_attn.${name}.weight`);
   const floats = withFloats(source, LLAMA, { ...ADAPTERS, targets: ['q_proj', 'k_proj'] });
   const merged = declareMatrix(arena, floats, whole, 2 ** 20);
@@ -195,16 +201,21 @@ test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_1', 'Q4_0'])('adapters are merged i
   const [A, B] = [weights.get(a.name)!, weights.get(b.name)!];
   const pool = arena.declare('pool', [A.length + B.length]);
   await arena.allocate();
-  const recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
+  const recorder = { gpu, pipelines: Pipelines.forDevice(gpu), shapes: new ShapeUniforms(gpu) };
   const plan = new Plan(recorder, 'merge');
-  recordMerge(plan, [{ ...adapter!, base, merged, column, aAt: 0, bAt: A.length }], pool, ADAPTERS);
-  await compile(recorder, undefined, plan.list.map(({ entry }) => entry)); // prettier-ignore
+  recordMerge(
+    plan,
+    [{ ...adapter!, baseMatrix: base, mergedMatrix: merged, firstColumn: column, aStart: 0, bStart: A.length }],
+    pool,
+    ADAPTERS,
+  );
+  await compile(recorder, undefined, plan.dispatches.map(({ entry }) => entry)); // prettier-ignore
   await loadMatrix(gpu, source, base);
   write(gpu, pool, Float32Array.from([...A, ...B]));
   submit(gpu, (encoder) => plan.encode(encoder));
   const [words] = await readOnce(gpu, [merged.parts[0]!.weights]);
   const got = new Float32Array(words!.buffer);
-  const wide = await widened(source.get(weight)!);
+  const wide = await readFloat32(source.get(weightName)!);
   const { rank } = ADAPTERS;
   const want = wide.map((w, at) => {
     const [o, i] = [Math.floor(at / fanIn), at % fanIn];
@@ -218,9 +229,9 @@ test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_1', 'Q4_0'])('adapters are merged i
 });
 
 test.each([
-  ['in several passes', { mostTokens: 21 }, ADAPTERS],
+  ['in several passes', { maxTokens: 21 }, ADAPTERS],
   ['matrices in several buffers', { bufferBytes: 12_000 }, ADAPTERS],
-  ['beside attention alone', {}, { ...ADAPTERS, rank: 4, targets: LINEARS.slice(0, 4) }],
+  ['beside attention alone', {}, { ...ADAPTERS, rank: 4, targets: LINEAR_NAMES.slice(0, 4) }],
   ['beside one of several linears of a product', {}, { ...ADAPTERS, targets: ['k_proj', 'up_proj'] as const }],
 ] as const)('gradients are the same %s', async (_, options, adapters) => {
   const [there, here] = await both(

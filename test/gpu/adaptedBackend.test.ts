@@ -16,7 +16,7 @@ function opened(model: ModelConfig, set: Partial<RunConfig>, withGpu = true) {
   const env = { vocabulary: Array.from({ length: model.vocab_size }, String), maxTokens: 12 } as unknown as ToolEnv;
   const base = { model, weights: packedSource(model, 7, () => 'Q4_1') } as unknown as BaseCheckpoint;
   const at = withGpu ? host : { ...host, gpu: undefined };
-  return openPolicy(config, env, at, () => undefined, { began: undefined, base, onProgress: () => undefined });
+  return openPolicy(config, env, at, () => undefined, { savedKernels: undefined, base, onProgress: () => undefined });
 }
 
 const even = { ...LLAMA, vocab_size: 44 };

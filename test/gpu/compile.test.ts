@@ -19,17 +19,17 @@ let lazy: Gpu;
 beforeAll(async () => {
   gpu = await openGpu(navigator.gpu);
   const another = async () => {
-    const second = await gpu.another();
+    const second = await gpu.openAnother();
     seconds.push(second);
     return second;
   };
-  lazy = { ...gpu, software: true, lanes: 8, another };
+  lazy = { ...gpu, software: true, lanes: 8, openAnother: another };
 });
 afterAll(() => gpu.device.destroy());
 
 test('whatever was wanted is compiled, once, and progress counts it', async () => {
   const pipelines = new Pipelines(gpu);
-  const entries = [swigluForward, swigluBackward].map((each) => pipelines.want(each, {}));
+  const entries = [swigluForward, swigluBackward].map((each) => pipelines.request(each, {}));
   const heard: string[] = [];
   const progress = (done: number, total: number) => heard.push(`${done}/${total}`);
   await compile({ gpu, pipelines }, progress, entries.slice(1));
@@ -45,18 +45,18 @@ test('whatever was wanted is compiled, once, and progress counts it', async () =
 test('where pipelines compile at first use a second device is opened, and given back when all are there', async () => {
   seconds = [];
   const pipelines = new Pipelines(lazy);
-  const entries = [swigluForward, swigluBackward, rotary].map((each) => pipelines.want(each, {}));
+  const entries = [swigluForward, swigluBackward, rotary].map((each) => pipelines.request(each, {}));
   await compile({ gpu: lazy, pipelines });
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true, true]);
   expect(seconds).toHaveLength(1);
   expect((await seconds[0]!.device.lost).reason).toBe('destroyed');
-  expect(gpu.problems).toEqual([]);
+  expect(gpu.uncaughtErrors).toEqual([]);
 });
 
 test('a companion runs a pipeline once on its own device', async () => {
   seconds = [];
   const pipelines = new Pipelines(lazy);
-  const [good, bad] = [pipelines.want(swigluForward, {}), pipelines.want(BROKEN, {})];
+  const [good, bad] = [pipelines.request(swigluForward, {}), pipelines.request(BROKEN, {})];
   const companion = (await SecondDevice.open(lazy, [good, bad]))!;
   const before = { ...seconds[0]!.counters };
   await companion.use(good);
@@ -67,10 +67,10 @@ test('a companion runs a pipeline once on its own device', async () => {
 });
 
 test('without a second device the first compiles alone', async () => {
-  const alone = { ...lazy, another: () => Promise.reject(new Error('one is all there is')) };
+  const alone = { ...lazy, openAnother: () => Promise.reject(new Error('one is all there is')) };
   expect(await SecondDevice.open(alone, [])).toBeNull();
   const pipelines = new Pipelines(alone);
-  const entries = [swigluForward, swigluBackward].map((each) => pipelines.want(each, {}));
+  const entries = [swigluForward, swigluBackward].map((each) => pipelines.request(each, {}));
   await compile({ gpu: alone, pipelines });
   expect(entries.map(({ pipeline }) => pipeline !== null)).toEqual([true, true]);
 });
@@ -81,10 +81,10 @@ test.each(['on hardware', 'where a second device helps'])(
     const on = where === 'on hardware' ? { ...gpu, software: false } : lazy;
     const pipelines = new Pipelines(on);
     on.device.pushErrorScope('validation');
-    pipelines.want(BROKEN, {});
-    pipelines.want(swigluBackward, {});
+    pipelines.request(BROKEN, {});
+    pipelines.request(swigluBackward, {});
     await expect(compile({ gpu: on, pipelines })).rejects.toThrow(/broken\.wgsl:\d+:\d+/);
     await on.device.popErrorScope();
-    expect(gpu.problems).toEqual([]);
+    expect(gpu.uncaughtErrors).toEqual([]);
   },
 );

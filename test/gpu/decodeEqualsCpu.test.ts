@@ -19,7 +19,7 @@ function ragged(B: number, steps: number): readonly DecodeChunk[] {
   const chunk = (of: (b: number) => { forced: number; state: number; budget: number }): DecodeChunk => {
     const rows = Array.from({ length: B }, (_, b) => of(b));
     return {
-      steps,
+      maxTokens: steps,
       forced: Int32Array.from({ length: B * steps }, (_, i) => (i * 7) % 10),
       forcedCounts: Int32Array.from(rows, ({ forced }) => Math.min(forced, steps)),
       forcedRoles: Int32Array.from(rows, (_, b) => (b % 2 === 0 ? Role.prompt : Role.observation)),

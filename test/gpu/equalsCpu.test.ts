@@ -79,16 +79,16 @@ describe.each(await setsHere())('the %s kernels equal the float64 CPU policy', (
     }
     expect(relativeError(got.learned.gradWeights, want.learned.gradWeights)).toBeLessThanOrEqual(1e-3);
     expect(relativeError(got.learned.policyWeights, want.learned.policyWeights)).toBeLessThanOrEqual(1e-3);
-    expect(got.scored.earlierPasses).toEqual([]);
-    expect(got.learned.earlierPasses.length).toBe(2);
-    for (const [k, pass] of want.learned.earlierPasses.entries()) {
-      const mine = got.learned.earlierPasses[k];
+    expect(got.scored.earlierEpochs).toEqual([]);
+    expect(got.learned.earlierEpochs.length).toBe(2);
+    for (const [k, pass] of want.learned.earlierEpochs.entries()) {
+      const mine = got.learned.earlierEpochs[k];
       expect(Math.hypot(...pass.policyWeights)).toBeGreaterThan(0);
       expect(relativeError(mine?.gradWeights ?? [], pass.gradWeights), `pass ${k + 1}`).toBeLessThanOrEqual(1e-3);
       expect(relativeError(mine?.policyWeights ?? [], pass.policyWeights)).toBeLessThanOrEqual(1e-3);
     }
     // passes differ: what is kept is not the last one over and over
-    expect(relativeError(got.learned.earlierPasses[0]?.gradWeights ?? [], got.learned.gradWeights)).toBeGreaterThan(
+    expect(relativeError(got.learned.earlierEpochs[0]?.gradWeights ?? [], got.learned.gradWeights)).toBeGreaterThan(
       1e-2,
     );
   });

@@ -4,7 +4,7 @@ import { openGpu, submit } from '../../src/gpu/device.ts';
 import type { Kernel } from '../../src/gpu/kernel.ts';
 import * as kernels from '../../src/gpu/kernels/index.ts';
 import { Pipelines } from '../../src/gpu/pipelines.ts';
-import { Plan, ShapePool } from '../../src/gpu/plan.ts';
+import { Plan, ShapeUniforms } from '../../src/gpu/plan.ts';
 import { readOnce } from '../../src/gpu/readback.ts';
 import { Arena, write } from '../../src/gpu/tensor.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
@@ -73,7 +73,7 @@ const WAYS = {
 } as const;
 
 async function product(kernel: Kernel, b: Uint8Array, a: Float32Array, way: (typeof WAYS)[keyof typeof WAYS]) {
-  const recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  const recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapeUniforms(gpu) };
   const arena = new Arena(gpu);
   const words = arena.declare('b', [b.length / 4]);
   const left = arena.declare('a', [a.length]);

@@ -4,7 +4,7 @@ import { openGpu, submit, type Gpu } from '../../src/gpu/device.ts';
 import { kernel } from '../../src/gpu/kernel.ts';
 import { swigluBackward, swigluForward } from '../../src/gpu/kernels/index.ts';
 import { Pipelines } from '../../src/gpu/pipelines.ts';
-import { Plan, ShapePool, type Recorder } from '../../src/gpu/plan.ts';
+import { Plan, ShapeUniforms, type Recorder } from '../../src/gpu/plan.ts';
 import { readOnce } from '../../src/gpu/readback.ts';
 import { Arena, LimitError, slice, write, type Tensor } from '../../src/gpu/tensor.ts';
 
@@ -15,7 +15,7 @@ let act: Tensor;
 
 beforeAll(async () => {
   gpu = await openGpu(navigator.gpu);
-  recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapeUniforms(gpu) };
   const arena = new Arena(gpu);
   pair = arena.declare('pair', [3, 10]);
   act = arena.declare('act', [3, 5]);
@@ -42,7 +42,7 @@ test('a recorded plan replays without making anything, and counts its dispatches
   // row: gates −5 … −1, ups 0 … 4
   const want = [-5, -4, -3, -2, -1].map((gate, i) => (gate / (1 + Math.exp(-gate))) * i);
   for (const [i, x] of want.entries()) expect(got[i]).toBeCloseTo(x, 5);
-  expect(gpu.problems).toEqual([]);
+  expect(gpu.uncaughtErrors).toEqual([]);
 });
 
 test('a plan refuses missing, stray and aliased tensors, missing sizes and grids past the limit, by name', () => {
@@ -57,7 +57,7 @@ test('a plan refuses missing, stray and aliased tensors, missing sizes and grids
   );
   expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3 })).toThrow(/shape field F is missing/);
   expect(() => plan.dispatch(swigluForward, { gate_up: pair, act }, { N: 3, F: 2e6 })).toThrow(/grid of 125000/);
-  expect(plan.dispatches).toBe(0);
+  expect(plan.dispatchCount).toBe(0);
 });
 
 test('halves are bound to kernels that can hold them only, alike within an alias, at offsets of 256 bytes', async () => {
@@ -74,7 +74,7 @@ test('halves are bound to kernels that can hold them only, alike within an alias
   );
   const grads = { gate_up: halves, dact: slice(halves, 'dact', 0, [5]), dgate_up: pair };
   expect(() => plan.dispatch(swigluBackward, grads, dims)).toThrow(/dact holds halves; dact wants f32/);
-  expect(plan.dispatches).toBe(0);
+  expect(plan.dispatchCount).toBe(0);
   arena.destroy();
 });
 
@@ -94,7 +94,7 @@ test('a tensor past the adapter’s limit is refused before anything is allocate
   const failure = await arena.allocate().catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(LimitError);
   expect((failure as LimitError).message).toMatch(/huge needs \d+ bytes; this adapter's max\w+ is \d+/);
-  expect((failure as LimitError).knobs).toEqual(['width']);
+  expect((failure as LimitError).knobsToReduce).toEqual(['width']);
   expect(gpu.counters.creations).toBe(before);
 });
 

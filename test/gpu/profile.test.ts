@@ -24,7 +24,7 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   };
   await update();
   const before = policy.counters().dispatches;
-  policy.tally();
+  policy.startProfile();
   await update();
   const ran = policy.counters().dispatches - before;
   const hash = async () => {

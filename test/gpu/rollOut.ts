@@ -13,7 +13,7 @@ export const SAMPLING: Sampling = {
   topP: 1,
 };
 
-/** Forces `prompt` and draws `draws` tokens from grammar state `state` in every row, `steps` tokens a chunk. */
+/** Forces `prompt` and draws `draws` tokens from grammar state `state` in every row, `maxTokens` tokens a chunk. */
 export async function rollOut(
   policy: GpuPolicy,
   sampling: Sampling,
@@ -32,7 +32,7 @@ export async function rollOut(
   while ((tokens[0]?.length ?? 0) < draws) {
     const now = forced.slice(0, steps);
     const chunk: DecodeChunk = {
-      steps,
+      maxTokens: steps,
       forced: Int32Array.from({ length: B * steps }, (_, i) => now[i % steps] ?? 0),
       forcedCounts: new Int32Array(B).fill(now.length),
       forcedRoles: new Int32Array(B).fill(Role.prompt),

@@ -183,11 +183,11 @@ test('kernels tried out between updates leave the bits of the run alone; the nex
     session.dispose();
     return { hash, kernels, checkpoint };
   };
-  const first = await run(() => tuning.between());
+  const first = await run(() => tuning.runSlice());
   expect(first.kernels?.why).toBe('default');
   const plain = await train({ updates: COMPARED, evalEvery: 0, miEvery: 0 });
   expect(first.hash).toBe(plain.hash);
-  const second = await run(() => tuning.between());
+  const second = await run(() => tuning.runSlice());
   expect(second.kernels?.why).toBe('measured');
   expect(second.kernels?.tried.map(({ refused }) => refused)).toEqual(['', '']);
   const named = await train({ updates: COMPARED, evalEvery: 0, miEvery: 0, kernels: second.kernels!.choice });

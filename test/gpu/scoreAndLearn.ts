@@ -20,7 +20,7 @@ export async function scoreAndLearn(policy: Policy, spec: PolicySpec, estimator:
   const scored = await policy.report();
   const rows = Int32Array.from({ length: spec.minibatchRows }, (_, i) => (i * 3) % spec.rows);
   for (let step = 0; step < 3; step++) {
-    if (step > 0) policy.endPass();
+    if (step > 0) policy.endEpoch();
     await policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
   }
   const learned = await policy.report();

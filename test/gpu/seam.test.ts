@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Estimator } from '../../src/config/estimators.ts';
-import type { Work } from '../../src/model/gpu/options.ts';
+import type { WorkKind } from '../../src/model/gpu/options.ts';
 import type { NetworkState } from '../../src/model/policy.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import {
@@ -168,9 +168,9 @@ test('a policy begins with the weights it is given; one opened for learning alon
     ...{ lossMask: agents, valueMask: zero },
   };
   const weights = roughWeights(SPEC.model, 3);
-  const given = async (work?: readonly Work[]) => {
+  const given = async (work?: readonly WorkKind[]) => {
     const policy = await openGpuPolicy(navigator.gpu, SPEC, {
-      ...{ seed: 1, weights: () => weights, alone: true }, // nothing is compiled there yet
+      ...{ seed: 1, weights: () => weights, ownDevice: true }, // nothing is compiled there yet
       ...(work && { work }),
     });
     const begun = await policy.readState();
@@ -186,7 +186,7 @@ test('a policy begins with the weights it is given; one opened for learning alon
   expect(bits((await part.readState()).policy)).toEqual(learned);
   expect(part.counters().creations).toBeLessThan(whole.counters().creations);
   part.begin({ key: 1, update: 1, temperature: 1, greedy: false, topK: 0, topP: 1 });
-  const chunk = { steps: 1, forced: new Int32Array(6), forcedCounts: new Int32Array(6).fill(1) };
+  const chunk = { maxTokens: 1, forced: new Int32Array(6), forcedCounts: new Int32Array(6).fill(1) };
   const drawn = part.decode({
     ...chunk,
     ...{ forcedRoles: new Int32Array(6), states: new Int32Array(6).fill(-1), budgets: new Int32Array(6) },

@@ -63,7 +63,7 @@ test('those that still have a part hear that the device is lost; the next gets a
 test('a policy on a device of its own takes that device with it', async () => {
   const heard: string[] = [];
   const onLost = (message: string) => heard.push(message);
-  const alone = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, alone: true, onLost });
+  const alone = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, ownDevice: true, onLost });
   const shared = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1, onLost });
   alone.destroy();
   expect((await shared.readState()).policy.steps).toBe(0); // not lost with it
@@ -88,10 +88,10 @@ test('errors of runs that are gone are not told to the next', async () => {
   const buffer = createBuffer(part, 'too short', 16, GPUBufferUsage.COPY_DST);
   submit(part, (encoder) => encoder.clearBuffer(buffer, 0, 32));
   await part.device.queue.onSubmittedWorkDone();
-  await expect.poll(() => part.problems.length).toBeGreaterThan(0); // events come after
+  await expect.poll(() => part.uncaughtErrors.length).toBeGreaterThan(0); // events come after
   part.close();
   const next = await shareGpu(navigator.gpu);
   expect(next.device).toBe(part.device);
-  expect(next.problems).toEqual([]);
+  expect(next.uncaughtErrors).toEqual([]);
   next.close();
 });

@@ -61,7 +61,7 @@ describe.each(await setsHere())('%s products whose sums over tokens are cut', (v
           seed: 1,
           kernels,
           storage: 'f32',
-          slabs,
+          partials: slabs,
           microRows,
         });
         await prepare(policy, spec);
@@ -90,7 +90,7 @@ describe.each(await setsHere())('%s products whose sums over tokens are cut', (v
   test('agree with PyTorch from logits to AdamW', async () => {
     const golden = fixtures.find(({ model }) => model.value_head && model.attention_bias) ?? fixtures[0];
     if (!golden) throw new Error('no fixture');
-    const lines = await checkGolden(navigator.gpu, golden, { kernels: variant, slabs: 3 });
+    const lines = await checkGolden(navigator.gpu, golden, { kernels: variant, partials: 3 });
     expect(lines.length).toBeGreaterThanOrEqual(9);
     for (const { group, worst, error, bound } of lines) {
       expect(error, `${group} (${worst})`).toBeLessThanOrEqual(bound);
@@ -113,7 +113,7 @@ test('the embedding’s gradient of more tokens than are sorted together, a row 
   const want = await moved(createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' }));
   expect(Math.hypot(...want)).toBeGreaterThan(1e-3);
   for (const slabs of [1, 2]) {
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, storage: 'f32', slabs });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, storage: 'f32', partials: slabs });
     expect(relativeError(await moved(policy), want), `${slabs} slabs`).toBeLessThanOrEqual(5e-4); // through Adam's division
     policy.destroy();
   }
@@ -122,7 +122,7 @@ test('the embedding’s gradient of more tokens than are sorted together, a row 
 test('cut sums give the same bits every time, and a NaN in a weight is found as without', async () => {
   const spec = specOf(SMALL, 'separate', 7, 23, 5);
   const after = async () => {
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, slabs: 3 });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, partials: 3 });
     await prepare(policy, spec);
     policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);
     policy.learn(ROWS, OBJECTIVE, OPTIMIZER, 1);

@@ -41,14 +41,14 @@ describe('draws', () => {
   ])('%s, as the CPU draws it from float64 of the whole text', async (_, part) => {
     const sampling = { ...GREEDY, ...part };
     await model.begin(TEXTS);
-    const drawn = await model.draw(ROWS, { steps: 20, stops: [] }, sampling); // more than a chunk
+    const drawn = await model.draw(ROWS, { maxTokens: 20, stops: [] }, sampling); // more than a chunk
     for (const one of drawn) {
       expect(one.ids.length).toBe(20);
       const want = await wanted(TEXTS[one.row]!, one, sampling);
       // a uniform within 1e-6 of a boundary could give the neighbouring id; none of these 560 does
       expect(one.ids).toEqual(want.map(({ token }) => token));
       expect(apart(one.logprobs, want.map(({ logprob }) => logprob))).toBeLessThan(ROUNDING); // prettier-ignore
-      expect(model.filled(one.row)).toBe(TEXTS[one.row]!.length + 20);
+      expect(model.textLength(one.row)).toBe(TEXTS[one.row]!.length + 20);
     }
     expect(new Set(drawn.flatMap(({ ids }) => ids)).size).toBeGreaterThan(3);
   });
@@ -56,29 +56,30 @@ describe('draws', () => {
   test('the same in one go and in many, and other text under other counters', async () => {
     const sampling = { ...GREEDY, greedy: false };
     await model.begin(TEXTS);
-    const [whole] = await model.draw([1], { steps: 20, stops: [] }, sampling);
+    const [whole] = await model.draw([1], { maxTokens: 20, stops: [] }, sampling);
     await model.begin(TEXTS);
     const parts: number[] = [];
-    for (const steps of [1, 7, 12]) parts.push(...(await model.draw([1], { steps, stops: [] }, sampling))[0]!.ids);
+    for (const steps of [1, 7, 12])
+      parts.push(...(await model.draw([1], { maxTokens: steps, stops: [] }, sampling))[0]!.ids);
     expect(parts).toEqual(whole!.ids);
     await model.begin(TEXTS);
-    const [other] = await model.draw([1], { steps: 20, stops: [] }, { ...sampling, update: 9 });
+    const [other] = await model.draw([1], { maxTokens: 20, stops: [] }, { ...sampling, update: 9 });
     expect(other!.ids).not.toEqual(whole!.ids);
   });
 
   test('until a stop id, which is the last; other rows go on to their steps, and all to a full text', async () => {
     await model.begin(TEXTS);
-    const free = await model.draw(ROWS, { steps: 100, stops: [] }, { ...GREEDY, greedy: false });
+    const free = await model.draw(ROWS, { maxTokens: 100, stops: [] }, { ...GREEDY, greedy: false });
     expect(free.map(({ row, ids }) => TEXTS[row]!.length + ids.length)).toEqual([48, 48, 48, 48]);
     const stop = free[0]!.ids[4]!;
     await model.begin(TEXTS);
-    const stopped = await model.draw(ROWS, { steps: 18, stops: [42_000, stop] }, { ...GREEDY, greedy: false });
+    const stopped = await model.draw(ROWS, { maxTokens: 18, stops: [42_000, stop] }, { ...GREEDY, greedy: false });
     for (const [row, { ids, stopped: ended }] of stopped.entries()) {
       const at = free[row]!.ids.indexOf(stop);
       const ends = at >= 0 && at < 18;
       expect(ended).toBe(ends);
       expect(ids).toEqual(free[row]!.ids.slice(0, ends ? at + 1 : 18));
-      expect(model.filled(row)).toBe(TEXTS[row]!.length + ids.length);
+      expect(model.textLength(row)).toBe(TEXTS[row]!.length + ids.length);
     }
     expect(stopped[0]!.stopped).toBe(true);
     expect(stopped.some(({ stopped: ended }) => !ended)).toBe(true);
@@ -101,7 +102,7 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
   expect(apart(found!.logprobs, new Array<number>(7).fill(-Math.log(V)))).toBeLessThan(ROUNDING);
   const drawnWith = async (part: Partial<Sampling>, steps: number) => {
     await equal.begin([PROMPT]);
-    const [{ ids } = { ids: [] }] = await equal.draw([0], { steps, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
+    const [{ ids } = { ids: [] }] = await equal.draw([0], { maxTokens: steps, stops: [] }, { ...GREEDY, greedy: false, ...part }); // prettier-ignore
     const sampling = { ...GREEDY, greedy: false, ...part };
     const even = new Float64Array(V).fill(-Math.log(V));
     const want = ids.map((_, i) => {
@@ -122,7 +123,7 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
 describe('a text that is cut, appended to and drawn on', () => {
   test('is the text it reads, and rows that began alike keep theirs', async () => {
     await model.begin(TEXTS);
-    await model.draw([0, 1], { steps: 5, stops: [] }, GREEDY);
+    await model.draw([0, 1], { maxTokens: 5, stops: [] }, GREEDY);
     const before = await model.likeliest([1, 2], V);
     model.keep(0, 4); // within what rows 1 and 2 share
     await model.append([{ row: 0, ids: [33, 34, 35] }, { row: 3, ids: [1] }, { row: 0, ids: [36] }]); // prettier-ignore
@@ -131,7 +132,7 @@ describe('a text that is cut, appended to and drawn on', () => {
     expect(apart(byId(own!), want[7]!)).toBeLessThan(ROUNDING);
     expect(apart(byId(short!), (await oracle(LLAMA, SOURCE, [9, 1]))[1]!)).toBeLessThan(ROUNDING);
     expect(await model.likeliest([1, 2], V)).toEqual(before);
-    expect(model.filled(0)).toBe(8);
+    expect(model.textLength(0)).toBe(8);
   });
 
   test('is as it was after its tokens were scored', async () => {
@@ -147,7 +148,7 @@ describe('a text that is cut, appended to and drawn on', () => {
 
 test('what is asked for wrongly is refused, and no row has changed', async () => {
   await model.begin(TEXTS.slice(0, 3));
-  const limits = { steps: 1, stops: [] };
+  const limits = { maxTokens: 1, stops: [] };
   const refused: readonly [() => Promise<unknown>, string][] = [
     [() => model.begin([[1], [43]]), 'token 43 of row 1 is out of range: ids go from 0 to 42'],
     [() => model.begin([[1], []]), 'the text of row 1 is empty'],
@@ -168,8 +169,8 @@ test('what is asked for wrongly is refused, and no row has changed', async () =>
     await expect(ask()).rejects.toThrow(RangeError);
   }
   expect(() => model.keep(0, 0)).toThrow('keep: 0 tokens can’t be kept, because row 0 has 1 to 10');
-  expect(() => model.filled(-1)).toThrow('Row -1 is out of range');
-  expect(ROWS.map((row) => model.filled(row))).toEqual([10, 11, 8, 0]);
+  expect(() => model.textLength(-1)).toThrow('Row -1 is out of range');
+  expect(ROWS.map((row) => model.textLength(row))).toEqual([10, 11, 8, 0]);
   const [drawn] = await model.draw([0], limits, GREEDY);
   const want = await oracle(LLAMA, SOURCE, TEXTS[0]!);
   expect(drawn!.logprobs[0]).toBeCloseTo(Math.max(...want[9]!), 4);

@@ -19,7 +19,7 @@ function headers(model: ModelConfig, name: string): WeightSource {
   return new Map(
     parameters(model).map(({ name: tensor, shape: sizes, size }) => {
       const format = formatOf(sizes.length > 1 ? name : 'F32');
-      const bytes = (size / format.weights) * format.bytes;
+      const bytes = (size / format.blockWeights) * format.blockBytes;
       return [tensor, { shape: sizes, format, bytes, read: () => Promise.reject(new Error('headers only')) }];
     }),
   );
@@ -43,10 +43,10 @@ describe.each([128, 256, 2048])('a device that binds %d MiB', (mib) => {
     ['Qwen2.5-0.5B', QWEN_05B, 'F16'],
   ] as const)('holds %s for 64 rows of 512 tokens, no buffer of which is larger', (_, model, format) => {
     const { arena, tensors } = declared(model, format, mib * MIB, { rows: 64, length: 512 });
-    expect(Math.max(...arena.list.map(({ bytes }) => bytes))).toBeLessThanOrEqual(mib * MIB);
+    expect(Math.max(...arena.declaredTensors.map(({ bytes }) => bytes))).toBeLessThanOrEqual(mib * MIB);
     const { embed } = tensors;
     expect(embed.parts.reduce((sum, { rows }) => sum + rows, 0)).toBe(model.vocab_size);
-    const rowBytes = (model.hidden_size / embed.format.weights) * embed.format.bytes;
+    const rowBytes = (model.hidden_size / embed.format.weightsPerBlock) * embed.format.bytesPerBlock;
     expect(embed.parts.length).toBe(Math.ceil((model.vocab_size * rowBytes) / (mib * MIB)));
     expect(total(tensors.memory)).toBe(arena.bytes);
     // weights are as large as their file's, norms and biases among them

@@ -33,7 +33,7 @@ describe.each([
   test('has them to the rounding of halves where keys and values are kept in halves, as by default', async () => {
     const source = packedSource(config, 7, () => 'F32');
     const want = await oracle(config, source, TEXT);
-    const model = await opened(config, source, { rows: 1, length: 16, halfCache: true });
+    const model = await opened(config, source, { rows: 1, length: 16, float16Cache: true });
     await model.begin([TEXT]);
     const [all] = await model.likeliest([0], config.vocab_size);
     const found = apart(byId(all!), want[11]!);
@@ -52,7 +52,7 @@ describe.each([
     await model.begin([LONG.slice(0, 20)]);
     const scores = await model.score(0, LONG.slice(20)); // 130 of them, more than go through at once
     expect(apart(scores, LONG.slice(20).map((id, i) => want[19 + i]![id]!))).toBeLessThan(ROUNDING); // prettier-ignore
-    expect(model.filled(0)).toBe(20);
+    expect(model.textLength(0)).toBe(20);
     model.destroy();
   });
 });

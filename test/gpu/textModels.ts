@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/textModel.ts';
-import type { Likeliest } from '../../src/model/textModel.ts';
+import type { LikeliestTokens } from '../../src/model/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 
 /** Grouped heads, a vocabulary that no block divides, widths in whole blocks of 32, positions stretched for long texts. */
@@ -34,7 +34,7 @@ export const QWEN3: ModelConfig = {
 
 /** A model on the adapter of the tests; keys and values as floats unless told otherwise, so that nothing is rounded but sums. */
 export function opened(config: ModelConfig, source: WeightSource, options: GpuTextOptions): Promise<GpuTextModel> {
-  return openGpuTextModel(navigator.gpu, config, source, { halfCache: false, ...options });
+  return openGpuTextModel(navigator.gpu, config, source, { float16Cache: false, ...options });
 }
 
 /** log p of every token after each prefix of a text, (n, V), in float64 on the CPU. */
@@ -65,7 +65,7 @@ export function apart(a: readonly number[], b: readonly number[]): number {
 }
 
 /** Log-probabilities in the order of ids, where all ids were asked for. */
-export function byId({ ids, logprobs }: Likeliest): number[] {
+export function byId({ ids, logprobs }: LikeliestTokens): number[] {
   const all = new Array<number>(ids.length).fill(NaN);
   ids.forEach((id, i) => (all[id] = logprobs[i]!));
   return all;

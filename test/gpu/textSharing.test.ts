@@ -18,12 +18,12 @@ test('what rows begin with in common is computed and kept once, and changes noth
   const shared = await opened(LLAMA, SOURCE, { rows: 6, length: 80, cachedTokens: 62 + 6 * 17 });
   await shared.begin(TEXTS);
   const alone = await opened(LLAMA, SOURCE, { rows: 6, length: 80 });
-  const drawn = await shared.draw(ROWS, { steps: 16, stops: [] }, GREEDY);
+  const drawn = await shared.draw(ROWS, { maxTokens: 16, stops: [] }, GREEDY);
   const after = (await shared.likeliest(ROWS, 43)).map(byId);
   for (const row of ROWS) {
     // this row's text alone, the others of another first token and so with nothing in common
     await alone.begin(ROWS.map((other) => (other === row ? TEXTS[row]! : [other])));
-    const [one] = await alone.draw([row], { steps: 16, stops: [] }, GREEDY);
+    const [one] = await alone.draw([row], { maxTokens: 16, stops: [] }, GREEDY);
     expect(one!.ids).toEqual(drawn[row]!.ids);
     const [left] = await alone.likeliest([row], 43);
     // float32 sums of the same numbers, in tiles for some and in few rows for others
@@ -44,21 +44,21 @@ test('more than the cache holds is refused with what it holds, and no row has ch
   await expect(model.append([{ row: 0, ids: [1, 2, 3, 4, 5, 6, 7, 8, 9] }])).rejects.toThrow(
     '8 of them free; 9 are needed',
   );
-  await expect(model.draw(ROWS, { steps: 2, stops: [] }, GREEDY)).rejects.toThrow('8 of them free; 12 are needed');
-  expect(model.filled(0)).toBe(52);
+  await expect(model.draw(ROWS, { maxTokens: 2, stops: [] }, GREEDY)).rejects.toThrow('8 of them free; 12 are needed');
+  expect(model.textLength(0)).toBe(52);
   await model.append([{ row: 0, ids: [1, 2, 3, 4, 5, 6, 7, 8] }]);
   model.keep(0, 1);
   await model.append([{ row: 0, ids: [9] }]);
-  expect(model.filled(0)).toBe(2);
+  expect(model.textLength(0)).toBe(2);
   model.destroy();
 });
 
 test('sixteen tokens of all rows are a submit and a read-back, nine dispatches a layer and what embeds, ends and draws', async () => {
   const model = await opened(LLAMA, SOURCE, { rows: 6, length: 80 });
   await model.begin(TEXTS);
-  await model.draw(ROWS, { steps: 1, stops: [] }, GREEDY);
+  await model.draw(ROWS, { maxTokens: 1, stops: [] }, GREEDY);
   const before = model.counters();
-  await model.draw(ROWS, { steps: 24, stops: [] }, GREEDY); // two chunks
+  await model.draw(ROWS, { maxTokens: 24, stops: [] }, GREEDY); // two chunks
   const after = model.counters();
   const layers = LLAMA.num_hidden_layers;
   expect(after.dispatches - before.dispatches).toBe(24 * (9 * layers + 4));

@@ -62,11 +62,11 @@ export function packedSource(model: ModelConfig, seed: number, nameOf: (tensor: 
       const norm = name.endsWith('norm.weight');
       const values = Float32Array.from({ length: size }, () => (norm ? 1 : 0) + (std || 0.1) * draw.normal());
       const format = formatOf(shape.length > 1 ? nameOf(name) : 'F32');
-      const count = size / format.weights;
-      const packed = new Uint8Array(count * format.bytes);
+      const count = size / format.blockWeights;
+      const packed = new Uint8Array(count * format.blockBytes);
       for (let b = 0; b < count; b++) {
-        const view = new DataView(packed.buffer, b * format.bytes, format.bytes);
-        PACKERS[format.name]!(view, values.subarray(b * format.weights, (b + 1) * format.weights));
+        const view = new DataView(packed.buffer, b * format.blockBytes, format.blockBytes);
+        PACKERS[format.name]!(view, values.subarray(b * format.blockWeights, (b + 1) * format.blockWeights));
       }
       const read = (out: Uint8Array) => {
         out.set(packed);

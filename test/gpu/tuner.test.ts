@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/device.ts';
 import { KERNEL_SET_NAMES } from '../../src/config/kernelChoice.ts';
 import { defaultSet } from '../../src/model/gpu/kernelSets.ts';
-import { tune, type Tuned } from '../../src/model/gpu/tuner.ts';
+import { tune, type TuningResult } from '../../src/model/gpu/tuner.ts';
 import { distance, referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { NO_HALVES } from './halves.ts';
@@ -16,7 +16,7 @@ gpu.device.destroy();
 
 const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
 
-async function tuned(storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<Tuned> {
+async function tuned(storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<TuningResult> {
   const reference = await referenceNumbers(spec, learningMath);
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
   const run = tune(
@@ -26,7 +26,7 @@ async function tuned(storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<Tuned>
       // a set made wrong: a device that computes something else
       return set === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
     },
-    { boxMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 },
+    { timeLimitMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 },
     () => performance.now(),
   );
   let result = await run.next();

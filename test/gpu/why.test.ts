@@ -27,7 +27,7 @@ test('the parts of an update that a GPU took, found on the CPU, add up to ⟨∇
     if (next.value.type === 'batch') batch = next.value.batch;
     if (next.value.type !== 'metrics') continue;
     const { policy } = await session.policy.readState();
-    session.history.noteState(next.value.update, policy);
+    session.history.keepState(next.value.update, policy);
     weights.push(policy.weights);
   }
   const { roles, logprobs, length } = batch!;

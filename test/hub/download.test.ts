@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { download, type Shelf } from '../../src/hub/modelDownload.ts';
+import { download, type FileStore } from '../../src/hub/modelDownload.ts';
 import { listModel } from '../../src/hub/listing.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 
@@ -68,7 +68,7 @@ const LISTED = {
 };
 
 /** A shelf in memory. */
-function memoryShelf(): Shelf & { readonly files: Map<string, Uint8Array> } {
+function memoryShelf(): FileStore & { readonly files: Map<string, Uint8Array> } {
   const files = new Map<string, Uint8Array>();
   return {
     files,
@@ -82,7 +82,7 @@ function memoryShelf(): Shelf & { readonly files: Map<string, Uint8Array> } {
       files.set(name, after);
       return Promise.resolve();
     },
-    drop: (name) => {
+    remove: (name) => {
       files.delete(name);
       return Promise.resolve();
     },
@@ -91,10 +91,10 @@ function memoryShelf(): Shelf & { readonly files: Map<string, Uint8Array> } {
 const access = () => ({ hub, fetch: globalThis.fetch });
 
 /** Fetches what is listed to a shelf; returns what was told of progress. */
-async function fetched(shelf: Shelf, signal = new AbortController().signal): Promise<readonly number[]> {
+async function fetched(shelf: FileStore, signal = new AbortController().signal): Promise<readonly number[]> {
   const told: number[] = [];
   const listing = await listModel(ID, access());
-  await download(listing, { ...access(), shelf, signal, onProgress: (bytes) => told.push(bytes) });
+  await download(listing, { ...access(), store: shelf, signal, onProgress: (bytes) => told.push(bytes) });
   return told;
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LINEARS } from '../../src/model/loraAdapters.ts';
+import { LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { chunksOf } from '../../src/model/cpu/head.ts';
@@ -9,7 +9,7 @@ import { OBJECTIVE, someCredit } from './policies.ts';
 import { randomSource, sampling, SMALL } from './textModels.ts';
 
 const LENGTH = 17;
-const ADAPTERS = { rank: 2, alpha: 4, targets: LINEARS };
+const ADAPTERS = { rank: 2, alpha: 4, targets: LINEAR_NAMES };
 /** So many words that the logits of sixteen tokens are all that is held at once. */
 const WIDE: ModelConfig = { ...SMALL, vocab_size: 2 ** 17 };
 
@@ -19,7 +19,7 @@ async function open(model: ModelConfig, length = LENGTH) {
   const spec = { model, critic: 'none', rows: 2, length, minibatchRows: 2 } as const;
   const policy = await openCpuAdaptedPolicy(spec, randomSource(model, 1), ADAPTERS, learningMath, {
     ...{ seed: 3, reason: '', keptTokens: 0 },
-    between: (done, total) => {
+    reportProgress: (done, total) => {
       breaks.between++;
       breaks.most = Math.max(breaks.most, done / total);
       return Promise.resolve();
@@ -51,10 +51,10 @@ it('the language head of a large vocabulary can be interrupted between pieces of
 
 it('pieces of the head’s targets are all of them, in order', () => {
   const ids = Int32Array.from({ length: 10 }, (_, i) => i);
-  const targets = { count: 10, positions: ids, tokens: ids, states: ids, places: ids };
+  const targets = { count: 10, positions: ids, tokens: ids, states: ids, batchIndices: ids };
   const pieces = [...chunksOf(targets, 4)];
   expect(pieces.map(({ count }) => count)).toEqual([4, 4, 2]);
-  for (const name of ['positions', 'tokens', 'states', 'places'] as const) {
+  for (const name of ['positions', 'tokens', 'states', 'batchIndices'] as const) {
     expect(pieces.flatMap((piece) => [...piece[name]])).toEqual([...ids]);
   }
 });
@@ -65,7 +65,7 @@ it('reading long prompts before the first token can be interrupted, drawing toke
   policy.begin(sampling());
   const steps = 102;
   const forced = Int32Array.from({ length: 2 * steps }, (_, i) => (5 * i) % SMALL.vocab_size);
-  const chunk = { steps, forced, states: Int32Array.of(0, 0), budgets: Int32Array.of(2, 2) };
+  const chunk = { maxTokens: steps, forced, states: Int32Array.of(0, 0), budgets: Int32Array.of(2, 2) };
   const roles = Int32Array.of(Role.prompt, Role.prompt);
   await policy.decode({ ...chunk, forcedCounts: Int32Array.of(100, 100), forcedRoles: roles });
   // 200 tokens that have nothing in common, in pieces of 64

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Q4_1 } from '../../src/formats/blocks/q4.ts';
-import { adapted, adapterParameters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { adaptedLinears, adapterParameters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
 import { forwardBuffersSize, recomputeSize } from '../../src/model/cpu/activations.ts';
 import { adapterGradientSize } from '../../src/model/cpu/adapters/adapterGradients.ts';
@@ -13,7 +13,7 @@ import { headSize } from '../../src/model/cpu/head.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { SMALL } from './textModels.ts';
 
-const ADAPTERS = { rank: 3, alpha: 5, targets: LINEARS };
+const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const BIG = { ...SMALL, hidden_size: 576, num_hidden_layers: 30, num_attention_heads: 9, num_key_value_heads: 3, head_dim: 64, intermediate_size: 1536, vocab_size: 49_152 }; // prettier-ignore
 
 /** Weights that are never read. */
@@ -39,8 +39,8 @@ test.each([
   const { tokens } = passes.capacity;
   const [q, f] = [model.num_attention_heads * model.head_dim, model.intermediate_size];
   const pool = sum(adapterParameters(model, ADAPTERS));
-  expect([tokens, passes.capacity.pairs, passes.capacity.longest, passes.keptTokens]).toEqual([85, 85 * 17, 17, 85]);
-  expect(drawing).toMatchObject({ simd: false, halfCache: false, tokens: 64, slots: 85, rows, length });
+  expect([tokens, passes.capacity.pairs, passes.capacity.longestRow, passes.keptTokens]).toEqual([85, 85 * 17, 17, 85]);
+  expect(drawing).toMatchObject({ simd: false, float16Cache: false, tokens: 64, slots: 85, rows, length });
   // B of the widest linear, turned, lies beside; B and A are there for the reference too
   const widest = Math.max(q, f, model.hidden_size);
   const gradients = model.hidden_size + tokens * (ADAPTERS.rank + Math.max(q, f));
@@ -52,7 +52,7 @@ test.each([
   const keys = 2 * model.num_hidden_layers * 85 * model.num_key_value_heads * model.head_dim;
   expect(memory.map((part) => part.bytes)).toEqual([
     each * (sum(parameters(base)) + widest * ADAPTERS.rank),
-    adapted(base, ADAPTERS).reduce((all, { out, in: fanIn }) => all + (out * fanIn * 20) / 32, 0),
+    adaptedLinears(base, ADAPTERS).reduce((all, { out, in: fanIn }) => all + (out * fanIn * 20) / 32, 0),
     each * 2 * pool,
     each * 3 * pool,
     each * (learning + drawn + rotary) + 4 * 85,
@@ -70,35 +70,38 @@ test('a pass has the tokens that it is given, that there are, or that fit, and a
     return [capacity.tokens, keptTokens];
   };
   expect(tokens(5, 17)).toEqual([85, 85]);
-  expect(tokens(5, 17, { mostTokens: 40 })).toEqual([40, 40]);
-  expect(tokens(5, 17, { mostTokens: 4 })).toEqual([17, 17]);
+  expect(tokens(5, 17, { maxTokens: 40 })).toEqual([40, 40]);
+  expect(tokens(5, 17, { maxTokens: 4 })).toEqual([17, 17]);
   expect(tokens(5, 17, { keptTokens: 0 })).toEqual([85, 0]);
   expect(tokens(5, 17, { keptTokens: 30 })).toEqual([85, 30]);
   expect(tokens(5, 17, { keptTokens: 300 })).toEqual([85, 85]);
   expect(tokens(900, 17)[0]).toBe(4096);
   // a model whose activations fill 640 MiB, and 1280 MiB where those of all layers are kept
   const [most = 0, kept = 0] = tokens(64, 512, {}, BIG);
-  const room = (n: number, keptTokens: number) => (4 * recomputeSize(BIG, { tokens: n, pairs: n * 512, longest: 512 }, keptTokens)) / 2 ** 20; // prettier-ignore
+  const room = (n: number, keptTokens: number) => (4 * recomputeSize(BIG, { tokens: n, pairs: n * 512, longestRow: 512 }, keptTokens)) / 2 ** 20; // prettier-ignore
   expect(room(most, 0) / 640).toBeCloseTo(1, 1);
   expect((room(most, kept) - room(most, 0)) / 1280).toBeCloseTo(1, 1);
   expect(kept).toBeLessThan(most);
   // twice as wide numbers, half as many
-  expect(tokens(64, 512, { precision: 'f64', mostBytes: Infinity }, BIG)[0]! / most).toBeCloseTo(0.5, 2);
+  expect(tokens(64, 512, { precision: 'f64', maxBytes: Infinity }, BIG)[0]! / most).toBeCloseTo(0.5, 2);
 });
 
 test('the fastest plan that fits is taken, to the byte: no layer kept, then half as many tokens and a cache of halves', () => {
   const plans = [planOf(BIG, 64, 512)];
-  for (let i = 0; i < 4; i++) plans.push(planOf(BIG, 64, 512, { mostBytes: plans.at(-1)!.bytes - 1 }));
-  const all = plans.map(({ passes, drawing }) => [passes.keptTokens > 0, drawing.halfCache]);
+  for (let i = 0; i < 4; i++) plans.push(planOf(BIG, 64, 512, { maxBytes: plans.at(-1)!.bytes - 1 }));
+  const all = plans.map(({ passes, drawing }) => [passes.keptTokens > 0, drawing.float16Cache]);
   expect(all).toEqual([[true, false], [false, false], [false, true], [false, true], [false, true]]); // prettier-ignore
   const [a, b, c, d, e] = plans.map(({ bytes }) => bytes);
   expect([a! > b!, b! > c!, c! > d!, d === e]).toEqual([true, true, true, true]); // of less there is none
   const tokens = plans.map(({ passes }) => passes.capacity.tokens);
   expect([tokens[1]! / tokens[2]!, tokens[2]! / tokens[3]!].map(Math.round)).toEqual([2, 2]);
-  for (const plan of plans) expect(planOf(BIG, 64, 512, { mostBytes: plan.bytes })).toEqual(plan);
+  for (const plan of plans) expect(planOf(BIG, 64, 512, { maxBytes: plan.bytes })).toEqual(plan);
   // halves are of SIMD in float32 alone
   for (const options of [{ precision: 'f64' }, { simd: false }] as const) {
-    expect(planOf(BIG, 64, 512, { ...options, mostBytes: 1 }).drawing).toMatchObject({ halfCache: false, simd: false });
+    expect(planOf(BIG, 64, 512, { ...options, maxBytes: 1 }).drawing).toMatchObject({
+      float16Cache: false,
+      simd: false,
+    });
   }
   expect(planOf(BIG, 64, 512, { precision: 'f32', simd: true }).drawing.simd).toBe(true);
   const spec = { model: BIG, critic: 'none', rows: 64, length: 512, minibatchRows: 64 } as const;

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { adapted, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { adaptedLinears, initialAdapters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';
-import { widened } from '../../src/model/weightSource.ts';
+import { readFloat32 } from '../../src/model/weightSource.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
 
-const ADAPTERS = { rank: 3, alpha: 5, targets: LINEARS };
+const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const LENGTH = 17;
 const COUNT = 11; // of the tokens that are asked about, of LENGTH
 
@@ -27,7 +27,9 @@ async function both(model: ModelConfig, keptTokens: number) {
   policy.writeWeights(weights);
   const oracle = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
   const merged = mergedSource(source, model, ADAPTERS, weights);
-  oracle.writeWeights(new Map(await Promise.all(Array.from(merged, async ([n, x]) => [n, await widened(x)] as const))));
+  oracle.writeWeights(
+    new Map(await Promise.all(Array.from(merged, async ([n, x]) => [n, await readFloat32(x)] as const))),
+  );
   const tokens = Int32Array.from({ length: 2 * LENGTH }, () => draw.int(model.vocab_size));
   const roles = new Uint8Array(2 * LENGTH).fill(Role.action);
   for (const each of [policy, oracle]) each.load({ tokens, roles, states: new Uint8Array(2 * LENGTH) });
@@ -42,7 +44,7 @@ const LEARNED = Object.entries(KINDS).filter(([, model]) => !model.qk_norm);
 it.each(LEARNED)(
   'shows the logits and the attention of the network that its adapters are merged into: %s',
   async (_, model) => {
-    expect(adapted(model, ADAPTERS)).toHaveLength(7 * model.num_hidden_layers);
+    expect(adaptedLinears(model, ADAPTERS)).toHaveLength(7 * model.num_hidden_layers);
     for (const keptTokens of [0, 2 * LENGTH]) {
       const { policy, oracle } = await both(model, keptTokens);
       const all = oracle

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { adapted, type AdapterConfig, adapterScale, initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import {
+  adaptedLinears,
+  type AdapterConfig,
+  adapterScale,
+  initialAdapters,
+  LINEAR_NAMES,
+} from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
 import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { AdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
@@ -7,14 +13,14 @@ import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { adaptedPolicyPlan } from '../../src/model/cpu/adapters/memory.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
-import { widened } from '../../src/model/weightSource.ts';
+import { readFloat32 } from '../../src/model/weightSource.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
 
-const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEARS };
+const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const ROWS = 5;
 const LENGTH = 17;
 
@@ -44,9 +50,9 @@ async function rough(spec: PolicySpec, options: Partial<AdaptedPolicyOptions> = 
 async function mergedWeights(spec: PolicySpec, given: Weights): Promise<Weights> {
   const base = { ...spec.model, value_head: false };
   const whole = new Map<string, Float32Array>();
-  for (const [name, tensor] of randomSource(base, 1)) whole.set(name, await widened(tensor));
-  for (const { weight, a, b, out, in: fanIn } of adapted(base, ADAPTERS)) {
-    const w = whole.get(weight)!;
+  for (const [name, tensor] of randomSource(base, 1)) whole.set(name, await readFloat32(tensor));
+  for (const { weightName, a, b, out, in: fanIn } of adaptedLinears(base, ADAPTERS)) {
+    const w = whole.get(weightName)!;
     for (let o = 0; o < out; o++) {
       for (let i = 0; i < fanIn; i++) {
         let sum = 0;
@@ -141,8 +147,8 @@ describe('gradients of adapters', () => {
     const gradients = policy.gradients();
     const whole_ = oracle.gradients();
     const { rank } = ADAPTERS;
-    for (const { weight, a, b, out, in: fanIn } of adapted(spec.model, ADAPTERS)) {
-      const dw = whole_.get(weight)!.map((x) => x * adapterScale(ADAPTERS));
+    for (const { weightName, a, b, out, in: fanIn } of adaptedLinears(spec.model, ADAPTERS)) {
+      const dw = whole_.get(weightName)!.map((x) => x * adapterScale(ADAPTERS));
       const da = product(turned(weights.get(b.name)!, out, rank), dw, rank, out, fanIn);
       const db = product(dw, turned(weights.get(a.name)!, rank, fanIn), out, fanIn, rank);
       expect(apart(gradients.get(a.name)!, da), a.name).toBeLessThan(3e-5);
@@ -160,7 +166,7 @@ describe('gradients of adapters', () => {
     const gradients = policy.gradients();
     const { weights } = (await policy.readState()).policy;
     const draw = random(6, Purpose.branch);
-    for (const { a, b } of adapted(model, ADAPTERS)) {
+    for (const { a, b } of adaptedLinears(model, ADAPTERS)) {
       const name = draw.next() < 0.5 ? a.name : b.name;
       const at = draw.int(weights.get(name)!.length);
       const total = async (by: number) => {
@@ -181,9 +187,9 @@ describe('gradients of adapters', () => {
     const once = await rough(spec);
     const others = [
       await rough(spec, { share: false }),
-      await rough(spec, { mostTokens: 21 }),
+      await rough(spec, { maxTokens: 21 }),
       await rough(spec, { keptTokens: 0 }),
-      await rough(spec, { mostTokens: 21, keptTokens: 18 }),
+      await rough(spec, { maxTokens: 21, keptTokens: 18 }),
     ];
     for (const policy of [once, ...others]) {
       load(policy);
@@ -298,16 +304,16 @@ describe('an adapted policy', () => {
   it('takes less memory where there is less: no layer is kept, and rows are drawn from a cache in halves', async () => {
     const spec = { ...specOf(SMALL), length: 512, rows: 64 };
     const plan = (mostBytes?: number) =>
-      adaptedPolicyPlan(spec, randomSource(SMALL, 1), ADAPTERS, mostBytes === undefined ? {} : { mostBytes });
+      adaptedPolicyPlan(spec, randomSource(SMALL, 1), ADAPTERS, mostBytes === undefined ? {} : { maxBytes: mostBytes });
     const free = plan();
     const frugal = plan(1); // nothing is as small, so this is the most frugal one
     expect(frugal.bytes).toBeLessThan(free.bytes / 2);
-    expect([free.drawing.halfCache, frugal.drawing.halfCache]).toEqual([false, true]);
+    expect([free.drawing.float16Cache, frugal.drawing.float16Cache]).toEqual([false, true]);
     expect(frugal.passes.keptTokens).toBe(0);
-    const policy = await open(spec, { precision: 'f32', mostBytes: frugal.bytes });
+    const policy = await open(spec, { precision: 'f32', maxBytes: frugal.bytes });
     expect(policy.memoryBytes).toBe(frugal.bytes);
     policy.destroy();
-    await expect(open(spec, { precision: 'f32', mostBytes: 1000 })).rejects.toThrow('The run needs');
+    await expect(open(spec, { precision: 'f32', maxBytes: 1000 })).rejects.toThrow('The run needs');
   });
 
   it('64 rollouts of 512 tokens beside SmolLM2-135M fit 2 GiB', () => {
@@ -316,12 +322,17 @@ describe('an adapted policy', () => {
     const source = new Map(
       parameters({ ...model, value_head: false }).map(({ name, shape, size }) => [
         name,
-        { shape, format: unread, bytes: (size / unread.weights) * unread.bytes, read: () => Promise.resolve() },
+        {
+          shape,
+          format: unread,
+          bytes: (size / unread.blockWeights) * unread.blockBytes,
+          read: () => Promise.resolve(),
+        },
       ]),
     );
     const spec = { ...specOf(model), rows: 64, length: 512 };
-    const adapters = { rank: 8, alpha: 16, targets: LINEARS };
-    expect(adaptedPolicyPlan(spec, source, adapters, { mostBytes: 2 * 2 ** 30 }).bytes).toBeLessThan(2 * 2 ** 30);
+    const adapters = { rank: 8, alpha: 16, targets: LINEAR_NAMES };
+    expect(adaptedPolicyPlan(spec, source, adapters, { maxBytes: 2 * 2 ** 30 }).bytes).toBeLessThan(2 * 2 ** 30);
   });
 
   it('says what computes, where nothing could be learned, and what first was not a number', async () => {

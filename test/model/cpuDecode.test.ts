@@ -56,7 +56,7 @@ describe('decoding', () => {
     policy.begin(sampling());
     const decode = (states: number[], budgets: number[]) =>
       policy.decode({
-        steps: 20,
+        maxTokens: 20,
         forced: Int32Array.from({ length: 60 }, () => 3),
         forcedCounts: Int32Array.of(2, 2, 2),
         forcedRoles: Int32Array.of(1, 3, 1),
@@ -73,7 +73,7 @@ describe('decoding', () => {
     policy.begin(sampling());
     const none = new Int32Array(1);
     const chunk = {
-      steps: 1,
+      maxTokens: 1,
       forced: none,
       forcedCounts: none,
       forcedRoles: none,

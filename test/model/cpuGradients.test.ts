@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import type { GivenCredit } from '../../src/model/policy.ts';
+import type { SuppliedCredit } from '../../src/model/policy.ts';
 import type { ObjectiveSettings } from '../../src/model/learningSettings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { relativeError } from './golden.ts';
@@ -109,7 +109,7 @@ describe('the loss mask', () => {
   it('leaves the gradient untouched by what it hides: other credit at observations, other tokens after the last action', () => {
     const policy = makePolicy({ rows: 2 });
     const record = randomRecord(2, 17, V);
-    const gradient = (given: GivenCredit, tokens = record.tokens) => {
+    const gradient = (given: SuppliedCredit, tokens = record.tokens) => {
       policy.load({ ...record, tokens }, given);
       policy.accumulate(everyRow(policy), FULL, 1);
       return policy.gradients();

@@ -9,7 +9,7 @@ test('the CPU backend counts and times its kernels from tally on', async () => {
   const host = { ...bareHost, now: () => (at += 1) };
   const { events, policy } = await openSession(parseConfig({ ...tiny, backend: 'cpu' }), host, () => undefined);
   for await (const event of events) {
-    if (event.type === 'metrics' && event.update === 0) policy.tally(host.now);
+    if (event.type === 'metrics' && event.update === 0) policy.startProfile(host.now);
     if (event.type === 'metrics' && event.update === 1) break;
   }
   const { kernels, clock, ceilings, memory } = await policy.profile(host.now);

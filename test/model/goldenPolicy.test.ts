@@ -19,8 +19,8 @@ function loaded(golden: Golden, precision: Precision): CpuPolicy {
     learningMath,
     { precision, seed: 1, reason: '' },
   );
-  policy.writeWeights(golden.named('param.'));
-  policy.load(golden.record, golden.given);
+  policy.writeWeights(golden.tensorsUnder('param.'));
+  policy.load(golden.record, golden.givenCredit);
   return policy;
 }
 
@@ -46,7 +46,7 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
       const advantages = new Float32Array(golden.record.roles.length).fill(1);
       const lossMask = Float32Array.from(golden.record.roles, (role) => (role === 2 ? 1 : 0));
       const valueMask = new Float32Array(lossMask.length);
-      policy.load(golden.record, { ...golden.given, advantages, lossMask, valueMask });
+      policy.load(golden.record, { ...golden.givenCredit, advantages, lossMask, valueMask });
       const plain = {
         ...golden.objective,
         surrogate: 'plain',
@@ -57,7 +57,7 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
       const stats = policy.accumulate(everyRow(golden), plain, 1);
       within([stats.total], golden.tensor('expect.sft.loss'), 'loss');
       const gradients = policy.gradients();
-      for (const [name, want] of golden.named('expect.sft.grad.')) within(gradients.get(name) ?? [], want, name);
+      for (const [name, want] of golden.tensorsUnder('expect.sft.grad.')) within(gradients.get(name) ?? [], want, name);
     });
 
     it('in every part and every gradient of the masked objective', () => {
@@ -73,7 +73,7 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
       part('value_loss', stats.valueLoss);
       part('total', stats.total);
       const gradients = policy.gradients();
-      const wanted = golden.named('expect.policy.grad.');
+      const wanted = golden.tensorsUnder('expect.policy.grad.');
       expect(wanted.size).toBe(gradients.size);
       for (const [name, want] of wanted) within(gradients.get(name) ?? [], want, name);
     });
@@ -89,7 +89,7 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
       );
       const state = await policy.readState();
       expect(state.policy.steps).toBe(golden.adamwSteps);
-      for (const [name, after] of golden.named('expect.adamw.param.')) {
+      for (const [name, after] of golden.tensorsUnder('expect.adamw.param.')) {
         const before = golden.tensor(`param.${name}`);
         const change = (w: Float32Array) => Float64Array.from(w, (x, i) => x - before[i]!);
         expect(relativeError(change(state.policy.weights.get(name)!), change(after)), name).toBeLessThanOrEqual(5e-4);

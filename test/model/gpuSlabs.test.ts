@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { slabsFor, splitOf, whole, type Slabs } from '../../src/model/gpu/slabs.ts';
+import { partialsFor, splitOf, unsplit, type PartialGradients } from '../../src/model/gpu/partialGradients.ts';
 import type { Gpu } from '../../src/gpu/device.ts';
 
 const MiB = 1024 * 1024;
@@ -8,17 +8,17 @@ const MiB = 1024 * 1024;
 function adapter(maxStorageBufferBindingSize = 128 * MiB, software = false): Pick<Gpu, 'device' | 'software'> {
   return { software, device: { limits: { maxStorageBufferBindingSize, maxBufferSize: 256 * MiB } } } as unknown as Gpu;
 }
-const slabs = (count: number, every = false) => ({ count, every }) as Slabs;
+const slabs = (count: number, every = false) => ({ count, alwaysSplit: every }) as PartialGradients;
 
 test('a pool has one slab in software, and otherwise as many as tokens, memory and the binding limit allow', () => {
-  expect(slabsFor(adapter(128 * MiB, true), 1000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 1000, 127).count).toBe(1);
-  expect(slabsFor(adapter(), 1000, 1000).count).toBe(7);
-  expect(slabsFor(adapter(), 1000, 100_000).count).toBe(16);
-  expect(slabsFor(adapter(), 5_500_000, 100_000).count).toBe(3); // 64 MiB / 22 MB
-  expect(slabsFor(adapter(30 * MiB), 5_500_000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 50_000_000, 100_000).count).toBe(1);
-  expect(slabsFor(adapter(), 50_000_000, 1, 3)).toEqual({ count: 3, every: true });
+  expect(partialsFor(adapter(128 * MiB, true), 1000, 100_000).count).toBe(1);
+  expect(partialsFor(adapter(), 1000, 127).count).toBe(1);
+  expect(partialsFor(adapter(), 1000, 1000).count).toBe(7);
+  expect(partialsFor(adapter(), 1000, 100_000).count).toBe(16);
+  expect(partialsFor(adapter(), 5_500_000, 100_000).count).toBe(3); // 64 MiB / 22 MB
+  expect(partialsFor(adapter(30 * MiB), 5_500_000, 100_000).count).toBe(1);
+  expect(partialsFor(adapter(), 50_000_000, 100_000).count).toBe(1);
+  expect(partialsFor(adapter(), 50_000_000, 1, 3)).toEqual({ count: 3, alwaysSplit: true });
 });
 
 test('parts of a sum hold every term once, and all parts but the last are full', () => {
@@ -37,7 +37,7 @@ test('parts of a sum hold every term once, and all parts but the last are full',
     }
   }
   expect(splitOf(slabs(8, true), 161, 1000).parts).toBe(8); // the last ones are empty
-  expect(whole(161)).toEqual({ parts: 1, chunk: 176 });
+  expect(unsplit(161)).toEqual({ parts: 1, chunk: 176 });
 });
 
 test('a sum is cut until its workgroups fill a GPU, into parts of 128 tokens at least', () => {

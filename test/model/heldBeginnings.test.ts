@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type AdapterConfig, LINEARS } from '../../src/model/loraAdapters.ts';
+import { type AdapterConfig, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { DecodeChunk } from '../../src/model/decoding.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -9,7 +9,7 @@ import { randomSource, SMALL } from './textModels.ts';
 
 const ROWS = 3;
 const STEM = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3];
-const ADAPTERS: AdapterConfig = { rank: 2, alpha: 4, targets: LINEARS };
+const ADAPTERS: AdapterConfig = { rank: 2, alpha: 4, targets: LINEAR_NAMES };
 
 const open = () =>
   openCpuAdaptedPolicy(
@@ -27,7 +27,14 @@ function told(row: number, ids: readonly number[]): DecodeChunk {
   forced.set(ids, row * steps);
   const of = (value: number, rest: number) => Int32Array.from({ length: ROWS }, (_, b) => (b === row ? value : rest));
   const roles = new Int32Array(ROWS).fill(Role.prompt);
-  return { steps, forced, forcedCounts: of(ids.length, 0), forcedRoles: roles, states: of(1, -1), budgets: of(2, 0) };
+  return {
+    maxTokens: steps,
+    forced,
+    forcedCounts: of(ids.length, 0),
+    forcedRoles: roles,
+    states: of(1, -1),
+    budgets: of(2, 0),
+  };
 }
 
 /** What row 1 draws after its text, with or without row 0 begun before it, and the arithmetic that took. */
@@ -37,7 +44,7 @@ async function drawnAfter(before: readonly number[] | null, text: readonly numbe
   policy.begin(sampling());
   if (before) await policy.decode(told(0, before));
   policy.beginRow(1, { update: 1, rollout: 1 });
-  policy.tally(() => 0);
+  policy.startProfile(() => 0);
   const { tokens, logprobs } = await policy.decode(told(1, text));
   const { kernels } = await policy.profile(() => performance.now());
   return { tokens, logprobs, flops: kernels.reduce((sum, work) => sum + work.flops, 0) };

@@ -3,8 +3,8 @@ import { BASELINES } from '../../src/config/estimators.ts';
 import { FIELDS } from '../../src/config/fields.ts';
 import { uniformOf } from '../../src/gpu/kernel.ts';
 import * as kernels from '../../src/gpu/kernels/index.ts';
-import { codeIn, offsetOf, uniformStruct, uniformWords } from '../../src/gpu/uniform.ts';
-import { controlWords, CREDIT_SCALARS, creditKnobs, KNOBS_SCALARS } from '../../src/model/gpu/knobs.ts';
+import { choiceCode, fieldOffset, uniformStruct, uniformWords } from '../../src/gpu/uniform.ts';
+import { stepInputWords, CREDIT_KNOBS_SCALARS, creditKnobs, STEP_KNOBS_SCALARS } from '../../src/model/gpu/knobs.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
 
 // every number once, and exact in float32, so that a swap shows
@@ -44,7 +44,7 @@ test('kernels that name a uniform’s struct alike declare the same fields in th
 
 describe('each kernel of an optimizer step reads every knob from the field of its name, all in one order', () => {
   const step = [kernels.objective, kernels.lossWeights, kernels.adamCorrections, kernels.adamw, kernels.languageHead];
-  const words = () => controlWords(2 * KNOBS_SCALARS + 4, Int32Array.of(7, 5), 1.5, OBJECTIVE, OPTIMIZER, 9);
+  const words = () => stepInputWords(2 * STEP_KNOBS_SCALARS + 4, Int32Array.of(7, 5), 1.5, OBJECTIVE, OPTIMIZER, 9);
   const knobs = (value_coef: number, learning_rate: number) => [
     ...Object.entries({
       temperature: 1.5,
@@ -61,11 +61,11 @@ describe('each kernel of an optimizer step reads every knob from the field of it
   test.each(step)('$name', (kernel) => {
     const all = words();
     expect(Object.entries(read(kernel, 'knobs', all))).toEqual(knobs(0.5, 2 ** -10)); // the policy's
-    expect(Object.entries(read(kernel, 'knobs', all.subarray(KNOBS_SCALARS)))).toEqual(knobs(1, 2 ** -8)); // the critic's
+    expect(Object.entries(read(kernel, 'knobs', all.subarray(STEP_KNOBS_SCALARS)))).toEqual(knobs(1, 2 ** -8)); // the critic's
   });
 
   test('the minibatch’s rows follow the knobs of policy and critic, padded with none', () => {
-    expect([...words().subarray(2 * KNOBS_SCALARS)]).toEqual([7, 5, 0xffffffff, 0xffffffff]);
+    expect([...words().subarray(2 * STEP_KNOBS_SCALARS)]).toEqual([7, 5, 0xffffffff, 0xffffffff]);
   });
 });
 
@@ -73,7 +73,7 @@ describe('each kernel of credit reads every knob from the field of its name, all
   const { creditMasks, gae, groupAdvantages, whitenApply } = kernels;
   test.each([creditMasks, gae, groupAdvantages, whitenApply])('$name', (kernel) => {
     const words = creditKnobs(CREDIT);
-    expect(words.length).toBe(CREDIT_SCALARS);
+    expect(words.length).toBe(CREDIT_KNOBS_SCALARS);
     const want = {
       ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, critic: 1, baseline: 0, whiten: 1, remask: 0 },
       ...{ scale: 2.5, kl_coef: 0.375, kl_estimator: 3, policy_mask: 0, regularizer_mask: 1, value_mask: 0 },
@@ -98,19 +98,19 @@ test('every choice of a knob has a number of its own in the kernel that reads it
     [kernels.groupAdvantages, 'BASELINE', Object.keys(BASELINES)],
   ] as const;
   for (const [{ name, wgsl }, prefix, names] of choices) {
-    const codes = names.map((choice) => codeIn(wgsl, prefix, choice));
+    const codes = names.map((choice) => choiceCode(wgsl, prefix, choice));
     expect(new Set(codes).size, name).toBe(names.length);
   }
-  expect(() => codeIn(kernels.objective.wgsl, 'KL', 'k4')).toThrow('const KL_K4');
+  expect(() => choiceCode(kernels.objective.wgsl, 'KL', 'k4')).toThrow('const KL_K4');
 });
 
 test('a value without a field, a field without a value, and a field that is no scalar are errors that name them', () => {
   const pair = uniformStruct('struct Pair { // two\n  low: f32, // one\n  high: u32,\n}', 'Pair');
   expect([...uniformWords(pair, { high: 3, low: 1 })]).toEqual([0x3f800000, 3]);
-  expect(offsetOf(pair, 'high')).toBe(4);
+  expect(fieldOffset(pair, 'high')).toBe(4);
   expect(() => uniformWords(pair, { low: 1, high: 3, hihg: 3 })).toThrow('has no field hihg');
   expect(() => uniformWords(pair, { low: 1 })).toThrow('no value for high');
-  expect(() => offsetOf(pair, 'middle')).toThrow('no field middle');
+  expect(() => fieldOffset(pair, 'middle')).toThrow('no field middle');
   expect(() => uniformStruct('struct Pair { low: vec2f }', 'Pair')).toThrow('low: vec2f');
   expect(() => uniformStruct('struct Pair { low: f32 }', 'Knobs')).toThrow('struct Knobs');
 });

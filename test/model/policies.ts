@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Precision } from '../../src/model/cpu/real.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
-import type { GivenCredit, Policy, PolicySpec } from '../../src/model/policy.ts';
+import type { SuppliedCredit, Policy, PolicySpec } from '../../src/model/policy.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { Purpose, random, streamKey } from '../../src/base/rng.ts';
@@ -173,7 +173,7 @@ export async function rollOut(policy: Policy, grammar: Grammar, chunk: number, h
         made.roles[b]!.push(forcedRoles[b]!);
       }
     }
-    const got = await policy.decode({ steps: chunk, forced, forcedCounts, forcedRoles, states, budgets });
+    const got = await policy.decode({ maxTokens: chunk, forced, forcedCounts, forcedRoles, states, budgets });
     for (let b = 0; b < rows; b++) {
       for (let i = 0; i < got.counts[b]!; i++) {
         const id = got.tokens[b * chunk + i]!;
@@ -196,7 +196,11 @@ export async function rollOut(policy: Policy, grammar: Grammar, chunk: number, h
 }
 
 /** Random credit with the masks of the given roles. */
-export function someCredit(record: TokenRecord, lossRoles: number[], change: Partial<GivenCredit> = {}): GivenCredit {
+export function someCredit(
+  record: TokenRecord,
+  lossRoles: number[],
+  change: Partial<SuppliedCredit> = {},
+): SuppliedCredit {
   const draw = random(9, Purpose.environment);
   const size = record.tokens.length;
   const numbers = (shift: number) => Float32Array.from({ length: size }, () => shift + 0.3 * draw.normal());

@@ -50,7 +50,7 @@ function attended(by: Arithmetic, halves: boolean, rounded: boolean): Float64Arr
     tables[i] = (i * 11 + 3) % slots;
     counts[i] = i + 1;
   }
-  const kernels = by.slots(halves);
+  const kernels = by.slotKernels(halves);
   kernels.store(keys, values, qkv, tables, { first, counts }, n);
   kernels.attend(out, qkv, keys, values, tables, { first, counts }, scores, n);
   return Float64Array.from(out);

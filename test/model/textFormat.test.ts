@@ -4,10 +4,11 @@ import { Q5_0, Q5_1 } from '../../src/formats/blocks/q5.ts';
 import { Q4_0, Q4_1 } from '../../src/formats/blocks/q4.ts';
 import { Q6_K } from '../../src/formats/blocks/q6k.ts';
 import { Q8_0 } from '../../src/formats/blocks/q8.ts';
-import { deviceFormat, repacked } from '../../src/model/gpu/text/format.ts';
+import { deviceFormat, toDeviceFormat } from '../../src/model/gpu/text/format.ts';
 
 const bytesOf = (array: Float32Array | Uint16Array) => new Uint8Array(array.buffer);
-const toHalves = (values: Float32Array) => new Uint16Array(repacked(bytesOf(values), F32, deviceFormat([Q6_K])).buffer);
+const toHalves = (values: Float32Array) =>
+  new Uint16Array(toDeviceFormat(bytesOf(values), F32, deviceFormat([Q6_K])).buffer);
 
 test('six formats stay as they are, others become halves, and mixed ones what holds both', () => {
   for (const format of [F32, F16, BF16, Q8_0, Q4_1, Q4_0])
@@ -20,7 +21,7 @@ test('six formats stay as they are, others become halves, and mixed ones what ho
 test('every half comes back as its own bits, and what lies between two goes to the nearer, to the even one on a tie', () => {
   const bits = Uint16Array.from({ length: 0x7c01 }, (_, i) => i); // zero to infinity
   const values = new Float32Array(bits.length);
-  F16.widen(values, bytesOf(bits));
+  F16.toFloat32(values, bytesOf(bits));
   expect(toHalves(values)).toEqual(bits);
   expect(toHalves(values.map((value) => -value))).toEqual(bits.map((bit) => bit | 0x8000));
   const finite = values.subarray(0, 0x7c00);
@@ -33,5 +34,5 @@ test('every half comes back as its own bits, and what lies between two goes to t
 
 test('blocks that stay are the same bytes', () => {
   const bytes = Uint8Array.from({ length: 34 }, (_, i) => i);
-  expect(repacked(bytes, Q8_0, deviceFormat([Q8_0]))).toBe(bytes);
+  expect(toDeviceFormat(bytes, Q8_0, deviceFormat([Q8_0]))).toBe(bytes);
 });

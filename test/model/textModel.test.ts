@@ -45,9 +45,9 @@ describe.each(MODELS)('%s', (name) => {
   it.each([
     ['float64', { precision: 'f64' }, 2e-5],
     ['float32 in TypeScript', { simd: false }, 1e-4],
-    ['SIMD', { packed: false, halfCache: false }, 1e-4],
-    ['SIMD on packed weights', { halfCache: false }, name.endsWith('.gguf') ? 1e-3 : 1e-4],
-    ['SIMD with keys and values as halves', { packed: false }, 1e-2],
+    ['SIMD', { packWeights: false, float16Cache: false }, 1e-4],
+    ['SIMD on packed weights', { float16Cache: false }, name.endsWith('.gguf') ? 1e-3 : 1e-4],
+    ['SIMD with keys and values as halves', { packWeights: false }, 1e-2],
   ] as const)('has the log-probabilities of PyTorch in float64: %s', async (_, options, tolerance) => {
     const { model, weights } = await opened(name);
     const reader = await openCpuTextModel(model, weights, { rows: 1, length: 32, ...options });
@@ -88,7 +88,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
   it('SIMD agrees with float64, and with halves for keys and values to their three digits', async () => {
     for (const text of TEXTS) {
       const want = await alone(text, kind, { precision: 'f64' });
-      expect(apart(await alone(text, kind, { halfCache: false }), want)).toBeLessThan(2e-5);
+      expect(apart(await alone(text, kind, { float16Cache: false }), want)).toBeLessThan(2e-5);
       const halves = apart(await alone(text, kind), want);
       expect(halves).toBeLessThan(1e-2);
       expect(halves).toBeGreaterThan(2e-5);
@@ -108,7 +108,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
     const rows = await everything(model, [0, 1, 2, 3]);
     expect(rows[0]).toEqual(await alone([...COMMON.slice(0, 5), 9, 9], kind));
     expect(rows.slice(1)).toEqual(await Promise.all(TEXTS.slice(1).map((text) => alone(text, kind))));
-    expect([0, 1, 2, 3].map((row) => model.filled(row))).toEqual([7, 9, 10, 13]);
+    expect([0, 1, 2, 3].map((row) => model.textLength(row))).toEqual([7, 9, 10, 13]);
     const each = [[1], [1, 2], [1, 2, 3]].map(async (ids) => {
       const before = await alone([...COMMON.slice(0, 5), 9, 9, ...ids.slice(0, -1)], kind);
       return before[ids.at(-1)!];
@@ -155,7 +155,7 @@ describe('drawing', () => {
     const by = sampling(changes);
     const model = await open();
     await model.begin(TEXTS);
-    const drawn = await model.draw([2, 0], { steps: 6, stops: [] }, by);
+    const drawn = await model.draw([2, 0], { maxTokens: 6, stops: [] }, by);
     expect(drawn.map(({ row, ids }) => [row, ids.length])).toEqual([
       [2, 6],
       [0, 6],
@@ -173,33 +173,33 @@ describe('drawing', () => {
     const [whole, pieces, other] = await Promise.all([open(), open(), open()]);
     for (const model of [whole, pieces, other]) await model.begin(TEXTS);
     const rows = [0, 1, 2, 3];
-    const all = await whole.draw(rows, { steps: 9, stops: [] }, sampling());
+    const all = await whole.draw(rows, { maxTokens: 9, stops: [] }, sampling());
     const [first, second] = [
-      await pieces.draw(rows, { steps: 4, stops: [] }, sampling()),
-      await pieces.draw(rows, { steps: 5, stops: [] }, sampling()),
+      await pieces.draw(rows, { maxTokens: 4, stops: [] }, sampling()),
+      await pieces.draw(rows, { maxTokens: 5, stops: [] }, sampling()),
     ];
     expect(rows.map((row) => [...first[row]!.ids, ...second[row]!.ids])).toEqual(all.map(({ ids }) => ids));
     expect(await everything(pieces, rows)).toEqual(await everything(whole, rows));
-    const others = await other.draw(rows, { steps: 9, stops: [] }, sampling({ update: 4 }));
+    const others = await other.draw(rows, { maxTokens: 9, stops: [] }, sampling({ update: 4 }));
     expect(others.map(({ ids }) => ids)).not.toEqual(all.map(({ ids }) => ids));
   });
 
   it('a row ends with its stop id, which counts, or with its text full; others go on', async () => {
     const model = await open(SMALL, { rows: 2, length: 14 });
     await model.begin([TEXTS[0], TEXTS[1]]);
-    const free = await model.draw([0, 1], { steps: 20, stops: [] }, sampling());
+    const free = await model.draw([0, 1], { maxTokens: 20, stops: [] }, sampling());
     expect(free.map(({ ids, stopped }) => [ids.length, stopped])).toEqual([
       [2, false],
       [5, false],
     ]);
-    expect(await model.draw([0], { steps: 3, stops: [] }, sampling())).toEqual([
+    expect(await model.draw([0], { maxTokens: 3, stops: [] }, sampling())).toEqual([
       { row: 0, ids: [], logprobs: [], stopped: false },
     ]);
     await model.begin([TEXTS[0], TEXTS[1]]);
     const stop = free[1]!.ids[1]!;
-    const stopped = await model.draw([0, 1], { steps: 20, stops: [stop] }, sampling());
+    const stopped = await model.draw([0, 1], { maxTokens: 20, stops: [stop] }, sampling());
     expect(stopped[1]).toEqual({ ...free[1]!, ids: free[1]!.ids.slice(0, free[1]!.ids.indexOf(stop) + 1), logprobs: free[1]!.logprobs.slice(0, free[1]!.ids.indexOf(stop) + 1), stopped: true }); // prettier-ignore
-    expect(model.filled(1)).toBe(9 + stopped[1]!.ids.length);
+    expect(model.textLength(1)).toBe(9 + stopped[1]!.ids.length);
   });
 });
 
@@ -211,9 +211,13 @@ describe('what is refused changes nothing', () => {
     ['no id', (m: TextModel) => m.append([{ row: 0, ids: [0.5] }]), 'token 0.5'],
     ['a later row’s foreign id', (m: TextModel) => m.append([{ row: 0, ids: [1] }, { row: 1, ids: [-1] }]), 'token -1'], // prettier-ignore
     ['no such row', (m: TextModel) => m.append([{ row: 4, ids: [1] }]), 'Row 4 is out of range: rows go from 0 to 3'],
-    ['a row twice', (m: TextModel) => m.draw([1, 1], { steps: 2, stops: [] }, sampling()), 'name a row twice'],
-    ['an empty row', (m: TextModel) => m.draw([0, 3], { steps: 2, stops: [] }, sampling()), 'row 3 has no text'],
-    ['no temperature', (m: TextModel) => m.draw([0], { steps: 2, stops: [] }, sampling({ temperature: 0 })), 'greedy'],
+    ['a row twice', (m: TextModel) => m.draw([1, 1], { maxTokens: 2, stops: [] }, sampling()), 'name a row twice'],
+    ['an empty row', (m: TextModel) => m.draw([0, 3], { maxTokens: 2, stops: [] }, sampling()), 'row 3 has no text'],
+    [
+      'no temperature',
+      (m: TextModel) => m.draw([0], { maxTokens: 2, stops: [] }, sampling({ temperature: 0 })),
+      'greedy',
+    ],
     [
       'a score that does not fit',
       (m: TextModel) => m.score(0, Array<number>(30).fill(1)),
@@ -229,7 +233,7 @@ describe('what is refused changes nothing', () => {
     const asked = ask(model);
     await expect(asked).rejects.toThrow(RangeError);
     await expect(asked).rejects.toThrow(message);
-    expect([0, 1, 2, 3].map((row) => model.filled(row))).toEqual([12, 9, 10, 0]);
+    expect([0, 1, 2, 3].map((row) => model.textLength(row))).toEqual([12, 9, 10, 0]);
     expect(await everything(model, [0, 1, 2])).toEqual(before);
   });
 
@@ -239,10 +243,10 @@ describe('what is refused changes nothing', () => {
     await model.begin(TEXTS);
     const before = await everything(model, [0, 1, 2, 3]);
     await expect(model.append([{ row: 0, ids: [1] }])).rejects.toThrow('room for 0 more tokens, and 1 are needed');
-    await expect(model.draw([0], { steps: 2, stops: [] }, sampling())).rejects.toThrow('cached tokens');
+    await expect(model.draw([0], { maxTokens: 2, stops: [] }, sampling())).rejects.toThrow('cached tokens');
     expect(await everything(model, [0, 1, 2, 3])).toEqual(before);
     // one token is drawn without being kept yet
-    expect((await model.draw([0], { steps: 1, stops: [] }, sampling()))[0]!.ids).toHaveLength(1);
+    expect((await model.draw([0], { maxTokens: 1, stops: [] }, sampling()))[0]!.ids).toHaveLength(1);
     await expect(model.begin([Array<number>(17).fill(1)])).rejects.toThrow(
       'room for 16 more tokens, and 17 are needed',
     );

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { Places } from '../../src/model/gpu/text/places.ts';
+import { CachePlaces } from '../../src/model/gpu/text/places.ts';
 import { sharedBeginnings } from '../../src/model/sharedBeginnings.ts';
 
 test('a text shares with one that is begun before it the longest beginning that it has in common with any of those', () => {
   const texts = [[1, 2, 3], [1, 2, 9], [5], [1, 2, 3, 4], [1, 2, 9, 9], [1, 2, 3]];
   expect(sharedBeginnings(texts)).toEqual([
-    { row: 0, like: 0, shared: 0 },
-    { row: 5, like: 0, shared: 3 },
-    { row: 3, like: 5, shared: 3 },
-    { row: 1, like: 3, shared: 2 },
-    { row: 4, like: 1, shared: 3 },
-    { row: 2, like: 4, shared: 0 },
+    { row: 0, likeRow: 0, shared: 0 },
+    { row: 5, likeRow: 0, shared: 3 },
+    { row: 3, likeRow: 5, shared: 3 },
+    { row: 1, likeRow: 3, shared: 2 },
+    { row: 4, likeRow: 1, shared: 3 },
+    { row: 2, likeRow: 4, shared: 0 },
   ]);
 });
 
 test('a place is free again when the last row that has it gives it up, and no row loses what it still has', () => {
-  const places = new Places(3, 4, 8);
+  const places = new CachePlaces(3, 4, 8);
   places.extend(0, 4);
   places.share(1, 0, 2);
   places.extend(1, 3);

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { nodeThreads } from '../../src/cli/nodeThreads.ts';
-import { initialAdapters, LINEARS } from '../../src/model/loraAdapters.ts';
+import { initialAdapters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import type { Helper, Threads } from '../../src/model/cpu/team/threads.ts';
 import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
@@ -11,16 +11,16 @@ import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 const [ROWS, LENGTH] = [5, 17];
-const ADAPTERS = { rank: 3, alpha: 5, targets: LINEARS };
+const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 
 /** Threads that cut whatever can be cut, and what has been started and ended of them. */
 function counted(count: number): Threads & { readonly alive: Set<Helper> } {
   const { start, ...rest } = nodeThreads(count);
   const alive = new Set<Helper>();
   const began = (task: Parameters<typeof start>[0]): Helper => {
-    const { begun, end } = start(task);
+    const { started, end } = start(task);
     const helper = {
-      begun,
+      started,
       end: () => {
         alive.delete(helper);
         end();
@@ -69,7 +69,7 @@ it.each(MODELS)('adapters learn and draw to the same bits in one, two and three 
   expect(made[2]).toEqual(made[0]);
 });
 
-it.each([{}, { packed: false }, { halfCache: false }])(
+it.each([{}, { packWeights: false }, { float16Cache: false }])(
   'a model draws the same in one, two and three threads: %j',
   async (options) => {
     const model = KINDS['wide enough for blocks of 32']!;
@@ -83,8 +83,8 @@ it.each([{}, { packed: false }, { halfCache: false }])(
       const opened = { rows: 3, length: 40, threads, ...options };
       const reader = await openCpuTextModel(model, randomSource(model, 11), opened);
       await reader.begin(texts);
-      const drawn = await reader.draw([0, 1, 2], { steps: 12, stops: [] }, sampling());
-      const alone = await reader.draw([1], { steps: 12, stops: [] }, sampling());
+      const drawn = await reader.draw([0, 1, 2], { maxTokens: 12, stops: [] }, sampling());
+      const alone = await reader.draw([1], { maxTokens: 12, stops: [] }, sampling());
       made.push({ drawn, alone, likeliest: await reader.likeliest([0], 5) });
       reader.destroy();
       expect(threads.alive.size).toBe(0);
@@ -107,15 +107,15 @@ it('a model that cannot be opened leaves no helpers', async () => {
 });
 
 it('helpers that cannot begin are not counted, and what they would have done is done', async () => {
-  const start = () => ({ begun: Promise.resolve(false), end: () => undefined });
-  const threads: Threads = { count: 2, why: '', start, minWork: 1 };
+  const start = () => ({ started: Promise.resolve(false), end: () => undefined });
+  const threads: Threads = { count: 2, reason: '', start, minWork: 1 };
   const reader = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20, threads });
   expect(reader.backend).toBe('WebAssembly SIMD, 1 thread (others could not begin)');
   const alone = await openCpuTextModel(SMALL, randomSource(SMALL, 11), { rows: 1, length: 20 });
   const draws = [];
   for (const each of [reader, alone]) {
     await each.begin([[1, 2]]);
-    draws.push(await each.draw([0], { steps: 12, stops: [] }, sampling()));
+    draws.push(await each.draw([0], { maxTokens: 12, stops: [] }, sampling()));
     each.destroy();
   }
   expect(draws[0]).toEqual(draws[1]);

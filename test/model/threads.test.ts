@@ -6,7 +6,7 @@ import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
-import { oneThread, nameOf, threadsFor } from '../../src/model/cpu/team/threads.ts';
+import { oneThread, arithmeticName, threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';
 import { ODD } from './policies.ts';
 
@@ -24,7 +24,7 @@ async function threaded(count: number, rounding: Rounding = 'portable'): Promise
   const made = simdArithmetic(MODEL, 2 ** 23, { threads: { ...nodeThreads(count), minWork: 1 }, rounding });
   if (!made) throw new Error('This process has no WebAssembly SIMD.');
   opened.push(made);
-  expect((await made.team?.begun()) ?? 1).toBe(count);
+  expect((await made.team?.whenStarted()) ?? 1).toBe(count);
   return made;
 }
 
@@ -54,20 +54,20 @@ const longProduct: Computed = (by, draw, n) => {
 
 const packedProducts: Computed = (by, draw, n) => {
   const [o, k, stride] = [53, 96, 60];
-  const { packed } = by;
+  const { packedKernels } = by;
   return [...GGML_FORMATS.values()]
-    .filter((format) => packed?.takes(format, k))
+    .filter((format) => packedKernels?.canStayPacked(format, k))
     .map((format) => {
       const y = draw(n * stride);
-      const w = by.reals(Math.ceil((o * k * format.bytes) / format.weights / 4));
+      const w = by.reals(Math.ceil((o * k * format.blockBytes) / format.blockWeights / 4));
       const bytes = new Uint8Array(w.buffer, w.byteOffset, w.byteLength);
       const { int } = random(6, Purpose.weights);
       // halves and brain floats of moderate size wherever their bytes fall
       for (let i = 0; i < bytes.length; i++) bytes[i] = i % 2 === 1 ? 0x30 + int(8) : int(256);
-      const room = by.reals(packed!.quantizedSize(n, k));
+      const room = by.reals(packedKernels!.quantizedSize(n, k));
       const x = draw(n * k);
-      if (packed!.integers(format)) packed!.quantize(room, x, n, k);
-      packed!.product(format, y, 5, stride, packed!.integers(format) ? room : x, w, n, o, k);
+      if (packedKernels!.hasIntegers(format)) packedKernels!.quantize(room, x, n, k);
+      packedKernels!.product(format, y, 5, stride, packedKernels!.hasIntegers(format) ? room : x, w, n, o, k);
       return y;
     });
 };
@@ -96,7 +96,7 @@ const attention: Computed = (by, draw, n) => {
 
 const slots: Computed = (by, draw, n) =>
   [true, false].map((halves) => {
-    const kernels = by.slots(halves);
+    const kernels = by.slotKernels(halves);
     const size = slotNumbers(shape, halves ? 'F16' : 'F32', 2 * n);
     const [keys, values, out, qkv] = [by.reals(size), by.reals(size), draw(n * inner), draw(n * width)];
     const [tables, reach] = [by.integers(n), { first: by.integers(n), counts: by.integers(n) }];
@@ -137,7 +137,7 @@ describe.each(['portable', 'fused'] as const)(
       };
       for (const n of [1, 2, 7, 45]) compare(n);
       // calls are short, and a helper may be late to all of them
-      const helped = () => teams.every(({ team }) => team?.taken().some((parts, i) => i > 0 && parts > 0) ?? true);
+      const helped = () => teams.every(({ team }) => team?.partCounts().some((parts, i) => i > 0 && parts > 0) ?? true);
       for (let again = 0; again < 50 && !helped(); again++) compare(45);
       expect(helped()).toBe(true);
     });
@@ -156,10 +156,10 @@ describe('a team', () => {
     const [a, b] = [filled(by.reals(5000), () => 1), by.reals(5000)];
     by.addInto(b, a, a, 5000);
     team!.close();
-    const before = team!.taken();
+    const before = team!.partCounts();
     by.addInto(b, a, b, 5000);
     expect(b.every((x) => x === 3)).toBe(true);
-    expect(team!.taken()).toEqual(before);
+    expect(team!.partCounts()).toEqual(before);
   });
 
   it('tells the caller of a kernel that trapped in a helper, rather than wait for it', async () => {
@@ -175,8 +175,8 @@ describe('how many threads', () => {
   });
 
   it('are told with the reason for only one', () => {
-    expect(nameOf({ count: 2, why: '' })).toBe('WebAssembly SIMD, 2 threads');
-    expect(nameOf(oneThread('one core'))).toBe('WebAssembly SIMD, 1 thread (one core)');
-    expect(nameOf(oneThread(''))).toBe('WebAssembly SIMD');
+    expect(arithmeticName({ count: 2, reason: '' })).toBe('WebAssembly SIMD, 2 threads');
+    expect(arithmeticName(oneThread('one core'))).toBe('WebAssembly SIMD, 1 thread (one core)');
+    expect(arithmeticName(oneThread(''))).toBe('WebAssembly SIMD');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { random, Purpose } from '../../src/base/rng.ts';
-import { type TokenTree, tokenTrees, wantedOf } from '../../src/model/cpu/adapters/tokenTree.ts';
+import { type TokenTree, tokenTrees, restrictTargets } from '../../src/model/cpu/adapters/tokenTree.ts';
 import type { Batch } from '../../src/model/cpu/batchArrays.ts';
 
 const LENGTH = 5;
@@ -30,7 +30,7 @@ function trees(most: number, share: boolean) {
 const scored = (built: ReturnType<typeof trees>) =>
   built.flatMap(({ targets, tokens }) =>
     Array.from({ length: targets.count }, (_, j) => ({
-      places: targets.placesOf[j]!,
+      places: targets.batchIndexLists[j]!,
       before: tokens[targets.positions[j]!],
       token: targets.tokens[j],
     })),
@@ -90,7 +90,7 @@ const pathOf = ({ tokens, positions, first, table }: TokenTree, node: number) =>
 function placesOf(built: readonly TokenTree[], batch: Batch) {
   const beginningOf = (place: number) => Array.from(batch.tokens.subarray(place - (place % batch.length), place));
   const heads = built.flatMap((tree) =>
-    tree.targets.placesOf.flatMap((places, j) => {
+    tree.targets.batchIndexLists.flatMap((places, j) => {
       for (const place of places) {
         expect(pathOf(tree, tree.targets.positions[j]!)).toEqual(beginningOf(place));
         expect([batch.tokens[place], batch.states[place]]).toEqual([tree.targets.tokens[j], tree.targets.states[j]]);
@@ -98,10 +98,10 @@ function placesOf(built: readonly TokenTree[], batch: Batch) {
       return places;
     }),
   );
-  const values = built.flatMap(({ values: { places, positions, count }, ...tree }) => {
-    expect(places).toHaveLength(count);
-    places.forEach((place, j) => expect(pathOf(tree as TokenTree, positions[j]!)).toEqual(beginningOf(place)));
-    return Array.from(places);
+  const values = built.flatMap(({ values: { batchIndices, positions, count }, ...tree }) => {
+    expect(batchIndices).toHaveLength(count);
+    batchIndices.forEach((place, j) => expect(pathOf(tree as TokenTree, positions[j]!)).toEqual(beginningOf(place)));
+    return Array.from(batchIndices);
   });
   return [heads, values].map((places) => places.sort((a, b) => a - b));
 }
@@ -122,20 +122,20 @@ test('of any batch each wanted place is scored once, behind its own beginning, i
       const { count, tokens, positions, targets } = tree;
       expect([tokens.length, positions.length, tree.first.length]).toEqual([count, count, count]);
       expect(count).toBeLessThanOrEqual(most);
-      expect([targets.placesOf.length, targets.tokens.length, targets.states.length]).toEqual(Array(3).fill(targets.count)); // prettier-ignore
-      const each = Array.from(targets.placesOf, (_, j) => `${targets.positions[j]} ${targets.tokens[j]} ${targets.states[j]}`); // prettier-ignore
+      expect([targets.batchIndexLists.length, targets.tokens.length, targets.states.length]).toEqual(Array(3).fill(targets.count)); // prettier-ignore
+      const each = Array.from(targets.batchIndexLists, (_, j) => `${targets.positions[j]} ${targets.tokens[j]} ${targets.states[j]}`); // prettier-ignore
       if (share)
         expect(new Set(each).size).toBe(each.length); // what is scored behind one node is scored once
-      else expect(targets.placesOf.every((places) => places.length === 1)).toBe(true);
-      merged += targets.placesOf.filter((places) => places.length > 1).length;
+      else expect(targets.batchIndexLists.every((places) => places.length === 1)).toBe(true);
+      merged += targets.batchIndexLists.filter((places) => places.length > 1).length;
     }
     // the tree of all tokens, of which fewer are wanted afterwards
     const all = tokenTrees(batch, rows, { head: null, value: null }, 1000, share);
-    const fewer = all.map((tree) => wantedOf(tree, wanted));
+    const fewer = all.map((tree) => restrictTargets(tree, wanted));
     expect(placesOf(fewer, batch)).toEqual(want);
     for (const { targets, values } of fewer) {
-      expect(targets.placesOf.every((places) => places.length > 0)).toBe(true);
-      expect([targets.count, targets.positions.length, values.positions.length]).toEqual([targets.placesOf.length, targets.tokens.length, values.count]); // prettier-ignore
+      expect(targets.batchIndexLists.every((places) => places.length > 0)).toBe(true);
+      expect([targets.count, targets.positions.length, values.positions.length]).toEqual([targets.batchIndexLists.length, targets.tokens.length, values.count]); // prettier-ignore
     }
   }
   expect(merged).toBeGreaterThan(20);

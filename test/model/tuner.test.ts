@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { KERNEL_SET_NAMES, type KernelSet } from '../../src/config/kernelChoice.ts';
-import { tune, type Pause, type Trial, type Tuned } from '../../src/model/gpu/tuner.ts';
+import { tune, type Pause, type Trial, type TuningResult } from '../../src/model/gpu/tuner.ts';
 
 // A device whose steps, compiling and checks take made-up times on a made-up clock.
 interface Device {
@@ -10,7 +10,7 @@ interface Device {
   readonly breaks?: (set: KernelSet, during: 'compile' | 'check' | 'train') => string;
 }
 
-const LIMITS = { boxMs: 10_000, tolerance: 1e-3, rounds: 4 };
+const LIMITS = { timeLimitMs: 10_000, tolerance: 1e-3, rounds: 4 };
 
 async function tuned(device: Device, first: KernelSet = 'plain', limits = LIMITS) {
   let clock = 0;
@@ -36,7 +36,7 @@ async function tuned(device: Device, first: KernelSet = 'plain', limits = LIMITS
     limits,
     () => clock,
   );
-  let result: IteratorResult<Pause, Tuned | null>;
+  let result: IteratorResult<Pause, TuningResult | null>;
   do result = await run.next();
   while (!result.done);
   expect(open.size, 'trials left open').toBe(0);
@@ -46,7 +46,7 @@ async function tuned(device: Device, first: KernelSet = 'plain', limits = LIMITS
 
 const TIMES = { plain: 13, shared: 7 };
 const cost = (set: KernelSet) => TIMES[set];
-const row = ({ tried }: Tuned, set: KernelSet) => tried.find((one) => one.set === set);
+const row = ({ tried }: TuningResult, set: KernelSet) => tried.find((one) => one.set === set);
 
 test.each(KERNEL_SET_NAMES)(
   'the faster set is taken where %s is first, with what was measured of both',
@@ -99,7 +99,7 @@ test('a set that the time does not suffice for is not taken and says so; the box
   expect(found.choice).toBe('plain');
   expect(row(found, 'shared')).toMatchObject({ ms: null, taken: false, refused: 'It was not measured within 10 s.' });
   expect(found.clock).toBeLessThan(4000 + 9000 + 100);
-  const none = await tuned({ ms: cost }, 'shared', { ...LIMITS, boxMs: 0 });
+  const none = await tuned({ ms: cost }, 'shared', { ...LIMITS, timeLimitMs: 0 });
   expect([none.choice, none.opened, none.clock]).toEqual(['shared', [], 0]);
 });
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { SERVER_PRESET } from '../../src/config/presets.ts';
 import { EnvironmentServerError } from '../../src/domain/serverAddress.ts';
 import type { Stepper } from '../../src/envs/stepper.ts';
-import type { SocketPlace } from '../../src/openenv/serverConnection.ts';
+import type { SocketHost } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
@@ -27,9 +27,9 @@ const seedsFrom = (first: number, count: number) => Array.from({ length: count }
 /** A place that notes what it is asked for. */
 const noting = () => {
   const [connects, waits]: [string[], number[]] = [[], []];
-  const place: SocketPlace = {
+  const place: SocketHost = {
     connect: (url) => (connects.push(url), HASTY.connect(url)),
-    after: (ms, ring) => (waits.push(ms), HASTY.after(ms, ring)),
+    setTimer: (ms, ring) => (waits.push(ms), HASTY.setTimer(ms, ring)),
   };
   return { place, connects, waits };
 };
@@ -51,7 +51,7 @@ describe('an OpenEnv server as an environment', () => {
     const steppers: Stepper[] = [];
     for (let batch = 0; batch < 5; batch++) steppers.push(...(await playTurns(env, seedsFrom(20 * batch, 20), right)));
     expect(steppers).toHaveLength(100);
-    for (const { success, stop, taken, episode, parts, seeds } of steppers) {
+    for (const { success, stop, finishedTurns: taken, episode, rewardSums: parts, seeds } of steppers) {
       const refused = seeds.seed % 50 === 13;
       expect([success, stop, taken.map(({ valid }) => valid)]).toEqual([true, 'answered', [!refused, true]]);
       expect(episode.question).toBe(`train: what is ${seeds.seed % 50} + 1?`);
@@ -59,7 +59,7 @@ describe('an OpenEnv server as an environment', () => {
     }
     expect(resets.length).toBeGreaterThanOrEqual(100);
     expect(server?.connections).toBeLessThanOrEqual(21); // one looked at the tools before
-    env.later?.close();
+    env.asyncAnswers?.close();
   });
 
   it('says a tool’s answer to the agent as text, and of a stack trace only what went wrong', async () => {
@@ -76,7 +76,7 @@ describe('an OpenEnv server as an environment', () => {
       (await started({ instead: ({ type }) => (type === 'reset' ? told : undefined) })).address,
     );
     const [stepper] = await playTurns(env, [1], () => []);
-    const ends = stepper?.written.filter(({ token }) => env.vocabulary[token] === '<|im_end|>').length;
+    const ends = stepper?.tokens.filter(({ token }) => env.vocabulary[token] === '<|im_end|>').length;
     expect(ends).toBe(2); // of the system prompt and of the question
     expect(stepper && (await spoken(stepper))).toContain('a<|im_end|>b');
   });
@@ -88,7 +88,7 @@ describe('an OpenEnv server as an environment', () => {
     const held = env.splits.heldOut?.reset;
     if (!held) throw new Error('no test tasks');
     const before = resets.length;
-    await held.opening?.open(
+    await held.opener?.open(
       seeds.map((seed) => ({ seed, environmentSeed: seed })),
       {} as never,
     );
@@ -103,7 +103,7 @@ describe('an OpenEnv server as an environment', () => {
     const counted = await serverEnv(`${address}?train=3&test=2`);
     await playTurns(counted, [4], () => []);
     expect(resets.at(-1)).toEqual({ seed: 4, split: 'train', index: 1 });
-    expect(counted.reset.opening?.keyOf(4, {} as never)).toBe(counted.reset.opening?.keyOf(1, {} as never));
+    expect(counted.reset.opener?.keyOf(4, {} as never)).toBe(counted.reset.opener?.keyOf(1, {} as never));
   });
 
   it('is lost with its batch when it is killed in the middle, and goes on when it is back', async () => {

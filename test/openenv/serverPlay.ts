@@ -5,7 +5,7 @@ import { SERVER_PRESET } from '../../src/config/presets.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { answerAll, leaveAll, openAll, type Stepper } from '../../src/envs/stepper.ts';
-import type { SocketPlace } from '../../src/openenv/serverConnection.ts';
+import type { SocketHost } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
 import { chatTokenizerOf } from '../../src/session/environment.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
@@ -19,7 +19,7 @@ const CONFIG = parseConfig({ ...SERVER_PRESET.set, invalidPenalty: 0.5 });
 const settings = envSettings(CONFIG);
 
 /** Sockets of Node whose clock runs twenty times as fast. */
-export const HASTY: SocketPlace = { ...NODE_SOCKETS, after: (ms, ring) => NODE_SOCKETS.after(ms / 20, ring) };
+export const HASTY: SocketHost = { ...NODE_SOCKETS, setTimer: (ms, ring) => NODE_SOCKETS.setTimer(ms / 20, ring) };
 
 /** The tokenizer of the text agent that is shipped. */
 async function agentTokenizer() {
@@ -54,7 +54,7 @@ export async function playTurns(
         if (stepper.stop === null && said) for (const id of format.turnIds(said)) stepper.take(id);
       }
       await between();
-      if (steppers.every(({ asked }) => asked === null)) break;
+      if (steppers.every(({ pendingTurn: asked }) => asked === null)) break;
       await answerAll(steppers);
     }
     return steppers;
@@ -64,7 +64,7 @@ export async function playTurns(
 }
 
 /** What an episode says, as text. */
-export async function spoken({ written }: Stepper): Promise<string> {
+export async function spoken({ tokens: written }: Stepper): Promise<string> {
   const { codec } = await agentTokenizer();
   return codec.decode(written.map(({ token }) => token));
 }

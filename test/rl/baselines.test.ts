@@ -62,7 +62,7 @@ describe('the rule', () => {
     for (const env of FIELDS.env.choices) {
       const values = await rule({ env });
       const config = parseConfig({ env });
-      if (createEnv(config, factsFor(env)).rule === undefined) {
+      if (createEnv(config, factsFor(env)).ruleDoc === undefined) {
         expect(Object.keys(values)).toEqual(['baseline/expert', 'baseline/random']);
       } else {
         expect(values['baseline/rule']).toBeGreaterThan(0);

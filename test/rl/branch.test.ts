@@ -7,14 +7,14 @@ import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
 
 const config = (decodeChunk: number) => parseConfig({ env: 'number-hunt', maxTurns: 5, decodeChunk });
-const TASK = { seed: 9, environmentSeed: 9, temperature: 1, take: 3 };
+const TASK = { seed: 9, environmentSeed: 9, temperature: 1, drawIndex: 3 };
 
 async function branched(words: string, decodeChunk = 4, changes: Partial<typeof TASK> = {}) {
   const chosen = config(decodeChunk);
   const env = createEnv(chosen);
   const policy = fakePolicy(1, env.maxTokens, env.vocabulary.length);
-  const script = words === '' ? [] : words.split(' ').map((word) => env.vocabulary.indexOf(word));
-  const batch = await branch(policy, env, chosen, { ...TASK, ...changes, script });
+  const agentPrefix = words === '' ? [] : words.split(' ').map((word) => env.vocabulary.indexOf(word));
+  const batch = await branch(policy, env, chosen, { ...TASK, ...changes, agentPrefix });
   const said = (role: Role) =>
     Array.from(batch.tokens.slice(0, batch.lengths[0]))
       .filter((_, t) => batch.roles[t] === role)
@@ -40,9 +40,11 @@ describe('a branch', () => {
   );
 
   test('draws by its take, and the same take is the same branch', async () => {
-    const takes = await Promise.all([0, 1, 2, 3, 4, 5].map((take) => branched('<call> 3 </call>', 4, { take })));
+    const takes = await Promise.all(
+      [0, 1, 2, 3, 4, 5].map((take) => branched('<call> 3 </call>', 4, { drawIndex: take })),
+    );
     expect(new Set(takes.map(({ action }) => action)).size).toBeGreaterThan(2);
-    expect((await branched('<call> 3 </call>', 4, { take: 5 })).action).toBe(takes[5]!.action);
+    expect((await branched('<call> 3 </call>', 4, { drawIndex: 5 })).action).toBe(takes[5]!.action);
     const { policy } = takes[2]!;
     expect(policy.samplings[0]).toMatchObject({ update: 2, temperature: 1, greedy: false });
   });
@@ -59,6 +61,6 @@ describe('a branch', () => {
     const chosen = config(4);
     const env = createEnv(chosen);
     const two = fakePolicy(2, env.maxTokens, env.vocabulary.length);
-    await expect(branch(two, env, chosen, { ...TASK, script: [] })).rejects.toThrow(/the policy has 2 rows/);
+    await expect(branch(two, env, chosen, { ...TASK, agentPrefix: [] })).rejects.toThrow(/the policy has 2 rows/);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { ESTIMATORS, type Estimator } from '../../src/config/estimators.ts';
 import type { MaskSwitches } from '../../src/model/learningSettings.ts';
-import { allowedIn, openEpisode } from '../../src/envs/stepper.ts';
+import { legalTokens, openEpisode } from '../../src/envs/stepper.ts';
 import { lastingEnv, SETTINGS } from './lastingEnv.ts';
 import { turnEnds } from '../../src/domain/tokenMasks.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
@@ -14,11 +14,11 @@ describe('choices of one', () => {
   it('are made in the states where one token is legal, not in those with none or several', () => {
     const next = Int32Array.from([0, 0, 0, -1, 3, -1, -1, -1, -1, 1, -1, 1]);
     const grammar = { states: 4, vocabulary: 3, next, stop: new Uint8Array(4) };
-    expect([0, 1, 2, 3].map((state) => allowedIn(grammar, state))).toEqual([[0, 1, 2], [1], [], [0, 2]]);
+    expect([0, 1, 2, 3].map((state) => legalTokens(grammar, state))).toEqual([[0, 1, 2], [1], [], [0, 2]]);
     const stepper = openEpisode({ env: lastingEnv(grammar, 9), settings: SETTINGS }, { seed: 1, environmentSeed: 1 });
     for (const token of [1, 0, 1]) stepper.take(token);
-    const drawn = stepper.written.filter(({ role }) => role === Role.action);
-    expect(drawn.map(({ state, single }) => [state, single])).toEqual([
+    const drawn = stepper.tokens.filter(({ role }) => role === Role.action);
+    expect(drawn.map(({ grammarState: state, onlyLegal: single }) => [state, single])).toEqual([
       [1, true],
       [3, false],
       [1, true],

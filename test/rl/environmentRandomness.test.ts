@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { isRandom } from '../../src/config/environmentRandomness.ts';
+import { hasRandomness } from '../../src/config/environmentRandomness.ts';
 import { groupRelative } from '../../src/rl/advantages.ts';
 import { trainingTasks } from '../../src/rl/trainer.ts';
 import { factsFor } from '../envs/factFiles.ts';
@@ -112,6 +112,6 @@ describe.each(CASES)('%o', (knobs) => {
       expect(played(seed)).toEqual(played(seed, seed)); // without an environment seed, the task's own
       if (b.turns !== a.turns) others++;
     }
-    expect(others > 0).toBe(isRandom(config));
+    expect(others > 0).toBe(hasRandomness(config));
   });
 });

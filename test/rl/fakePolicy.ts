@@ -129,22 +129,22 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       chunks.push(chunk);
       const out = {
         counts: new Int32Array(rows),
-        tokens: new Int32Array(rows * chunk.steps),
-        logprobs: new Float32Array(rows * chunk.steps),
+        tokens: new Int32Array(rows * chunk.maxTokens),
+        logprobs: new Float32Array(rows * chunk.maxTokens),
       };
       for (let row = 0; row < rows; row++) {
         const forced = chunk.forcedCounts[row]!;
         for (let k = 0; k < forced; k++) {
-          write(row, chunk.forced[row * chunk.steps + k]!, chunk.forcedRoles[row] as Role, 0);
+          write(row, chunk.forced[row * chunk.maxTokens + k]!, chunk.forcedRoles[row] as Role, 0);
         }
         let state = chunk.states[row]!;
         if (state < 0) continue;
-        const most = Math.min(chunk.budgets[row]!, chunk.steps - forced);
+        const most = Math.min(chunk.budgets[row]!, chunk.maxTokens - forced);
         for (let k = 0; k < most && grammar.stop[state] === 0; k++) {
           const { token, logprobs } = draw(row, state);
           write(row, token, Role.action, state);
-          out.tokens[row * chunk.steps + k] = token;
-          out.logprobs[row * chunk.steps + k] = logprobs[token]!;
+          out.tokens[row * chunk.maxTokens + k] = token;
+          out.logprobs[row * chunk.maxTokens + k] = logprobs[token]!;
           out.counts[row] = k + 1;
           state = grammar.next[state * vocabulary + token]!;
         }
@@ -171,7 +171,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
       pending.push(broken ? { ...STEP, skipped: 'non-finite', culprit: broken } : STEP);
       broken = '';
     },
-    endPass: () => void calls.push('endPass'),
+    endEpoch: () => void calls.push('endEpoch'),
     report(): Promise<PolicyReport> {
       readbacks++;
       calls.push('report');
@@ -199,7 +199,7 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
         whitenMask: masks.whiten,
         gradWeights: zeros(),
         policyWeights: zeros(),
-        earlierPasses: [],
+        earlierEpochs: [],
         steps,
       });
     },
@@ -212,8 +212,8 @@ export function fakePolicy(rows: number, length: number, vocabulary: number): Fa
     writeState: () => void calls.push('writeState'),
     writeWeights: () => void calls.push('writeWeights'),
     counters: () => ({ dispatches: 0, submits: 0, readbacks, uploadBytes: 0, creations: 0 }),
-    settled: () => Promise.resolve(),
-    tally: () => undefined,
+    whenIdle: () => Promise.resolve(),
+    startProfile: () => undefined,
     profile: () => Promise.reject(new Error('a fake has nothing to profile')),
     destroy: () => void calls.push('destroy'),
   };

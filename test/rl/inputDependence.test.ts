@@ -59,7 +59,7 @@ describe('measured on a batch, input dependence', () => {
       const b = same ? 0 : row;
       const write = (role: Role, ...tokens: number[]) => {
         for (const token of tokens)
-          record.push(row, token, { role, turn: 1, state: role === Role.action ? 5 : 0, logprob: 0 });
+          record.push(row, token, { role, turn: 1, grammarState: role === Role.action ? 5 : 0, logprob: 0 });
       };
       write(Role.prompt, 1, 10 + b);
       write(Role.action, 30 + b, 3);

@@ -26,9 +26,9 @@ export function lastingEnv(grammar: Grammar, draws: number): ToolEnv {
       truncated: false,
       success: false,
       stop: left === 0 ? 'answered' : null,
-      state: 1,
+      grammarState: 1,
     });
-    return { ...any, prompt: [1, Math.floor(seed / 10) % 10, seed % 10], state: 1, step };
+    return { ...any, prompt: [1, Math.floor(seed / 10) % 10, seed % 10], grammarState: 1, step };
   };
   return { ...env, maxTurnTokens: draws, grammar: () => grammar, reset };
 }

@@ -22,9 +22,9 @@ describe.each([
 
   it.each([[[]], [now.reset(1, envSettings(config)).expert()]])(
     'plays the rollouts of one that answers at once, the agent’s first tokens being %j',
-    async (script) => {
+    async (agentPrefix) => {
       const { env, crossings } = laterEnv(now);
-      const request = { ...trainingTasks({ rows: ROWS }, config, 3), script };
+      const request = { ...trainingTasks({ rows: ROWS }, config, 3), agentPrefix };
       const [first, second] = [
         await rollout(policy(), now, request, yieldToEvents),
         await rollout(policy(), env, request, yieldToEvents),
@@ -55,7 +55,7 @@ describe.each([
     const table = { env, settings: envSettings(config) };
     const [stepper] = await openAll(table, [{ seed: 5, environmentSeed: 5 }]);
     if (!stepper) throw new Error('no episode');
-    while (stepper.asked === null) stepper.take(stepper.allowed()[0]!);
+    while (stepper.pendingTurn === null) stepper.take(stepper.allowed()[0]!);
     expect([stepper.budget, stepper.allowed(), stepper.stop]).toEqual([0, [], null]);
     expect(() => stepper.take(2)).toThrow(RangeError);
     expect(() => openEpisode(table, { seed: 5, environmentSeed: 5 })).toThrow(/training, evaluation and branches/);

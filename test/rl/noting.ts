@@ -31,7 +31,7 @@ function noting(policy: Playing) {
       const working = names.flatMap((name, b) => (decoded.counts[b]! > 0 ? [{ name, b }] : []));
       chunks.push(working.map(({ name }) => name));
       for (const { name, b } of working) {
-        const at = Array.from({ length: decoded.counts[b]! }, (_, i) => b * chunk.steps + i);
+        const at = Array.from({ length: decoded.counts[b]! }, (_, i) => b * chunk.maxTokens + i);
         const now = at.flatMap((i) => [decoded.tokens[i]!, decoded.logprobs[i]!]);
         drawn.set(name, [...(drawn.get(name) ?? []), ...now]);
       }

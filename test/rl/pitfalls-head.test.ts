@@ -12,7 +12,7 @@ const TARGET = {
   positions: Int32Array.of(0),
   tokens: Int32Array.of(2),
   states: Int32Array.of(0),
-  places: Int32Array.of(0),
+  batchIndices: Int32Array.of(0),
 };
 const Z = [0.2, -0.1, 0.4, 0.3];
 const IDENTITY = Float64Array.from({ length: 16 }, (_, i) => (i % 5 === 0 ? 1 : 0));

@@ -4,7 +4,7 @@ import { createEnv, envSettings } from '../../src/envs/index.ts';
 import type { DecodeChunk, DecodedChunk } from '../../src/model/decoding.ts';
 import { credit } from '../../src/rl/credit.ts';
 import { rollout } from '../../src/rl/rollout.ts';
-import { scores } from '../../src/rl/rewards.ts';
+import { rewardSums } from '../../src/rl/rewards.ts';
 import { trainSampling, trainTaskSeed } from '../../src/rl/settings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
@@ -62,7 +62,7 @@ describe.each(CASES)('the record of %o', (knobs) => {
     const { rows, exchanged } = await rolled({ ...knobs, decodeChunk: 5 });
     for (const [row, tokens] of rows.entries()) {
       const happened = exchanged.flatMap(({ chunk, decoded }) => {
-        const start = row * chunk.steps;
+        const start = row * chunk.maxTokens;
         return [
           ...Array.from(chunk.forced.slice(start, start + chunk.forcedCounts[row]!), (id) => [
             id,
@@ -103,12 +103,12 @@ describe.each(CASES)('the record of %o', (knobs) => {
       { rewards, groups },
       { ...PLAIN, masks: ON },
     );
-    const inside = scores(
+    const inside = rewardSums(
       rewards.map((r, at) => r * masks.advantage[at]!),
       rows,
       length,
     );
-    expect([...inside]).toEqual([...scores(rewards, rows, length)]);
+    expect([...inside]).toEqual([...rewardSums(rewards, rows, length)]);
     for (const { row, reward } of episodes) expect(inside[row]).toBeCloseTo(reward, 5);
     expect(inside.some((score) => score !== 0)).toBe(true);
     expect(env.maxTokens).toBe(length);

@@ -4,7 +4,7 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
-import { createPenalty } from '../../src/rl/klController.ts';
+import { createKlController } from '../../src/rl/klController.ts';
 import { train } from '../../src/rl/trainer.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { fakePolicy } from './fakePolicy.ts';
@@ -119,7 +119,7 @@ describe('group filters in the loop', () => {
 
 describe('KL in the reward', () => {
   test('the coefficient starts at the knob, moves by the controller, and starts anew when the knob moves', () => {
-    const penalty = createPenalty();
+    const penalty = createKlController();
     const config = parseConfig({ klRewardCoef: 0.001, klTarget: 0.1, klHorizon: 1e4 });
     expect(penalty.coefficient(config)).toBe(0.001);
     penalty.observe({ 'actor/reward_kl_penalty': 0.2 }, config, 128);

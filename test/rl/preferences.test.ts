@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EpisodeView } from '../../src/domain/episode.ts';
 import type { Attempt } from '../../src/domain/preferences.ts';
-import { attemptOf, labelled, type Pair, utility } from '../../src/rl/labeller.ts';
+import { attemptOf, labelPairs, type Pair, utility } from '../../src/rl/labeller.ts';
 import { preferenceRewards, preferenceSet } from '../../src/rl/preferenceSet.ts';
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
@@ -32,8 +32,8 @@ const EPISODE: EpisodeView = {
 function batch(all: readonly { readonly success: boolean; readonly toolCalls: number }[], size: number): Rollouts {
   const record = episodeRecord(all.length, 2);
   const episodes = all.map(({ success, toolCalls }, row) => {
-    record.push(row, 1, { role: Role.prompt, turn: 0, state: 0, logprob: 0 });
-    record.push(row, 2 * toolCalls + Number(success), { role: Role.action, turn: 1, state: 0, logprob: 0 });
+    record.push(row, 1, { role: Role.prompt, turn: 0, grammarState: 0, logprob: 0 });
+    record.push(row, 2 * toolCalls + Number(success), { role: Role.action, turn: 1, grammarState: 0, logprob: 0 });
     return { ...EPISODE, row, group: Math.floor(row / size), success, toolCalls };
   });
   return { record, episodes, groups: Int32Array.from(all, (_, row) => Math.floor(row / size)) };
@@ -55,33 +55,33 @@ describe('the labeller', () => {
   const right = { success: true, toolCalls: 1 };
   const busy = { success: false, toolCalls: 4 };
   /** Share of the pairs in which the rollout with this token won. */
-  const wins = (said: ReturnType<typeof labelled>, token: number) => {
+  const wins = (said: ReturnType<typeof labelPairs>, token: number) => {
     const pairs = said.flatMap((one) => one.pairs);
     return pairs.filter((one) => tokens(one)[0] === token).length / pairs.length;
   };
 
   it('likes a right answer, and is impressed by effort', () => {
     expect(utility({ ...EPISODE, success: true, toolCalls: 2 }, CLEAN)).toBeCloseTo(1.6, 12);
-    expect(wins(labelled(two(right, busy), CLEAN, 1, 0), 3)).toBe(1);
+    expect(wins(labelPairs(two(right, busy), CLEAN, 1, 0), 3)).toBe(1);
     // at .5 a call, three more calls outweigh the answer
-    expect(wins(labelled(two(right, busy), { ...CLEAN, labellerTaste: 0.5 }, 1, 0), 8)).toBe(1);
+    expect(wins(labelPairs(two(right, busy), { ...CLEAN, labellerTaste: 0.5 }, 1, 0), 8)).toBe(1);
   });
 
   it('is turned round as often as its noise says', () => {
     // 200 pairs: standard error .03
-    expect(wins(labelled(two(right, busy), { ...CLEAN, labellerNoise: 0.25 }, 1, 0), 8)).toBeCloseTo(0.25, 1);
+    expect(wins(labelPairs(two(right, busy), { ...CLEAN, labellerNoise: 0.25 }, 1, 0), 8)).toBeCloseTo(0.25, 1);
   });
 
   it('throws a coin over ties, and holds out none of those', () => {
     const same = two({ success: true, toolCalls: 0 }, { success: false, toolCalls: 1 });
-    const said = labelled(same, { labellerNoise: 0.4, labellerTaste: 1 }, 1, 0);
+    const said = labelPairs(same, { labellerNoise: 0.4, labellerTaste: 1 }, 1, 0);
     expect(wins(said, 1)).toBeCloseTo(0.5, 1); // about 160 coins: standard error .04
     for (const { pairs, heldOut } of said) expect(pairs).toHaveLength(heldOut ? 0 : 1);
   });
 
   it('holds out a fifth of the prompts, whole', () => {
     const all = Array.from({ length: 1200 }, (_, row) => ({ success: false, toolCalls: row % 6 }));
-    const said = labelled(batch(all, 6), CLEAN, 1, 0);
+    const said = labelPairs(batch(all, 6), CLEAN, 1, 0);
     expect(said).toHaveLength(200);
     // standard error .028
     expect(said.filter(({ heldOut }) => heldOut).length / 200).toBeCloseTo(0.2, 1);
@@ -89,20 +89,20 @@ describe('the labeller', () => {
   });
 
   it('is not shown two rollouts that read the same', () => {
-    expect(labelled(two(busy, busy), CLEAN, 1, 0).flatMap(({ pairs }) => pairs)).toEqual([]);
+    expect(labelPairs(two(busy, busy), CLEAN, 1, 0).flatMap(({ pairs }) => pairs)).toEqual([]);
   });
 
   it('says the same for the same seed and round, and else draws anew', () => {
     const rolled = two(right, busy);
     const noisy = { ...CLEAN, labellerNoise: 0.5 };
-    expect(labelled(rolled, noisy, 1, 4)).toEqual(labelled(rolled, noisy, 1, 4));
-    expect(labelled(rolled, noisy, 1, 5)).not.toEqual(labelled(rolled, noisy, 1, 4));
-    expect(labelled(rolled, noisy, 2, 4)).not.toEqual(labelled(rolled, noisy, 1, 4));
+    expect(labelPairs(rolled, noisy, 1, 4)).toEqual(labelPairs(rolled, noisy, 1, 4));
+    expect(labelPairs(rolled, noisy, 1, 5)).not.toEqual(labelPairs(rolled, noisy, 1, 4));
+    expect(labelPairs(rolled, noisy, 2, 4)).not.toEqual(labelPairs(rolled, noisy, 1, 4));
   });
 
   it('reads rollouts without their padding', () => {
     const record = episodeRecord(2, 5);
-    record.push(1, 7, { role: Role.action, turn: 1, state: 0, logprob: 0 });
+    record.push(1, 7, { role: Role.action, turn: 1, grammarState: 0, logprob: 0 });
     expect(attemptOf(record, 1)).toEqual(attempt(7));
   });
 });
@@ -157,6 +157,8 @@ describe('a set of preferences', () => {
     set.addLabelled([{ pairs: [pair(1, 2)], heldOut: true }]);
     set.addPersons(pair(2, 1));
     expect(set.heldOut(9)).toEqual([]);
+    set.addLabelled([{ pairs: [pair(1, 2)], heldOut: true }]); // met again: it still trains
+    expect(set.heldOut(9)).toEqual([]);
   });
 });
 
@@ -208,7 +210,7 @@ describe('pairs that are kept', () => {
     expect(set.counts()).toEqual({ pairs: 0, clicks: 2 });
     const drawn = batch([{ success: true, toolCalls: 1 }, { success: false, toolCalls: 2 }, { success: true, toolCalls: 3 }, { success: false, toolCalls: 4 }], 4); // prettier-ignore
     const before = drawn.episodes.map(({ row }) => row);
-    for (let round = 0; round < 8; round++) labelled(drawn, { labellerNoise: 0, labellerTaste: 0.3 }, 1, round);
+    for (let round = 0; round < 8; round++) labelPairs(drawn, { labellerNoise: 0, labellerTaste: 0.3 }, 1, round);
     expect(drawn.episodes.map(({ row }) => row)).toEqual(before);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
-const drawn = { role: Role.action, turn: 2, state: 4, logprob: -0.5 };
+const drawn = { role: Role.action, turn: 2, grammarState: 4, logprob: -0.5 };
 
 /** Two rows of three tokens, both full and paid. */
 function full() {

@@ -31,12 +31,12 @@ function batch(seed: number, rows = 32): Rollouts {
   const record = episodeRecord(rows, LENGTH);
   const groups = Int32Array.from({ length: rows }, (_, row) => row >> 2);
   const episodes = Array.from(groups, (group, row) => {
-    record.push(row, 1, { role: Role.prompt, turn: 0, state: 0, logprob: 0 });
+    record.push(row, 1, { role: Role.prompt, turn: 0, grammarState: 0, logprob: 0 });
     let toolCalls = 0;
     for (let left = 1 + draw.int(LENGTH - 1); left > 0; left--) {
       const token = 2 + draw.int(VOCABULARY - 2);
       if (token === 4) toolCalls++;
-      record.push(row, token, { role: Role.action, turn: 1, state: 0, logprob: 0 });
+      record.push(row, token, { role: Role.action, turn: 1, grammarState: 0, logprob: 0 });
     }
     return {
       ...{

@@ -10,7 +10,7 @@ function rolled() {
   const record = episodeRecord(2, 4);
   for (const row of [0, 1])
     for (const role of [Role.prompt, Role.action, Role.observation])
-      record.push(row, 3, { role, turn: 1, state: 0, logprob: 0 });
+      record.push(row, 3, { role, turn: 1, grammarState: 0, logprob: 0 });
   const episodes = [0, 1].map((row) => ({ row, reward: 1, parts: PARTS, preferenceScore: null }) as EpisodeView);
   return { record, groups: Int32Array.of(0, 0), episodes };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { episodeRecord, payLastAction } from '../../src/rl/episodeRecord.ts';
-import { groupSpread, scores } from '../../src/rl/rewards.ts';
+import { groupSpread, rewardSums } from '../../src/rl/rewards.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('rewards', () => {
   it('stand on the last action token, never on an observation behind it', () => {
     const record = episodeRecord(2, 6);
     for (const role of [Role.prompt, Role.action, Role.action, Role.observation]) {
-      record.push(1, 5, { role, turn: 1, state: 0, logprob: 0 });
+      record.push(1, 5, { role, turn: 1, grammarState: 0, logprob: 0 });
     }
     payLastAction(record, 1, 'process', 0.2);
     payLastAction(record, 1, 'outcome', 1);
@@ -24,7 +24,7 @@ describe('rewards', () => {
     ] as const;
     const [forward, backward] = [paid, paid.toReversed()].map((order) => {
       const record = episodeRecord(1, 2);
-      record.push(0, 5, { role: Role.action, turn: 1, state: 0, logprob: 0 });
+      record.push(0, 5, { role: Role.action, turn: 1, grammarState: 0, logprob: 0 });
       for (const [part, amount] of order) record.pay(0, 0, part, amount);
       return record;
     });
@@ -37,13 +37,13 @@ describe('rewards', () => {
 
   it('cannot be written behind the end of a row', () => {
     const record = episodeRecord(1, 1);
-    const origin = { role: Role.prompt, turn: 0, state: 0, logprob: 0 };
+    const origin = { role: Role.prompt, turn: 0, grammarState: 0, logprob: 0 };
     record.push(0, 1, origin);
     expect(() => record.push(0, 1, origin)).toThrow(/row 0 is full/);
   });
 
   it('are summed by row', () => {
-    expect([...scores(new Float32Array([1, 0, 0.5, -1]), 2, 2)]).toEqual([1, -0.5]);
+    expect([...rewardSums(new Float32Array([1, 0, 0.5, -1]), 2, 2)]).toEqual([1, -0.5]);
   });
 
   it('spread by n − 1 within groups, wherever their rows lie', () => {

@@ -198,7 +198,7 @@ describe('a rollout', () => {
         settings: envSettings(config),
         sampling: trainSampling(config, 1),
         chunk: 4,
-        begin: env.retrieved!,
+        begin: env.naiveRag!,
       },
       yieldToEvents,
     );
@@ -259,7 +259,7 @@ describe('a rollout', () => {
     const decode = policy.decode.bind(policy);
     policy.decode = async (chunk) => {
       const decoded = await decode(chunk);
-      return { ...decoded, logMass: decoded.logprobs.map((_, i) => -0.01 * ((i % chunk.steps) + 1)) };
+      return { ...decoded, logMass: decoded.logprobs.map((_, i) => -0.01 * ((i % chunk.maxTokens) + 1)) };
     };
     const { record } = await roll(env, config, policy);
     let seen = 0;

@@ -53,7 +53,7 @@ describe('what the trainer is told', () => {
       ...{ estimator: 'gae', gamma: 0.9, lambda: 0.8, turnGamma: 0.7, klEstimator: 'k2', klCoef: 0.3, scale: 0.5 },
     });
     expect(filterSettings(config)).toEqual({
-      kind: 'top-p',
+      mode: 'top-p',
       share: 0.3,
       topP: 0.6,
       scaling: 'sqrt',

@@ -5,7 +5,7 @@ import type { EpisodeView } from '../../src/domain/episode.ts';
 import { invariants } from '../../src/rl/invariants.ts';
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
-import { batchView, type Measured, summarize } from '../../src/rl/summarize.ts';
+import { batchView, type UpdateMeasurements, summarize } from '../../src/rl/summarize.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 // Four rollouts of five tokens, two of each prompt: P prompt, a the agent's, s the agent's where one token is legal, o answer.
@@ -24,7 +24,7 @@ function record() {
       const role = LETTERS[letter as keyof typeof LETTERS];
       const drawn = role === Role.action;
       const logprob = drawn ? -0.1 * (r + 1) : 0;
-      const origin = { role, turn, state: drawn ? 1 : 0, logprob, single: letter === 's' };
+      const origin = { role, turn, grammarState: drawn ? 1 : 0, logprob, onlyLegal: letter === 's' };
       made.push(r, 10 * r + t, drawn ? { ...origin, drawnLogprob: logprob + 0.05 } : origin);
     });
     if (PAID[r] !== 0) made.pay(r, written.length - 1, r === 1 ? 'format' : 'outcome', PAID[r]!);
@@ -79,15 +79,15 @@ function report(): PolicyReport {
     ...{ lossMask: agent, regularizerMask: agent, valueMask: agent, advantageMask: agent, whitenMask: agent },
     gradWeights: each({ a: -0.5, s: 0.25 }),
     policyWeights: each({ a: -0.5, s: 0.25 }),
-    earlierPasses: [],
+    earlierEpochs: [],
     steps: [STEP, OTHER, { ...STEP, gradNorm: NaN, skipped: 'non-finite' }],
   };
 }
 
-function measured(knobs: Record<string, unknown> = {}, more: Partial<Measured> = {}): Measured {
+function measured(knobs: Record<string, unknown> = {}, more: Partial<UpdateMeasurements> = {}): UpdateMeasurements {
   const config = parseConfig({ estimator: 'grpo', klCoef: 0, ...knobs });
   return {
-    rolled: { record: record(), groups: Int32Array.of(0, 0, 1, 1), episodes: EPISODES },
+    rollouts: { record: record(), groups: Int32Array.of(0, 0, 1, 1), episodes: EPISODES },
     filtered: {
       ...{ groups: Int32Array.of(0, 0, 1, 1), keptGroups: 2, totalGroups: 2, uniformGroups: 0, scale: 1 },
       spread: new Map(),
@@ -97,8 +97,8 @@ function measured(knobs: Record<string, unknown> = {}, more: Partial<Measured> =
     credit: creditSettings(config, 0, 1),
     learningRate: 7e-4, // of a rate that is still rising
     times: { rollout: 300, environment: 100, learn: 700 },
-    before: { dispatches: 1, submits: 2, readbacks: 3, uploadBytes: 4, creations: 5 },
-    after: { dispatches: 11, submits: 22, readbacks: 33, uploadBytes: 44, creations: 55 },
+    countersBefore: { dispatches: 1, submits: 2, readbacks: 3, uploadBytes: 4, creations: 5 },
+    countersAfter: { dispatches: 11, submits: 22, readbacks: 33, uploadBytes: 44, creations: 55 },
     ...more,
   };
 }
@@ -127,7 +127,7 @@ describe('what is said of an update', () => {
       'reward/format',
     ]);
     const unjudged = EPISODES.map((episode) => ({ ...episode, preferenceScore: null }));
-    expect(summarize(measured({}, { rolled: { ...measured().rolled, episodes: unjudged } }))).not.toHaveProperty([
+    expect(summarize(measured({}, { rollouts: { ...measured().rollouts, episodes: unjudged } }))).not.toHaveProperty([
       'reward_model/score',
     ]);
   });
@@ -278,9 +278,9 @@ describe('what must hold of an update', () => {
 });
 
 test('a batch as it is drawn holds what was paid, who is kept, and values of a critic only', () => {
-  const { rolled, filtered, report: told } = measured();
+  const { rollouts, filtered, report: told } = measured();
   const half = { ...filtered, groups: Int32Array.of(-1, 0, 1, 1) };
-  const seen = batchView(7, rolled, half, told, parseConfig({ estimator: 'grpo' }));
+  const seen = batchView(7, rollouts, half, told, parseConfig({ estimator: 'grpo' }));
   expect(seen.update).toBe(7);
   expect([...seen.kept]).toEqual([0, 1, 1, 1]);
   expect(Object.keys(seen.parts).sort()).toEqual(['format', 'outcome']);
@@ -288,7 +288,11 @@ test('a batch as it is drawn holds what was paid, who is kept, and values of a c
   expect(seen.values).toHaveLength(B * T);
   expect(seen).not.toHaveProperty('drawnLogprobs');
   const critic = parseConfig({ estimator: 'gae', critic: 'separate' });
-  expect(batchView(7, rolled, half, told, critic).values).toBe(told.values);
-  expect(batchView(7, rolled, half, told, parseConfig({ topP: 0.9 })).drawnLogprobs).toBe(rolled.record.drawnLogprobs);
-  expect(batchView(7, rolled, half, told, parseConfig({ topK: 2 })).drawnLogprobs).toBe(rolled.record.drawnLogprobs);
+  expect(batchView(7, rollouts, half, told, critic).values).toBe(told.values);
+  expect(batchView(7, rollouts, half, told, parseConfig({ topP: 0.9 })).drawnLogprobs).toBe(
+    rollouts.record.drawnLogprobs,
+  );
+  expect(batchView(7, rollouts, half, told, parseConfig({ topK: 2 })).drawnLogprobs).toBe(
+    rollouts.record.drawnLogprobs,
+  );
 });

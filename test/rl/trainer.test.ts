@@ -47,7 +47,7 @@ describe('train', () => {
     policy.calls.length = 0;
     const seen = await untilMetrics(1);
     const stages = policy.calls.filter((call, i) => call !== policy.calls[i - 1]);
-    expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'endPass', 'learn', 'report']);
+    expect(stages).toEqual(['begin', 'decode', 'score', 'credit', 'learn', 'endEpoch', 'learn', 'report']);
     expect(policy.learned).toHaveLength(4);
     const phases = seen.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
     expect(phases).toEqual(['sampling', 'scoring', 'crediting', ...Array<string>(4).fill('updating'), 'reporting']);
@@ -72,7 +72,7 @@ describe('train', () => {
     for (const fenced of [true, false]) {
       const { policy, untilMetrics } = setUp({}, { fenced: () => fenced });
       let waits = 0;
-      policy.settled = () => {
+      policy.whenIdle = () => {
         waits++;
         return Promise.resolve();
       };
@@ -83,7 +83,7 @@ describe('train', () => {
 
   it('notes the credit and the steps of an update for those who ask later', async () => {
     const noted: Lesson[] = [];
-    const { policy, untilMetrics } = setUp({}, { learned: (lesson) => noted.push(lesson) });
+    const { policy, untilMetrics } = setUp({}, { onLearned: (lesson) => noted.push(lesson) });
     await untilMetrics(2);
     expect(noted).toHaveLength(2);
     expect(noted[0]!.steps.map(({ rows }) => [...rows])).toEqual(

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { ENVIRONMENTS } from '../../src/config/environments.ts';
 import { totalOptimizerSteps, warmStartRecipe } from '../../src/config/imitationRecipe.ts';
-import type { GivenCredit } from '../../src/model/policy.ts';
+import type { SuppliedCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
@@ -80,7 +80,7 @@ describe('warm start', () => {
   const begin = (rows: number | undefined, culprit = '') => {
     const env = createEnv(parseConfig());
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
-    const credits: GivenCredit[] = [];
+    const credits: SuppliedCredit[] = [];
     const load = policy.load.bind(policy);
     policy.load = (record, credit) => {
       if (credit) credits.push(credit);

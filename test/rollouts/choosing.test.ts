@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { absentOf, bareRecord, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
+import { missingValues, recordWithDefaults, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { columnsOf, RolloutTable } from '../../src/rollouts/columns.ts';
 import { Locations } from '../../src/rollouts/locations.ts';
-import { type Filter, listed, meansByStep, nearestStep, NO_FILTER, ordered } from '../../src/rollouts/select.ts';
+import {
+  type Filter,
+  filteredRows,
+  meansByStep,
+  nearestStep,
+  NO_FILTER,
+  sortedRows,
+} from '../../src/rollouts/select.ts';
 
 const { int } = random(31, Purpose.shuffle);
 const orNull = <T>(value: T): T | null => (int(4) === 0 ? null : value);
 const tokensOf = (length: number) => ({ ids: Array.from({ length }, () => 0), words: null, channels: {} });
 const RECORDS = Array.from({ length: 300 }, () =>
-  bareRecord({
+  recordWithDefaults({
     ...{
       step: orNull(int(9)),
       group: orNull(String(int(7))),
@@ -41,7 +48,7 @@ test('of 300 rollouts those are listed that are within every bound', () => {
       ...{ minCalls: orNull(int(3)), success: (['any', 'solved', 'failed'] as const)[int(3)] ?? 'any' },
     };
     const wanted = rows.filter((row) => {
-      const { reward, step, toolCalls, success } = RECORDS[row] ?? bareRecord({});
+      const { reward, step, toolCalls, success } = RECORDS[row] ?? recordWithDefaults({});
       return (
         inside(reward, filter.minReward, filter.maxReward) &&
         inside(step, filter.minStep, filter.maxStep) &&
@@ -49,7 +56,7 @@ test('of 300 rollouts those are listed that are within every bound', () => {
         (filter.success === 'any' || success === (filter.success === 'solved'))
       );
     });
-    expect(Array.from(listed(Int32Array.from(rows), columns, filter, null))).toEqual(wanted);
+    expect(Array.from(filteredRows(Int32Array.from(rows), columns, filter, null))).toEqual(wanted);
   }
 });
 
@@ -61,7 +68,7 @@ test('they are ordered as a stable sort of their numbers does it, without a numb
         return given === null ? Infinity : Number(given) * (descending ? -1 : 1);
       };
       const wanted = [...rows].sort((a, b) => (value(a) === value(b) ? 0 : value(a) - value(b)));
-      expect(Array.from(ordered(columns, rows.length, { by, descending }))).toEqual(wanted);
+      expect(Array.from(sortedRows(columns, rows.length, { by, descending }))).toEqual(wanted);
     }
 });
 
@@ -71,7 +78,9 @@ test('means of a step are those of its rollouts that say the number', () => {
   const said = [...new Set(Array.from(own, (row) => RECORDS[row]?.step ?? NaN))].filter((step) => !Number.isNaN(step));
   expect([unit, steps.map(({ step }) => step)]).toEqual(['characters', said.sort((a, b) => a - b)]);
   for (const { step, rollouts, ...means } of steps) {
-    const there = Array.from(own, (row) => RECORDS[row] ?? bareRecord({})).filter((record) => record.step === step);
+    const there = Array.from(own, (row) => RECORDS[row] ?? recordWithDefaults({})).filter(
+      (record) => record.step === step,
+    );
     expect(rollouts).toBe(there.length);
     for (const name of ['reward', 'success', 'turns', 'toolCalls'] as const) {
       const values = there.flatMap((record) => (record[name] === null ? [] : [Number(record[name])]));
@@ -101,33 +110,33 @@ test('tables and places that grow keep what they held', () => {
   const places = new Locations();
   for (let i = 0; i < 2500; i += 500) {
     const records = Array.from({ length: 500 }, (_, j) => ({
-      record: bareRecord({ step: i + j, reward: -(i + j) }),
+      record: recordWithDefaults({ step: i + j, reward: -(i + j) }),
       file: i,
     }));
     table.append(columnsOf(records, () => i));
-    for (let j = i; j < i + 500; j++) places.append({ file: i, offset: j * 2 ** 33, length: j, part: j % 7 });
+    for (let j = i; j < i + 500; j++) places.append({ file: i, offset: j * 2 ** 33, length: j, indexInLine: j % 7 });
   }
   expect([table.rows, places.rows]).toEqual([2500, 2500]);
   for (let row = 0; row < 2500; row++) {
     const file = row - (row % 500);
     const { step, reward, group } = table.columns;
     expect([step[row], reward[row], group[row], table.columns.file[row]]).toEqual([row, -row, file, file]);
-    expect(places.at(row)).toEqual({ file, offset: row * 2 ** 33, length: row, part: row % 7 });
+    expect(places.at(row)).toEqual({ file, offset: row * 2 ** 33, length: row, indexInLine: row % 7 });
   }
   expect([places.at(-1).file, places.at(2500).file]).toEqual([-1, -1]);
 });
 
 test('what a rollout lacks is told, and a mask of the loss stands in for that of what was drawn', () => {
-  const nothing = absentOf(bareRecord({}));
+  const nothing = missingValues(recordWithDefaults({}));
   expect(nothing).toEqual(
     expect.arrayContaining(['token ids', 'masks', 'the step', 'the group', 'the reward', 'success']),
   );
   expect(nothing).not.toContain('words of tokens');
   const full: Partial<RolloutRecord> = { step: 0, group: '', reward: 0, success: false };
   const tokens = (channels: object) => ({ ids: [1], words: null, channels });
-  expect(absentOf(bareRecord({ ...full, tokens: tokens({ loss: [1], sampledLogprob: [0] }) }))).toEqual([
+  expect(missingValues(recordWithDefaults({ ...full, tokens: tokens({ loss: [1], sampledLogprob: [0] }) }))).toEqual([
     ...['words of tokens', 'reference log-probabilities', 'advantages of tokens'],
   ]);
-  expect(absentOf(bareRecord({ ...full, tokens: tokens({}) }))).toContain('masks');
+  expect(missingValues(recordWithDefaults({ ...full, tokens: tokens({}) }))).toContain('masks');
   expect(NO_FILTER.success).toBe('any');
 });

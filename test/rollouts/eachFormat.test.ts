@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { agentR1 } from '../../src/rollouts/agentR1.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 import { parseLine } from '../../src/rollouts/jsonLine.ts';
-import { own } from '../../src/rollouts/ownFormat.ts';
+import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import { primeRl } from '../../src/rollouts/primeRl.ts';
-import { readPythonJson, unwrapped } from '../../src/rollouts/pythonJson.ts';
+import { readPythonJson, parsedIfJson } from '../../src/rollouts/pythonJson.ts';
 import { ragen } from '../../src/rollouts/ragen.ts';
-import type { Format } from '../../src/rollouts/rolloutFormat.ts';
-import { bareRecord, type RolloutRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
-import { DEFAULT_PATTERN, isGlued, readNames, split } from '../../src/rollouts/splitPattern.ts';
+import type { RolloutFormat } from '../../src/rollouts/rolloutFormat.ts';
+import { recordWithDefaults, type RolloutRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
+import { DEFAULT_PATTERN, hasRolesRunTogether, parseNames, splitByRole } from '../../src/rollouts/splitPattern.ts';
 import { trl } from '../../src/rollouts/trl.ts';
 import { verifiers } from '../../src/rollouts/verifiers.ts';
 import { verifiersResults } from '../../src/rollouts/verifiersResults.ts';
@@ -16,11 +16,11 @@ import { verl } from '../../src/rollouts/verl.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 const CONTEXT = { pattern: DEFAULT_PATTERN, wholeNumbers: new Set<string>() };
-const readBy = (format: Format, line: Line) => format.read(line, CONTEXT);
-const one = (format: Format, line: Line): RolloutRecord => readBy(format, line)[0] ?? bareRecord({});
+const readBy = (format: RolloutFormat, line: Line) => format.read(line, CONTEXT);
+const one = (format: RolloutFormat, line: Line): RolloutRecord => readBy(format, line)[0] ?? recordWithDefaults({});
 
 /** What a reader says it got of a line that it refuses. */
-function gotOf(format: Format, line: Line): string {
+function gotOf(format: RolloutFormat, line: Line): string {
   try {
     readBy(format, line);
   } catch (error) {
@@ -55,7 +55,7 @@ describe('this project’s own line', () => {
   };
 
   test('is read with every list where it speaks, and stretches by role, turn and tag', () => {
-    const record = one(own, line);
+    const record = one(ownFormat, line);
     const { segments, tokens, batch, ...rest } = record;
     expect(batch?.batch).toMatchObject({ update: 4, rows: 1, length: 12, unscored: ['returns', 'refLogprobs'] });
     expect(rest).toEqual({
@@ -92,7 +92,7 @@ describe('this project’s own line', () => {
 
   test('of tags keeps what stands behind them apart: a call, as in the lab', () => {
     const words = ['a', '<think>', 'b', '<think>', 'c', '</think>', 'd', 'e'];
-    const shown = one(own, { ...line, tokens: words.map((_, i) => i), words, roles: [2, 2, 2, 2, 2, 2, 2, 2], turn_of: [1, 1, 1, 1, 1, 1, 1, 2], loss_mask: null, advantages: null, push: null, sampled_logprobs: null, values: null, rewards: null, reward_parts: null }); // prettier-ignore
+    const shown = one(ownFormat, { ...line, tokens: words.map((_, i) => i), words, roles: [2, 2, 2, 2, 2, 2, 2, 2], turn_of: [1, 1, 1, 1, 1, 1, 1, 2], loss_mask: null, advantages: null, push: null, sampled_logprobs: null, values: null, rewards: null, reward_parts: null }); // prettier-ignore
     expect(inWords(shown.segments)).toEqual([
       ...['action call 1 a', 'action think 1 <think> b <think> c </think>', 'action call 1 d', 'action call 2 e'],
     ]);
@@ -111,7 +111,7 @@ describe('this project’s own line', () => {
     [{ states: [] }, '0 entries in states'],
     [{ reward_parts: { outcome: [1] } }, '1 entries in outcome'],
   ])('with %j is refused', (changes, got) => {
-    expect(gotOf(own, { ...line, ...changes })).toBe(got);
+    expect(gotOf(ownFormat, { ...line, ...changes })).toBe(got);
   });
 });
 
@@ -377,7 +377,7 @@ describe('JSON as Python writes it', () => {
       expect(() => readPythonJson(text)).toThrow(SyntaxError);
     }
     expect(() => readPythonJson('[1152921504606846977, x]')).toThrow(/977, x|position 22/);
-    expect([unwrapped(' {"a": NaN}'), unwrapped('\n[1]'), unwrapped('3'), unwrapped('{x'), unwrapped(3)]).toEqual([{ a: null }, [1], '3', '{x', 3]); // prettier-ignore
+    expect([parsedIfJson(' {"a": NaN}'), parsedIfJson('\n[1]'), parsedIfJson('3'), parsedIfJson('{x'), parsedIfJson(3)]).toEqual([{ a: null }, [1], '3', '{x', 3]); // prettier-ignore
   });
 
   test('of a line is an object in UTF-8; anything else is told', () => {
@@ -398,7 +398,7 @@ describe('JSON as Python writes it', () => {
 
 describe('a text of which nobody said who wrote what', () => {
   const pieces = (text: string, begin: 'prompt' | 'action' = 'action', glued = false) =>
-    split(text, DEFAULT_PATTERN, begin, glued).map(({ role, kind, text: of }) => `${role} ${kind} ${of}`);
+    splitByRole(text, DEFAULT_PATTERN, begin, glued).map(({ role, kind, text: of }) => `${role} ${kind} ${of}`);
 
   test('is divided by lines that are a role and by tags, and no character is lost', () => {
     expect(pieces('system\nBe brief.\nuser\nq\nassistant\na\ntool\no\n', 'prompt')).toEqual([
@@ -440,25 +440,25 @@ describe('a text of which nobody said who wrote what', () => {
     for (const word of ['superuser', 'Enduser', 'ecosystem', 'powertool', 'multi-tool']) {
       expect(pieces(`the ${word}\n\nx`, 'prompt', true)).toHaveLength(word.includes('-') ? 2 : 1);
     }
-    const glued = (prompt: string) => isGlued(prompt, DEFAULT_PATTERN);
+    const glued = (prompt: string) => hasRolesRunTogether(prompt, DEFAULT_PATTERN);
     expect([glued('user\n\nq.assistant\n\n'), glued(' system\r\n\r\nq.assistant'), glued('user\nq\nassistant\n'), glued('user\n\nq'), glued('x user\n\nq.assistant\n\n')]).toEqual([true, true, false, false, false]); // prettier-ignore
-    expect(isGlued('user\n\nq.assistant\n\n', { ...DEFAULT_PATTERN, assistant: [] })).toBe(false);
+    expect(hasRolesRunTogether('user\n\nq.assistant\n\n', { ...DEFAULT_PATTERN, assistant: [] })).toBe(false);
   });
 
   test('is one piece where the pattern is empty, and none where there is no text', () => {
     const empty = Object.fromEntries(Object.keys(DEFAULT_PATTERN).map((key) => [key, []])) as never;
-    expect(split('user\n<think>', empty, 'prompt')).toEqual([
+    expect(splitByRole('user\n<think>', empty, 'prompt')).toEqual([
       { role: 'prompt', kind: 'prompt', text: 'user\n<think>' },
     ]);
-    expect([split('', DEFAULT_PATTERN, 'action'), split('', empty, 'action')]).toEqual([[], []]);
+    expect([splitByRole('', DEFAULT_PATTERN, 'action'), splitByRole('', empty, 'action')]).toEqual([[], []]);
     const tagsAlone = { ...DEFAULT_PATTERN, system: [], user: [], assistant: [], tool: [] };
-    expect(split('user\n<call>x', tagsAlone, 'action').map(({ kind }) => kind)).toEqual(['action', 'call']);
+    expect(splitByRole('user\n<call>x', tagsAlone, 'action').map(({ kind }) => kind)).toEqual(['action', 'call']);
   });
 
   test('is found by names that a person typed: letters, digits and dashes, each once, twenty at most', () => {
-    expect(readNames(' think, <call> </obs>,a-b_c\tthink x.y  ')).toEqual(['think', 'call', 'obs', 'a-b_c']);
-    expect(readNames('')).toEqual([]);
-    expect([readNames('x'.repeat(40)).length, readNames('x'.repeat(41)).length]).toEqual([1, 0]);
-    expect(readNames(Array.from({ length: 25 }, (_, i) => `n${i}`).join(' '))).toHaveLength(20);
+    expect(parseNames(' think, <call> </obs>,a-b_c\tthink x.y  ')).toEqual(['think', 'call', 'obs', 'a-b_c']);
+    expect(parseNames('')).toEqual([]);
+    expect([parseNames('x'.repeat(40)).length, parseNames('x'.repeat(41)).length]).toEqual([1, 0]);
+    expect(parseNames(Array.from({ length: 25 }, (_, i) => `n${i}`).join(' '))).toHaveLength(20);
   });
 });

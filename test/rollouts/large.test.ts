@@ -3,10 +3,10 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
 import { visible } from '../../src/base/visible.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { bareRecord, type Segment } from '../../src/rollouts/rolloutRecord.ts';
+import { recordWithDefaults, type Segment } from '../../src/rollouts/rolloutRecord.ts';
 import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { chunksOf, piecesOf } from '../../src/ui/rollouts/chunks.ts';
 import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { recordTurns } from '../../src/ui/rollouts/RecordTokens.tsx';
@@ -22,7 +22,7 @@ const count = (html: string, what: string) => html.split(what).length - 1;
 /** A rollout of so many segments, with so many tokens each. */
 function long(segments: number, tokens: number) {
   const ids = Array.from({ length: segments * tokens }, (_, t) => t);
-  return bareRecord({
+  return recordWithDefaults({
     segments: Array.from({ length: segments }, (_, i) => segment(`Segment ${i}.`, i, tokens)),
     tokens: { ids, words: null, channels: { loss: ids.map(() => 1) } },
   });
@@ -90,7 +90,7 @@ test('of a name of 3 MB only what is shown is taken apart', () => {
   const lengths = from.mock.calls.map(([of]: readonly { readonly length: number }[]) => of?.length ?? 0);
   from.mockRestore();
   expect(Math.max(...lengths)).toBeLessThan(200);
-  const named = bareRun({ id: 0, name, started: '2026-11-23T08:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: name } }); // prettier-ignore
+  const named = runWithDefaults({ id: 0, name, started: '2026-11-23T08:00:00.000Z', begun: parseConfig(), backend: { kind: 'cpu', adapter: name } }); // prettier-ignore
   const log = `${runLine(named)}\n${updateLine(1, { 'rollout/success': 0.5 })}\n`;
   const run = readLog(log, { name: 'a.jsonl', written: named.started });
   expect([run.name.length, run.backend.adapter.length]).toEqual([200, 200]);

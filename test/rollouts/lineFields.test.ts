@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  extrasOf,
+  unreadValues,
   field,
   flagOrNull,
   has,
@@ -8,10 +8,10 @@ import {
   keysText,
   numberOrNull,
   numbersOrNull,
-  objectOf,
-  objectsOf,
+  objectAt,
+  objectListAt,
   shown,
-  textOf,
+  textAt,
   textOrNull,
 } from '../../src/rollouts/jsonFields.ts';
 import { ProblemError } from '../../src/base/problem.ts';
@@ -41,7 +41,7 @@ describe('a value of a line', () => {
   });
 
   test('a text that has to be there is one, or a list of one', () => {
-    const wanted = ['a', ['b'], '', 3, null, undefined, ['a', 'b'], {}].map((value) => read(textOf, value));
+    const wanted = ['a', ['b'], '', 3, null, undefined, ['a', 'b'], {}].map((value) => read(textAt, value));
     expect(wanted).toEqual([
       ...['a', 'b', '', 'got 3 for k', 'got nothing for k', 'got nothing for k', 'got a list of 2 for k'],
       'got an object with no keys for k',
@@ -49,9 +49,11 @@ describe('a value of a line', () => {
   });
 
   test('objects and lists of them are read as they are or as texts of JSON; none is an empty one', () => {
-    const object = [{ a: 1 }, '{"a":1}', null, undefined, [], 'a', 3].map((value) => read(objectOf, value));
+    const object = [{ a: 1 }, '{"a":1}', null, undefined, [], 'a', 3].map((value) => read(objectAt, value));
     expect(object).toEqual([{ a: 1 }, { a: 1 }, {}, {}, 'got a list of 0 for k', 'got the text “a” for k', 'got 3 for k']); // prettier-ignore
-    const list = [[{ a: 1 }, '{"b":2}'], '[{"a":1}]', null, {}, [{}, 3], ['a']].map((value) => read(objectsOf, value));
+    const list = [[{ a: 1 }, '{"b":2}'], '[{"a":1}]', null, {}, [{}, 3], ['a']].map((value) =>
+      read(objectListAt, value),
+    );
     expect(list.slice(0, 4)).toEqual([[{ a: 1 }, { b: 2 }], [{ a: 1 }], [], 'got an object with no keys for k']);
     expect(list.slice(4)).toEqual(['got 3 in k, entry 2', 'got the text “a” in k, entry 1']);
   });
@@ -90,14 +92,14 @@ describe('a value of a line', () => {
 
 test('what else a line says is all of it but what was read and understood, cut where it is long', () => {
   const line = { read: 1, score: 'good', acc: 1, gone: null, text: 'as it is', list: [1, 'a'] };
-  expect(extrasOf(line, ['read'], { score: numberOrNull, acc: flagOrNull, gone: numberOrNull })).toEqual([
+  expect(unreadValues(line, ['read'], { score: numberOrNull, acc: flagOrNull, gone: numberOrNull })).toEqual([
     ['score', 'good'],
     ['text', 'as it is'],
     ['list', '[1,"a"]'],
   ]);
-  const lengths = [2000, 2001].map((n) => extrasOf({ k: 'x'.repeat(n) }, [])[0]?.[1]);
+  const lengths = [2000, 2001].map((n) => unreadValues({ k: 'x'.repeat(n) }, [])[0]?.[1]);
   expect(lengths).toEqual(['x'.repeat(2000), `${'x'.repeat(2000)} … (2001 characters)`]);
-  const of = (n: number) => extrasOf(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i])), []);
+  const of = (n: number) => unreadValues(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i])), []);
   expect([of(100).length, of(100).at(-1)]).toEqual([100, ['k99', '99']]);
   expect([of(103).length, of(103).at(-1)]).toEqual([101, ['…', 'and 3 more keys']]);
 });

@@ -7,7 +7,7 @@ test('lines and their places are the same whatever a chunk holds: across its edg
   const read = async (chunkBytes: number) => {
     const found: (readonly [number, string, string, boolean])[] = [];
     for await (const lines of linesOf(file, chunkBytes)) {
-      for (const { number, offset, length, bytes, ended } of lines) {
+      for (const { number, offset, length, bytes, hasLineEnd: ended } of lines) {
         const again = await file.slice(offset, offset + length).text();
         found.push([number, new TextDecoder().decode(bytes ?? undefined), again, ended]);
       }

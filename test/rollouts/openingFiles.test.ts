@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { Library, type NamedFile, type Opened } from '../../src/rollouts/library.ts';
+import { Library, type NamedFile, type OpenProgress } from '../../src/rollouts/library.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { fileOf } from './reading.ts';
 
 const GOOD = `${JSON.stringify({ prompt: 'q', completion: 'a', reward: 1, example_id: 1 })}\n`;
 const VERL = `${JSON.stringify({ input: 'q', output: 'a', score: 1 })}\n`;
 
-async function openedOf(...files: readonly NamedFile[]): Promise<readonly Opened[]> {
-  const all: Opened[] = [];
+async function openedOf(...files: readonly NamedFile[]): Promise<readonly OpenProgress[]> {
+  const all: OpenProgress[] = [];
   for await (const opened of new Library().open(files, DEFAULT_PATTERN)) all.push(opened);
   return all;
 }
@@ -15,7 +15,7 @@ async function openedOf(...files: readonly NamedFile[]): Promise<readonly Opened
 test('what was read is told in bytes up to all of them, over files in the order of their numbers', async () => {
   const opened = await openedOf(fileOf('10.jsonl', VERL + GOOD), fileOf('9.jsonl', `${VERL}${VERL}\n\n`));
   const size = 2 * VERL.length + 2 + VERL.length + GOOD.length;
-  expect(opened.every(({ of }) => of === size)).toBe(true);
+  expect(opened.every(({ totalBytes: of }) => of === size)).toBe(true);
   expect(opened.at(-1)?.files.map(({ path, rollouts }) => [path, rollouts])).toEqual([['9.jsonl', 2], ['10.jsonl', 1]]); // prettier-ignore
   expect(opened.map(({ bytes }) => bytes)).toEqual([2 * VERL.length - 1, size - 1]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RolloutTable, columnsOf } from '../../src/rollouts/columns.ts';
-import { bareRecord, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
-import { listed, meansByStep, NO_FILTER, ordered } from '../../src/rollouts/select.ts';
+import { recordWithDefaults, type RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
+import { filteredRows, meansByStep, NO_FILTER, sortedRows } from '../../src/rollouts/select.ts';
 
 const ids = [5, 6, 7];
 const RECORDS: readonly Partial<RolloutRecord>[] = [
@@ -19,7 +19,10 @@ function tableOf(): RolloutTable {
   ]);
   for (const given of RECORDS) {
     table.append(
-      columnsOf([{ record: bareRecord(given), file: 0 }], ({ record: { group } }) => groups.get(group ?? '') ?? -1),
+      columnsOf(
+        [{ record: recordWithDefaults(given), file: 0 }],
+        ({ record: { group } }) => groups.get(group ?? '') ?? -1,
+      ),
     );
   }
   return table;
@@ -27,7 +30,7 @@ function tableOf(): RolloutTable {
 
 const { columns, rows } = tableOf();
 const list = (...[filter, by, descending = false]: readonly [object, 'step' | 'group' | 'reward', boolean?]) =>
-  Array.from(listed(ordered(columns, rows, { by, descending }), columns, { ...NO_FILTER, ...filter }, null));
+  Array.from(filteredRows(sortedRows(columns, rows, { by, descending }), columns, { ...NO_FILTER, ...filter }, null));
 
 test('rollouts are ordered by step, group or reward, either way round; those without come last, equals as they stand', () => {
   expect(list({}, 'step')).toEqual([1, 3, 0, 2]);
@@ -43,8 +46,8 @@ test('a bound leaves out what is beyond it, and what has no value', () => {
   expect(list({ minStep: 2 }, 'step')).toEqual([0]);
   expect(list({ maxStep: 1, minCalls: 1 }, 'step')).toEqual([3]);
   expect(list({ success: 'failed' }, 'step')).toEqual([1]);
-  const byReward = ordered(columns, rows, { by: 'reward', descending: false });
-  expect(Array.from(listed(byReward, columns, NO_FILTER, new Set([0, 2, 3])))).toEqual([3, 0, 2]); // in their order
+  const byReward = sortedRows(columns, rows, { by: 'reward', descending: false });
+  expect(Array.from(filteredRows(byReward, columns, NO_FILTER, new Set([0, 2, 3])))).toEqual([3, 0, 2]); // in their order
 });
 
 test('means of a step are over the rollouts that say a number; lengths are in characters where one has no ids', () => {

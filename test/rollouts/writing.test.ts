@@ -17,12 +17,12 @@ const RUN = { id: 'run-1', name: 'recorded', started: '2026-01-01T00:00:00Z' };
 function withEverything({ batch, config }: KeptBatch): KeptBatch {
   const made = (scale: number) => batch.logprobs.map((value, i) => Math.fround((value - (i % 7)) * scale));
   const pass = (n: number) => ({
-    ...{ pass: n, gradWeights: made(n), policyWeights: made(-n), shares: new Float32Array(batch.rows).fill(1 / 64) },
+    ...{ epoch: n, gradWeights: made(n), policyWeights: made(-n), shares: new Float32Array(batch.rows).fill(1 / 64) },
   });
   const whole: BatchView = {
     ...batch,
     ...{ values: made(0.3), returns: made(0.1), refLogprobs: made(1.1), drawnLogprobs: made(0.9) },
-    passes: [pass(1), pass(2)],
+    epochViews: [pass(1), pass(2)],
   };
   return { batch: whole, config: { ...config, estimator: 'gae', klCoef: 0.1 } };
 }
@@ -49,7 +49,7 @@ function differences({ batch, config }: KeptBatch, row: number, record: RolloutR
       got === null || got === undefined ? null : Math.fround(got),
       want === undefined ? null : Math.fround(want),
     );
-  const view = { batch, config, row, moved: null };
+  const view = { batch, config, row, logprobsAroundUpdate: null };
   const shown = readRollout(batch, vocabulary, row);
   const episode = batch.episodes.find((each) => each.row === row)!;
   same('words', record.tokens?.words, shown.words);

@@ -22,7 +22,7 @@ test.each(Object.keys(CRAFTED))(
     try {
       const checkpoint = await openTextCheckpoint(files);
       modelCard(checkpoint, kind, files);
-      const { begins, follows } = chatOf(checkpoint.codec, checkpoint.template);
+      const { openingIds: begins, followingIds: follows } = chatOf(checkpoint.codec, checkpoint.template);
       expect(begins(SAID, SAID).length).toBeGreaterThan(0);
       follows(SAID, true);
     } catch (error) {

@@ -1,8 +1,8 @@
-import { BYTE_CHARACTERS } from '../../src/text/letters.ts';
+import { BYTE_CHARACTERS } from '../../src/text/byteCharacters.ts';
 import { ggufFile, i32s, text, texts, u32 } from '../formats/gguf.ts';
 import { FOLDERS, placedFolder } from './folderKinds.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
-import type { PlacedSource } from '../../src/speaking/textCheckpoint.ts';
+import type { FileInFolder } from '../../src/speaking/textCheckpoint.ts';
 import { tinyGguf } from './tinyGguf.ts';
 
 type Tree = Record<string, unknown>;
@@ -18,12 +18,12 @@ const split = (Regex: string) => ({ type: 'Split', pattern: { Regex }, behavior:
 const cut = (...patterns: readonly string[]) =>
   tokenizer({ pre_tokenizer: { type: 'Sequence', pretokenizers: [...patterns.map(split), LAST] } });
 const list = <T>(length: number, of: (i: number) => T) => Array.from({ length }, (_, i) => of(i));
-const gguf = (bytes: Uint8Array): readonly PlacedSource[] => [
+const gguf = (bytes: Uint8Array): readonly FileInFolder[] => [
   { path: 'a.gguf', source: bytesInMemory('a.gguf', bytes) },
 ];
 
 /** A folder whose weights' file has this header. */
-function header(json: string, data = 0): readonly PlacedSource[] {
+function header(json: string, data = 0): readonly FileInFolder[] {
   const bytes = new Uint8Array(8 + json.length + data);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
   new TextEncoder().encodeInto(json, bytes.subarray(8));
@@ -117,7 +117,7 @@ const PATTERNS = [
 ];
 
 /** Files of a model, by what is hostile about them. */
-export const CRAFTED: Readonly<Record<string, () => readonly PlacedSource[]>> = {
+export const CRAFTED: Readonly<Record<string, () => readonly FileInFolder[]>> = {
   ...Object.fromEntries(
     Object.entries(TEMPLATES).map(([kind, source]) => [kind, () => template(`${source}${MESSAGES}`)]),
   ),

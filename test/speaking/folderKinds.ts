@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { encodeSafetensors } from '../../src/formats/safetensors.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
-import type { PlacedSource } from '../../src/speaking/textCheckpoint.ts';
+import type { FileInFolder } from '../../src/speaking/textCheckpoint.ts';
 import { conversations } from '../text/conversations.ts';
 
 type Tree = Record<string, unknown>;
@@ -147,7 +147,7 @@ export const FOLDERS: Readonly<Record<string, FolderTexts>> = {
 };
 
 /** A folder as it is opened here, with weights of 0. */
-export function placedFolder(texts: FolderTexts): readonly PlacedSource[] {
+export function placedFolder(texts: FolderTexts): readonly FileInFolder[] {
   const tensors = new Map(parameters(MODEL).map(({ name, shape, size }) => [name, { shape, values: new Float32Array(size) }])); // prettier-ignore
   const files = new Map<string, Uint8Array>(Object.entries(texts).map(([name, text]) => [name, new TextEncoder().encode(text)])); // prettier-ignore
   files.set('model.safetensors', new Uint8Array(encodeSafetensors(tensors)));

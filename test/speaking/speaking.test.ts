@@ -8,14 +8,14 @@ import { Conversation } from '../../src/speaking/conversation.ts';
 import { memoryPlan, openReadingModel } from '../../src/speaking/readingModel.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { Writer } from '../../src/speaking/writer.ts';
-import type { SpokenToken, Writing } from '../../src/wire/speakerMessages.ts';
+import type { SpokenToken, WriteOptions } from '../../src/wire/speakerMessages.ts';
 import { text } from '../formats/gguf.ts';
 import { fixture } from '../weights/fixtures.ts';
 import { TINY, tinyGguf } from './tinyGguf.ts';
 
 const placed = (path: string, bytes: Uint8Array) => ({ path, source: bytesInMemory(path, bytes) });
 const tiny = (replaced = {}) => openTextCheckpoint([placed('tiny.gguf', tinyGguf(replaced))]);
-const WRITING: Writing = {
+const WRITING: WriteOptions = {
   sampling: { temperature: 1, topK: 0, topP: 1, greedy: false },
   steps: 12,
   seed: 3,
@@ -149,12 +149,12 @@ describe('a conversation', () => {
     expect(third.told).not.toEqual(first.told);
     const at = first.told.findIndex(({ role }) => role === Role.action) + 1;
     const kept = first.told.slice(0, at).map(({ id }) => id);
-    await first.conversation.instead(at, 65, WRITING, first.onWrote);
+    await first.conversation.replaceToken(at, 65, WRITING, first.onWrote);
     expect(first.told.slice(0, at).map(({ id }) => id)).toEqual(kept);
     expect(first.told[at]).toMatchObject({ id: 65, role: Role.action });
     expect(first.told.length).toBeGreaterThan(at + 1);
     expect(first.told).toEqual(first.writer.written);
-    await expect(first.conversation.instead(0, 65, WRITING, first.onWrote)).rejects.toThrow(
+    await expect(first.conversation.replaceToken(0, 65, WRITING, first.onWrote)).rejects.toThrow(
       /Token 0 isn’t one that the model drew/,
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
-import { expert } from '../../src/envs/players.ts';
+import { expertPlayer } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
@@ -8,10 +8,10 @@ import { memoryPlan, openReadingModel } from '../../src/speaking/readingModel.ts
 import { taskEnv, TaskPlay } from '../../src/speaking/taskPlay.ts';
 import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
 import { Writer } from '../../src/speaking/writer.ts';
-import type { SpokenToken, Writing } from '../../src/wire/speakerMessages.ts';
+import type { SpokenToken, WriteOptions } from '../../src/wire/speakerMessages.ts';
 import { tinyGguf } from './tinyGguf.ts';
 
-const WRITING: Writing = { sampling: { temperature: 1, topK: 0, topP: 1, greedy: false }, steps: 40, seed: 3 };
+const WRITING: WriteOptions = { sampling: { temperature: 1, topK: 0, topP: 1, greedy: false }, steps: 40, seed: 3 };
 const silent = { onRead: () => undefined, onLost: () => undefined };
 
 /** Task 7 of the calculator, begun with the tiny model, which knows bytes: its prompts are some 1,500 tokens long. */
@@ -28,12 +28,12 @@ async function playing(steps = 120) {
     told.push(...tokens);
     return Promise.resolve(true);
   };
-  const play = new TaskPlay(writer, env, { asked: { seed: 7 }, environmentSeed: 5, steps });
+  const play = new TaskPlay(writer, env, { asked: { seed: 7 }, environmentSeed: 5, maxTurnTokens: steps });
   await play.begin(onWrote);
   // the same task as the scripted expert plays it
   const stepper = openEpisode({ env: env.env, settings: envSettings(env.config) }, { seed: 7, environmentSeed: 5 });
   const expertTurn = () => {
-    const ids = expert(stepper);
+    const ids = expertPlayer(stepper);
     for (const id of ids) stepper.take(id);
     return codec.decode(ids).replace(/<\|im_end\|>$/, '');
   };
@@ -49,24 +49,24 @@ describe('a task', () => {
     let why = 'turn';
     while (why === 'turn') {
       said.push(expertTurn());
-      why = await play.type(said.at(-1) ?? '', onWrote);
+      why = await play.playTyped(said.at(-1) ?? '', onWrote);
     }
     expect(why).toBe('over');
-    expect(writer.written.map(({ id }) => id)).toEqual(stepper.written.map(({ token }) => token));
+    expect(writer.written.map(({ id }) => id)).toEqual(stepper.tokens.map(({ token }) => token));
     expect(told).toEqual(writer.written);
     expect(play.state).toMatchObject({ stop: stepper.stop, success: true, judged: true, tools: ['calculate'] });
     expect(play.state.reward).toBeCloseTo(
-      stepper.taken.flatMap(({ parts }) => Object.values(parts)).reduce((a, b) => a + b, 0),
+      stepper.finishedTurns.flatMap(({ parts }) => Object.values(parts)).reduce((a, b) => a + b, 0),
       10,
     ); // sums in another order
-    expect(play.state.turns).toHaveLength(stepper.taken.length);
+    expect(play.state.turns).toHaveLength(stepper.finishedTurns.length);
     expect(play.state.expert).toEqual({ success: true, reward: play.state.reward, turns: said });
-    await expect(play.type('more', onWrote)).rejects.toThrow(/at most 0 fit/);
+    await expect(play.playTyped('more', onWrote)).rejects.toThrow(/at most 0 fit/);
   });
 
   test('a mistake is answered in words, and the model of noise makes one', async () => {
     const { play, writer, onWrote, codec } = await playing(40);
-    expect(await play.type('<tool_call>\n{"name": "calculate"\n</tool_call>', onWrote)).toBe('turn');
+    expect(await play.playTyped('<tool_call>\n{"name": "calculate"\n</tool_call>', onWrote)).toBe('turn');
     const textOf = (turn: number, role: Role) =>
       codec.decode(writer.written.filter((token) => token.turn === turn && token.role === role).map(({ id }) => id));
     expect(textOf(1, Role.observation)).toContain('a call that is not JSON');
@@ -82,14 +82,14 @@ describe('a task', () => {
   test('another token in a turn replays the task up to it: text and episode stay the same ids', async () => {
     const { play, writer, told, onWrote, expertTurn, codec } = await playing();
     const first = expertTurn();
-    await play.type(first, onWrote);
+    await play.playTyped(first, onWrote);
     const at = told.findIndex(({ role }) => role === Role.action) + 3;
     const before = told.slice(0, at).map(({ id }) => id);
-    await play.instead(at, codec.encode('x')[0] ?? 0, WRITING, onWrote);
+    await play.replaceToken(at, codec.encode('x')[0] ?? 0, WRITING, onWrote);
     expect(writer.written.slice(0, at).map(({ id }) => id)).toEqual(before);
     expect(writer.written[at]?.text).toBe('x');
     expect(told).toEqual(writer.written);
     expect(play.state.turns[0]).toMatchObject({ valid: false });
-    await expect(play.instead(0, 65, WRITING, onWrote)).rejects.toThrow(/one of the agent’s own/);
+    await expect(play.replaceToken(0, 65, WRITING, onWrote)).rejects.toThrow(/one of the agent’s own/);
   });
 });

@@ -1,7 +1,7 @@
 import { random, Purpose } from '../../src/base/rng.ts';
 import { ggufName } from '../../src/checkpoints/ggufNames.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
-import { BYTE_CHARACTERS } from '../../src/text/letters.ts';
+import { BYTE_CHARACTERS } from '../../src/text/byteCharacters.ts';
 import { ggufFile, i32s, text, texts, type Typed, u32 } from '../formats/gguf.ts';
 import { SMOLLM2 } from '../text/templates.ts';
 

@@ -6,7 +6,7 @@ import { ConfigError } from '../../src/config/configProblem.ts';
 import { problemText } from '../../src/base/problem.ts';
 import type { RunResult } from '../../src/experiments/runResult.ts';
 import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/sweepExports.ts';
-import { configurationsOf, runsOf, shardOf } from '../../src/sweeps/runs.ts';
+import { configurationsOf, sweepRuns, shardOf } from '../../src/sweeps/runs.ts';
 import { parseSweep } from '../../src/sweeps/sweepFile.ts';
 import { sweepTable } from '../../src/sweeps/sweepTable.ts';
 
@@ -39,7 +39,7 @@ const problemsOf = (of: () => unknown): string[] => {
 
 describe('the runs of a sweep', () => {
   it('are a grid with every seed, seed by seed, each with a file name of its own', () => {
-    const runs = runsOf(sweepOf(GRID));
+    const runs = sweepRuns(sweepOf(GRID));
     expect(runs.slice(0, 5).map(({ arm, seed }) => `${arm} ${seed}`)).toEqual([
       'learningRate=0.001 estimator=grpo 1',
       'learningRate=0.001 estimator=rloo 1',
@@ -54,7 +54,7 @@ describe('the runs of a sweep', () => {
   });
 
   it('are found again after the file was changed around them, and not where their knobs were', () => {
-    const keys = (file: object) => runsOf(sweepOf(file)).map(({ key }) => key);
+    const keys = (file: object) => sweepRuns(sweepOf(file)).map(({ key }) => key);
     const more = keys({
       ...GRID,
       grid: { learningRate: [0.1, 0.001, 0.01], estimator: ['rloo', 'grpo'] },
@@ -87,17 +87,17 @@ describe('the runs of a sweep', () => {
   });
 
   it('are each in just one of the shards', () => {
-    const runs = runsOf(sweepOf(GRID));
+    const runs = sweepRuns(sweepOf(GRID));
     const shards = [1, 2, 3, 4, 5].map((i) => shardOf(runs, { i, n: 5 }));
     expect(shards.flat().toSorted((a, b) => runs.indexOf(a) - runs.indexOf(b))).toEqual(runs);
     expect(shards.map(({ length }) => length)).toEqual([3, 3, 2, 2, 2]);
   });
 
   it('that are impossible are told before any begins, by their knobs', () => {
-    const told = problemsOf(() => runsOf(sweepOf({ set: { width: 32, kvHeads: 1 }, grid: { heads: [2, 3] } })));
+    const told = problemsOf(() => sweepRuns(sweepOf({ set: { width: 32, kvHeads: 1 }, grid: { heads: [2, 3] } })));
     expect(told).toEqual([expect.stringMatching(/^heads=3: heads: 3, but width 32 must be a multiple of it/)]);
     const many = Array.from({ length: 400 }, (_, i) => i + 1);
-    expect(problemsOf(() => runsOf(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0]).toMatch(
+    expect(problemsOf(() => sweepRuns(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0]).toMatch(
       /plans 480000 runs, and the limit is 100000/,
     );
   });
@@ -105,7 +105,7 @@ describe('the runs of a sweep', () => {
 
 describe('the table of a sweep', () => {
   const sweep = sweepOf(GRID);
-  const runs = runsOf(sweep);
+  const runs = sweepRuns(sweep);
   const result = (at: number, last: number): readonly [string, RunResult] => {
     const { key, config, arm, seed } = runs[at]!;
     const metrics = { 'eval/success': { first: 0, last, best: last, mean: last } };
@@ -147,7 +147,7 @@ describe('the table of a sweep', () => {
 });
 
 test('the example that is shipped reads', () => {
-  expect(runsOf(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
+  expect(sweepRuns(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
 });
 
 // prettier-ignore
@@ -206,7 +206,7 @@ test('300 files that were changed at random are read, or refused with place, got
     else Reflect.deleteProperty(place, key);
     const text = JSON.stringify(broken);
     const isWhole = cut === JSON.stringify(file).length;
-    const told = problemsOf(() => runsOf(parseSweep(isWhole ? text : text.slice(0, cut))));
+    const told = problemsOf(() => sweepRuns(parseSweep(isWhole ? text : text.slice(0, cut))));
     // a contradiction says both sides; the last line of many counts the rest
     for (const problem of told)
       expect(problem).toMatch(

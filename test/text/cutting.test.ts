@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { type FoundToken, finder, type Span, touches } from '../../src/text/textFinder.ts';
+import { type FindableToken, tokenFinder, type Span, overlaps } from '../../src/text/textFinder.ts';
 import { type Merge, merger } from '../../src/text/bpeMerges.ts';
 import { isolatingSplit } from '../../src/text/preTokenizer.ts';
 import { readTags } from '../../src/text/tags.ts';
@@ -47,7 +47,7 @@ test('merges are those of the rule: the least rank, of equals the leftmost, unti
 });
 
 describe('tokens in a text', () => {
-  const tokens: readonly FoundToken[] = ['ab', 'abc', 'b', 'ca', 'aab', 'cabc'].map((content, id) => ({
+  const tokens: readonly FindableToken[] = ['ab', 'abc', 'b', 'ca', 'aab', 'cabc'].map((content, id) => ({
     ...{ id, content, control: id % 2 === 0 },
   }));
 
@@ -56,15 +56,15 @@ describe('tokens in a text', () => {
       const spans = spansIn(20);
       const from = int(20);
       const to = from + 1 + int(20 - from);
-      expect(touches(spans, from, to)).toBe(spans.some(([a, b]) => a < to && from < b));
+      expect(overlaps(spans, from, to)).toBe(spans.some(([a, b]) => a < to && from < b));
     }
-    expect([touches([[2, 4]], 4, 6), touches([[2, 4]], 0, 2), touches([[2, 4]], 3, 4), touches([], 0, 9)]).toEqual([
+    expect([overlaps([[2, 4]], 4, 6), overlaps([[2, 4]], 0, 2), overlaps([[2, 4]], 3, 4), overlaps([], 0, 9)]).toEqual([
       ...[false, false, true, false],
     ]);
   });
 
   test('are found at the first place, the longest first, control tokens only outside the spans, and no letter is lost', () => {
-    const find = finder(tokens);
+    const find = tokenFinder(tokens);
     for (let n = 0; n < 200; n++) {
       const text = drawn(int(24), 4).map((kind) => 'abcx'[kind]).join(''); // prettier-ignore
       const outside = n % 2 === 0 ? [] : spansIn(text.length);

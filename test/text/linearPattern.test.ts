@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { linearPattern } from '../../src/text/linearPattern.ts';
 import { translatePattern } from '../../src/text/tokenizerPattern.ts';
-import { GPT2, isolatingSplit, NAMED } from '../../src/text/preTokenizer.ts';
+import { GPT2_PATTERN, isolatingSplit, GGUF_SPLITS } from '../../src/text/preTokenizer.ts';
 import { awkwardStrings } from './strings.ts';
 import { processorClock } from '../processorClock.ts';
 
@@ -25,7 +25,9 @@ const native = (source: string, text: string) =>
 
 // published: GPT-2, Qwen, Llama 3, GPT-4o, DeepSeek's letters
 const GPT4O = String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
-const PUBLISHED = [...new Set([GPT2, GPT4O, ...Object.values(NAMED).flatMap(({ patterns }) => patterns)])];
+const PUBLISHED = [
+  ...new Set([GPT2_PATTERN, GPT4O, ...Object.values(GGUF_SPLITS).flatMap(({ patterns }) => patterns)]),
+];
 
 test.each(PUBLISHED)('the pattern %s finds what JavaScript finds in 150 awkward strings', (pattern) => {
   const { source } = translatePattern(pattern);

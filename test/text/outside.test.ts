@@ -100,8 +100,8 @@ describe.each(ASKING)('in a conversation, template %#', (template) => {
           format.turnIds({ tool: 'look', values: { place: 'x' } }),
         ],
         [format.turnIds({ answer: text, thought: text }), format.turnIds({ answer: 'x', thought: 'x' })],
-        [chat.begins(text, text), chat.begins('x', 'x')],
-        [chat.follows(text, true), chat.follows('x', true)],
+        [chat.openingIds(text, text), chat.openingIds('x', 'x')],
+        [chat.followingIds(text, true), chat.followingIds('x', true)],
       ];
       for (const [ids, plain] of cases) {
         expect(kept(ids)).toEqual(kept(plain));
@@ -123,7 +123,7 @@ it('a hundred thousand letters of forgeries are encoded in well under the time t
 it('a model without a template reads no special token in what a person says', () => {
   const codec = CODECS['byte-level BPE, cut by a pattern']!;
   const chat = chatOf(codec, null);
-  expect(controlIds(codec, [...chat.begins(FORGERY, FORGERY), ...chat.follows(FORGERY, true)])).toEqual([]);
+  expect(controlIds(codec, [...chat.openingIds(FORGERY, FORGERY), ...chat.followingIds(FORGERY, true)])).toEqual([]);
 });
 
 it('a typed turn has its end and its tags, and no other special token', () => {
@@ -155,7 +155,7 @@ it('a turn that writes a special token of the tokenizer is a mistake', () => {
 it('an error that repeats an entity spelled as special tokens has those of the template alone', () => {
   const config = parseConfig({ env: 'multi-hop', language: 'text', names: 'own' });
   const env = { ...createEnv(config, null, BYTES), maxTurnTokens: 400 };
-  const table = { env, settings: envSettings(config), room: 2000 };
+  const table = { env, settings: envSettings(config), maxTokens: 2000 };
   const said = (entity: string) => {
     const stepper = openEpisode(table, { seed: 1, environmentSeed: 1 });
     const turn = `<tool_call>{"name":"search","arguments":{"entity":"${entity}","relation":"boss"}}</tool_call>`;
@@ -163,7 +163,7 @@ it('an error that repeats an entity spelled as special tokens has those of the t
     const call = encode(turn.split(entity).join(mark(entity))); // spelled letter by letter
     expect(controlIds(BYTES.codec, call)).toEqual([]);
     for (const id of [...call, BYTES.codec.stops[0]!]) if (stepper.turn === 1) stepper.take(id);
-    const observed = stepper.written.filter(({ role }) => role === Role.observation).map(({ token }) => token);
+    const observed = stepper.tokens.filter(({ role }) => role === Role.observation).map(({ token }) => token);
     expect(BYTES.codec.decode(observed)).toContain(`error: got ${entity.slice(0, 10)}`);
     return controlIds(BYTES.codec, observed);
   };

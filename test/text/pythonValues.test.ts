@@ -103,20 +103,20 @@ function allowed(spend: (budget: JinjaBudget) => unknown): number {
 test('a template has 2²⁰ steps; letters, entries, rounds and searches take of them', () => {
   const STEPS = 2 ** 20;
   expect(allowed((budget) => budget.spend(16 * 1023))).toBe(STEPS / 1024);
-  expect(allowed((budget) => budget.text(16 * 1023))).toBe(STEPS / 1024);
-  expect(allowed((budget) => budget.entries(16 * 1023))).toBe(STEPS / 1024);
-  expect(allowed((budget) => budget.made(1023))).toBe(STEPS / 1024);
-  expect(allowed((budget) => budget.rounds(16_383 / 16))).toBe(STEPS / 16_384);
-  expect(allowed((budget) => budget.search(16 * 1023, 16))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countText(16 * 1023))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countEntries(16 * 1023))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countNewEntries(1023))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countIterations(16_383 / 16))).toBe(STEPS / 16_384);
+  expect(allowed((budget) => budget.countSearch(16 * 1023, 16))).toBe(STEPS / 1024);
   const value = (of: unknown) => ({ value: of }) as Value;
-  expect(allowed((budget) => budget.hold(value('x'.repeat(16 * 1023))))).toBe(STEPS / 1024);
-  expect(allowed((budget) => budget.hold(value(new Array(16 * 1023))))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countValue(value('x'.repeat(16 * 1023))))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countValue(value(new Array(16 * 1023))))).toBe(STEPS / 1024);
   const dict = new Map(Array.from({ length: 16 * 1023 }, (_, i) => [i, i]));
-  expect(allowed((budget) => budget.hold(value(dict)))).toBe(STEPS / 1024);
+  expect(allowed((budget) => budget.countValue(value(dict)))).toBe(STEPS / 1024);
   const budget = new JinjaBudget();
-  expect([budget.through(value('abc')), budget.through(value(3)), budget.through(value([value('ab'), value(3)]))]).toEqual([3, 0, 3]); // prettier-ignore
-  expect(allowed((each) => each.through(value([value('x'.repeat(16 * 511)), value('y'.repeat(16 * 511))])))).toBe(STEPS / 1024); // prettier-ignore
-  expect(() => budget.hold(value(7))).not.toThrow();
+  expect([budget.countFilterInput(value('abc')), budget.countFilterInput(value(3)), budget.countFilterInput(value([value('ab'), value(3)]))]).toEqual([3, 0, 3]); // prettier-ignore
+  expect(allowed((each) => each.countFilterInput(value([value('x'.repeat(16 * 511)), value('y'.repeat(16 * 511))])))).toBe(STEPS / 1024); // prettier-ignore
+  expect(() => budget.countValue(value(7))).not.toThrow();
 });
 
 test('it nests 500 deep, and holds texts of 2²⁰ letters and lists of 2¹⁷ entries', () => {
@@ -126,8 +126,8 @@ test('it nests 500 deep, and holds texts of 2²⁰ letters and lists of 2¹⁷ e
     budget.enter();
     budget.leave();
   }
-  expect(() => budget.text(2 ** 20)).not.toThrow();
-  expect(() => budget.text(2 ** 20 + 1)).toThrow(/text of over 1048576/);
-  expect(() => budget.entries(2 ** 17)).not.toThrow();
-  expect(() => budget.entries(2 ** 17 + 1)).toThrow(/list of over 131072/);
+  expect(() => budget.countText(2 ** 20)).not.toThrow();
+  expect(() => budget.countText(2 ** 20 + 1)).toThrow(/text of over 1048576/);
+  expect(() => budget.countEntries(2 ** 17)).not.toThrow();
+  expect(() => budget.countEntries(2 ** 17 + 1)).toThrow(/list of over 131072/);
 });

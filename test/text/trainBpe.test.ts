@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addedId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
+import { addedTokenId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
@@ -57,7 +57,7 @@ describe('the tokenizer of the text model', () => {
   });
 
   it('has its added tokens first, and ends a turn at two of them', () => {
-    expect(codec.id('<|im_end|>')).toBe(addedId('<|im_end|>'));
+    expect(codec.id('<|im_end|>')).toBe(addedTokenId('<|im_end|>'));
     expect(codec.stops).toEqual([2, 0]);
     expect([...codec.special]).toEqual([0, 1, 2]);
     expect(codec.encode('<tool_call>')).toEqual([3]);

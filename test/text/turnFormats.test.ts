@@ -169,7 +169,7 @@ describe('reading a hermes turn', () => {
     ['Done.\n<|im_start|>user', 'format', '<|im_start|>, which is not yours to write; want a call or an answer'],
     ['', 'format', 'neither a call nor an answer; want <tool_call> … </tool_call> or <answer> … </answer>'],
   ])('%s is a mistake, said in words', (text, kind, said) => {
-    expect(read(text)).toMatchObject({ kind: 'mistake', mistake: { kind, said } });
+    expect(read(text)).toMatchObject({ kind: 'mistake', mistake: { kind, message: said } });
   });
 });
 

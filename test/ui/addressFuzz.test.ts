@@ -4,13 +4,13 @@ import { contradictions, warnings } from '../../src/config/contradictions.ts';
 import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
 import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../src/config/fields.ts';
 import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
-import { readPlace } from '../../src/ui/learn/learnPlace.ts';
+import { readLearnAddress } from '../../src/ui/learn/learnAddress.ts';
 import { readRolloutsHash } from '../../src/ui/rollouts/rolloutsAddress.ts';
 import { readEnvironmentHash } from '../../src/ui/environment/environmentAddress.ts';
 import { readPlan } from '../../src/ui/experiments/planAddress.ts';
-import { FRONT_PAGE, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { FRONT_PAGE_CONFIG, hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { hasOwnAddress, hasSubpaths, SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { visible } from '../../src/ui/address/addressText.ts';
+import { addressExcerpt } from '../../src/ui/address/addressText.ts';
 import { hostileValue, PAIR, TEXT } from './hostile.ts';
 
 const ADDRESSES = 10_000;
@@ -50,33 +50,33 @@ function inRange(name: FieldName, value: unknown): boolean {
 
 /** What an address asked for and did not get without being told of it; empty: all was told. */
 function silent(hash: string): string[] {
-  const { config, selected, corrections } = readHash(hash);
+  const { config, selection, correctedSettings } = readHash(hash);
   const found: string[] = [];
   const told = (start: string, text = '') =>
-    corrections.some((each) => each.startsWith(`${start}:`) && each.includes(text));
+    correctedSettings.some((each) => each.startsWith(`${start}:`) && each.includes(text));
   const path = hash.includes('?') ? hash.slice(0, hash.indexOf('?')) : hash;
   const known = ['', '#', '#/', ...OF_KNOBS.map((screen) => `#/${screen}`)].includes(path);
   const place = hasSubpaths(routeOf(hash)) && path.startsWith(`#/${routeOf(hash)}/`); // told by who reads the place
-  if (!known && !place && !told(visible(path), 'no such screen')) found.push(`screen ${path}`);
+  if (!known && !place && !told(addressExcerpt(path), 'no such screen')) found.push(`screen ${path}`);
   const query = hash.includes('?') ? hash.slice(hash.indexOf('?') + 1) : '';
   const asked = [...new URLSearchParams(query.replaceAll('+', '%2B'))];
   for (const [name, text] of asked) {
     let got: boolean;
     if (name === 'v') got = (text === '1' || text === '2') && asked.findLast(([key]) => key === 'v')?.[1] === text;
     else if (name === 'hide')
-      got = [...new Set(text.split(','))].sort().join() === selected.hide.split(',').sort().join();
+      got = [...new Set(text.split(','))].sort().join() === selection.hide.split(',').sort().join();
     else if (Object.hasOwn(LOOKED_AT, name)) {
-      const value = selected[LOOKED_AT[name as keyof typeof LOOKED_AT]];
+      const value = selection[LOOKED_AT[name as keyof typeof LOOKED_AT]];
       got = typeof value === 'number' ? writes(text, value) : value === text;
     } else if (isFieldName(name)) {
       const value = config[name];
       got = typeof value === 'number' ? writes(text, value) : value === text;
     } else got = false;
-    if (!got && !told(visible(name), name === 'hide' ? '' : isFieldName(name) ? visible(text) : ''))
+    if (!got && !told(addressExcerpt(name), name === 'hide' ? '' : isFieldName(name) ? addressExcerpt(text) : ''))
       found.push(`${name}=${text}`);
   }
   const version = asked.findLast(([key]) => key === 'v')?.[1];
-  const base = version === '1' ? DEFAULTS : FRONT_PAGE;
+  const base = version === '1' ? DEFAULTS : FRONT_PAGE_CONFIG;
   for (const name of KNOBS) {
     if (!asked.some(([key]) => key === name) && config[name] !== base[name])
       found.push(`${name}, which nobody asked for`);
@@ -120,11 +120,11 @@ function encode(text: string): string {
 test('10,000 hostile addresses: none throws, no value is out of range, nothing is changed or left out in silence', () => {
   let corrected = 0;
   const judge = fc.property(ADDRESS, (hash) => {
-    const { config, selected, corrections } = readHash(hash);
-    if (corrections.length > 0) corrected++;
+    const { config, selection, correctedSettings } = readHash(hash);
+    if (correctedSettings.length > 0) corrected++;
     contradictions(config);
     warnings(config);
-    const again = readHash(hashOf(config, routeOf(hash), selected, subpathOf(hash)));
+    const again = readHash(hashOf(config, routeOf(hash), selection, subpathOf(hash)));
     expect({
       knobs: Object.keys(config).join(),
       outOfRange: KNOBS.filter((name) => !inRange(name, config[name])).join(),
@@ -132,7 +132,7 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
       again: JSON.stringify(again),
     }).toEqual({
       ...{ knobs: KNOBS.join(), outOfRange: '', silent: '' },
-      again: JSON.stringify({ config, selected, corrections: [] }),
+      again: JSON.stringify({ config, selection, correctedSettings: [] }),
     });
   });
   fc.assert(judge, { seed: 20261122, numRuns: ADDRESSES });
@@ -158,17 +158,21 @@ const OWN: Readonly<Record<string, OwnAddress>> = {
     keys: ['name', 'code', 'text', '__proto__', ''],
     values: ['a.ts', 'q80vAgA', 'AAAA', 'S0xKTgEA'],
     read: (hash) => {
-      const { file, corrections } = readEnvironmentHash(hash);
+      const { file, correctedSettings } = readEnvironmentHash(hash);
       const { name, code } = Object.fromEntries(new URLSearchParams(hash.replace(/.*\?/, '').replaceAll('+', '%2B')));
       // without a file the name has nothing to name, and what is wrong is told of the code
-      return { got: file ? { name: file.name, code } : { name }, fits: (file?.text.length ?? 0) < 100, corrections };
+      return {
+        got: file ? { name: file.name, code } : { name },
+        fits: (file?.text.length ?? 0) < 100,
+        corrections: correctedSettings,
+      };
     },
   },
   experiments: {
     keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''],
     values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'],
     read: (hash) => {
-      const { plan, corrections } = readPlan(hash);
+      const { plan, correctedSettings: corrections } = readPlan(hash);
       const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
       const named = Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
       return { got: { ...plan }, fits: counts && named, corrections };
@@ -210,7 +214,7 @@ test.each(Object.entries(OWN))(
             : Array.isArray(value)
               ? value.join() === text
               : value === text;
-        const told = corrections.some((each) => each.startsWith(`${visible(key)}:`));
+        const told = corrections.some((each) => each.startsWith(`${addressExcerpt(key)}:`));
         if (!same && !told) silentOf.push(key);
       }
       expect({ fits, silentOf }).toEqual({ fits: true, silentOf: [] });
@@ -224,15 +228,17 @@ test('2,000 hostile places of Learn: none throws, and what is not shown is told'
   const known = fc.constantFrom('en', 'de', 'class', ...ids);
   const part = fc.oneof({ weight: 3, arbitrary: known }, TEXT.map(encode));
   const judge = fc.property(fc.array(part, { maxLength: 4 }), (asked) => {
-    const { language, chapter, exercise, corrections } = readPlace(subpathOf(`#/learn/${asked.join('/')}?v=2`));
+    const { language, chapter, exercise, correctionMessages } = readLearnAddress(
+      subpathOf(`#/learn/${asked.join('/')}?v=2`),
+    );
     const shown = [language, chapter, exercise].filter((each) => each !== null).join('/');
-    if (shown !== asked.filter((part) => part !== '').join('/')) expect(corrections).not.toEqual([]);
+    if (shown !== asked.filter((part) => part !== '').join('/')) expect(correctionMessages).not.toEqual([]);
   });
   fc.assert(judge, { seed: 11, numRuns: 2_000 });
 });
 
 test('what nobody could type is shown as it is written, and cut', () => {
-  expect(visible('a\u202eb\u200d\u3164\u2800\ue000')).toBe('a\\u{202e}b\\u{200d}\\u{3164}\\u{2800}\\u{e000}');
-  expect(visible('\ud800')).toBe('\\u{d800}');
-  expect(visible('x'.repeat(1000))).toBe(`${'x'.repeat(60)}… (1000 characters)`);
+  expect(addressExcerpt('a\u202eb\u200d\u3164\u2800\ue000')).toBe('a\\u{202e}b\\u{200d}\\u{3164}\\u{2800}\\u{e000}');
+  expect(addressExcerpt('\ud800')).toBe('\\u{d800}');
+  expect(addressExcerpt('x'.repeat(1000))).toBe(`${'x'.repeat(60)}… (1000 characters)`);
 });

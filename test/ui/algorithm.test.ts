@@ -3,25 +3,31 @@ import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
 import { algorithmTitle, chooseAlgorithm, lacksCritic, algorithmMatch } from '../../src/ui/knobs/algorithm.ts';
-import { presetConfig, undo, useConfig } from '../../src/ui/knobs/configStore.ts';
+import { presetConfig, undoEdit, useConfig } from '../../src/ui/knobs/configStore.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { presetTitle } from '../../src/ui/knobs/presetTitle.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {
-  useConfig.setState({ wanted: defaults, applied: defaults, past: [], lastEdit: null, preset: 'number-hunt' });
+  useConfig.setState({
+    wanted: defaults,
+    applied: defaults,
+    undoHistory: [],
+    lastEditedKnob: null,
+    preset: 'number-hunt',
+  });
 });
 
 test.each(ALGORITHM_NAMES)('%s is one undoable change that a run takes without a restart', (name) => {
   chooseAlgorithm(name);
-  const { wanted, applied, past } = useConfig.getState();
-  expect(algorithmMatch(wanted)).toEqual({ name, differing: [] });
+  const { wanted, applied, undoHistory } = useConfig.getState();
+  expect(algorithmMatch(wanted)).toEqual({ name, differingNames: [] });
   expect(contradictions(wanted)).toEqual([]);
   expect(pendingRestart(wanted, applied)).toEqual([]);
   expect(parseConfig({ ...defaults, ...pendingLive(wanted, applied) })).toEqual(wanted);
-  expect(past).toHaveLength(1);
-  undo();
+  expect(undoHistory).toHaveLength(1);
+  undoEdit();
   expect(useConfig.getState().wanted).toEqual(defaults);
 });
 
@@ -50,18 +56,18 @@ test('every preset opens under the name of its algorithm; what it turned of it i
 test('a knob that moved is named beside the nearest algorithm', () => {
   expect(algorithmMatch(parseConfig({ estimator: 'gae', clipHigh: 0.3 }))).toEqual({
     name: 'ppo',
-    differing: ['clipHigh'],
+    differingNames: ['clipHigh'],
   });
   expect(algorithmMatch(parseConfig({ estimator: 'rloo', klCoef: 0.1 }))).toEqual({
     name: 'rloo',
-    differing: ['klCoef'],
+    differingNames: ['klCoef'],
   });
 });
 
 test('a knob without a say does not make it custom', () => {
   expect(algorithmMatch(parseConfig({ estimator: 'grpo', filterShare: 0.9, klEstimator: 'k1' }))).toEqual({
     name: 'grpo',
-    differing: [],
+    differingNames: [],
   });
 });
 
@@ -69,9 +75,9 @@ test('where there is no critic, one that needs it brings it along and waits for 
   const bare = parseConfig({ critic: 'none' });
   useConfig.setState({ wanted: bare, applied: bare });
   chooseAlgorithm('ppo');
-  const { wanted, applied, past } = useConfig.getState();
+  const { wanted, applied, undoHistory } = useConfig.getState();
   expect(wanted.critic).toBe('shared');
-  expect(past).toHaveLength(1);
+  expect(undoHistory).toHaveLength(1);
   expect(lacksCritic(wanted, applied)).toBe(true);
   expect(pendingLive(wanted, applied)).toEqual({});
   expect(pendingRestart(wanted, applied)).toEqual(['critic']);
@@ -81,11 +87,11 @@ test('where there is no critic, one that needs it brings it along and waits for 
 test('the name of what is trained is the preset’s task with the algorithm as the knobs stand, and says from which', () => {
   const title = (preset: PresetName, set: Partial<RunConfig>) =>
     presetTitle(preset, { ...presetConfig(preset), ...set });
-  expect(title('number-hunt', {})).toEqual({ label: 'Number hunt · GRPO', from: null });
-  expect(title('number-hunt', { clipHigh: 0.3 })).toEqual({ label: 'Number hunt · GRPO', from: null });
-  expect(title('number-hunt', ALGORITHMS.ppo.set)).toEqual({ label: 'Number hunt · PPO', from: 'GRPO' });
-  expect(title('bandit', ALGORITHMS.grpo.set)).toEqual({ label: 'Bandit · GRPO', from: 'Dr. GRPO' });
+  expect(title('number-hunt', {})).toEqual({ label: 'Number hunt · GRPO', presetAlgorithm: null });
+  expect(title('number-hunt', { clipHigh: 0.3 })).toEqual({ label: 'Number hunt · GRPO', presetAlgorithm: null });
+  expect(title('number-hunt', ALGORITHMS.ppo.set)).toEqual({ label: 'Number hunt · PPO', presetAlgorithm: 'GRPO' });
+  expect(title('bandit', ALGORITHMS.grpo.set)).toEqual({ label: 'Bandit · GRPO', presetAlgorithm: 'Dr. GRPO' });
   // a name without an algorithm stays
   const { label } = PRESETS['break-it'];
-  expect(title('break-it', ALGORITHMS.rloo.set)).toEqual({ label, from: null });
+  expect(title('break-it', ALGORITHMS.rloo.set)).toEqual({ label, presetAlgorithm: null });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { turnedBy } from '../../src/runs/recordedReadings.ts';
+import { flippedKnobs } from '../../src/runs/recordedReadings.ts';
 import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
 import type { Answer } from '../../src/wire/questions.ts';
-import { recordedAnswer } from '../../src/ui/replay/answers.ts';
+import { recordedAnswer } from '../../src/ui/replay/recordedAnswer.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
 const recording = shippedRecording();
@@ -22,7 +22,7 @@ test('what could have been written adds up to 1, less what was left out; where o
   const [held] = readings.distributions;
   if (!held) throw new Error('a choice is held');
   const ask = (row: number, position: number) =>
-    recordedAnswer(recording, { kind: 'distribution', of: { update, row }, position });
+    recordedAnswer(recording, { kind: 'distribution', rollout: { update, row }, position });
   const open = ask(held.row, held.position);
   if (open.kind !== 'distribution') throw new Error('it is held');
   const sum = open.now.reduce((total, logprob) => total + Math.exp(logprob), 0);
@@ -37,10 +37,21 @@ test('what could have been written adds up to 1, less what was left out; where o
 
 test('why a token moved is told of those that moved most; of others, and of what was never recorded, it is said that it is not held', () => {
   const [{ row, position, why } = { row: 0, position: 0, why: null }] = readings.whys;
-  expect(recordedAnswer(recording, { kind: 'why', update, row, position })).toEqual({ kind: 'why', why, apart: null });
+  expect(recordedAnswer(recording, { kind: 'why', update, row, position })).toEqual({
+    kind: 'why',
+    why,
+    splitCost: null,
+  });
   const other = recordedAnswer(recording, { kind: 'why', update, row, position: 0 });
   expect(refusal(other)).toContain('biggest movers');
-  const branch = { kind: 'branch', of: { update, row }, position, token: 3, temperature: 1, take: 0 } as const;
+  const branch = {
+    kind: 'branch',
+    rollout: { update, row },
+    position,
+    token: 3,
+    temperature: 1,
+    drawIndex: 0,
+  } as const;
   expect(refusal(recordedAnswer(recording, branch))).toContain('doesn’t include this');
   expect(recordedAnswer(recording, { kind: 'why', update: update + 1, row, position }).kind).toBe('refused');
 });
@@ -64,7 +75,7 @@ test.each(['break-it', 'calculator', 'grpo-s'] as const)(
   (preset) => {
     const of = shippedRecording(preset);
     for (const { batch, config } of of.batches) {
-      const changes = turnedBy('advantageMask', config);
+      const changes = flippedKnobs('advantageMask', config);
       const answer = recordedAnswer(of, { kind: 'preview', update: batch.update, changes });
       if (answer.kind !== 'preview' || !answer.preview) throw new Error('it is held');
       expect(previewNumbers({ batch, changes, preview: answer.preview }).sentence, `update ${batch.update}`).toMatch(

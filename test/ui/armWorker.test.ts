@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { ArmQueue } from '../../src/runs/armQueue.ts';
-import { type Arm, type ArmNews, ArmWorker, type Trained } from '../../src/ui/run/armWorker.ts';
+import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../../src/ui/run/armWorker.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
@@ -41,11 +41,11 @@ const sum = (checksum: string) => {
 };
 
 function queued(...arms: readonly Partial<Arm>[]) {
-  const done: Trained[] = [];
+  const done: TrainedArm[] = [];
   const failed: string[] = [];
-  const news: ArmNews[] = [];
-  const queue = new ArmQueue<Arm, ArmNews, Trained>(() => new ArmWorker(), {
-    onNews: (_, told) => news.push(told),
+  const news: ArmProgress[] = [];
+  const queue = new ArmQueue<Arm, ArmProgress, TrainedArm>(() => new ArmWorker(), {
+    onProgress: (_, told) => news.push(told),
     onDone: (_, trained) => done.push(trained),
     onFailure: (_, why) => failed.push(String(why)),
     onEnd: () => undefined,
@@ -64,7 +64,7 @@ test('an arm is asked for the checksum of its weights, then told to run, and is 
   expect(news.at(-1)?.run.update).toBe(2);
   expect(done).toEqual([]);
   await say(running(true));
-  expect(done).toMatchObject([{ label: 'one', checksum: '1234abcd', began: 0 }]);
+  expect(done).toMatchObject([{ label: 'one', checksum: '1234abcd', startUpdate: 0 }]);
   expect(done[0]?.run).toMatchObject({ update: 2, skipped: 1, config, backend: { kind: 'cpu' } });
   expect([...(done[0]?.run.series.get('rollout/success')?.points.y ?? [])]).toEqual([0.25, 0.5]);
   expect(workers.made.map(({ terminated }) => terminated)).toEqual([true]);
@@ -120,5 +120,5 @@ test('a worker that hangs is told of after ten seconds, and when it answers agai
   expect(silences()).toEqual([true, false]);
   queue.cancel('enough');
   await say(fakeReady(config), metrics(1, 1));
-  expect([workers.made.map(({ terminated }) => terminated), queue.left, done]).toEqual([[true], [], []]);
+  expect([workers.made.map(({ terminated }) => terminated), queue.unfinishedArms, done]).toEqual([[true], [], []]);
 });

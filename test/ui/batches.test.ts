@@ -3,18 +3,18 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { Answer } from '../../src/wire/questions.ts';
 import {
-  batchAtHand,
+  storedBatch,
   clearBatches,
   fetchBatch,
-  isElsewhere,
+  isOnlyInWorker,
   newestBatch,
-  takeBatch,
+  receiveBatch,
 } from '../../src/ui/run/batches.ts';
 import { nextBatch, showBatch } from '../../src/ui/run/runEvents.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';
-import { sharedPrefix } from '../../src/ui/group/align.ts';
+import { sharedPrefixLength } from '../../src/ui/group/align.ts';
 import { example } from './example.ts';
 
 const config = parseConfig();
@@ -32,20 +32,20 @@ beforeEach(() => {
 
 test('32 MiB of batches are at hand, the longest unused go first, and the held one stays', () => {
   for (let update = 1; update <= 6; update++) {
-    takeBatch(told(update));
+    receiveBatch(told(update));
     if (update === 2) useSelection.setState({ shownUpdate: 1 });
   }
-  expect([1, 2, 3, 4, 5, 6].filter((update) => batchAtHand(update))).toEqual([1, 5, 6]);
-  expect(live.kept).toEqual({ updates: [1, 2, 3, 4, 5, 6], bytes: 60 });
+  expect([1, 2, 3, 4, 5, 6].filter((update) => storedBatch(update))).toEqual([1, 5, 6]);
+  expect(live.batchesInWorker).toEqual({ updates: [1, 2, 3, 4, 5, 6], bytes: 60 });
   expect(newestBatch()?.batch.update).toBe(6);
 });
 
 test('a held batch that is not at hand leaves what is in view until the run has given it', async () => {
-  for (let update = 1; update <= 6; update++) takeBatch(told(update));
+  for (let update = 1; update <= 6; update++) receiveBatch(told(update));
   showBatch(nextBatch()!, ['word']);
   expect(live.batch.update).toBe(6);
   useSelection.setState({ shownUpdate: 2 });
-  expect(isElsewhere(2)).toBe(true);
+  expect(isOnlyInWorker(2)).toBe(true);
   expect(nextBatch()).toBeUndefined();
   const asked: unknown[] = [];
   await fetchBatch(2, (question) => {
@@ -60,22 +60,22 @@ test.each([
   ['the run does not keep any more', { kind: 'batch', kept: null }],
   ['no run is there to give', { kind: 'refused', message: 'There is no run to ask.' }],
 ] satisfies [string, Answer][])('a batch that %s is no longer offered, and the newest is shown', async (_, answer) => {
-  for (let update = 1; update <= 6; update++) takeBatch(told(update));
+  for (let update = 1; update <= 6; update++) receiveBatch(told(update));
   useSelection.setState({ shownUpdate: 2 });
   await fetchBatch(2, () => Promise.resolve(answer));
-  expect(live.kept.updates).toEqual([1, 3, 4, 5, 6]);
+  expect(live.batchesInWorker.updates).toEqual([1, 3, 4, 5, 6]);
   expect(nextBatch()?.batch.update).toBe(6);
 });
 
 test('a batch that comes after another run has begun is not taken for one of that', async () => {
-  for (let update = 1; update <= 6; update++) takeBatch(told(update));
+  for (let update = 1; update <= 6; update++) receiveBatch(told(update));
   await fetchBatch(2, () => {
     clearBatches();
-    takeBatch(told(3));
+    receiveBatch(told(3));
     return Promise.resolve({ kind: 'batch', kept: { batch: batchOf(2), config } });
   });
-  expect(batchAtHand(2)).toBeUndefined();
-  expect(live.kept.updates).toEqual([1, 2, 3]);
+  expect(storedBatch(2)).toBeUndefined();
+  expect(live.batchesInWorker.updates).toEqual([1, 2, 3]);
 });
 
 test('curves of 10,000 points stay within 300 positions and keep a spike of one point', () => {
@@ -108,5 +108,5 @@ test.each([
   ],
   [[[4], [5]], 0],
 ])('%j begin alike for %i tokens', (rows, length) => {
-  expect(sharedPrefix(rows)).toBe(length);
+  expect(sharedPrefixLength(rows)).toBe(length);
 });

@@ -7,10 +7,10 @@ const given = presetConfig('number-hunt');
 
 test('what differs from the preset is listed with both values, and a run that has not begun takes all of it', () => {
   const wanted = parseConfig({ ...given, learningRate: 0.01, lossMask: 'off' });
-  const acts = 'acts when the run starts';
+  const effectText = 'acts when the run starts';
   expect(presetDifferences('number-hunt', wanted, null)).toEqual([
-    { name: 'lossMask', from: 'on', to: 'off', acts },
-    { name: 'learningRate', from: 0.001, to: 0.01, acts },
+    { name: 'lossMask', presetValue: 'on', value: 'off', effectText },
+    { name: 'learningRate', presetValue: 0.001, value: 0.01, effectText },
   ]);
   expect(presetDifferences('number-hunt', given, given)).toEqual([]);
 });
@@ -18,7 +18,7 @@ test('what differs from the preset is listed with both values, and a run that ha
 test('when a change acts in a run follows from the knob and from what the run has', () => {
   const wanted = parseConfig({ ...given, learningRate: 0.01, lossMask: 'off', layers: 3, seed: 9 });
   const acts = (applied: typeof given) =>
-    Object.fromEntries(presetDifferences('number-hunt', wanted, applied).map((c) => [c.name, c.acts]));
+    Object.fromEntries(presetDifferences('number-hunt', wanted, applied).map((c) => [c.name, c.effectText]));
   expect(acts({ ...given, seed: 9 })).toEqual({
     seed: 'in effect',
     learningRate: 'from the next optimizer step',
@@ -30,7 +30,7 @@ test('when a change acts in a run follows from the knob and from what the run ha
 test('changes that cannot run together wait, and say so', () => {
   const wanted = { ...given, groupSize: 1, minibatches: 1, clipHigh: 0.3 };
   const list = presetDifferences('number-hunt', wanted, given);
-  expect(list.find(({ name }) => name === 'clipHigh')?.acts).toBe(
+  expect(list.find(({ name }) => name === 'clipHigh')?.effectText).toBe(
     'waiting, because knobs contradict each other; the run has 0.2',
   );
 });

@@ -5,13 +5,13 @@ import {
   channelScale,
   channelValue,
   type ChannelView,
-  isClipped,
+  isClippedInLastEpoch,
 } from '../../src/ui/rollout/channels.ts';
 import { example } from './example.ts';
 
 const trained = example.lossMask.indexOf(1);
 const forced = example.roles.indexOf(3);
-const plain: ChannelView = { batch: example, config: null, row: 0, moved: null };
+const plain: ChannelView = { batch: example, config: null, row: 0, logprobsAroundUpdate: null };
 const valueOf = (view: ChannelView, channel: (typeof CHANNEL_NAMES)[number], i = trained) =>
   channelValue(view, channel, i);
 
@@ -39,7 +39,7 @@ test('ratio and change come from the log-probabilities of the row in view; their
   const after = new Float32Array(example.length).fill(Math.log(0.3));
   const t = example.lossMask.indexOf(1, from) - from;
   after[t] = Math.log(0.1);
-  const view = { ...plain, row, moved: { before, after } };
+  const view = { ...plain, row, logprobsAroundUpdate: { before, after } };
   expect(valueOf(view, 'ratio', from + t)).toBeCloseTo(0.5, 5);
   expect(valueOf(view, 'change', from + t)).toBeCloseTo(-0.1, 5);
   expect(valueOf(view, 'ratio', from + t + 1)).toBeCloseTo(1.5, 5);
@@ -65,10 +65,12 @@ test('a token outside the loss bends no scale, however large its number', () => 
 test('clipped is a token with an advantage at which the policy loss pulled with nothing', () => {
   const policyWeights = example.policyWeights.slice();
   policyWeights[trained] = 0;
-  expect(isClipped({ ...example, policyWeights }, trained)).toBe(true);
-  expect(isClipped(example, trained)).toBe(false);
-  expect(isClipped({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained)).toBe(false);
-  expect(isClipped(example, forced)).toBe(false);
+  expect(isClippedInLastEpoch({ ...example, policyWeights }, trained)).toBe(true);
+  expect(isClippedInLastEpoch(example, trained)).toBe(false);
+  expect(
+    isClippedInLastEpoch({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained),
+  ).toBe(false);
+  expect(isClippedInLastEpoch(example, forced)).toBe(false);
 });
 
 test('the update pushes nothing where only one word was legal, whatever weight the loss gives it', () => {

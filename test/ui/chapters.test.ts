@@ -7,7 +7,7 @@ import type { Exercise } from '../../src/ui/learn/exercise.ts';
 import { loadTexts } from '../../src/ui/learn/texts/catalogue.ts';
 import { LANGUAGES, type Language, type Texts } from '../../src/ui/learn/texts/shape.ts';
 import { minutesOf } from '../../src/ui/learn/minutes.ts';
-import { fill, placesOf } from '../../src/ui/learn/texts/fill.ts';
+import { fill, placeholdersOf } from '../../src/ui/learn/texts/fill.ts';
 
 const CODES = Object.keys(LANGUAGES) as Language[];
 const catalogues = await Promise.all(CODES.map(loadTexts));
@@ -61,7 +61,7 @@ test.each(catalogues.map((texts) => [texts.language, texts] as const))(
     expect(own?.size).toBeGreaterThan(200);
     for (const [at, sentence] of own ?? []) {
       expect(sentence.trim(), at).not.toBe('');
-      expect(placesOf(sentence), at).toEqual(placesOf(wanted?.get(at) ?? ''));
+      expect(placeholdersOf(sentence), at).toEqual(placeholdersOf(wanted?.get(at) ?? ''));
       // a brace that is no place would be read as it stands; formulas have their own
       if (!at.includes('.formulas.')) expect(fill(sentence, {}), at).not.toMatch(/[{}]/);
     }

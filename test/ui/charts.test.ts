@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { bucketsBetween, firstFrom, type Trace } from '../../src/runs/buckets.ts';
+import { bucketsInRange, firstIndexFrom, type SmoothedCurve } from '../../src/runs/buckets.ts';
 import { Series } from '../../src/runs/series.ts';
-import { smoothed } from '../../src/runs/smoothing.ts';
+import { smoothCurve } from '../../src/runs/smoothing.ts';
 import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
 import { marksOf } from '../../src/ui/curves/frame.ts';
 import { readChartSettings } from '../../src/ui/curves/view.ts';
-import { readAt } from '../../src/ui/curves/traces.ts';
-import { between, pinchRange, movedBy, zoomedBy } from '../../src/ui/curves/xRange.ts';
+import { pointNear } from '../../src/ui/curves/traces.ts';
+import { rangeBetween, pinchRange, shiftedRange, zoomedRange } from '../../src/ui/curves/xRange.ts';
 
 /** A curve of values at updates from 1. */
-const traceOf = (y: readonly number[], weight = 0.8): Trace => ({
+const traceOf = (y: readonly number[], weight = 0.8): SmoothedCurve => ({
   x: y.map((_, i) => i + 1),
   y,
-  smooth: smoothed(y, weight),
+  smooth: smoothCurve(y, weight),
 });
 const waves = (n: number) => Array.from({ length: n }, (_, i) => Math.sin(i / 50) + 0.2 * Math.sin(i * 1.7));
 
@@ -28,16 +28,16 @@ test('charts are drawn as the last visit drew them; what is no such word, or smo
 describe('smoothing', () => {
   test('it is the debiased moving average, worked out by hand', () => {
     // 2 · (1 − .5) / (1 − .5) = 2; (.5 · 1 + .5 · 4) / .75 = 10/3; (.5 · 2.5 + .5 · 0) / .875 = 10/7
-    const [a, b, c] = smoothed([2, 4, 0], 0.5);
+    const [a, b, c] = smoothCurve([2, 4, 0], 0.5);
     expect(a).toBeCloseTo(2, 12);
     expect(b).toBeCloseTo(10 / 3, 12);
     expect(c).toBeCloseTo(10 / 7, 12);
   });
 
   test('weight 0 leaves every value as it is, and a constant stays one under any weight', () => {
-    expect([...smoothed([3, -1, 7], 0)]).toEqual([3, -1, 7]);
+    expect([...smoothCurve([3, -1, 7], 0)]).toEqual([3, -1, 7]);
     for (const weight of [0, 0.5, 0.9, 0.99]) {
-      for (const value of smoothed(
+      for (const value of smoothCurve(
         Array.from({ length: 500 }, () => 0.3),
         weight,
       ))
@@ -48,7 +48,7 @@ describe('smoothing', () => {
   test('at the weight curves have unless told otherwise it is the course that a series tells, bit for bit', () => {
     const series = new Series();
     waves(200).forEach((y, i) => series.push(i + 1, y));
-    expect(Array.from(smoothed(waves(200), 0.8))).toEqual(series.buckets.map(({ smooth }) => smooth));
+    expect(Array.from(smoothCurve(waves(200), 0.8))).toEqual(series.buckets.map(({ smooth }) => smooth));
   });
 });
 
@@ -61,7 +61,7 @@ describe('drawn positions', () => {
   test.each([10, 60, 140, 300])(
     'of 10,000 updates at most %i positions and one are drawn, and both extremes are kept',
     (most) => {
-      const buckets = bucketsBetween(trace, 0, 10_000, most);
+      const buckets = bucketsInRange(trace, 0, 10_000, most);
       expect(buckets.length).toBeLessThanOrEqual(most + 1);
       expect(buckets.length).toBeGreaterThan(most / 2 - 1);
       expect(Math.max(...buckets.map(({ max }) => max))).toBe(9);
@@ -71,7 +71,7 @@ describe('drawn positions', () => {
   );
 
   test('each position holds the extremes of exactly its own updates', () => {
-    for (const { first, last, min, max, sum, count } of bucketsBetween(trace, 3000, 7000, 100)) {
+    for (const { first, last, min, max, sum, count } of bucketsInRange(trace, 3000, 7000, 100)) {
       const own = spiked.slice(first - 1, last);
       expect(count).toBe(own.length);
       expect(min).toBe(Math.min(...own));
@@ -85,7 +85,7 @@ describe('drawn positions', () => {
 
   test('moving what is in view moves no position: those that both views have are the same', () => {
     const key = ({ first, last }: { first: number; last: number }) => `${first} ${last}`;
-    const [a, b] = [bucketsBetween(trace, 2000, 4000, 100), bucketsBetween(trace, 2777, 4777, 100)];
+    const [a, b] = [bucketsInRange(trace, 2000, 4000, 100), bucketsInRange(trace, 2777, 4777, 100)];
     const known = new Map(a.map((bucket) => [key(bucket), bucket]));
     const shared = b.filter((bucket) => known.has(key(bucket)));
     expect(shared.length).toBeGreaterThan(30);
@@ -93,7 +93,7 @@ describe('drawn positions', () => {
   });
 
   test('close enough every update is a position of its own, with one more on either side', () => {
-    const buckets = bucketsBetween(trace, 4300, 4340, 100);
+    const buckets = bucketsInRange(trace, 4300, 4340, 100);
     expect(buckets.map(({ first }) => first)).toEqual(Array.from({ length: 43 }, (_, i) => 4299 + i));
     expect(buckets.every(({ count, min, max }) => count === 1 && min === max)).toBe(true);
   });
@@ -101,40 +101,40 @@ describe('drawn positions', () => {
   test('they are those that a series thins itself to', () => {
     const series = new Series();
     spiked.forEach((y, i) => series.push(i + 1, y));
-    expect(bucketsBetween(trace, 0, 10_000, 300).map(({ first, last, min, max }) => [first, last, min, max])).toEqual(
+    expect(bucketsInRange(trace, 0, 10_000, 300).map(({ first, last, min, max }) => [first, last, min, max])).toEqual(
       series.buckets.map(({ first, last, min, max }) => [first, last, min, max]),
     );
   });
 
   test('a curve without points, or with none in view, is no curve', () => {
-    expect(bucketsBetween(traceOf([]), 0, 10, 50)).toEqual([]);
-    expect(bucketsBetween(traceOf([1, 2, 3]), 40, 50, 50).filter(({ last }) => last >= 40)).toEqual([]);
+    expect(bucketsInRange(traceOf([]), 0, 10, 50)).toEqual([]);
+    expect(bucketsInRange(traceOf([1, 2, 3]), 40, 50, 50).filter(({ last }) => last >= 40)).toEqual([]);
   });
 });
 
 describe('what is read off', () => {
   test('the value measured closest to an update, and the smoothed curve there', () => {
-    const trace: Trace = { x: [10, 20, 40], y: [1, 2, 3], smooth: [1, 1.5, 2.5] };
-    expect(readAt(trace, 20)).toEqual({ update: 20, value: 2, smooth: 1.5 });
-    expect(readAt(trace, 1)?.update).toBe(10);
-    expect(readAt(trace, 29)?.update).toBe(20);
-    expect(readAt(trace, 30)?.update).toBe(20); // as far from 40: the earlier
-    expect(readAt(trace, 31)?.update).toBe(40);
-    expect(readAt(trace, 999)?.update).toBe(40);
-    expect(readAt({ x: [], y: [], smooth: [] }, 3)).toBeUndefined();
+    const trace: SmoothedCurve = { x: [10, 20, 40], y: [1, 2, 3], smooth: [1, 1.5, 2.5] };
+    expect(pointNear(trace, 20)).toEqual({ update: 20, value: 2, smooth: 1.5 });
+    expect(pointNear(trace, 1)?.update).toBe(10);
+    expect(pointNear(trace, 29)?.update).toBe(20);
+    expect(pointNear(trace, 30)?.update).toBe(20); // as far from 40: the earlier
+    expect(pointNear(trace, 31)?.update).toBe(40);
+    expect(pointNear(trace, 999)?.update).toBe(40);
+    expect(pointNear({ x: [], y: [], smooth: [] }, 3)).toBeUndefined();
   });
 
   test('the first point from an update on is found among many', () => {
     const x = Array.from({ length: 999 }, (_, i) => 3 * i);
     for (const update of [-5, 0, 1, 3, 1500, 1501, 2994, 2995]) {
       const found = x.findIndex((each) => each >= update);
-      expect(firstFrom(x, update)).toBe(found < 0 ? x.length : found);
+      expect(firstIndexFrom(x, update)).toBe(found < 0 ? x.length : found);
     }
   });
 });
 
 describe('scales', () => {
-  const at = (y: readonly number[]) => bucketsBetween(traceOf(y, 0), 0, y.length, 100);
+  const at = (y: readonly number[]) => bucketsInRange(traceOf(y, 0), 0, y.length, 100);
 
   test('a linear axis holds 0 and every value, between round numbers', () => {
     expect(linearAxis(at([0.2, 0.43])).domain).toEqual([0, 0.5]);
@@ -167,26 +167,26 @@ describe('what is in view', () => {
   const view = { from: 100, to: 200 };
 
   test('zooming leaves the update that is pointed at where it was', () => {
-    const zoomed = zoomedBy(view, 0.5, 125, 1000);
+    const zoomed = zoomedRange(view, 0.5, 125, 1000);
     expect(zoomed).toEqual({ from: 112.5, to: 162.5 });
     const share = ({ from, to }: { from: number; to: number }) => (125 - from) / (to - from);
     expect(share(zoomed ?? view)).toBeCloseTo(share(view), 12);
   });
 
   test('no further in than four updates, no further out than the whole run, which is nothing in particular', () => {
-    expect(zoomedBy(view, 1e-6, 150, 1000)).toEqual({ from: 148, to: 152 });
-    expect(zoomedBy(view, 1e6, 150, 1000)).toBeNull();
-    expect(between(1, 7, 6)).toBeNull();
+    expect(zoomedRange(view, 1e-6, 150, 1000)).toEqual({ from: 148, to: 152 });
+    expect(zoomedRange(view, 1e6, 150, 1000)).toBeNull();
+    expect(rangeBetween(1, 7, 6)).toBeNull();
   });
 
   test('moving stops at both ends and keeps the width', () => {
-    expect(movedBy(view, 50, 1000)).toEqual({ from: 150, to: 250 });
-    expect(movedBy(view, -500, 1000)).toEqual({ from: 0, to: 100 });
-    expect(movedBy(view, 5000, 1000)).toEqual({ from: 900, to: 1000 });
+    expect(shiftedRange(view, 50, 1000)).toEqual({ from: 150, to: 250 });
+    expect(shiftedRange(view, -500, 1000)).toEqual({ from: 0, to: 100 });
+    expect(shiftedRange(view, 5000, 1000)).toEqual({ from: 900, to: 1000 });
   });
 
   test('what is chosen from right to left is the same', () => {
-    expect(between(300, 120, 1000)).toEqual({ from: 120, to: 300 });
+    expect(rangeBetween(300, 120, 1000)).toEqual({ from: 120, to: 300 });
   });
 
   test('two fingers keep the updates that they hold', () => {

@@ -6,15 +6,15 @@ import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup, type PresetResult } from
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
 import { summaryOf } from '../../src/experiments/statistics.ts';
-import { nextCard } from '../../src/ui/choice/ChoiceDialog.tsx';
+import { nextCard } from '../../src/ui/choice/PresetDialog.tsx';
 import { SCENES } from '../../src/ui/choice/scenes.ts';
-import { expected, timeWords } from '../../src/ui/choice/presetTimes.ts';
+import { resultTexts, timeWords } from '../../src/ui/choice/presetTimes.ts';
 import { expertScenes } from '../scenes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const measured = NAMES.flatMap((name): [PresetName, PresetResult][] => {
   const result = PRESET_CARDS[name].result;
-  return result && result.from !== 'journal' ? [[name, result]] : [];
+  return result && result.source !== 'journal' ? [[name, result]] : [];
 });
 
 test('no shelf is empty, and what is learned is said in a line, of each preset another', () => {
@@ -31,7 +31,7 @@ test('what is drawn of each environment is an episode of its expert, played agai
 });
 
 test.each(measured)('what %s is expected to come to is what its shipped runs came to', (name, result) => {
-  const text = readFileSync(`public/experiments/${result.from}.jsonl`, 'utf8');
+  const text = readFileSync(`public/experiments/${result.source}.jsonl`, 'utf8');
   const runs = parseResults(text).results.filter(({ arm }) => arm === name);
   const at = (i: number) => summaryOf(runs.map(({ heldOut }) => heldOut.at(i)?.[1] ?? NaN));
   const after = at(-1);
@@ -124,27 +124,27 @@ test('SmolLM2 without reward, or with a tool that does not tell the truth, stays
 });
 
 test('where seeds differ by all there is, the interval is all that is possible', () => {
-  const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, from: 'journal' } as const;
-  expect(expected(spread).sure).toBe('95 % interval 0 % to 100 %');
-  expect(expected({ ...spread, high: 0.9 }).sure).toBe('95 % interval 0 % to 90 %');
+  const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, source: 'journal' } as const;
+  expect(resultTexts(spread).certainty).toBe('95 % interval 0 % to 100 %');
+  expect(resultTexts({ ...spread, high: 0.9 }).certainty).toBe('95 % interval 0 % to 90 %');
 });
 
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
   const sure = PRESET_CARDS['multi-hop'].result;
   if (!sure) throw new Error('it was measured');
-  expect(expected({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
-    sure: 'too few seeds for an interval',
-    of: 'mean of 2 training runs',
+  expect(resultTexts({ ...sure, low: null, high: null, seeds: 2 })).toMatchObject({
+    certainty: 'too few seeds for an interval',
+    average: 'mean of 2 training runs',
   });
-  expect(expected({ ...sure, after: 1, low: null, high: null })).toMatchObject({
-    sure: 'each run had this result',
-    of: 'mean of 8 training runs',
+  expect(resultTexts({ ...sure, after: 1, low: null, high: null })).toMatchObject({
+    certainty: 'each run had this result',
+    average: 'mean of 8 training runs',
   });
   expect(sure.high).toBeGreaterThan(1);
-  expect(expected(sure)).toEqual({
-    numbers: '18 % → 98 %',
-    sure: '95 % interval 95 % to 100 %',
-    of: 'mean of 8 training runs',
+  expect(resultTexts(sure)).toEqual({
+    change: '18 % → 98 %',
+    certainty: '95 % interval 95 % to 100 %',
+    average: 'mean of 8 training runs',
   });
 });
 
@@ -153,10 +153,10 @@ test('how long a preset takes here goes by the run of this page; without one it 
   expect(timeWords('calculator', null)?.text).toBe('15 s on our CPU');
   const { seconds: hunt } = PRESET_CARDS['number-hunt'].result ?? { seconds: NaN };
   // 160 updates of twice the time that they took where it was measured
-  const here = { preset: 'number-hunt', secondsAnUpdate: (2 * hunt) / 160 } as const;
+  const here = { preset: 'number-hunt', secondsPerUpdate: (2 * hunt) / 160 } as const;
   expect(timeWords('calculator', here)?.text).toBe('about 30 s here');
   expect(timeWords('rlhf', here)?.text).toBe('about 5 min here');
-  expect(timeWords('calculator', { preset: 'your-facts', secondsAnUpdate: 1 })?.text).toBe('15 s on our CPU');
+  expect(timeWords('calculator', { preset: 'your-facts', secondsPerUpdate: 1 })?.text).toBe('15 s on our CPU');
 });
 
 test('arrows go from card to card: in order, and to the nearest of the row above or below, over shelves of other widths', () => {

@@ -3,7 +3,7 @@ import {
   type ClassFile,
   classFileText,
   type FileProblem,
-  type HandedIn,
+  type StudentHandIn,
   isClassFile,
   mergeFiles,
   readClassFile,
@@ -22,11 +22,11 @@ const RESULT: Result = {
 };
 
 const SAVED = '2026-11-24T08:10:00.000Z';
-function handedIn(name: string, result: Partial<Result> = {}, handIn = 1, saved = SAVED): HandedIn {
+function handedIn(name: string, result: Partial<Result> = {}, handIn = 1, saved = SAVED): StudentHandIn {
   return { chapter: 'clip', name, handIn, saved, results: { 'clip/tight': { ...RESULT, ...result } } };
 }
 
-function taken(file: string, given: HandedIn): ClassFile {
+function taken(file: string, given: StudentHandIn): ClassFile {
   const read = readClassFile(file, classFileText(given));
   if (!isClassFile(read)) throw new Error(`${file} was not taken: ${read.word}`);
   return read;
@@ -88,17 +88,17 @@ test('results of several names and chapters are merged into one table, whatever 
   ];
   const { files: merged, problems } = mergeFiles([], files);
   expect(problems).toEqual([]);
-  const { columns, lines } = classTable(merged);
+  const { columns, students } = classTable(merged);
   expect(columns.map(({ key }) => key)).toEqual(['clip/tight', 'kl/held']);
-  expect(lines.map(({ name, results }) => [name.trim(), Object.keys(results).toSorted()])).toEqual([
+  expect(students.map(({ name, results }) => [name.trim(), Object.keys(results).toSorted()])).toEqual([
     ['Ada', ['clip/tight', 'kl/held']],
     ['Bo', ['clip/tight']],
   ]);
-  expect(classTable(mergeFiles([], files.toReversed()).files).lines.map(({ results }) => results)).toEqual(
-    lines.map(({ results }) => results),
+  expect(classTable(mergeFiles([], files.toReversed()).files).students.map(({ results }) => results)).toEqual(
+    students.map(({ results }) => results),
   );
-  expect(countsOf(lines, 'clip/tight')).toEqual({ right: 1, wrong: 1, unclear: 0 });
-  expect(countsOf(lines, 'kl/held')).toEqual({ right: 0, wrong: 0, unclear: 1 });
+  expect(countsOf(students, 'clip/tight')).toEqual({ right: 1, wrong: 1, unclear: 0 });
+  expect(countsOf(students, 'kl/held')).toEqual({ right: 0, wrong: 0, unclear: 1 });
   expect(classCsv(merged).split('\r\n')[1]).toBe(
     'Ada,clip,tight,more,more,right,tight,0.1282,7,cpu,1,2026-11-24T08:00:00.000Z',
   );

@@ -2,14 +2,25 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
-import { bareRun, type Run } from '../../src/runs/run.ts';
-import { nameOf } from '../../src/ui/runs/line.ts';
-import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
+import { runWithDefaults, type Run } from '../../src/runs/run.ts';
+import { chartName } from '../../src/ui/runs/line.ts';
+import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
 import { Series } from '../../src/runs/series.ts';
-import type { Trained } from '../../src/ui/run/armWorker.ts';
+import type { TrainedArm } from '../../src/ui/run/armWorker.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
-import { collapseArms, RECIPES, flipped, maskArms, UNMASKED } from '../../src/ui/comparisons/recipes.ts';
-import { progressWords, moreSeedsToTrain, useComparison, withSeed } from '../../src/ui/comparisons/comparisonStore.ts';
+import {
+  collapseArms,
+  READY_COMPARISONS,
+  suggestedValue,
+  maskArms,
+  MASKS_OFF,
+} from '../../src/ui/comparisons/readyComparisons.ts';
+import {
+  progressWords,
+  automaticSeedCount,
+  useComparison,
+  withSeed,
+} from '../../src/ui/comparisons/comparisonStore.ts';
 import { pairsOf, comparisonVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
 
 const flat = (value: number) => {
@@ -17,16 +28,16 @@ const flat = (value: number) => {
   for (let update = 1; update <= 5; update++) series.push(update, value);
   return series;
 };
-function arm(label: string, values: Partial<Record<MetricName, number>>, health: Health | null = null): Trained {
+function arm(label: string, values: Partial<Record<MetricName, number>>, health: Health | null = null): TrainedArm {
   const series = new Map(Object.entries(values).map(([name, value]) => [name as MetricName, flat(value)]));
   const said = health ? { health: [{ update: 50, health }] } : {};
   const begun = parseConfig({ evalTasks: 64 });
-  const run = bareRun({ id: 0, name: label, started: '', begun, update: 50, series, ...said });
-  return { label, run, began: 10, checksum: '00000000' };
+  const run = runWithDefaults({ id: 0, name: label, started: '', begun, update: 50, series, ...said });
+  return { label, run, startUpdate: 10, checksum: '00000000' };
 }
 /** The same arm, something of its run replaced. */
-const withRun = (of: Trained, part: Partial<Run>): Trained => ({ ...of, run: { ...of.run, ...part } });
-const withKnobs = (of: Trained, knobs: Partial<Run['config']>) =>
+const withRun = (of: TrainedArm, part: Partial<Run>): TrainedArm => ({ ...of, run: { ...of.run, ...part } });
+const withKnobs = (of: TrainedArm, knobs: Partial<Run['config']>) =>
   withRun(of, { config: { ...of.run.config, ...knobs } });
 
 test('one seed: of all tasks there are two shares have no test: what varies is the seed', () => {
@@ -58,7 +69,7 @@ test('one seed: of a sample of tasks .75 against .875 is two of 16 and cannot be
 });
 
 test('one seed: arms that played the same tasks are compared task by task, which tells more than two shares', () => {
-  const solving = (label: string, solved: readonly number[]): Trained => {
+  const solving = (label: string, solved: readonly number[]): TrainedArm => {
     const tasks = Array.from({ length: 64 }, (_, i) => [`task ${i}`, solved.includes(i)] as const);
     const trained = withKnobs(arm(label, { 'eval/success': solved.length / 64, 'eval/tasks': 64 }), {
       env: 'multi-hop',
@@ -83,7 +94,7 @@ test('one seed: arms that played the same tasks are compared task by task, which
   expect(comparisonVerdict([a, others])).toContain('Fisher’s exact test');
 });
 
-const seeded = (seed: number, a: number, b: number): Trained[] =>
+const seeded = (seed: number, a: number, b: number): TrainedArm[] =>
   [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => withKnobs(each, { seed }));
 
 test('several seeds: a difference is told with its spread, n and an exact test, or cannot be told, with what it would take', () => {
@@ -131,9 +142,9 @@ test('pairs are made within a seed; an arm whose partner is still to come counts
 });
 
 test('the comparison of masks turns both off, in the noisy hunt, on six seeds; a further seed changes tasks and draws alone', () => {
-  const set = RECIPES.find(({ id }) => id === 'mask');
+  const set = READY_COMPARISONS.find(({ id }) => id === 'mask');
   expect(set?.label).toBe('Both masks on against both off');
-  expect(UNMASKED).toEqual({ lossMask: 'off', advantageMask: 'off' });
+  expect(MASKS_OFF).toEqual({ lossMask: 'off', advantageMask: 'off' });
   const arms = maskArms();
   expect(arms.length).toBe(12);
   expect(new Set(arms.map(({ config }) => config.seed)).size).toBe(6);
@@ -168,6 +179,11 @@ test('entropies are not compared where they are taken over other tokens', () => 
   const text = comparisonVerdict([on, withKnobs(off, { lossMask: 'off' })]);
   expect(text).toContain('Don’t compare entropy and KL: for B');
   expect(text).not.toContain('less certain');
+  // the mask of entropy and KL counts, also where the loss mask is the same, and where it has a setting of its own
+  const own = comparisonVerdict([withKnobs(on, { regularizerTokens: 'off' }), off]);
+  expect(own).toContain('Don’t compare entropy and KL: for A');
+  const agent = { lossMask: 'off', regularizerTokens: 'on' } as const;
+  expect(comparisonVerdict([on, withKnobs(off, agent)])).toContain('B is less certain');
   for (const knob of [{ aggregation: 'seq-mean-token-sum-norm' }, { choiceMask: 'on' }] as const) {
     const averaged = comparisonVerdict([on, withKnobs(off, knob)]);
     expect(averaged).toContain('Don’t compare entropy and KL: the two runs average');
@@ -190,7 +206,7 @@ const TRAP: Health = {
   evidence: [{ sign: 'spread', text: 'The spread is 0.02.', alarming: true }],
 };
 /** A run that broke at update 50, or did not, and its control, with the spreads that were left of each. */
-const broke = (seed: number, spreads: readonly [number, number], health: Health | null): Trained[] =>
+const broke = (seed: number, spreads: readonly [number, number], health: Health | null): TrainedArm[] =>
   [arm('break it', { [SPREAD]: spreads[0] }, health), arm('control', { [SPREAD]: spreads[1] })].map((each) =>
     withKnobs(each, { seed }),
   );
@@ -234,30 +250,30 @@ test('break it has a control: the same task, seed and beginning, of gentle updat
 });
 
 test('a comparison goes on by itself to as many seeds as a minute takes, six at most', () => {
-  const comparison = { title: '', arms: collapseArms(), fork: undefined, seeds: 6 };
-  expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => moreSeedsToTrain(comparison, seconds))).toEqual([
+  const comparison = { title: '', arms: collapseArms(), fork: undefined, maxSeeds: 6 };
+  expect([1, 10, 19.9, 20.1, 29, 31, 90].map((seconds) => automaticSeedCount(comparison, seconds))).toEqual([
     5, 5, 2, 1, 1, 0, 0,
   ]);
-  expect(moreSeedsToTrain({ ...comparison, seeds: 1 }, 1)).toBe(0);
-  expect(moreSeedsToTrain({ title: '', arms: maskArms(), fork: undefined }, 1)).toBe(0); // six were asked for
+  expect(automaticSeedCount({ ...comparison, maxSeeds: 1 }, 1)).toBe(0);
+  expect(automaticSeedCount({ title: '', arms: maskArms(), fork: undefined }, 1)).toBe(0); // six were asked for
 });
 
 test('a knob is flipped to its other word, or doubled within its range', () => {
   const config = parseConfig();
-  expect(flipped('lossMask', config)).toBe('off');
-  expect(flipped('learningRate', { ...config, learningRate: 0.001 })).toBe(0.002);
-  expect(flipped('clipLow', { ...config, clipLow: 1 })).toBe(0.5);
+  expect(suggestedValue('lossMask', config)).toBe('off');
+  expect(suggestedValue('learningRate', { ...config, learningRate: 0.001 })).toBe(0.002);
+  expect(suggestedValue('clipLow', { ...config, clipLow: 1 })).toBe(0.5);
 });
 
 test('the kernels of a run are kept with it, and a record with anything odd in their place is not read', () => {
   const kernels = { set: 'workgroup', why: 'measured' };
-  const run = bareRun({
+  const run = runWithDefaults({
     ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', backend: { kind: 'gpu', adapter: 'x' } },
     ...{ begun: parseConfig(), update: 50, kernels },
   });
-  expect(readRun(textOf(run))).toMatchObject({ kernels, backend: { kind: 'gpu', adapter: 'x' } });
+  expect(readRun(runText(run))).toMatchObject({ kernels, backend: { kind: 'gpu', adapter: 'x' } });
   for (const odd of [null, 3, 'workgroup', { products: 7 }]) {
-    const fields = JSON.parse(textOf(run)) as Record<string, unknown>;
+    const fields = JSON.parse(runText(run)) as Record<string, unknown>;
     delete fields['sum']; // as of an older page
     expect(readRun(JSON.stringify(fields))).not.toBeNull();
     expect(readRun(JSON.stringify({ ...fields, kernels: odd }))).toBeNull();
@@ -265,26 +281,26 @@ test('the kernels of a run are kept with it, and a record with anything odd in t
 });
 
 test('a curve is named by its arm, while it trains and once it is kept; other runs by their number', () => {
-  const run = bareRun({ id: 2, name: 'Masks: both masks off', arm: 'both masks off', started: '2026-11-21T00:00:00Z', begun: parseConfig(), update: 50 }); // prettier-ignore
-  expect(nameOf({ ...run, id: 0 })).toBe('both masks off');
-  expect(nameOf(readRun(textOf(run))!)).toBe('both masks off');
+  const run = runWithDefaults({ id: 2, name: 'Masks: both masks off', arm: 'both masks off', started: '2026-11-21T00:00:00Z', begun: parseConfig(), update: 50 }); // prettier-ignore
+  expect(chartName({ ...run, id: 0 })).toBe('both masks off');
+  expect(chartName(readRun(runText(run))!)).toBe('both masks off');
   const { arm: label, ...alone } = run;
   expect(label).toBeDefined();
-  expect(nameOf(readRun(textOf(alone))!)).toBe('#2');
-  const fields = JSON.parse(textOf(run)) as Record<string, unknown>;
+  expect(chartName(readRun(runText(alone))!)).toBe('#2');
+  const fields = JSON.parse(runText(run)) as Record<string, unknown>;
   delete fields['sum'];
   expect(readRun(JSON.stringify({ ...fields, arm: 3 }))).toBeNull();
 });
 
 test('a fork is kept with its run', () => {
-  const run = bareRun({
+  const run = runWithDefaults({
     ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', begun: parseConfig(), update: 50 },
     fork: { run: 1, update: 10 },
   });
-  expect(readRun(textOf(run))?.fork).toEqual({ run: 1, update: 10 });
+  expect(readRun(runText(run))?.fork).toEqual({ run: 1, update: 10 });
   const { fork, ...alone } = run;
   expect(fork).toBeDefined();
-  expect(readRun(textOf(alone))?.fork).toBeUndefined();
+  expect(readRun(runText(alone))?.fork).toBeUndefined();
 });
 
 test('a run that an older page kept is read: knobs, curves, kernels, fork', () => {
@@ -294,7 +310,7 @@ test('a run that an older page kept is read: knobs, curves, kernels, fork', () =
   expect(run).toMatchObject({ id: 4, update: 5, backend: { kind: 'gpu', adapter: 'llvmpipe' }, fork: { run: 1 } });
   expect([run?.begun.seed, run?.config.seed]).toEqual([9, 9]);
   const series = run?.series.get('rollout/success');
-  expect([series?.smooth, series?.latest, series?.length]).toEqual([0.4, 0.5, 2]);
+  expect([series?.lastSmoothed, series?.lastValue, series?.length]).toEqual([0.4, 0.5, 2]);
 });
 
 test('a comparison’s progress names the arm under way, its seed, and a worker that does not answer', () => {

@@ -1,21 +1,21 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import {
-  addressed,
+  addressPlan,
   choosePreset,
-  edit,
-  fromHash,
-  keepPlanned,
+  editKnobs,
+  configStateFromHash,
+  keepPlannedChanges,
   nearestPreset,
-  noteActing,
-  noteBegun,
-  plannedFor,
+  recordKnobChanges,
+  recordRunStart,
+  plannedChanges,
   presetConfig,
-  undo,
+  undoEdit,
   useConfig,
 } from '../../src/ui/knobs/configStore.ts';
 import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
-import { fromSlider, movedTo, SLIDER_STEPS, toSlider } from '../../src/ui/knobs/scale.ts';
+import { sliderValue, valueAfterSlide, SLIDER_STEPS, sliderPosition } from '../../src/ui/knobs/scale.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {
@@ -23,8 +23,8 @@ beforeEach(() => {
     wanted: defaults,
     applied: null,
     planned: null,
-    past: [],
-    lastEdit: null,
+    undoHistory: [],
+    lastEditedKnob: null,
     preset: 'number-hunt',
   });
 });
@@ -43,36 +43,36 @@ test('nothing is sent that the run could not hold', () => {
 });
 
 test('undo goes back one edit; a dragged slider is one edit', () => {
-  edit({ learningRate: 0.01 });
-  edit({ learningRate: 0.02 });
-  edit({ lossMask: 'off' });
-  expect(undo()).toBe(true);
+  editKnobs({ learningRate: 0.01 });
+  editKnobs({ learningRate: 0.02 });
+  editKnobs({ lossMask: 'off' });
+  expect(undoEdit()).toBe(true);
   expect(useConfig.getState().wanted).toMatchObject({ learningRate: 0.02, lossMask: 'on' });
-  expect(undo()).toBe(true);
+  expect(undoEdit()).toBe(true);
   expect(useConfig.getState().wanted).toEqual(defaults);
-  expect(undo()).toBe(false);
+  expect(undoEdit()).toBe(false);
 });
 
 test('alpha stays twice the rank of adapters while it is that, one of a person’s own stays, and undo takes both back', () => {
-  edit({ adapterRank: 1 });
-  edit({ adapterRank: 16 });
+  editKnobs({ adapterRank: 1 });
+  editKnobs({ adapterRank: 16 });
   expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 16, adapterAlpha: 32 });
-  expect(undo()).toBe(true);
+  expect(undoEdit()).toBe(true);
   expect(useConfig.getState().wanted).toEqual(defaults);
-  edit({ adapterAlpha: 20 });
-  edit({ adapterRank: 4 });
+  editKnobs({ adapterAlpha: 20 });
+  editKnobs({ adapterRank: 4 });
   expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 4, adapterAlpha: 20 });
-  edit({ adapterRank: 10 });
-  edit({ adapterRank: 2, adapterAlpha: 20 }); // both at once, as from an address or a preset
+  editKnobs({ adapterRank: 10 });
+  editKnobs({ adapterRank: 2, adapterAlpha: 20 }); // both at once, as from an address or a preset
   expect(useConfig.getState().wanted).toMatchObject({ adapterRank: 2, adapterAlpha: 20 });
 });
 
 test('a preset brings all its knobs, and undo brings the old ones back', () => {
-  edit({ learningRate: 0.05 });
+  editKnobs({ learningRate: 0.05 });
   choosePreset('multi-hop');
   expect(useConfig.getState().wanted).toEqual(presetConfig('multi-hop'));
   expect(nearestPreset(parseConfig({ ...presetConfig('multi-hop'), learningRate: 0.01 }))).toBe('multi-hop');
-  undo();
+  undoEdit();
   expect(useConfig.getState().wanted.learningRate).toBe(0.05);
 });
 
@@ -84,13 +84,13 @@ test.each([
   { min: 0.001, max: 1000 },
   { min: 1, max: 100000, integer: true },
 ])('a slider over %j reaches both ends and never runs backwards', (range) => {
-  expect(fromSlider(0, range)).toBe(range.min);
-  expect(fromSlider(SLIDER_STEPS, range)).toBe(range.max);
+  expect(sliderValue(0, range)).toBe(range.min);
+  expect(sliderValue(SLIDER_STEPS, range)).toBe(range.max);
   let last = range.min;
   for (let p = 0; p <= SLIDER_STEPS; p++) {
-    const value = fromSlider(p, range);
+    const value = sliderValue(p, range);
     expect(value).toBeGreaterThanOrEqual(last);
-    expect(Math.abs(fromSlider(toSlider(value, range), range) - value)).toBeLessThanOrEqual(
+    expect(Math.abs(sliderValue(sliderPosition(value, range), range) - value)).toBeLessThanOrEqual(
       0.06 * Math.abs(value) + 1e-12,
     );
     last = value;
@@ -107,7 +107,7 @@ test.each([
     let value: number = by > 0 ? range.min : range.max;
     let presses = 0;
     for (; value !== (by > 0 ? range.max : range.min); presses++) {
-      const next = movedTo(toSlider(value, range) + by, value, range);
+      const next = valueAfterSlide(sliderPosition(value, range) + by, value, range);
       expect(Math.sign(next - value), `from ${value}`).toBe(by);
       value = next;
     }
@@ -117,38 +117,38 @@ test.each([
 
 /** The page as a link opens it whose run turns the loss mask off at update 5 and cools down at 9. */
 function openLink() {
-  useConfig.setState(fromHash('#/lab?v=1&changes=5:lossMask:off,9:temperature:0.5'));
-  const { begun, changes } = addressed(useConfig.getState());
-  expect([begun, changes.length]).toEqual([defaults, 2]);
-  noteBegun(begun);
+  useConfig.setState(configStateFromHash('#/lab?v=1&changes=5:lossMask:off,9:temperature:0.5'));
+  const { startConfig, changes } = addressPlan(useConfig.getState());
+  expect([startConfig, changes.length]).toEqual([defaults, 2]);
+  recordRunStart(startConfig);
   return changes;
 }
 
 test('a knob that a link changes on the way changes in the page when the run takes it up, and a fresh run has it back', () => {
   openLink();
-  edit({ learningRate: 0.01 });
-  noteActing({ update: 5, step: 0, changes: { lossMask: 'off' } });
+  editKnobs({ learningRate: 0.01 });
+  recordKnobChanges({ update: 5, step: 0, changes: { lossMask: 'off' } });
   expect(useConfig.getState()).toMatchObject({ wanted: { lossMask: 'off' }, applied: { lossMask: 'off' } });
-  expect(addressed(useConfig.getState()).begun).toEqual({ ...defaults, learningRate: 0.01 });
+  expect(addressPlan(useConfig.getState()).startConfig).toEqual({ ...defaults, learningRate: 0.01 });
   // undo takes back what the reader did, not what the link does
-  undo();
+  undoEdit();
   expect(useConfig.getState()).toMatchObject({ wanted: { lossMask: 'off', learningRate: defaults.learningRate } });
-  const { begun, changes } = addressed(useConfig.getState());
-  noteBegun(begun);
+  const { startConfig, changes } = addressPlan(useConfig.getState());
+  recordRunStart(startConfig);
   expect([useConfig.getState().wanted, changes.length]).toEqual([defaults, 2]);
 });
 
 test('a knob that the reader of a link changes leaves the plan, a preset ends it, a run that goes on keeps it', () => {
   openLink();
-  edit({ lossMask: 'on' });
-  expect(addressed(useConfig.getState()).changes).toEqual([{ update: 9, step: 0, set: { temperature: 0.5 } }]);
-  noteActing({ update: 5, step: 0, changes: { lossMask: 'off' } }); // it was under way already
+  editKnobs({ lossMask: 'on' });
+  expect(addressPlan(useConfig.getState()).changes).toEqual([{ update: 9, step: 0, set: { temperature: 0.5 } }]);
+  recordKnobChanges({ update: 5, step: 0, changes: { lossMask: 'off' } }); // it was under way already
   expect(useConfig.getState().wanted.lossMask).toBe('on');
   choosePreset('multi-hop');
   expect(useConfig.getState().planned).toBeNull();
   const changes = openLink();
-  keepPlanned(defaults, () => edit(defaults));
-  expect(plannedFor(defaults)).toEqual(changes);
-  keepPlanned({ ...defaults, seed: 99 }, () => edit({ ...defaults, seed: 99 }));
+  keepPlannedChanges(defaults, () => editKnobs(defaults));
+  expect(plannedChanges(defaults)).toEqual(changes);
+  keepPlannedChanges({ ...defaults, seed: 99 }, () => editKnobs({ ...defaults, seed: 99 }));
   expect(useConfig.getState().planned).toBeNull();
 });

@@ -1,16 +1,16 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { useEnvironment } from '../../src/ui/environment/environmentStore.ts';
 import { useFacts } from '../../src/ui/knobs/factsStore.ts';
-import { take } from '../../src/ui/shell/dropTakers.ts';
+import { openDropped } from '../../src/ui/shell/dropHandlers.ts';
 import { dismissNotices, useNotices } from '../../src/ui/shell/notices.ts';
 
 beforeEach(() => {
   dismissNotices();
-  useFacts.setState({ facts: null, notes: [], problems: [], dropped: 0 });
+  useFacts.setState({ facts: null, notes: [], problems: [], droppedFiles: 0 });
 });
 
 const drop = (name: string, content: string | Uint8Array<ArrayBuffer>) =>
-  take([{ path: name, file: new File([content], name) }]);
+  openDropped([{ path: name, file: new File([content], name) }]);
 
 test.each([
   ['photo.png', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)],
@@ -23,7 +23,7 @@ test.each([
   expect(said).toContain(`“${name}”`);
   for (const format of ['GGUF', 'safetensors', 'zip', 'JSON Lines', 'Parquet', 'CSV', 'TypeScript'])
     expect(said).toContain(format);
-  expect(useFacts.getState()).toMatchObject({ facts: null, problems: [], dropped: 0 });
+  expect(useFacts.getState()).toMatchObject({ facts: null, problems: [], droppedFiles: 0 });
 });
 
 test('a table is facts whatever is wrong with it, and text where each of its lines is a fact', async () => {

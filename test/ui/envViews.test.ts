@@ -5,7 +5,7 @@ import type { EnvView } from '../../src/domain/envView.ts';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
 import { labelPlaces } from '../../src/ui/drawings/Graph.tsx';
 import { Grid } from '../../src/ui/drawings/Grid.tsx';
-import { Ledger } from '../../src/ui/drawings/Ledger.tsx';
+import { TextDrawing } from '../../src/ui/drawings/TextDrawing.tsx';
 import { Passages } from '../../src/ui/drawings/Passages.tsx';
 import { expertPlay, subject } from '../envs/checker.ts';
 
@@ -67,7 +67,7 @@ describe('the board', () => {
 describe('the ledger', () => {
   it('lists each step of a sum and marks the turn in view', () => {
     const view = viewOf('calculator', 'sum', 4);
-    const html = renderToStaticMarkup(createElement(Ledger, { view, turn: 2 }));
+    const html = renderToStaticMarkup(createElement(TextDrawing, { view, turn: 2 }));
     for (const { text, result } of view.steps) {
       expect(html).toContain(`<span>${text}</span>`);
       expect(html).toContain(`= ${result}</strong>`);
@@ -77,7 +77,7 @@ describe('the ledger', () => {
 
   it('says which arm was chosen and what it paid', () => {
     const view = viewOf('bandit', 'bandit', 4);
-    const html = renderToStaticMarkup(createElement(Ledger, { view, turn: 1 }));
+    const html = renderToStaticMarkup(createElement(TextDrawing, { view, turn: 1 }));
     expect(html).toContain(`<strong>${view.risky}</strong>`);
     expect(html).toMatch(/chosen, paid [01]/);
   });
@@ -136,7 +136,7 @@ describe('the labels of a graph', () => {
     from: { x: from, y: 0 },
     middle: { x: (from + to) / 2, y: 100 },
     to: { x: to, y: 0 },
-    wide: 60,
+    labelWidth: 60,
   });
 
   it('stand at the half of their searches where that is free', () => {

@@ -6,7 +6,7 @@ import { EditorState, type Extension, type Transaction } from '@codemirror/state
 import type { EditorView } from '@codemirror/view';
 import { expect, test, vi } from 'vitest';
 import { continueComment } from '../../src/ui/environment/Editor.tsx';
-import { complete } from '../../src/ui/environment/completions.ts';
+import { completeTypeScript } from '../../src/ui/environment/completions.ts';
 import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
 import { nameAfterClass } from '../../src/ui/environment/templates.ts';
 import { readFile } from '../../src/written/examination.ts';
@@ -18,7 +18,7 @@ function written(marked: string, language: Extension = javascript({ typescript: 
 }
 const offered = (marked: string, explicit = false, isPython = false) => {
   const state = isPython ? written(marked, python()) : written(marked);
-  const found = (isPython ? completePython : complete)(
+  const found = (isPython ? completePython : completeTypeScript)(
     new CompletionContext(state, state.selection.main.head, explicit),
   );
   return (
@@ -43,7 +43,7 @@ test('a file that a busy machine has not read yet is offered the same', () => {
     const state = written('export default class A {\n  static ta|\n}');
     expect(syntaxTree(state).resolveInner(state.selection.main.head, -1).name).not.toBe('PropertyDefinition');
     clock.mockImplementation(() => now);
-    const found = complete(new CompletionContext(state, state.selection.main.head, false));
+    const found = completeTypeScript(new CompletionContext(state, state.selection.main.head, false));
     expect(found?.options.map(({ label }) => label)).toContain('static tasks');
   } finally {
     clock.mockRestore();

@@ -5,22 +5,22 @@ import { expect, test } from 'vitest';
 import { MEMBERS } from '../../src/ui/environment/members.ts';
 import { FIRST_TEMPLATES, TEMPLATES } from '../../src/ui/environment/templates.ts';
 import { checkEnvironment } from '../../src/written/checker.ts';
-import { OWN_METHODS, readDeclaration } from '../../src/written/declaration.ts';
+import { PLAYGROUND_METHODS, readDeclaration } from '../../src/written/declaration.ts';
 import { sandboxOf } from '../written/machine.ts';
 
 test('every environment that ships is a template, with a title and a sentence; the first one is among them', () => {
   const shipped = readdirSync('public/environments').filter((name) => !name.endsWith('.d.ts'));
   expect(TEMPLATES.map(({ file }) => file.name).toSorted()).toEqual(shipped.toSorted());
   expect(shipped).toEqual(expect.arrayContaining(Object.values(FIRST_TEMPLATES)));
-  for (const { title, sentence } of TEMPLATES) {
+  for (const { title, summary } of TEMPLATES) {
     expect(title).toMatch(/^[A-Z][a-z\- ]+$/);
-    expect(sentence).toMatch(/^[A-Z].{10,120}\.$/);
+    expect(summary).toMatch(/^[A-Z].{10,120}\.$/);
   }
 });
 
 test('the editor offers every method that the playground calls', () => {
   const offered = MEMBERS.map(({ label }) => label);
-  expect(offered).toEqual(expect.arrayContaining(OWN_METHODS.filter((name) => name !== 'constructor')));
+  expect(offered).toEqual(expect.arrayContaining(PLAYGROUND_METHODS.filter((name) => name !== 'constructor')));
 });
 
 /** A member as the editor inserts it. */

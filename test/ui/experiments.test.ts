@@ -6,7 +6,7 @@ import { readHash, routeOf } from '../../src/ui/address/hash.ts';
 import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/planAddress.ts';
 import { costOf } from '../../src/ui/experiments/experimentCost.ts';
 import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
-import { load, save } from '../../src/ui/experiments/storage.ts';
+import { loadQueue, saveQueue } from '../../src/ui/experiments/storage.ts';
 
 const KEY = 'rollout-playground-experiments';
 const REQUEST: RunRequest = { experiment: 'ablation', arm: 'ppo-both', seed: 2, updates: 5, backend: 'cpu' };
@@ -52,9 +52,9 @@ describe('the address', () => {
   });
 
   it('of this screen holds no knobs of the lab', () => {
-    const { config, corrections } = readHash('#/experiments?experiment=ablation&seeds=2');
+    const { config, correctedSettings } = readHash('#/experiments?experiment=ablation&seeds=2');
     expect(config).toEqual(parseConfig(PRESETS['number-hunt'].set));
-    expect(corrections).toEqual([]);
+    expect(correctedSettings).toEqual([]);
   });
 
   it('comes back as the same plan and holds only what differs', () => {
@@ -66,11 +66,11 @@ describe('the address', () => {
       updates: 7,
       backend: 'cpu',
     } as const;
-    expect(readPlan(planHash(plan))).toEqual({ plan, corrections: [] });
+    expect(readPlan(planHash(plan))).toEqual({ plan, correctedSettings: [] });
   });
 
   it('is put right where it asks for what is not there, and says so', () => {
-    const { plan, corrections } = readPlan(
+    const { plan, correctedSettings: corrections } = readPlan(
       '#/experiments?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,number-hunt',
     );
     expect(plan).toEqual({ ...defaultPlan('learning'), seeds: 20, arms: ['number-hunt'] });
@@ -88,9 +88,9 @@ describe('the storage', () => {
   };
 
   it('gives back what was saved', () => {
-    expect(load()).toEqual({ stored: { waiting: [], failed: [], results: [], running: false }, problem: null });
-    expect(save(stored)).toBeNull();
-    expect(load()).toEqual({ stored, problem: null });
+    expect(loadQueue()).toEqual({ stored: { waiting: [], failed: [], results: [], running: false }, problem: null });
+    expect(saveQueue(stored)).toBeNull();
+    expect(loadQueue()).toEqual({ stored, problem: null });
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('the storage', () => {
     ['{"version":1,"waiting":[],"failed":[],"results":7,"running":false}', /are damaged/],
   ])('puts %s aside and starts anew', (text, words) => {
     storage.setItem(KEY, text);
-    const { stored: read, problem } = load();
+    const { stored: read, problem } = loadQueue();
     expect(read.results).toEqual([]);
     expect(problem).toMatch(words);
     expect(storage.getItem(`${KEY}-unreadable`)).toBe(text);
@@ -109,7 +109,7 @@ describe('the storage', () => {
   it('leaves out single results and requests that make no sense', () => {
     const bad = [{ ...RESULT, curve: 'x' }, 7, RESULT];
     storage.setItem(KEY, JSON.stringify({ version: 1, ...stored, results: bad, waiting: [{ ...REQUEST, arm: 'x' }] }));
-    const { stored: read, problem } = load();
+    const { stored: read, problem } = loadQueue();
     expect(read.results).toEqual([RESULT]);
     expect(read.waiting).toEqual([]);
     expect(problem).toBe('2 of 3 stored results, 1 of 1 waiting runs could not be read and were left out.');
@@ -117,9 +117,9 @@ describe('the storage', () => {
 
   it('says why it cannot save, and goes on', () => {
     storage.refuses = new DOMException('', 'QuotaExceededError');
-    expect(save(stored)).toMatch(/Not saved: this site’s storage is full/);
+    expect(saveQueue(stored)).toMatch(/Not saved: this site’s storage is full/);
     storage.refuses = new DOMException('', 'SecurityError');
-    expect(save(stored)).toMatch(/Not saved: the browser blocks storage/);
+    expect(saveQueue(stored)).toMatch(/Not saved: the browser blocks storage/);
   });
 });
 
@@ -153,7 +153,7 @@ describe('what runs will cost', () => {
   it('is each run’s own updates times the guess before any was finished', () => {
     const runs = [asked({ updates: 5 }), asked({ updates: 7, seed: 3 })];
     const cost = costOf(runs, [], []);
-    expect(cost).toMatchObject({ updates: 12, measured: false });
+    expect(cost).toMatchObject({ updates: 12, isMeasured: false });
     expect(cost.seconds).toBeCloseTo(12 * guessed, 9);
   });
 
@@ -162,10 +162,10 @@ describe('what runs will cost', () => {
     expect(costOf([asked({ arm, updates: 2 * UPDATES })], [RESULT], [])).toEqual({
       seconds: 2 * RESULT.seconds,
       updates: 2 * UPDATES,
-      measured: true,
+      isMeasured: true,
     });
     const elsewhere = costOf([asked({ arm, updates: UPDATES, backend: 'gpu' })], [RESULT], []);
-    expect(elsewhere).toEqual({ seconds: UPDATES * guessed, updates: UPDATES, measured: false });
+    expect(elsewhere).toEqual({ seconds: UPDATES * guessed, updates: UPDATES, isMeasured: false });
   });
 
   it('of an arm not yet finished here is what was shipped, times how much slower than shipped this machine was', () => {
@@ -175,8 +175,8 @@ describe('what runs will cost', () => {
       { ...RESULT, arm: other, seconds: 10 },
     ];
     const runs = [asked({ arm: other, updates: UPDATES })];
-    expect(costOf(runs, [], shipped)).toEqual({ seconds: 10, updates: UPDATES, measured: false });
-    expect(costOf(runs, [RESULT], shipped)).toMatchObject({ seconds: 30, measured: true });
+    expect(costOf(runs, [], shipped)).toEqual({ seconds: 10, updates: UPDATES, isMeasured: false });
+    expect(costOf(runs, [RESULT], shipped)).toMatchObject({ seconds: 30, isMeasured: true });
   });
 
   it('counts what a preset imitates before its first update', () => {

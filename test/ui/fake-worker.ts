@@ -5,9 +5,9 @@ import { RunHistory } from '../../src/session/history.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate, TEXT_SEED } from './fake-run.ts';
 
 /**
- * A worker that answers as src/worker.ts does but trains nothing: tests of the page run against it where the engine is not
- * the point. `seed` 666 makes it throw after a few updates; 5000 and 10000 make that many in a hurry, the first without batches
- * and with one reward out of line; 64000 makes batches of long texts, one a second.
+ * A worker that answers as src/worker.ts does but trains nothing: tests of the page run against it where the engine is
+ * not the point. `seed` 666 makes it throw after a few updates; 5000 and 10000 make that many in a hurry, the first
+ * without batches and with one reward out of line; 64000 makes batches of long texts, one a second.
  */
 const CRASH_SEED = 666;
 const CRASH_UPDATE = 5;
@@ -39,7 +39,7 @@ function advance(): void {
     if (event.type === 'metrics' && config.seed === LONG_SEEDS[0] && update === SPIKE.update) {
       post({ ...event, values: { ...event.values, 'critic/score/mean': SPIKE.reward } });
     } else if (event.type === 'batch') {
-      history.noteBatch(event.batch, event.config);
+      history.keepBatch(event.batch, event.config);
       post({ ...event, kept: history.updates, bytes: history.bytes });
     } else post(event.type === 'preferences' ? fakePreferences(update, clicks) : event);
   }
@@ -61,7 +61,7 @@ globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
   if (data.type === 'ping') post({ type: 'alive', holds: false });
   if (data.type === 'ping' || data.type === 'live') return;
   if (data.type === 'hold') {
-    history.hold(data.update);
+    history.setShown(data.update);
     return;
   }
   if (data.type === 'ask') {

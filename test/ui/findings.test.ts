@@ -54,20 +54,20 @@ test('a push at the words of the tool is found wherever it is, and only there', 
     (_, i) => i === first,
     () => -0.001,
   );
-  expect(find.pushedWords([arm({ policyWeights: onActions, passes: [] })])).toEqual({
+  expect(find.pushedObservations([arm({ policyWeights: onActions, epochViews: [] })])).toEqual({
     answer: 'none',
     numbers: { words, pushed: 0 },
   });
-  expect(find.pushedWords([arm({ policyWeights: onOne, passes: [] })])).toEqual({
+  expect(find.pushedObservations([arm({ policyWeights: onOne, epochViews: [] })])).toEqual({
     answer: 'some',
     numbers: { words, pushed: 1 },
   });
   // the clip held it at the last pass: it was pushed at the one before
   const none = new Float32Array(example.roles.length);
-  const passes = [{ pass: 1, gradWeights: onOne, policyWeights: onOne, shares: new Float32Array() }];
-  expect(find.pushedWords([arm({ policyWeights: none, passes })]).answer).toBe('some');
+  const epochViews = [{ epoch: 1, gradWeights: onOne, policyWeights: onOne, shares: new Float32Array() }];
+  expect(find.pushedObservations([arm({ policyWeights: none, epochViews })]).answer).toBe('some');
   const roles = example.roles.map((role) => (role === Role.observation ? Role.action : role));
-  expect(find.pushedWords([arm({ roles })]).answer).toBeNull();
+  expect(find.pushedObservations([arm({ roles })]).answer).toBeNull();
 });
 
 test('advantages of a group add up to nothing, and what does not is told apart', () => {
@@ -104,7 +104,8 @@ test('advantages within a rollout: one number for all its actions, or many', () 
 });
 
 test('what a critic explains is compared at both ends of its curve', () => {
-  const explained = (values: readonly number[]) => find.explained([curved({ 'critic/vf_explained_var': values })]);
+  const explained = (values: readonly number[]) =>
+    find.explainedVariance([curved({ 'critic/vf_explained_var': values })]);
   expect(explained([0, 0, 0.03, 0.2, 0.3, 0.3, 0.3])).toEqual({
     answer: 'more',
     numbers: { before: 0.01, after: 0.3 },
@@ -126,11 +127,11 @@ test('two clip ranges are compared over one batch; where neither stops a token n
 
 test('two runs of one seed are told apart only where one number is a quarter above the other', () => {
   const kl = (free: number, held: number) =>
-    find.nearer([curved({ 'actor/kl_loss': [0, free] }), curved({ 'actor/kl_loss': [0, held] })]);
+    find.nearerToReference([curved({ 'actor/kl_loss': [0, free] }), curved({ 'actor/kl_loss': [0, held] })]);
   expect(kl(0.1, 0.01)).toEqual({ answer: 'nearer', numbers: { free: 0.1, held: 0.01 } });
   expect(kl(0.01, 0.1).answer).toBe('further');
   expect(kl(0.1, 0.09).answer).toBeNull();
-  expect(find.nearer([curved({}), curved({})]).answer).toBeNull();
+  expect(find.nearerToReference([curved({}), curved({})]).answer).toBeNull();
   const times = (rollout: number, learn: number) =>
     find.slowerStage([curved({ 'time/rollout': [rollout], 'time/learn': [learn] })]).answer;
   expect([times(1, 2), times(2, 1), times(1, 1.1)]).toEqual(['learn', 'rollout', null]);

@@ -1,30 +1,35 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
-import { fromHash, presetConfig } from '../../src/ui/knobs/configStore.ts';
+import { configStateFromHash, presetConfig } from '../../src/ui/knobs/configStore.ts';
 import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { hashOf, NOTHING_SELECTED, readHash } from '../../src/ui/address/hash.ts';
+import { hashOf, DEFAULT_SELECTION, readHash } from '../../src/ui/address/hash.ts';
 
 const first = { processReward: 0.5, entropyCoef: 0.02, learningRate: 1e-3, updates: 160 };
 
 test('what an address does not name is the first preset’s, which the front page runs', () => {
-  const front = fromHash('').wanted;
+  const front = configStateFromHash('').wanted;
   expect(front).toEqual(presetConfig('number-hunt'));
-  expect(fromHash('#/lab?seed=9').wanted).toEqual({ ...front, seed: 9 });
-  expect(fromHash('#/learn?hide=curves').wanted).toEqual(front);
-  expect(fromHash('#/lab?v=2&groupSize=4').wanted).toEqual({ ...front, groupSize: 4 });
+  expect(configStateFromHash('#/lab?seed=9').wanted).toEqual({ ...front, seed: 9 });
+  expect(configStateFromHash('#/learn?hide=curves').wanted).toEqual(front);
+  expect(configStateFromHash('#/lab?v=2&groupSize=4').wanted).toEqual({ ...front, groupSize: 4 });
 });
 
 test('a preset is named in an address, knobs beside it turn it, and one that is none is told', () => {
   for (const preset of Object.keys(PRESETS) as PresetName[]) {
-    expect(readHash(`#/?preset=${preset}`), preset).toMatchObject({ config: presetConfig(preset), corrections: [] });
-    expect(fromHash(`#/lab?v=1&seed=9&preset=${preset}`)).toMatchObject({
-      ...{ wanted: { ...presetConfig(preset), seed: 9 }, corrections: [] },
+    expect(readHash(`#/?preset=${preset}`), preset).toMatchObject({
+      config: presetConfig(preset),
+      correctedSettings: [],
+    });
+    expect(configStateFromHash(`#/lab?v=1&seed=9&preset=${preset}`)).toMatchObject({
+      ...{ wanted: { ...presetConfig(preset), seed: 9 }, correctedSettings: [] },
     });
   }
-  const { config, corrections } = readHash('#/group?preset=toString');
+  const { config, correctedSettings } = readHash('#/group?preset=toString');
   expect(config).toEqual(presetConfig('number-hunt'));
-  expect(corrections).toEqual([expect.stringMatching(/^preset: toString isn’t one of number-hunt, .*\. Ignored\.$/)]);
+  expect(correctedSettings).toEqual([
+    expect.stringMatching(/^preset: toString isn’t one of number-hunt, .*\. Ignored\.$/),
+  ]);
 });
 
 test('links of the first version keep what they meant: what they do not name is at the fields’ defaults', () => {
@@ -44,39 +49,44 @@ test('an address that the page wrote means the same whichever of the two its rea
   for (const preset of Object.keys(PRESETS) as PresetName[]) {
     const config = { ...presetConfig(preset), seed: 3 };
     const written = hashOf(config);
-    expect(readHash(written), preset).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
+    expect(readHash(written), preset).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
     expect(readHash(written.replace('v=2', 'v=1')).config, preset).toEqual(config);
   }
 });
 
 test('an address comes back as the same knobs', () => {
   const config = parseConfig({ env: 'multi-hop', seed: 4294967295, adamEps: 1e-10, temperature: 0.7, groupSize: 4 });
-  expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
+  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
 });
 
 test('a hostile address is clamped and every correction is listed', () => {
-  const { config, corrections } = readHash(
+  const { config, correctedSettings } = readHash(
     '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc&epochs=2.4&lossMask=maybe',
   );
   expect(config).toEqual({ ...parseConfig({ learningRate: 0.1, epochs: 2 }), groupSize: 1 });
-  expect(corrections).toHaveLength(6);
-  expect(corrections.join('\n')).toContain('learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.');
-  expect(corrections.join('\n')).toContain('foo: no such knob');
-  expect(corrections.join('\n')).toContain('layers: abc isn’t possible');
+  expect(correctedSettings).toHaveLength(6);
+  expect(correctedSettings.join('\n')).toContain(
+    'learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.',
+  );
+  expect(correctedSettings.join('\n')).toContain('foo: no such knob');
+  expect(correctedSettings.join('\n')).toContain('layers: abc isn’t possible');
 });
 
 test('kernels are named in an address by their set; other text is told and left to auto', () => {
   const config = parseConfig({ backend: 'gpu', kernels: 'shared' });
-  expect(readHash(hashOf(config))).toEqual({ config, selected: NOTHING_SELECTED, corrections: [] });
+  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
   for (const gone of ['turbo', 'workgroup+turbo', '']) {
-    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${gone}`);
-    expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/Use one of auto, .*\. Kept/)]]);
+    const { config: read, correctedSettings } = readHash(`#/lab?v=1&kernels=${gone}`);
+    expect([read.kernels, correctedSettings], gone).toEqual([
+      'auto',
+      [expect.stringMatching(/Use one of auto, .*\. Kept/)],
+    ]);
     expect(() => parseConfig({ kernels: gone }), gone).toThrow(/plain, shared/);
   }
 });
 
 test.each(['', '#', '#/', '#/lab', '#/lab?', '#?', '#/lab?v=2', '#/lab?&&'])('%j asks for nothing', (hash) => {
-  expect(readHash(hash)).toEqual({ config: parseConfig(first), selected: NOTHING_SELECTED, corrections: [] });
+  expect(readHash(hash)).toEqual({ config: parseConfig(first), selection: DEFAULT_SELECTION, correctedSettings: [] });
 });
 
 test.each([
@@ -97,13 +107,13 @@ test.each([
   ['#/lab?hide=', ['hide: an empty text can’t be hidden. Use']],
   ['#/lab?%E2%80%AE=1', ['\\u{202e}: no such knob']],
 ])('%j is read without an exception, and what it did not get is told', (hash, told) => {
-  const { corrections } = readHash(hash);
-  expect(corrections).toHaveLength(told.length);
-  for (const [i, part] of told.entries()) expect(corrections[i]).toContain(part);
+  const { correctedSettings } = readHash(hash);
+  expect(correctedSettings).toHaveLength(told.length);
+  for (const [i, part] of told.entries()) expect(correctedSettings[i]).toContain(part);
 });
 
 test('names of Object.prototype are no knobs', () => {
-  expect(readHash('#/lab?v=1&__proto__=1&constructor=2').corrections).toHaveLength(2);
+  expect(readHash('#/lab?v=1&__proto__=1&constructor=2').correctedSettings).toHaveLength(2);
 });
 
 test('what is looked at goes along in the address of every screen, without what is usual', () => {
@@ -115,15 +125,17 @@ test('what is looked at goes along in the address of every screen, without what 
   };
   const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;
   expect(hashOf(config, 'group', selected)).toBe(hash);
-  expect(readHash(hash)).toEqual({ config, selected, corrections: [] });
-  expect(hashOf(config, 'runs', NOTHING_SELECTED)).toBe(`#/runs?v=2&${knobs}`);
+  expect(readHash(hash)).toEqual({ config, selection: selected, correctedSettings: [] });
+  expect(hashOf(config, 'runs', DEFAULT_SELECTION)).toBe(`#/runs?v=2&${knobs}`);
 });
 
 test('a hostile selection is left out, and told', () => {
-  const { selected, corrections } = readHash('#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__');
-  expect(selected).toEqual(NOTHING_SELECTED);
-  expect(corrections).toHaveLength(5);
-  expect(corrections.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
+  const { selection, correctedSettings } = readHash(
+    '#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__',
+  );
+  expect(selection).toEqual(DEFAULT_SELECTION);
+  expect(correctedSettings).toHaveLength(5);
+  expect(correctedSettings.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
 });
 
 test('changes of knobs on the way come back as they were, in the order in which they act', () => {
@@ -133,9 +145,9 @@ test('changes of knobs on the way come back as they were, in the order in which 
     { update: 21, step: 3, set: { learningRate: 3e-4 } },
     { update: 40, step: 0, set: { aggregation: 'seq-mean-token-sum-norm' } },
   ] as const;
-  const hash = hashOf(config, 'lab', NOTHING_SELECTED, '', changes);
+  const hash = hashOf(config, 'lab', DEFAULT_SELECTION, '', changes);
   expect(hash).toContain('changes=21:lossMask:off,21:advantageMask:off,21.3:learningRate:3e-4,40:');
-  expect(readHash(hash)).toEqual({ config, selected: NOTHING_SELECTED, changes, corrections: [] });
+  expect(readHash(hash)).toEqual({ config, selection: DEFAULT_SELECTION, changes, correctedSettings: [] });
   const shuffled = '#/lab?changes=40:temperature:0.5,9.2:topP:0.5,9:topP:0.9,40:topP:0.7';
   expect(readHash(shuffled).changes).toEqual([
     { update: 9, step: 0, set: { topP: 0.9 } },
@@ -152,16 +164,16 @@ test.each([
   ['lossMask', 'lossMask'],
   ['', 'an empty text'],
 ])('changes=%s is left out and told', (text, named) => {
-  const { changes, corrections } = readHash(`#/lab?changes=${text}`);
+  const { changes, correctedSettings } = readHash(`#/lab?changes=${text}`);
   expect(changes).toBeUndefined();
-  expect(corrections).toEqual([expect.stringContaining(named)]);
+  expect(correctedSettings).toEqual([expect.stringContaining(named)]);
 });
 
 test('a changed knob out of its range is set to the nearest value, and told', () => {
-  const { changes, corrections } = readHash('#/lab?changes=21:temperature:99');
+  const { changes, correctedSettings } = readHash('#/lab?changes=21:temperature:99');
   expect(changes).toEqual([{ update: 21, step: 0, set: { temperature: 5 } }]);
-  expect(corrections).toHaveLength(1);
-  expect(readHash(`#/lab?changes=${'5:topP:0.5,'.repeat(3000)}`).corrections).toEqual([
+  expect(correctedSettings).toHaveLength(1);
+  expect(readHash(`#/lab?changes=${'5:topP:0.5,'.repeat(3000)}`).correctedSettings).toEqual([
     expect.stringMatching(/^changes: .*400/),
   ]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { keptText, readKeptText } from '../../src/ui/parts/keptText.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
+import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
 
 const fields = { source: 'x.csv', content: 'Ada,teacher,Ben', left: undefined };
 
@@ -17,21 +17,21 @@ test('text that was kept is read as it was written; an older page wrote it witho
 
 test('every flipped bit of a kept record is noticed: none is read as another record', () => {
   const drawn = { x: [1, 2], mean: [0.25, 0.5], smooth: [0.25, 0.375] };
-  const run = bareRun({
+  const run = runWithDefaults({
     ...{ id: 2, name: 'n', started: '2026-11-21T00:00:00Z', begun: parseConfig({ seed: 9 }) },
     ...{ changes: [{ update: 3, text: 'Seed' }], update: 5, config: parseConfig({ seed: 9, learningRate: 0.01 }) },
-    series: new Map([['rollout/success', Series.drawn(drawn)]]),
+    series: new Map([['rollout/success', Series.fromPlotted(drawn)]]),
   });
-  const text = textOf(run);
+  const text = runText(run);
   const same = readRun(text);
   expect(same).toEqual(run);
-  expect(same?.series.get('rollout/success')?.drawn).toEqual(drawn);
+  expect(same?.series.get('rollout/success')?.plotted).toEqual(drawn);
   const wrong: string[] = [];
   for (let at = 0; at < text.length; at++) {
     for (let bit = 0; bit < 7; bit++) {
       const damaged = text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ (1 << bit)) + text.slice(at + 1);
       const read = readRun(damaged);
-      if (read && textOf(read) !== text) wrong.push(damaged);
+      if (read && runText(read) !== text) wrong.push(damaged);
     }
   }
   expect(wrong).toEqual([]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { lastAddress, noteAddress } from '../../src/ui/address/lastAddress.ts';
+import { lastAddress, storeLastAddress } from '../../src/ui/address/lastAddress.ts';
 
 beforeEach(() => {
   const kept = new Map<string, string>();
@@ -14,16 +14,16 @@ test.each(['', '#', '#/'])(
   'the bare address leads back to the lab as it was left, and nowhere on a first visit: %j',
   (bare) => {
     expect(lastAddress(bare)).toBeNull();
-    noteAddress('#/lab?v=2&seed=5');
+    storeLastAddress('#/lab?v=2&seed=5');
     expect(lastAddress(bare)).toBe('#/lab?v=2&seed=5');
   },
 );
 
 test('an address that says where it leads goes there, and who saw the stage alone has left nothing', () => {
-  noteAddress('#/');
-  noteAddress('#/stage?v=2');
+  storeLastAddress('#/');
+  storeLastAddress('#/stage?v=2');
   expect(lastAddress('#/')).toBeNull();
-  noteAddress('#/update?v=2');
+  storeLastAddress('#/update?v=2');
   for (const hash of ['#/lab', '#/stage', '#/?preset=frozen-lake', '#/learn'])
     expect(lastAddress(hash), hash).toBeNull();
 });

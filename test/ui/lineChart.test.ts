@@ -1,7 +1,7 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { measure } from '../../src/runs/runLog.ts';
+import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/ui/curves/frame.ts';
 import { type Chart, LineChart } from '../../src/ui/curves/LineChart.tsx';
 import type { Plot } from '../../src/ui/curves/plot.ts';
@@ -24,8 +24,8 @@ test('each line is one path, whose run and colour it names; a line without a num
   const svg = markup({
     plot: PLOT,
     lines: [
-      { name: 'course', x, y, colour: 'red', dash: '1 2', run: 7 },
-      { name: 'nothing', x, y: [NaN, NaN, NaN] },
+      { cssClass: 'course', x, y, colour: 'red', dash: '1 2', run: 7 },
+      { cssClass: 'nothing', x, y: [NaN, NaN, NaN] },
     ],
   });
   expect(paths(svg, 'course').map(([, d]) => d)).toEqual(['M10.0 45.0L60.0 5.0L110.0 25.0']);
@@ -41,11 +41,11 @@ test('a chart with words is an image of them; one without is hidden from who lis
 test('a curve with a value of 0 just out of view has a logarithmic chart, and every place on it is a number', () => {
   live.series = new Map();
   for (let update = 1; update <= 40; update++)
-    measure(live.series, update, { 'actor/grad_norm': update < 20 ? 0 : 1 + update / 100 });
+    addMetrics(live.series, update, { 'actor/grad_norm': update < 20 ? 0 : 1 + update / 100 });
   live.flags = [{ update: 25, text: 'Gradient clip 1 → 2' }];
   const frame = frameOf(
     { metric: 'actor/grad_norm', width: 300, height: 100 },
-    { range: { from: 20, to: 40 }, smoothing: 0, log: true },
+    { visibleRange: { from: 20, to: 40 }, smoothing: 0, log: true },
   );
   const svg = markup(frame);
   expect(frame.plot.y.log).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { maskPhrase, maskSentence } from '../../src/ui/knobs/maskSentence.ts';
 import { agentOnly } from '../../src/config/masks.ts';
-import { invariants, judge } from '../../src/ui/knobs/maskChecks.ts';
+import { invariants, checkInvariant } from '../../src/ui/knobs/maskChecks.ts';
 
 const STATES = ['on', 'off'] as const;
 const GROUPS = ['grpo', 'rloo', 'reinforce++-baseline'] as const;
@@ -84,8 +84,8 @@ test('KL in the loss, a reward on an observation and unmasked whitening each mov
 });
 
 test('a number that should be 0 and is not is broken; a 0 where more could be is not', () => {
-  expect(judge({ metric: 'mask/length_mismatch', expected: 'zero' }, 0)).toBe('holds');
-  expect(judge({ metric: 'mask/length_mismatch', expected: 'zero' }, 1)).toBe('broken');
-  expect(judge({ metric: 'mask/observation_weights', expected: 'positive' }, 0)).toBe('none');
-  expect(judge({ metric: 'mask/observation_weights', expected: 'positive' }, 7)).toBe('holds');
+  expect(checkInvariant({ metric: 'mask/length_mismatch', expected: 'zero' }, 0)).toBe('holds');
+  expect(checkInvariant({ metric: 'mask/length_mismatch', expected: 'zero' }, 1)).toBe('broken');
+  expect(checkInvariant({ metric: 'mask/observation_weights', expected: 'positive' }, 0)).toBe('none');
+  expect(checkInvariant({ metric: 'mask/observation_weights', expected: 'positive' }, 7)).toBe('holds');
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { missingTargets, type RunPosition } from '../../src/ui/shell/AddressNotes.tsx';
-import type { Current } from '../../src/ui/run/currentRollout.ts';
+import type { ShownRollout } from '../../src/ui/run/currentRollout.ts';
 import { readRollout } from '../../src/ui/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';
 
-const viewOf = (row: number): Current => ({
+const viewOf = (row: number): ShownRollout => ({
   batch: example,
   episode: example.episodes[row],
   rollout: readRollout(example, exampleVocabulary, row),

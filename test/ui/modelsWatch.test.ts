@@ -31,33 +31,33 @@ afterEach(() => {
 const say = (event: SpeakerEvent) => made.at(-1)?.onmessage?.({ data: event });
 
 test('a worker that is silent for three seconds is overdue until it says something, and Cancel ends it', async () => {
-  const { useModels, lookAt, cancel } = await import('../../src/ui/models/modelStore.ts');
-  lookAt('slow.gguf', []);
-  expect(useModels.getState()).toMatchObject({ looking: 'slow.gguf', overdue: false });
+  const { useModels, readHeaders, cancel } = await import('../../src/ui/models/modelStore.ts');
+  readHeaders('slow.gguf', []);
+  expect(useModels.getState()).toMatchObject({ readingName: 'slow.gguf', overdue: false });
   vi.advanceTimersByTime(2900);
   expect(useModels.getState().overdue).toBe(false);
   vi.advanceTimersByTime(200);
   expect(useModels.getState().overdue).toBe(true);
   cancel();
   expect(made.at(-1)?.terminated).toBe(true);
-  expect(useModels.getState()).toMatchObject({ looking: null, overdue: false, card: null, problem: 'Reading slow.gguf was cancelled.' }); // prettier-ignore
+  expect(useModels.getState()).toMatchObject({ readingName: null, overdue: false, card: null, problem: 'Reading slow.gguf was cancelled.' }); // prettier-ignore
   vi.advanceTimersByTime(60_000);
   expect(useModels.getState().overdue).toBe(false);
 });
 
 test('after that another file is read by a new worker, and one that answers in time is never overdue', async () => {
-  const { useModels, lookAt, stopWriting } = await import('../../src/ui/models/modelStore.ts');
+  const { useModels, readHeaders, stopWriting } = await import('../../src/ui/models/modelStore.ts');
   const before = made.length;
-  lookAt('small.gguf', []);
+  readHeaders('small.gguf', []);
   expect(made).toHaveLength(before + 1);
   for (let i = 0; i < 5; i++) {
     vi.advanceTimersByTime(2000);
-    say({ type: 'loading', bytes: i, of: 5 });
+    say({ type: 'loading', bytes: i, totalBytes: 5 });
     expect(useModels.getState().overdue).toBe(false);
   }
   say({ type: 'refused', name: 'small.gguf', reasons: ['no'] });
   say({ type: 'done' });
   stopWriting(); // is not answered
   vi.advanceTimersByTime(60_000);
-  expect(useModels.getState()).toMatchObject({ looking: null, overdue: false, refused: { reasons: ['no'] } });
+  expect(useModels.getState()).toMatchObject({ readingName: null, overdue: false, refusal: { reasons: ['no'] } });
 });

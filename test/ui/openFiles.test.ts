@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { RESULT_VERSION, resultOf, type RunResult } from '../../src/experiments/runResult.ts';
+import { RESULT_VERSION, resultFromRun, type RunResult } from '../../src/experiments/runResult.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { ProblemError } from '../../src/base/problem.ts';
-import { bareRun } from '../../src/runs/run.ts';
-import { openFiles, useOpened } from '../../src/ui/runs/openFiles.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
+import { openFiles, useOpenedFiles } from '../../src/ui/runs/openFiles.ts';
 import { useRuns } from '../../src/ui/runs/runStore.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
@@ -17,7 +17,7 @@ const MANIFEST = {
   ...{ name: 'Bandit: seed 9', started: '2026-11-23T08:00:00.000Z', begun },
   backend: { kind: 'cpu', adapter: 'WebAssembly SIMD' },
 } as const;
-const HEAD = runLine(bareRun({ id: 0, ...MANIFEST }));
+const HEAD = runLine(runWithDefaults({ id: 0, ...MANIFEST }));
 const LOG = [
   HEAD,
   updateLine(0, { 'eval/success': 0.25 }),
@@ -39,14 +39,14 @@ const points = (at: number, metric: 'rollout/success' | 'eval/success') => {
 
 beforeEach(() => {
   useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] });
-  useOpened.setState({ words: '', problems: [] });
+  useOpenedFiles.setState({ words: '', problems: [] });
 });
 
 test('a log is the run it tells of: its knobs, its backend and every number; a last line that was cut off is left out', () => {
   const run = readLog(`${LOG.slice(0, 4).join('\n')}\n{"kind":"update","upd`, FILE);
   expect(run).toMatchObject({ ...MANIFEST, id: 0, update: 2, checkpoint: null });
   expect(run.series.get('eval/success')?.points.y).toEqual(Float64Array.of(0.25, 1));
-  expect(run.series.get('time/update')?.latest).toBe(0.1);
+  expect(run.series.get('time/update')?.lastValue).toBe(0.1);
   // metrics.jsonl of a saved folder says nothing of knobs: playground.json beside it does
   const bare = '{"update":1,"rollout/success":0.5,"gone/metric":1}\n';
   expect(readLog(bare, FILE)).toMatchObject({ name: 'a.jsonl, knobs unknown', started: FILE.written, update: 1 });
@@ -105,7 +105,7 @@ test('a log, a saved folder and a folder of a sweep open as runs of the list, dr
     placed('out/runs/b.json', JSON.stringify(result('clipHigh=0.2', 1))),
     placed('out/runs/b.json.77.tmp', '{'),
   ]);
-  expect(useOpened.getState()).toEqual({ words: 'Opened 2 runs.', problems: [] });
+  expect(useOpenedFiles.getState()).toEqual({ words: 'Opened 2 runs.', problems: [] });
   const { runs, slots } = useRuns.getState();
   expect(runs.map(({ id, name }) => [id, name])).toEqual([[2, 'clipHigh=0.2, seed 1'], [1, 'Bandit: seed 9']]); // prettier-ignore
   expect(slots.slice(0, 3)).toEqual([1, 2, null]);
@@ -127,12 +127,12 @@ test('the log of a run that the page saves opens again, there and on the command
   const [again] = useRuns.getState().runs;
   expect({ ...again, series: null }).toEqual({ ...run, id: 1, series: null });
   for (const [name, { points: numbers }] of run.series) expect(again?.series.get(name)?.points).toEqual(numbers);
-  expect(resultOf(again!, 'sweep')).toEqual(resultOf(run, 'sweep'));
+  expect(resultFromRun(again!, 'sweep')).toEqual(resultFromRun(run, 'sweep'));
 });
 
 test('an experiment’s numbers are no run: the folder that has its runs is named', async () => {
   await openFiles([placed('ablation.jsonl', `${JSON.stringify(result('ppo-both', 1))}\n`)]);
-  expect(useOpened.getState().problems[0]).toMatch(/^ablation\.jsonl: These are the numbers of an experiment’s table\. Its runs are in the folder of the same name/); // prettier-ignore
+  expect(useOpenedFiles.getState().problems[0]).toMatch(/^ablation\.jsonl: These are the numbers of an experiment’s table\. Its runs are in the folder of the same name/); // prettier-ignore
 });
 
 test('what does not read is told by file; runs that are there keep their place when there is no room', async () => {
@@ -141,21 +141,21 @@ test('what does not read is told by file; runs that are there keep their place w
     placed('x/b.json', '{'),
     placed('x/c.json', '{}'),
   ]);
-  expect(useOpened.getState().problems).toEqual([
+  expect(useOpenedFiles.getState().problems).toEqual([
     expect.stringMatching(/^x\/b\.json: The file isn’t JSON/),
     expect.stringMatching(/^x\/bad\.jsonl: line 2: found update 0 after 1/),
     expect.stringMatching(/^x\/c\.json: This JSON isn’t a result of a sweep/),
   ]);
   await openFiles(Array.from({ length: 30 }, (_, i) => placed(`runs/${i}.json`, JSON.stringify(result(`a=${i}`, i)))));
   expect(useRuns.getState().runs).toHaveLength(24);
-  expect(useOpened.getState().problems).toEqual([
+  expect(useOpenedFiles.getState().problems).toEqual([
     '6 more didn’t fit: the list holds 24 runs. Delete some and open them again.',
   ]);
   const before = useRuns.getState().runs;
   await openFiles([placed('a.jsonl', LOG.join('\n'))]);
   expect(useRuns.getState().runs).toEqual(before);
   await openFiles([placed('picture.png', '')]);
-  expect(useOpened.getState().problems[0]).toMatch(/^No run found in picture\.png\. Choose a log/);
+  expect(useOpenedFiles.getState().problems[0]).toMatch(/^No run found in picture\.png\. Choose a log/);
 });
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */
@@ -167,9 +167,9 @@ class Reading {
     const { id, file } = command;
     const whole = { ...file, file: new Blob([big]) }; // the page's own cannot be read: see below
     void readRunFile(whole).then((read) => {
-      const { run, moved } = sentRun(read);
+      const { run, transferred } = sentRun(read);
       this.onmessage?.({
-        data: structuredClone({ type: 'run' as const, id, read: { run } }, { transfer: [...moved] }),
+        data: structuredClone({ type: 'run' as const, id, read: { run } }, { transfer: [...transferred] }),
       });
     });
   }
@@ -192,13 +192,13 @@ test('a log of more than a MiB is read by a worker: the page converts none of it
   for (const name of ['text', 'arrayBuffer', 'stream'] as const) Object.defineProperty(file, name, { value: refused });
   await openFiles([{ path: 'big.jsonl', file }]);
   vi.unstubAllGlobals();
-  expect(useOpened.getState().problems).toEqual([]);
+  expect(useOpenedFiles.getState().problems).toEqual([]);
   const [run] = useRuns.getState().runs;
   const here = readLog(big, { name: 'big.jsonl', written: MANIFEST.started });
   for (const [name, series] of here.series) {
     const sent = run!.series.get(name)!;
     expect(sent.state).toEqual(series.state);
-    expect([sent.first, sent.last, sent.latest, sent.length, sent.smooth, sent.opening]).toEqual([series.first, series.last, series.latest, series.length, series.smooth, series.opening]); // prettier-ignore
+    expect([sent.firstValue, sent.lastUpdate, sent.lastValue, sent.length, sent.lastSmoothed, sent.openingMean]).toEqual([series.firstValue, series.lastUpdate, series.lastValue, series.length, series.lastSmoothed, series.openingMean]); // prettier-ignore
     for (const each of [sent, series]) each.push(20_001, 0.5); // it could go on
     expect(sent.state).toEqual(series.state);
   }

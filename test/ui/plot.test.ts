@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { endLabels, roomForNames } from '../../src/ui/curves/endLabels.ts';
+import { endLabels, nameMarginWidth } from '../../src/ui/curves/endLabels.ts';
 import {
-  across,
+  xPixel,
   bandPath,
-  down,
+  yPixel,
   labelHeights,
   linePath,
   type Plot,
-  ticksOf,
+  updateTicks,
   updateAt,
 } from '../../src/ui/curves/plot.ts';
 
@@ -31,20 +31,20 @@ test('a band goes along its highest values and back along its lowest', () => {
 
 test('each power of ten takes as much room on a logarithmic scale, and 0 lies far under the plot, but at a place', () => {
   const log: Plot = { ...PLOT, y: { domain: [0.01, 1], log: true } };
-  expect(down(log, 1)).toBeCloseTo(0, 9);
-  expect(down(log, 0.1)).toBeCloseTo(50, 9);
-  expect(down(log, 0.01)).toBeCloseTo(100, 9);
-  expect(down(log, 0)).toBeGreaterThan(10_000);
-  expect(Number.isFinite(down(log, -1))).toBe(true);
+  expect(yPixel(log, 1)).toBeCloseTo(0, 9);
+  expect(yPixel(log, 0.1)).toBeCloseTo(50, 9);
+  expect(yPixel(log, 0.01)).toBeCloseTo(100, 9);
+  expect(yPixel(log, 0)).toBeGreaterThan(10_000);
+  expect(Number.isFinite(yPixel(log, -1))).toBe(true);
 });
 
 test('the update at a place is the one that is drawn there', () => {
-  for (const update of [0, 0.5, 1.25, 2]) expect(updateAt(PLOT, across(PLOT, update))).toBeCloseTo(update, 12);
+  for (const update of [0, 0.5, 1.25, 2]) expect(updateAt(PLOT, xPixel(PLOT, update))).toBeCloseTo(update, 12);
 });
 
 test('an axis names whole updates at both ends and in the middle, each once', () => {
-  expect(ticksOf({ from: 1.5, to: 7.2 })).toEqual([2, 4, 7]);
-  expect(ticksOf({ from: 0, to: 1 })).toEqual([0, 1]);
+  expect(updateTicks({ from: 1.5, to: 7.2 })).toEqual([2, 4, 7]);
+  expect(updateTicks({ from: 0, to: 1 })).toEqual([0, 1]);
 });
 
 test('names of lines move apart in whatever order they come, and up where there is no room below', () => {
@@ -59,16 +59,16 @@ test('names of curves that end at one height stand a line apart beside the plot,
   expect(labels.map(({ text }) => text)).toEqual(['A (on)', 'B (off)', 'C (off)']);
   const heights = labels.map(({ y }) => y).toSorted((a, b) => a - b);
   for (const [i, y] of heights.slice(1).entries()) expect(y - heights[i]!).toBeGreaterThanOrEqual(12);
-  for (const { x, lead } of labels) {
+  for (const { x, leaderPath } of labels) {
     expect(x).toBeGreaterThan(plot.width - plot.right);
-    expect(lead).toMatch(/^M280\.0 100\.0L/);
+    expect(leaderPath).toMatch(/^M280\.0 100\.0L/);
   }
 });
 
 test('the room for names grows with the longest and never takes more than 36 % of a chart; a longer name is cut', () => {
   const names = ['A', 'B (Learning rate 0.003)'];
-  expect(roomForNames(names, 2000)).toBeGreaterThan(roomForNames(['A', 'B'], 2000));
-  expect(roomForNames(names, 300)).toBe(108);
+  expect(nameMarginWidth(names, 2000)).toBeGreaterThan(nameMarginWidth(['A', 'B'], 2000));
+  expect(nameMarginWidth(names, 300)).toBe(108);
   const [, cut] = endLabels(
     names.map((name) => ({ name, x: 100, y: 50 })),
     { ...PLOT, width: 300, right: 108 },

@@ -3,13 +3,13 @@ import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/preferences/Preferences.tsx';
-import { attemptOf, pairOf } from '../../src/ui/preferences/pairs.ts';
+import { rolloutTokensOf, pairOf } from '../../src/ui/preferences/pairs.ts';
 import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
 import { Series } from '../../src/runs/series.ts';
 
 test('an attempt is the row’s own ids and roles, cut at its length', () => {
   for (let row = 0; row < example.rows; row++) {
-    const { tokens, roles } = attemptOf(example, row);
+    const { tokens, roles } = rolloutTokensOf(example, row);
     const from = row * example.length;
     expect(tokens).toHaveLength(example.lengths[row] ?? -1);
     expect(roles).toHaveLength(tokens.length);
@@ -19,7 +19,7 @@ test('an attempt is the row’s own ids and roles, cut at its length', () => {
 });
 
 test('an attempt is a copy: sending it away leaves the batch whole', () => {
-  expect(attemptOf(example, 0).tokens.buffer).not.toBe(example.tokens.buffer);
+  expect(rolloutTokensOf(example, 0).tokens.buffer).not.toBe(example.tokens.buffer);
 });
 
 test('a pair is two different rollouts of one prompt, and all come up in time', () => {
@@ -28,7 +28,9 @@ test('a pair is two different rollouts of one prompt, and all come up in time', 
     const pair = pairOf(example, n);
     if (!pair) throw new Error('the example has different rollouts');
     expect(pair.a.group).toBe(pair.b.group);
-    expect([...attemptOf(example, pair.a.row).tokens]).not.toEqual([...attemptOf(example, pair.b.row).tokens]);
+    expect([...rolloutTokensOf(example, pair.a.row).tokens]).not.toEqual([
+      ...rolloutTokensOf(example, pair.b.row).tokens,
+    ]);
     seen.add(pair.a.row).add(pair.b.row);
   }
   expect(seen.size).toBe(example.rows);

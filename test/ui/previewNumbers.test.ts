@@ -18,10 +18,10 @@ function heldIn(...passes: readonly (readonly number[])[]): BatchView {
   const views = passes.map((held, k) => {
     const weights = new Float32Array(size);
     for (const i of learned) weights[i] = held.includes(i) ? 0 : -0.01;
-    return { pass: k + 1, gradWeights: weights, policyWeights: weights, shares: new Float32Array(example.rows) };
+    return { epoch: k + 1, gradWeights: weights, policyWeights: weights, shares: new Float32Array(example.rows) };
   });
   const { gradWeights, policyWeights } = views.at(-1)!;
-  return { ...example, advantages: new Float32Array(size).fill(1), gradWeights, policyWeights, passes: views };
+  return { ...example, advantages: new Float32Array(size).fill(1), gradWeights, policyWeights, epochViews: views };
 }
 
 const means = (clipFraction: number): ObjectiveMeans => ({
@@ -34,26 +34,26 @@ describe('a clip that is tried', () => {
 
   test('names the tokens that it clips and no longer clips, and how many each epoch clips', () => {
     expect(clipChange(was, would)).toEqual({
-      ...{ of: learned.length, freed: [a, b], caught: [d] },
-      passes: [
-        { pass: 1, was: 0, would: 0 },
-        { pass: 2, was: 3, would: 2 },
+      ...{ tokenCount: learned.length, unclipped: [a, b], newlyClipped: [d] },
+      epochs: [
+        { epoch: 1, clippedBefore: 0, clippedInPreview: 0 },
+        { epoch: 2, clippedBefore: 3, clippedInPreview: 2 },
       ],
     });
   });
 
   test('a token that is held in fewer passes is let through in one of them', () => {
-    const { freed, caught, passes } = clipChange(heldIn([a], [a]), heldIn([], [a]));
-    expect([freed, caught]).toEqual([[a], []]);
-    expect(passes).toEqual([
-      { pass: 1, was: 1, would: 0 },
-      { pass: 2, was: 1, would: 1 },
+    const { unclipped, newlyClipped, epochs } = clipChange(heldIn([a], [a]), heldIn([], [a]));
+    expect([unclipped, newlyClipped]).toEqual([[a], []]);
+    expect(epochs).toEqual([
+      { epoch: 1, clippedBefore: 1, clippedInPreview: 0 },
+      { epoch: 2, clippedBefore: 1, clippedInPreview: 1 },
     ]);
   });
 
   test('is said in counts that add up, each with the pass and the tokens it counts, and leads to just those tokens', () => {
     // the batch itself was pushed at other ratios: nothing of it may be compared
-    const preview: BatchPreview = { batch: would, before: was, was: means(0.015), would: means(0.01) };
+    const preview: BatchPreview = { batch: would, before: was, meansBefore: means(0.015), meansAfter: means(0.01) };
     const { sentence: said, tokens } = previewNumbers({
       batch: heldIn([d], [d]),
       changes: { clipHigh: 0.28 },
@@ -95,7 +95,7 @@ test('advantages of tokens outside the loss are counted apart, and led to last',
 
 test('a token that the clip lets through in two passes is one token, and is said to be', () => {
   const before = heldIn([a], [a, c]);
-  const preview: BatchPreview = { batch: heldIn([], [c]), before, was: means(0.015), would: means(0.01) };
+  const preview: BatchPreview = { batch: heldIn([], [c]), before, meansBefore: means(0.015), meansAfter: means(0.01) };
   const { sentence: said, tokens } = previewNumbers({ batch: before, changes: { clipHigh: 0.28 }, preview });
   expect(said).toMatch(/^1 token no longer clipped \(each counted once.*\)\. Clipped: 1 → 0 in epoch 1, 2 → 1/);
   expect(tokens).toEqual([a]);
@@ -103,7 +103,7 @@ test('a token that the clip lets through in two passes is one token, and is said
 
 test('a channel without numbers says why and what would give them; one that has them says nothing', () => {
   const of = (set: Readonly<Record<string, unknown>>, batch = example) =>
-    whyNotMeasured({ batch, config: parseConfig(set), row: 0, moved: null }, 'kl');
+    whyNotMeasured({ batch, config: parseConfig(set), row: 0, logprobsAroundUpdate: null }, 'kl');
   expect(of({})).toBe(
     'Not computed: KL β and KL in reward β are 0, so nothing is compared with the reference. Set KL β above 0.',
   );
@@ -111,10 +111,12 @@ test('a channel without numbers says why and what would give them; one that has 
   expect(of({ klRewardCoef: 0.1 })).toBeNull();
   expect(of({ klCoef: 0.1 }, { ...example, unscored: ['refLogprobs'] })).toMatch(/Not recorded/);
   const value = (set: Readonly<Record<string, unknown>>) =>
-    whyNotMeasured({ batch: example, config: parseConfig(set), row: 0, moved: null }, 'value');
+    whyNotMeasured({ batch: example, config: parseConfig(set), row: 0, logprobsAroundUpdate: null }, 'value');
   expect(value({ estimator: 'grpo' })).toMatch(/grpo uses no critic/);
   expect(value({ estimator: 'gae', critic: 'shared' })).toBeNull();
-  expect(whyNotMeasured({ batch: example, config: parseConfig({}), row: 0, moved: null }, 'advantage')).toBeNull();
+  expect(
+    whyNotMeasured({ batch: example, config: parseConfig({}), row: 0, logprobsAroundUpdate: null }, 'advantage'),
+  ).toBeNull();
 });
 
 test('an advantage turned in sign whose token has no push turns nothing round, and is told apart', () => {
@@ -122,8 +124,8 @@ test('an advantage turned in sign whose token has no push turns nothing round, a
   const flipped = was.advantages.map((each, i) => ([a, b].includes(i) ? -each : each));
   const turned = { ...was, advantages: flipped };
   const weights = was.policyWeights.map((each, i) => (i === b ? -each : each));
-  const [pass] = was.passes ?? [];
-  const would = { ...turned, gradWeights: weights, policyWeights: weights, passes: [{ ...pass!, gradWeights: weights, policyWeights: weights }] }; // prettier-ignore
+  const [pass] = was.epochViews ?? [];
+  const would = { ...turned, gradWeights: weights, policyWeights: weights, epochViews: [{ ...pass!, gradWeights: weights, policyWeights: weights }] }; // prettier-ignore
   const { sentence: said } = previewNumbers({
     batch: was,
     changes: { gamma: 0.5 },

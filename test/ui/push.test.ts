@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { channelValue, type ChannelView, isClippedOnce } from '../../src/ui/rollout/channels.ts';
-import { passFormula, pushes, pushSentence, pushReason } from '../../src/ui/rollout/Inspector.tsx';
-import { hardestObservation } from '../../src/ui/learn/hardestObservation.ts';
+import { channelValue, type ChannelView, isClippedInAnyEpoch } from '../../src/ui/rollout/channels.ts';
+import { epochFormula, pushByEpoch, pushSentence, pushReason } from '../../src/ui/rollout/Inspector.tsx';
+import { hardestPushedObservation } from '../../src/ui/learn/hardestPushedObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 
@@ -13,17 +13,17 @@ const row = Math.floor(at / example.length);
 /** The example with passes in which one token had these gradient weights. */
 function withPasses(weights: readonly (readonly [gradient: number, policy: number])[]): BatchView {
   const passes = weights.map(([gradient, policy], p) => ({
-    pass: p + 1,
+    epoch: p + 1,
     gradWeights: new Float32Array(size).fill(gradient, at, at + 1),
     policyWeights: new Float32Array(size).fill(policy, at, at + 1),
     shares: new Float32Array(example.rows).fill(1 / 300),
   }));
   const { gradWeights, policyWeights } = passes.at(-1)!;
   const advantages = new Float32Array(size).fill(0.93);
-  return { ...example, advantages, gradWeights, policyWeights, passes };
+  return { ...example, advantages, gradWeights, policyWeights, epochViews: passes };
 }
 const gradient = (batch: BatchView) => {
-  const view: ChannelView = { batch, config: null, row, moved: null };
+  const view: ChannelView = { batch, config: null, row, logprobsAroundUpdate: null };
   return channelValue(view, 'gradient', at);
 };
 const W = -0.93 / 300; // what the loss has: its minus is the push
@@ -42,13 +42,13 @@ describe('the channel of pushes', () => {
 
   test('a success with A = +.93 is up', () => {
     expect(gradient(withPasses([[W, W]]))).toBeCloseTo(0.0031, 6);
-    expect(pushSentence(pushes(withPasses([[W, W]]), at))).toBe('▲ This rollout pushed the token up.');
+    expect(pushSentence(pushByEpoch(withPasses([[W, W]]), at))).toBe('▲ This rollout pushed the token up.');
   });
 
   test('it has the sign of the advantage on the hand-made example too, where no passes were kept', () => {
     for (let i = 0; i < size; i++) {
       if (example.lossMask[i] === 0) continue;
-      const value = channelValue({ batch: example, config: null, row: 0, moved: null }, 'gradient', i);
+      const value = channelValue({ batch: example, config: null, row: 0, logprobsAroundUpdate: null }, 'gradient', i);
       expect(Math.sign(value ?? NaN)).toBe(Math.sign(example.advantages[i]!));
     }
   });
@@ -59,9 +59,11 @@ describe('the channel of pushes', () => {
       [0, 0],
     ]);
     expect(gradient(batch)).toBeCloseTo(0.0031, 6);
-    expect(isClippedOnce(batch, at)).toBe(true);
-    expect(pushSentence(pushes(batch, at))).toBe('▲ This rollout pushed the token up in epoch 1; clipped in epoch 2.');
-    expect(pushes(batch, at).map((pass) => passFormula(pass, 0.93))).toEqual([
+    expect(isClippedInAnyEpoch(batch, at)).toBe(true);
+    expect(pushSentence(pushByEpoch(batch, at))).toBe(
+      '▲ This rollout pushed the token up in epoch 1; clipped in epoch 2.',
+    );
+    expect(pushByEpoch(batch, at).map((pass) => epochFormula(pass, 0.93))).toEqual([
       '+0.93 × 1 × 1/300 = +0.0031',
       'clipped, its ratio is above 1 + ε₊: 0',
     ]);
@@ -69,10 +71,10 @@ describe('the channel of pushes', () => {
 
   test('clipped in all epochs, without an advantage, and pulled by KL alone are told apart', () => {
     const nothing = withPasses([[0, 0]]);
-    expect(pushSentence(pushes(nothing, at))).toBe('In the loss, but not pushed: clipped.');
-    expect(pushSentence(pushes({ ...nothing, advantages: new Float32Array(size) }, at))).toContain('no advantage');
-    const kl = pushes(withPasses([[0.001, 0]]), at);
-    expect(kl.map((pass) => passFormula(pass, 0.93))).toEqual([
+    expect(pushSentence(pushByEpoch(nothing, at))).toBe('In the loss, but not pushed: clipped.');
+    expect(pushSentence(pushByEpoch({ ...nothing, advantages: new Float32Array(size) }, at))).toContain('no advantage');
+    const kl = pushByEpoch(withPasses([[0.001, 0]]), at);
+    expect(kl.map((pass) => epochFormula(pass, 0.93))).toEqual([
       'clipped, its ratio is above 1 + ε₊: 0 −0.001 by KL = −0.001',
     ]);
   });
@@ -82,22 +84,22 @@ describe('the channel of pushes', () => {
       [W, W],
       [-W / 2, W / 2],
     ]);
-    expect(pushSentence(pushes(batch, at))).toBe(
+    expect(pushSentence(pushByEpoch(batch, at))).toBe(
       '▲ This rollout pushed the token up (both epochs); the epochs pushed in opposite directions.',
     );
   });
 
   test('the recorded batch says that it knows only the last epoch', () => {
-    const [only] = pushes(example, at);
-    expect(only).toMatchObject({ pass: 0, ratio: null });
+    const [only] = pushByEpoch(example, at);
+    expect(only).toMatchObject({ epoch: 0, ratio: null });
     expect(pushSentence([{ ...only!, clipped: true, push: 0 }])).toContain('in the last epoch');
   });
 });
 
 test('the word of the tool that was pushed hardest is found, and none where none was pushed', () => {
-  expect(hardestObservation(example)).toBe(-1);
+  expect(hardestPushedObservation(example)).toBe(-1);
   const gradWeights = example.gradWeights.slice();
   const words = Array.from(example.roles.keys()).filter((i) => example.roles[i] === Role.observation);
   words.forEach((i, k) => (gradWeights[i] = k === 4 ? -0.9 : 0.1));
-  expect(hardestObservation({ ...example, gradWeights })).toBe(words[4]);
+  expect(hardestPushedObservation({ ...example, gradWeights })).toBe(words[4]);
 });

@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { MetricName } from '../../src/domain/metrics.ts';
-import { bareRun } from '../../src/runs/run.ts';
-import { measure } from '../../src/runs/runLog.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
+import { addMetrics } from '../../src/runs/runLog.ts';
 import type { Series } from '../../src/runs/series.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { chartVersion } from '../../src/ui/curves/chartClock.ts';
 import { metricsOf } from '../../src/ui/curves/curves.ts';
 import { captionOf } from '../../src/ui/export/caption.ts';
 import { frameOf } from '../../src/ui/curves/frame.ts';
-import { across } from '../../src/ui/curves/plot.ts';
+import { xPixel } from '../../src/ui/curves/plot.ts';
 import { live, showCurves } from '../../src/ui/run/liveStore.ts';
 import { snapshot } from '../../src/ui/shell/snapshot.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -17,9 +17,9 @@ beforeEach(() => showCurves(new Map()));
 
 function recordedCurve(reward: number) {
   const series = new Map<MetricName, Series>();
-  for (const update of [1, 2, 3]) measure(series, update, { 'critic/score/mean': reward });
+  for (const update of [1, 2, 3]) addMetrics(series, update, { 'critic/score/mean': reward });
   const begun = parseConfig({ seed: 4 });
-  const run = bareRun({ id: 0, name: `of ${reward}`, started: '2026-11-24T00:00:00Z', begun, series });
+  const run = runWithDefaults({ id: 0, name: `of ${reward}`, started: '2026-11-24T00:00:00Z', begun, series });
   return { series, run };
 }
 
@@ -36,7 +36,7 @@ test('a picture of a recorded curve says of which recording and seed it is', () 
   const { series, run } = recordedCurve(0.25);
   showCurves(series, run);
   const asked = { metric: 'critic/score/mean', width: 300, height: 100 } as const;
-  const frame = frameOf(asked, { range: null, smoothing: 0.8, log: false });
+  const frame = frameOf(asked, { visibleRange: null, smoothing: 0.8, log: false });
   expect(captionOf('critic/score/mean', frame).notes[0]).toBe('Recording: of 0.25');
   expect(captionOf('critic/score/mean', frame).notes[1]).toContain('seed 4');
 });
@@ -47,14 +47,14 @@ test('curves of a recording are no points of a run', () => {
   expect(snapshot().points).toEqual({ 'critic/score/mean': 3 });
   showCurves(series, run);
   expect(snapshot().points).toEqual({});
-  expect(live.recorded?.name).toBe('of 0.25');
+  expect(live.shownRecording?.name).toBe('of 0.25');
 });
 
 test('the recording of the first preset has a curve for every chart of the overview and of health, in each of its updates, but where it is measured seldom', () => {
   const { series, begun } = shippedRecording();
   for (const name of metricsOf('overview')) expect(series.get(name)?.length, name).toBe(begun.updates);
   for (const name of metricsOf('health')) expect(series.get(name)?.length, name).toBeGreaterThan(30);
-  expect(series.get('baseline/expert')?.first).toBeGreaterThan(0.9);
+  expect(series.get('baseline/expert')?.firstValue).toBeGreaterThan(0.9);
   // of the machine it was recorded on, not of the reader's
   expect(series.has('time/update')).toBe(false);
 });
@@ -62,10 +62,10 @@ test('the recording of the first preset has a curve for every chart of the overv
 test('a chart leaves room for the values and updates that stand beside it, and as much as before where they are short', () => {
   const frameOfValues = (value: number, update: number) => {
     const series = new Map<MetricName, Series>();
-    measure(series, update, { 'actor/ppo_kl': value });
+    addMetrics(series, update, { 'actor/ppo_kl': value });
     showCurves(series);
     const asked = { metric: 'actor/ppo_kl', width: 300, height: 100 } as const;
-    return frameOf(asked, { range: null, smoothing: 0.8, log: false });
+    return frameOf(asked, { visibleRange: null, smoothing: 0.8, log: false });
   };
   const short = frameOfValues(0.5, 9);
   expect(short.plot.left).toBe(42);
@@ -74,5 +74,5 @@ test('a chart leaves room for the values and updates that stand beside it, and a
   expect(long.plot.left).toBeGreaterThanOrEqual(Math.ceil(5 * 0.65 * 10.5) + 8);
   // half of six digits
   expect(long.plot.right).toBe(Math.ceil((6 * 0.65 * 10.5) / 2));
-  expect(across(long.plot, 0)).toBe(long.plot.left);
+  expect(xPixel(long.plot, 0)).toBe(long.plot.left);
 });

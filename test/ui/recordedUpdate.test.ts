@@ -3,7 +3,7 @@ import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
 import { drawnShare } from '../../src/ui/learn/findings.ts';
 import type { Exercise } from '../../src/ui/learn/exercise.ts';
 import { pauseRecordingAt } from '../../src/ui/learn/recordedUpdateView.ts';
-import { play, toBatch, useReplay } from '../../src/ui/replay/player.ts';
+import { play, playBatchFromStart, useReplay } from '../../src/ui/replay/player.ts';
 import { live } from '../../src/ui/run/liveStore.ts';
 import { useSelection } from '../../src/ui/shell/selectionStore.ts';
 import { shippedRecording } from '../shippedRecording.ts';
@@ -14,7 +14,14 @@ const recording = shippedRecording();
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal('requestAnimationFrame', () => 0);
-  useReplay.setState({ recording, preset: 'number-hunt', missing: false, away: false, over: false, at: 0 });
+  useReplay.setState({
+    recording,
+    preset: 'number-hunt',
+    loadFailed: false,
+    knobsDiffer: false,
+    trainingBegan: false,
+    batchIndex: 0,
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -23,11 +30,11 @@ afterEach(() => {
 
 test('what is counted in an exercise on the recording is the same whenever it is opened, and the recording stays there', () => {
   const found = recording.batches.map((_, at) => {
-    toBatch(at);
+    playBatchFromStart(at);
     play();
     const seen = pauseRecordingAt(FIRST);
     vi.advanceTimersByTime(60_000); // a recording that plays on is elsewhere by then
-    expect(useReplay.getState()).toMatchObject({ at: 0, playing: false });
+    expect(useReplay.getState()).toMatchObject({ batchIndex: 0, playing: false });
     expect(useSelection.getState().revealed).toBe(null);
     expect(live.batch).toBe(seen?.batch);
     return drawnShare(seen ? [seen] : []);
@@ -37,19 +44,26 @@ test('what is counted in an exercise on the recording is the same whenever it is
 });
 
 test('nothing is counted where another recording is in view, or a run', () => {
-  for (const other of [{ preset: 'multi-hop' }, { away: true }, { over: true }, { recording: null }] as const) {
-    useReplay.setState({ recording, preset: 'number-hunt', away: false, over: false, ...other });
+  for (const other of [
+    { preset: 'multi-hop' },
+    { knobsDiffer: true },
+    { trainingBegan: true },
+    { recording: null },
+  ] as const) {
+    useReplay.setState({ recording, preset: 'number-hunt', knobsDiffer: false, trainingBegan: false, ...other });
     expect(pauseRecordingAt(FIRST)).toBe(null);
   }
 });
 
 test('every exercise has something to train or to read, and what it reads of a recording is there', () => {
   for (const { exercises } of CHAPTERS) {
-    for (const { id, arms, shipped, reads } of exercises as readonly Exercise[]) {
-      expect([arms.length > 0, shipped !== undefined, reads !== undefined].filter(Boolean), id).toHaveLength(1);
-      if (!reads) continue;
-      const updates = shippedRecording(reads.preset).batches.map(({ batch }) => batch.update);
-      expect(updates, id).toContain(reads.update);
+    for (const { id, arms, shipped, recordedUpdate } of exercises as readonly Exercise[]) {
+      expect([arms.length > 0, shipped !== undefined, recordedUpdate !== undefined].filter(Boolean), id).toHaveLength(
+        1,
+      );
+      if (!recordedUpdate) continue;
+      const updates = shippedRecording(recordedUpdate.preset).batches.map(({ batch }) => batch.update);
+      expect(updates, id).toContain(recordedUpdate.update);
     }
   }
 });

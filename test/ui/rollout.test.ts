@@ -79,11 +79,13 @@ test('a channel says nothing of tokens it does not apply to, and they do not str
   const outside = example.lossMask.indexOf(0);
   advantages[outside] = 1000;
   const batch = { ...example, advantages };
-  expect(channelValue({ batch, config: null, row: 0, moved: null }, 'advantage', outside)).toBeUndefined();
-  expect(channelScale({ batch, config: null, row: 0, moved: null }, 'advantage')).toBeLessThan(2);
+  expect(
+    channelValue({ batch, config: null, row: 0, logprobsAroundUpdate: null }, 'advantage', outside),
+  ).toBeUndefined();
+  expect(channelScale({ batch, config: null, row: 0, logprobsAroundUpdate: null }, 'advantage')).toBeLessThan(2);
   advantages[example.lossMask.indexOf(1)] = NaN;
   expect(
-    channelValue({ batch, config: null, row: 0, moved: null }, 'advantage', example.lossMask.indexOf(1)),
+    channelValue({ batch, config: null, row: 0, logprobsAroundUpdate: null }, 'advantage', example.lossMask.indexOf(1)),
   ).toBeUndefined();
 });
 

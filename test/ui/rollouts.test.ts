@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { columnsOf } from '../../src/rollouts/columns.ts';
-import type { Opened } from '../../src/rollouts/library.ts';
+import type { OpenProgress } from '../../src/rollouts/library.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { NO_FILTER } from '../../src/rollouts/select.ts';
-import { bareRecord } from '../../src/rollouts/rolloutRecord.ts';
+import { recordWithDefaults } from '../../src/rollouts/rolloutRecord.ts';
 import {
   areReadable,
   closeFiles,
@@ -45,15 +45,15 @@ const say = (event: ReaderEvent) => worker().onmessage?.({ data: event });
 const newest = <K extends ReaderCommand['type']>(type: K) =>
   worker().asked.findLast((command) => command.type === type) as Extract<ReaderCommand, { type: K }>;
 const FILE = { path: '1.jsonl', file: new Blob(['{}']) };
-const record = bareRecord({ id: 'a', reward: 1 });
+const record = recordWithDefaults({ id: 'a', reward: 1 });
 
 /** What the reader tells of `rows` rollouts. */
-const opened = (rows: number): Opened => ({
+const opened = (rows: number): OpenProgress => ({
   block: columnsOf(
     Array.from({ length: rows }, () => ({ record, file: 0 })),
     () => -1,
   ),
-  ...{ groups: [], problems: [], files: [], bytes: 1, of: 2 },
+  ...{ groups: [], problems: [], files: [], bytes: 1, totalBytes: 2 },
 });
 
 /** Opens a file and has the reader tell of `rows` rollouts in it. */
@@ -86,11 +86,11 @@ test('a search that fails ends, and says why; so does opening; one that is given
   const given = newest('search').id;
   search('second');
   const wanted = newest('search').id;
-  say({ type: 'failed', of: 'search', id: given, message: 'too late' });
+  say({ type: 'failed', command: 'search', id: given, message: 'too late' });
   expect(useRollouts.getState()).toMatchObject({ searched: 0, failed: '' });
-  say({ type: 'failed', of: 'search', id: wanted, message: 'the file is gone' });
+  say({ type: 'failed', command: 'search', id: wanted, message: 'the file is gone' });
   expect(useRollouts.getState()).toMatchObject({ searched: 1, failed: 'Searching stopped: the file is gone' });
-  say({ type: 'failed', of: 'open', id, message: 'no memory' });
+  say({ type: 'failed', command: 'open', id, message: 'no memory' });
   expect(useRollouts.getState()).toMatchObject({ reading: null, failed: 'Reading stopped: no memory' });
 });
 
@@ -143,18 +143,18 @@ test('splitting by another pattern keeps filter, order, words and the rollout in
   useRollouts.setState({ filter, order, row: 2 });
   search('word');
   say({ type: 'found', id: newest('search').id, rows: [2], share: 1 });
-  const before = useRollouts.getState().opened;
+  const before = useRollouts.getState().openingId;
   setPattern({ ...DEFAULT_PATTERN, call: ['do'] });
   expect(newest('open').pattern.call).toEqual(['do']);
-  expect(useRollouts.getState()).toMatchObject({ filter, order, row: 2, words: 'word' });
+  expect(useRollouts.getState()).toMatchObject({ filter, order, row: 2, searchText: 'word' });
   expect(useRollouts.getState().hits).toEqual(new Set([2]));
   const again = newest('open').id;
   say({ type: 'opened', id: again, opened: opened(3) });
   say({ type: 'idle', id: again, stopped: false });
   expect(newest('search').words).toBe('word'); // what was searched for while rows were missing is searched for again
   openFiles([FILE]);
-  expect(useRollouts.getState()).toMatchObject({ filter: NO_FILTER, order, row: null, words: '', hits: null });
-  expect(useRollouts.getState().opened).toBeGreaterThan(before); // what was typed is keyed by it
+  expect(useRollouts.getState()).toMatchObject({ filter: NO_FILTER, order, row: null, searchText: '', hits: null });
+  expect(useRollouts.getState().openingId).toBeGreaterThan(before); // what was typed is keyed by it
 });
 
 test('what a search finds is told at once and at its end, and between seldom: the list is gone through each time', () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { nodeHost } from '../../src/cli/nodeHost.ts';
-import { runHere, type RunMessage } from '../../src/cli/oneRun.ts';
+import { trainHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { plannedRuns } from '../../src/experiments/experimentPlan.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
-import { resultOf, type RunResult } from '../../src/experiments/runResult.ts';
+import { resultFromRun, type RunResult } from '../../src/experiments/runResult.ts';
 import type { Run } from '../../src/runs/run.ts';
 import { openSession } from '../../src/session/session.ts';
 import { workerHere } from './workerHere.ts';
@@ -18,13 +18,16 @@ let ended: { readonly result: RunResult; readonly weights: string }; // of the c
 let weights: () => Promise<string>; // of the run in the page's worker
 beforeAll(async () => {
   const told: RunMessage[] = [];
-  await runHere(planned, (message) => told.push(message));
+  await trainHere(planned, (message) => told.push(message));
   const done = told.find((message) => message.type === 'done');
   if (!done) throw new Error(`want a log, got ${JSON.stringify(told)}`);
   const session = await openSession(config, await nodeHost(false), () => undefined);
   for await (const event of session.events) if (event.type === 'running' && event.finished) break;
   const file = { path: 'runs/bandit.jsonl', file: new Blob([done.log]), written: '', manifest: null };
-  ended = { result: resultOf(await readRunFile(file), planned.experiment), weights: await session.parametersHash() };
+  ended = {
+    result: resultFromRun(await readRunFile(file), planned.experiment),
+    weights: await session.parametersHash(),
+  };
   session.dispose();
 
   const items = new Map<string, string>();
@@ -39,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => vi.unstubAllGlobals());
 
 /** What a run on the page came to, as if it were the arm of the plan. */
-const resultIn = (run: Run) => resultOf({ ...run, arm: planned.arm, seconds: 1 }, planned.experiment);
+const resultIn = (run: Run) => resultFromRun({ ...run, arm: planned.arm, seconds: 1 }, planned.experiment);
 
 /** A run's numbers as an experiment's table has them, all but its time, and the weights at its end. */
 const numbersOf = async ({ seconds, ...result }: RunResult) => ({
@@ -91,10 +94,10 @@ test('the arm of a lesson ends with the weights that the command line gives it, 
 });
 
 test('the arms of a fork begin with the weights of the run in the lab, and end with those that it would have', async () => {
-  const { begin } = await import('../../src/ui/learn/chapterActions.ts');
+  const { startPreset: begin } = await import('../../src/ui/learn/chapterActions.ts');
   const { useLive } = await import('../../src/ui/run/liveStore.ts');
   const { step } = await import('../../src/ui/run/transport.ts');
-  const { forkRun } = await import('../../src/ui/comparisons/recipes.ts');
+  const { forkRun } = await import('../../src/ui/comparisons/readyComparisons.ts');
   const { useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
   const { run } = useLive.getState();
   begin('bandit', config, false);
@@ -105,7 +108,7 @@ test('the arms of a fork begin with the weights of the run in the lab, and end w
   await forkRun('filterTopP', 0.7, UPDATES - 1); // without a filter this knob changes nothing
   const { results, problem } = useComparison.getState();
   expect(problem).toBe('');
-  expect(results.map(({ checksum, began, run: { update } }) => [checksum, began, update])).toEqual(
+  expect(results.map(({ checksum, startUpdate: began, run: { update } }) => [checksum, began, update])).toEqual(
     [1, 2].map(() => [before, 1, UPDATES]),
   );
   expect(await weights()).toBe(ended.weights);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../src/config/fields.ts';
-import { extended, type TextToken } from '../../src/domain/textSpans.ts';
+import { withTokens, type TextToken } from '../../src/domain/textSpans.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { own } from '../../src/rollouts/ownFormat.ts';
+import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
 import { readRollout } from '../../src/ui/rollout/readRollout.ts';
@@ -21,7 +21,7 @@ test.each([
   expect(new Set(kinds).size).toBeGreaterThan(2);
   const [line = ''] = ownLines({ batch: only(batch), config: DEFAULTS }, vocabulary);
   const reading = { pattern: DEFAULT_PATTERN, wholeNumbers: new Set<string>() };
-  const [record] = own.read(JSON.parse(line) as Readonly<Record<string, unknown>>, reading);
+  const [record] = ownFormat.read(JSON.parse(line) as Readonly<Record<string, unknown>>, reading);
   expect(record?.segments.map(({ turn, kind, from, to }) => [turn, kind, from, to])).toEqual(
     turns.flatMap(({ turn, spans }) =>
       spans.map(({ kind, tokens }) => [turn, kind, tokens[0], (tokens.at(-1) ?? 0) + 1]),
@@ -36,7 +36,7 @@ test('a rollout of text has the same spans in the lab and as a chat', () => {
     const role = Object.values(Role).find((each) => each === LONG.roles[from + t]) ?? Role.pad;
     return { text: word.replaceAll('⏎', '\n'), role, turn: LONG.turns[from + t] ?? 0, special: false };
   });
-  expect(extended([], said).map(({ turn, kind, from: first, count }) => [turn, kind, first, count])).toEqual(
+  expect(withTokens([], said).map(({ turn, kind, from: first, count }) => [turn, kind, first, count])).toEqual(
     turns.flatMap(({ turn, spans }) => spans.map(({ kind, tokens }) => [turn, kind, tokens[0], tokens.length])),
   );
 });

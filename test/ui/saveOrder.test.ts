@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Kept } from '../../src/ui/runs/database.ts';
+import type { StoredSave } from '../../src/ui/runs/database.ts';
 
 /** What the browser's storage does, or refuses to do. */
 const storage = (kept: Map<string, string> | null) => ({
@@ -49,7 +49,7 @@ test('the newest save comes first, whatever the clock said; those of older pages
 test('with a clock set back, the oldest run is the one to forget', async () => {
   // the clock stood at 9,000 s, then at 1,000 s
   const value = (order: number | undefined, savedAt: number) => ({ ...(order !== undefined && { order }), savedAt });
-  const kept: readonly Kept[] = [
+  const kept: readonly StoredSave[] = [
     { slot: 'b', value: value(1, 9_000_000) },
     { slot: 'a', value: value(2, 1_000_000) },
     { slot: 'z', value: value(undefined, 9_500_000) }, // of an older page
@@ -90,7 +90,7 @@ test('with a clock set back, the newest run is offered first', async () => {
   vi.doMock('../../src/ui/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
   vi.doMock('../../src/ui/runs/readSave.ts', () => ({ readSave: (value: unknown) => value }));
   vi.doMock('../../src/ui/runs/saveSlot.ts', () => ({ isFree: () => Promise.resolve(true) }));
-  const { lookForSaved } = await import('../../src/ui/resume/resumeOffers.ts');
+  const { findSavedRuns: lookForSaved } = await import('../../src/ui/resume/resumeOffers.ts');
   const { useRuns } = await import('../../src/ui/runs/runStore.ts');
   await lookForSaved();
   expect(useRuns.getState().offers.map(({ slot }) => slot)).toEqual(['3', '2', '1']);

@@ -3,7 +3,7 @@ import { deserialize } from 'node:v8';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { checksumOf } from '../../src/base/checksum.ts';
-import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import { parseConfig } from '../../src/config/config.ts';
@@ -11,9 +11,9 @@ import { noProgress } from '../../src/domain/progress.ts';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
-import { bareRun, type Run } from '../../src/runs/run.ts';
+import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { readRun, textOf } from '../../src/ui/runs/keptRun.ts';
+import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
 import { readSave } from '../../src/ui/runs/readSave.ts';
 import { saveRecord } from '../../src/ui/runs/saveRecord.ts';
 
@@ -29,7 +29,7 @@ const checkpoint = checkpointOf({
   rewardModel: { network, memory: { pairs: 1, clicks: 2, observed: 3, fits: 4, fitted: pairs, heldOut: pairs, persons: pairs } }, // prettier-ignore
   progress: { ...noProgress(), evaluated: true, update: 2 },
 });
-const run = bareRun({
+const run = runWithDefaults({
   ...{ id: 4, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: { kind: 'gpu', adapter: 'x' }, begun, config },
   ...{ changes: [{ update: 2, text: 'η' }], update: 2, fork: { run: 1, update: 1 }, checkpoint, vocabulary: ['a'] },
   ...{ kernels: { set: 'plain', why: 'asked for' }, solved: new Map([['task', true]]), skipped: 3 },
@@ -96,13 +96,13 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const again = checkpointFiles(read);
     // without the checksums, which are of the former name
     const json = (t: string) => JSON.parse(t, (key, value: unknown) => (key === 'sum' ? undefined : value)) as object;
-    const manifest = json(text(files.get(FILES.manifest)));
-    expect(json(text(again.get(FILES.manifest)))).toEqual(manifest);
+    const manifest = json(text(files.get(FILE_NAMES.manifest)));
+    expect(json(text(again.get(FILE_NAMES.manifest)))).toEqual(manifest);
     const { run: readAgain } = readCheckpointFiles(again) as { readonly run: unknown };
     expect(readAgain).toEqual(read); // so the new checksums are right
-    const others = [...files.keys()].filter((name) => name !== FILES.manifest && name !== FILES.card); // the card’s words may change
+    const others = [...files.keys()].filter((name) => name !== FILE_NAMES.manifest && name !== FILE_NAMES.card); // the card’s words may change
     for (const name of others) expect(Buffer.from(files.get(name)!).equals(again.get(name)!), name).toBe(true);
-    const saved = saveRecord({ run: { ...bareRun(read), series: new Map(Array.from(read.points, ([name, curve]) => [name, Series.of(curve)])) }, order: 1, savedAt: 1 }); // prettier-ignore
+    const saved = saveRecord({ run: { ...runWithDefaults(read), series: new Map(Array.from(read.points, ([name, curve]) => [name, Series.of(curve)])) }, order: 1, savedAt: 1 }); // prettier-ignore
     const kept = json(JSON.stringify(saved.manifest));
     expect(kept).toEqual(manifest); // the browser keeps the same manifest
   });
@@ -112,7 +112,7 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const read = readRun(line.toString());
     const { id, name, started, begun: first, config: now, changes, update, fork } = exported(kind).run;
     expect(read).toMatchObject({ id, name, started, begun: first, config: now, changes, update, fork });
-    expect(read && textOf(read)).toBe(text(line));
+    expect(read && runText(read)).toBe(text(line));
   });
 });
 

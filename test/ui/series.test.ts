@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atMost } from '../../src/runs/buckets.ts';
+import { mergeToCount } from '../../src/runs/buckets.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 
 test('a spike of one point survives any amount of thinning, and positions stay few', () => {
@@ -41,16 +41,16 @@ test('what is not finite is not drawn', () => {
   series.push(1, NaN);
   series.push(2, Infinity);
   expect(series.length).toBe(0);
-  expect(series.latest).toBeUndefined();
+  expect(series.lastValue).toBeUndefined();
 });
 
 test('a narrow chart draws fewer positions, keeps a spike of one point, and counts every point', () => {
   const series = new Series();
   for (let x = 1; x <= 299; x++) series.push(x, x === 123 ? 9 : Math.sin(x));
-  const drawn = atMost(series.buckets, 80);
+  const drawn = mergeToCount(series.buckets, 80);
   expect(drawn.length).toBe(75); // 299 → 150 → 75
   expect(Math.max(...drawn.map((b) => b.max))).toBe(9);
   expect(drawn.reduce((sum, b) => sum + b.count, 0)).toBe(299);
   expect(drawn.at(-1)?.smooth).toBe(series.buckets.at(-1)?.smooth);
-  expect(atMost(series.buckets, 300)).toBe(series.buckets);
+  expect(mergeToCount(series.buckets, 300)).toBe(series.buckets);
 });

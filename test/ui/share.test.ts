@@ -4,14 +4,14 @@ import { rolloutFrames, trainingFrames } from '../../src/ui/share/clipFrames.ts'
 import { duelFrames, duelHeadline } from '../../src/ui/share/duel.ts';
 import { frameSnippet } from '../../src/ui/share/ShareDialog.tsx';
 import { spread } from '../../src/ui/share/ShareClip.tsx';
-import { cardWords, momentOf, upTo } from '../../src/ui/share/moment.ts';
+import { cardWords, momentOf, truncatedMoment } from '../../src/ui/share/moment.ts';
 import { readableAddress } from '../../src/ui/share/sharedAddress.ts';
-import { linesOf } from '../../src/ui/share/CardTokens.tsx';
+import { brokenLines } from '../../src/ui/share/CardTokens.tsx';
 import { isOver } from '../../src/ui/stage/play.ts';
 import { playsOf } from '../../src/ui/stage/recordedTasks.ts';
 import { sidesOf } from '../../src/ui/stage/sides.ts';
 import { readStagePlace, stageSubpath } from '../../src/ui/stage/stagePlace.ts';
-import { panelOf } from '../../src/ui/embed/panels.ts';
+import { embeddedPanel } from '../../src/ui/embed/panels.ts';
 import { siteAddress } from '../../tools/card-plugin.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 import { example, exampleVocabulary } from './example.ts';
@@ -23,10 +23,10 @@ test('a card says how the rollout ended, and success from the first update to th
   const turns = first.episode?.turns;
   const ended = first.episode?.success ? `solved in ${turns} turns` : `not solved in ${turns} turns`;
   expect(cardWords(first, success).headline).toBe(`Update ${example.update}: ${ended}`);
-  expect(cardWords({ ...first, until: 3 }, success).success).toMatch(/16 % → 50 %.*3 updates/);
-  expect(cardWords({ ...first, until: 1 }, success).success).toMatch(/16 %$/);
+  expect(cardWords({ ...first, lastCurveUpdate: 3 }, success).success).toMatch(/16 % → 50 %.*3 updates/);
+  expect(cardWords({ ...first, lastCurveUpdate: 1 }, success).success).toMatch(/16 %$/);
   expect(cardWords(first, { x: [], y: [] }).success).toBe('');
-  expect(cardWords(upTo(first, 5), success).headline).toContain('5 of 23 tokens');
+  expect(cardWords(truncatedMoment(first, 5), success).headline).toContain('5 of 23 tokens');
 });
 
 test('a rollout is filmed token by token, what the tool wrote at once, and its board goes along', () => {
@@ -56,7 +56,7 @@ test('a long rollout is filmed in at most 49 pictures, the last one whole', () =
 test('a training is filmed from its first update to its last, each rollout from its own update on', () => {
   const batches = [10, 60, 160].map((update) => ({ batch: { ...example, update }, config: {} as never }));
   const frames = trainingFrames(batches, exampleVocabulary, 0);
-  const updates = frames.map(({ moment }) => [moment.until, moment.batch.update] as const);
+  const updates = frames.map(({ moment }) => [moment.lastCurveUpdate, moment.batch.update] as const);
   expect(updates[0]).toEqual([10, 10]);
   expect(updates.at(-1)).toEqual([160, 160]);
   for (const [until, update] of updates) expect(update).toBe(until < 60 ? 10 : until < 160 ? 60 : 160);
@@ -77,7 +77,7 @@ test('a clip that is cancelled draws nothing more and rejects', async () => {
 
 test('tokens that have no room on a card are the first, and "…" stands for them', () => {
   const words = Array.from({ length: 10 }, (_, t) => ({ t, text: `w${t}`, width: 30 }));
-  const placed = (most: number) => linesOf(words, 100, 5, most).map((line) => line.map(({ t, x }) => [t, x]));
+  const placed = (most: number) => brokenLines(words, 100, 5, most).map((line) => line.map(({ t, x }) => [t, x]));
   expect(placed(4).map((line) => line.length)).toEqual([3, 3, 3, 1]);
   expect(placed(2)).toEqual([
     [
@@ -100,7 +100,7 @@ test.each([
   ['?embed=toString', null],
   ['', null],
 ])('the address %s asks for the panel %s', (search, panel) => {
-  expect(panelOf(search)).toBe(panel);
+  expect(embeddedPanel(search)).toBe(panel);
 });
 
 test('of many updates the clip takes some, the first and the last among them', () => {
@@ -129,7 +129,7 @@ test('SITE_URL is the address of a folder, or an error names it', () => {
 
 test('a duel is filmed step by step, both agents at the same hidden number, until the slower one is through', () => {
   const recording = shippedRecording();
-  const { before, after } = sidesOf(playsOf(recording, 0), recording, false, { at: null, own: [] });
+  const { before, after } = sidesOf(playsOf(recording, 0), recording, false, { chosenUpdate: null, ownPlays: [] });
   if (!before || !after) throw new Error('the recording follows no task');
   expect([before.update, after.update]).toEqual([0, 160]);
   expect([before.episode.seed, before.episode.success, after.episode.success]).toEqual([
@@ -139,7 +139,9 @@ test('a duel is filmed step by step, both agents at the same hidden number, unti
   ]);
   const frames = duelFrames({ before, after, step: Infinity, toolTrained: false });
   const steps = frames.map(({ moment }) => moment.step);
-  expect(steps).toEqual(Array.from({ length: Math.max(before.ends.length, after.ends.length) + 1 }, (_, step) => step));
+  expect(steps).toEqual(
+    Array.from({ length: Math.max(before.stepEnds.length, after.stepEnds.length) + 1 }, (_, step) => step),
+  );
   const through = frames.map(({ moment: { step } }) => [isOver(before, step), isOver(after, step)].join());
   expect([through[0], through.at(-1)]).toEqual(['false,false', 'true,true']);
   const heads = frames.map(({ moment }) => duelHeadline(moment));
@@ -150,10 +152,10 @@ test('a duel is filmed step by step, both agents at the same hidden number, unti
 });
 
 test.each([
-  [{ task: 0, at: null }, ''],
-  [{ task: 1, at: null }, '2'],
-  [{ task: 0, at: 0 }, '1/0'],
-  [{ task: 2, at: 160 }, '3/160'],
+  [{ task: 0, chosenUpdate: null }, ''],
+  [{ task: 1, chosenUpdate: null }, '2'],
+  [{ task: 0, chosenUpdate: 0 }, '1/0'],
+  [{ task: 2, chosenUpdate: 160 }, '3/160'],
 ])('the stage with %j comes back from its address', (place, text) => {
   expect(stageSubpath(place)).toBe(text);
   expect(readStagePlace(text)).toEqual(place);
@@ -161,6 +163,6 @@ test.each([
 
 test('an address of the stage that can’t be read means the first task and the newest agent', () => {
   for (const text of ['0', 'x/3', '2/', '1/1/1', '-1', '1/-2', '9'.repeat(40)]) {
-    expect(readStagePlace(text), text).toEqual({ task: 0, at: null });
+    expect(readStagePlace(text), text).toEqual({ task: 0, chosenUpdate: null });
   }
 });

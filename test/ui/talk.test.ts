@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Answer, Question } from '../../src/wire/questions.ts';
 import { useLive } from '../../src/ui/run/liveStore.ts';
-import { ask, continueFrom, regenerate, talkWith, useTalk } from '../../src/ui/talk/talkStore.ts';
+import { ask, continueFrom, regenerate, beginTalk, useTalk } from '../../src/ui/talk/talkStore.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 type Asked = Extract<Question, { kind: 'talk' }>;
@@ -29,14 +29,14 @@ async function answerNext(answer?: Answer): Promise<Question> {
 
 function said(): Answer {
   const config = parseConfig();
-  return { kind: 'talk', said: example, config, vocabulary: exampleVocabulary, id: ++branches, judged: true };
+  return { kind: 'talk', batch: example, config, vocabulary: exampleVocabulary, id: ++branches, judged: true };
 }
 
 const talkOf = (asked: Question) => asked as Asked;
 
 /** A talk with run `run`, which has learned nothing yet: one voice. */
 async function open(run: number): Promise<void> {
-  const opened = talkWith(run);
+  const opened = beginTalk(run);
   await answerNext();
   await opened;
 }
@@ -51,12 +51,12 @@ test('another run has been said nothing by, whatever the one before said; words 
   useTalk.setState({ words: ['12'] });
   void ask();
   await answerNext();
-  useTalk.setState({ selected: { voice: 'now', t: 5 }, shown: 3 });
+  useTalk.setState({ selected: { voice: 'now', t: 5 }, shownTokens: 3 });
   expect(useTalk.getState().answers.now).toBeDefined();
-  await talkWith(useTalk.getState().run); // the screen is opened again: the talk goes on
+  await beginTalk(useTalk.getState().run); // the screen is opened again: the talk goes on
   expect(useTalk.getState().answers.now).toBeDefined();
   await open(useTalk.getState().run + 1);
-  expect(useTalk.getState()).toMatchObject({ shown: 0, playing: false, selected: null, words: ['12'] });
+  expect(useTalk.getState()).toMatchObject({ shownTokens: 0, playing: false, selected: null, words: ['12'] });
   expect(useTalk.getState().answers).toEqual({});
   void regenerate(); // of nothing
   expect(waiting).toEqual([]);
@@ -75,7 +75,7 @@ test('what the run before still answers is not taken for what the new one says',
 });
 
 test('each is played on with the task and the environment seed it was asked with, though another was asked in vain since', async () => {
-  useTalk.setState({ by: 'number', seed: 5 });
+  useTalk.setState({ chosenBy: 'number', seed: 5 });
   void ask();
   const first = talkOf(await answerNext());
   useTalk.setState({ seed: 6 });
@@ -84,11 +84,15 @@ test('each is played on with the task and the environment seed it was asked with
   expect(useTalk.getState()).toMatchObject({ asking: false, problem: 'no such task' });
   void continueFrom({ voice: 'now', t: 9 }, 4);
   const onward = talkOf(await answerNext());
-  expect([onward.asked, onward.environmentSeed]).toEqual([{ seed: 5 }, first.environmentSeed]);
+  expect([onward.chosenTask, onward.environmentSeed]).toEqual([{ seed: 5 }, first.environmentSeed]);
   void regenerate();
   const again = talkOf(await answerNext());
-  expect([again.asked, again.environmentSeed, again.script]).toEqual([{ seed: 5 }, first.environmentSeed, []]);
-  expect(again.take).not.toBe(first.take);
+  expect([again.chosenTask, again.environmentSeed, again.agentPrefix]).toEqual([
+    { seed: 5 },
+    first.environmentSeed,
+    [],
+  ]);
+  expect(again.drawIndex).not.toBe(first.drawIndex);
 });
 
 test('no word can be put into a mouth that is speaking; afterwards the word that was chosen is looked at', async () => {
@@ -103,11 +107,11 @@ test('no word can be put into a mouth that is speaking; afterwards the word that
   void continueFrom({ voice: 'now', t }, 4);
   expect(useTalk.getState().asking).toBe(true);
   await answerNext();
-  expect(useTalk.getState()).toMatchObject({ asking: false, shown: 2, selected: { voice: 'now', t } });
+  expect(useTalk.getState()).toMatchObject({ asking: false, shownTokens: 2, selected: { voice: 'now', t } });
 });
 
 test('of two tasks asked one upon the other the later one is shown, in whatever order the answers come', async () => {
-  useTalk.setState({ by: 'number', seed: 1 });
+  useTalk.setState({ chosenBy: 'number', seed: 1 });
   const first = ask();
   await expect.poll(() => waiting.length).toBe(1);
   const early = waiting.shift()!;
@@ -120,7 +124,7 @@ test('of two tasks asked one upon the other the later one is shown, in whatever 
 });
 
 test('the task that was asked before training meets the same draws after it, until other draws are asked for', async () => {
-  useTalk.setState({ by: 'number', seed: 3 });
+  useTalk.setState({ chosenBy: 'number', seed: 3 });
   void ask();
   const before = talkOf(await answerNext());
   expect(before.voice).toBe('now'); // there is only one yet
@@ -130,10 +134,10 @@ test('the task that was asked before training meets the same draws after it, unt
   void ask();
   const [begun, now] = [talkOf(await answerNext()), talkOf(await answerNext())];
   for (const each of [begun, now]) {
-    expect([each.asked, each.environmentSeed, each.take, each.script]).toEqual([
-      before.asked,
+    expect([each.chosenTask, each.environmentSeed, each.drawIndex, each.agentPrefix]).toEqual([
+      before.chosenTask,
       before.environmentSeed,
-      before.take,
+      before.drawIndex,
       [],
     ]);
   }
@@ -141,13 +145,13 @@ test('the task that was asked before training meets the same draws after it, unt
   void regenerate();
   const other = talkOf(await answerNext());
   await answerNext();
-  expect(other.take).not.toBe(before.take);
+  expect(other.drawIndex).not.toBe(before.drawIndex);
   void ask();
-  expect(talkOf(await answerNext()).take).toBe(other.take); // what is on the page is what is asked again
+  expect(talkOf(await answerNext()).drawIndex).toBe(other.drawIndex); // what is on the page is what is asked again
   await answerNext();
   useTalk.setState({ seed: 4 });
   void ask();
   const another = talkOf(await answerNext());
   await answerNext();
-  expect([before.take, other.take]).not.toContain(another.take);
+  expect([before.drawIndex, other.drawIndex]).not.toContain(another.drawIndex);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView, KeptBatch } from '../../src/domain/batch.ts';
-import { extended } from '../../src/domain/textSpans.ts';
+import { withTokens } from '../../src/domain/textSpans.ts';
 import type { Role } from '../../src/domain/tokens.ts';
 import type { Turn } from '../../src/domain/tokenSpans.ts';
-import { own } from '../../src/rollouts/ownFormat.ts';
+import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
@@ -27,11 +27,11 @@ function whole(batch: BatchView): KeptBatch {
   const made = (scale: number) => batch.logprobs.map((value, i) => Math.fround((value - (i % 7)) * scale));
   const policyWeights = made(-0.2).map((value, i) => (i % 5 === 0 ? 0 : value));
   const shares = new Float32Array(batch.rows).fill(1 / 64);
-  const passes = [1, 2].map((pass) => ({ pass, gradWeights: made(pass), policyWeights, shares }));
+  const passes = [1, 2].map((epoch) => ({ epoch, gradWeights: made(epoch), policyWeights, shares }));
   const rewards = batch.rewards.map((value, i) => (i % 11 === 0 ? -0.25 : value));
   const singles = batch.singles.map((_, i) => Number(i % 6 === 0));
   return {
-    batch: { ...batch, values: made(0.3), returns: made(0.1), refLogprobs: made(1.1), policyWeights, passes, rewards, singles }, // prettier-ignore
+    batch: { ...batch, values: made(0.3), returns: made(0.1), refLogprobs: made(1.1), policyWeights, epochViews: passes, rewards, singles }, // prettier-ignore
     config,
   };
 }
@@ -44,7 +44,7 @@ function opened(batch: BatchView, vocabulary: readonly string[]): readonly Rollo
   const records =
     files.get(batch) ??
     ownLines(whole(batch), vocabulary).flatMap((line) =>
-      own.read(JSON.parse(line) as Readonly<Record<string, unknown>>, reading),
+      ownFormat.read(JSON.parse(line) as Readonly<Record<string, unknown>>, reading),
     );
   files.set(batch, records);
   return records;
@@ -91,10 +91,10 @@ test.each(BATCHES)(
 test('a rollout of text has the same spans as a chat, however its tokens come in; what was there stays the same', () => {
   const batch = LONG;
   const tokens = said(batch, longVocabulary, ROW);
-  const chat = chatTurns(extended([], tokens));
+  const chat = chatTurns(withTokens([], tokens));
   expect(spans(chat)).toEqual(spans(readRollout(batch, longVocabulary, ROW).turns));
-  const before = extended([], tokens.slice(0, 300));
-  const after = chatTurns(extended(before, tokens.slice(300)));
+  const before = withTokens([], tokens.slice(0, 300));
+  const after = chatTurns(withTokens(before, tokens.slice(300)));
   expect(after).toEqual(chat);
   const kept = chatTurns(before);
   expect(after[0]).toBe(kept[0]);
@@ -108,8 +108,13 @@ test.each(BATCHES)(
   (_, batch, vocabulary) => {
     const kept = whole(batch);
     const records = opened(batch, vocabulary);
-    const views = records.map((record): ChannelView => ({ ...record.batch!, row: 0, moved: null, opened: true }));
-    const lab: ChannelView = { ...kept, row: ROW, moved: null };
+    const views = records.map((record): ChannelView => ({
+      ...record.batch!,
+      row: 0,
+      logprobsAroundUpdate: null,
+      isFromFile: true,
+    }));
+    const lab: ChannelView = { ...kept, row: ROW, logprobsAroundUpdate: null };
     const rollout = readRollout(kept.batch, vocabulary, ROW);
     const inLab = channelLooks(rollout, lab);
     const inFile = channelLooks(
@@ -119,7 +124,7 @@ test.each(BATCHES)(
     );
     for (const channel of CHANNEL_NAMES) {
       expect(inFile.scale(channel), channel).toBeCloseTo(inLab.scale(channel), 6);
-      const looks = (of: typeof inLab) => rollout.words.map((__, t) => of.of(channel)(t));
+      const looks = (of: typeof inLab) => rollout.words.map((__, t) => of.lookOf(channel)(t));
       expect(looks(inFile), channel).toEqual(looks(inLab));
       const said = rollout.words.filter(
         (__, t) => channelValue(lab, channel, ROW * kept.batch.length + t) !== undefined,
@@ -127,7 +132,7 @@ test.each(BATCHES)(
       // all but the mask, which has no numbers, and the two that ask the weights of the run
       expect(said.length > 0, channel).toBe(!['mask', 'ratio', 'change'].includes(channel));
     }
-    const clipped = rollout.words.filter((__, t) => inFile.of('gradient')(t).clipped);
+    const clipped = rollout.words.filter((__, t) => inFile.lookOf('gradient')(t).clipped);
     expect(clipped.length).toBeGreaterThan(0);
   },
 );
@@ -145,16 +150,16 @@ test('tokens of a file of another program have its words, its kinds and its numb
     { turn: 1, spans: [{ kind: 'action', tokens: [1, 2] }] },
   ]); // prettier-ignore
   const look = recordLooks(other)('value');
-  expect(look(0)).toMatchObject({ word: '#7', kind: 'prompt', fill: { absent: true, value: '–' } });
-  expect(look(2)).toMatchObject({ word: '#9', kind: 'action', fill: { absent: false, down: true, value: '−1' } });
+  expect(look(0)).toMatchObject({ word: '#7', kind: 'prompt', fill: { absent: true, text: '–' } });
+  expect(look(2)).toMatchObject({ word: '#9', kind: 'action', fill: { absent: false, isNegative: true, text: '−1' } });
 });
 
 test('only what a model wrote itself is pressed in a chat; under Surprise the unlikelier is the stronger', () => {
   const batch = LONG;
-  const passages = extended([], said(batch, longVocabulary, ROW));
+  const passages = withTokens([], said(batch, longVocabulary, ROW));
   const own = batch.roles.subarray(ROW * batch.length).indexOf(2);
   const looks = chatLooks(() => passages);
-  expect([looks('none')(0).name, looks('none')(own).fill]).toEqual([undefined, undefined]);
-  expect(looks('none')(own).name).toBe('<tool_call>');
-  expect(looks('surprise')(own).fill).toMatchObject({ ramp: 'sequential', share: 0.5, value: null });
+  expect([looks('none')(0).accessibleName, looks('none')(own).fill]).toEqual([undefined, undefined]);
+  expect(looks('none')(own).accessibleName).toBe('<tool_call>');
+  expect(looks('surprise')(own).fill).toMatchObject({ ramp: 'sequential', strength: 0.5, text: null });
 });

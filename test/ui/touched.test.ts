@@ -6,9 +6,9 @@ import type { BatchView } from '../../src/domain/batch.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
-import { counted } from '../../src/ui/formula/counts.ts';
-import { Mark } from '../../src/ui/formula/mark.ts';
-import { touched, touchedByAny } from '../../src/ui/formula/touchedTokens.ts';
+import { countMarks } from '../../src/ui/formula/counts.ts';
+import { TokenMark } from '../../src/ui/formula/mark.ts';
+import { tokenMarks, combinedMarks } from '../../src/ui/formula/touchedTokens.ts';
 import { example } from './example.ts';
 
 /** Two rows of a hand-made batch, p prompt, a the agent's, s its choices of one, o the environment's; the third was filtered out. */
@@ -32,7 +32,7 @@ const batch: BatchView = {
   refLogprobs: new Float32Array(size).fill(-1.5),
 };
 const base: RunConfig = { ...DEFAULTS, estimator: 'gae', critic: 'shared' };
-const marks = (set: TokenSet, config: RunConfig = base, row = 0) => [...touched({ batch, config, row }, set)];
+const marks = (set: TokenSet, config: RunConfig = base, row = 0) => [...tokenMarks({ batch, config, row }, set)];
 const text = (set: TokenSet, config: RunConfig = base, row = 0) =>
   marks(set, config, row)
     .map((mark) => (mark === 0 ? '.' : '#'))
@@ -79,26 +79,38 @@ describe('the tokens a term touches', () => {
   });
 
   test('the clip’s are those that a kept pass held, on the side on which their ratio had moved', () => {
-    const inLoss = Float32Array.from(touched({ batch, config: base, row: 0 }, 'policy'));
+    const inLoss = Float32Array.from(tokenMarks({ batch, config: base, row: 0 }, 'policy'));
     const held = [3, 14]; // one of A above 0, one below
     const advantages = Float32Array.from(inLoss, (m, i) => (m === 0 ? 0 : i < LENGTH ? 1 : -1));
     const policyWeights = advantages.map((a, i) => (held.includes(i) ? 0 : -a / 10));
     const shares = new Float32Array(3).fill(0.1);
-    const first = { pass: 1, gradWeights: advantages, policyWeights: advantages.map((a) => -a / 10), shares };
+    const first = { epoch: 1, gradWeights: advantages, policyWeights: advantages.map((a) => -a / 10), shares };
     const learned = {
       ...batch,
       lossMask: inLoss,
       advantages,
       policyWeights,
-      passes: [first, { ...first, policyWeights }],
+      epochViews: [first, { ...first, policyWeights }],
     };
     const scene = { batch: learned, config: base, row: 0 };
-    expect(touched(scene, 'clippedHigh').indexOf(Mark.rose)).toBe(3);
-    expect(touched(scene, 'clippedLow').indexOf(Mark.fell)).toBe(14);
-    const both = touchedByAny(scene, ['policy', 'clippedHigh', 'clippedLow']);
-    expect(counted(both, scene.batch, 0)).toEqual({ batch: 11, groups: 2, here: 6, rose: 1, fell: 1 });
-    const own = touchedByAny(scene, ['group']);
-    expect(counted(own, scene.batch, 1)).toEqual({ batch: 6, groups: 1, here: 0, rose: 0, fell: 0 }); // of row 0's group
+    expect(tokenMarks(scene, 'clippedHigh').indexOf(TokenMark.clippedHigh)).toBe(3);
+    expect(tokenMarks(scene, 'clippedLow').indexOf(TokenMark.clippedLow)).toBe(14);
+    const both = combinedMarks(scene, ['policy', 'clippedHigh', 'clippedLow']);
+    expect(countMarks(both, scene.batch, 0)).toEqual({
+      inBatch: 11,
+      groupCount: 2,
+      inRow: 6,
+      clippedHigh: 1,
+      clippedLow: 1,
+    });
+    const own = combinedMarks(scene, ['group']);
+    expect(countMarks(own, scene.batch, 1)).toEqual({
+      inBatch: 6,
+      groupCount: 1,
+      inRow: 0,
+      clippedHigh: 0,
+      clippedLow: 0,
+    }); // of row 0's group
   });
 });
 
@@ -106,7 +118,7 @@ test('every term names tokens that some batch has', () => {
   const config: RunConfig = { ...base, klRewardCoef: 0.1, klCoef: 0.1 };
   const scene = { batch: { ...batch, advantages: new Float32Array(size) }, config, row: 0 };
   const bare = (Object.keys(TERM_LIST) as TermId[]).filter((term) =>
-    touched(scene, TERM_LIST[term].tokens).every((mark) => mark === Mark.none),
+    tokenMarks(scene, TERM_LIST[term].tokens).every((mark) => mark === TokenMark.none),
   );
   expect(bare).toEqual(['clipLow', 'clipHigh', 'dualClip']); // no token of this batch has an advantage
 });

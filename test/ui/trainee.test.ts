@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { sizesInWords, traineeInWords } from '../../src/ui/models/trainee.ts';
+import { sizesInWords, traineeInWords } from '../../src/ui/models/traineeText.ts';
 
-const NOTHING = { parameters: null, vocabulary: null, card: null, name: '' };
+const NOTHING = { parameters: null, vocabulary: null, card: null, checkpointName: '' };
 const words = (knobs: Readonly<Record<string, unknown>>, known: Partial<Parameters<typeof traineeInWords>[1]> = {}) =>
   traineeInWords(parseConfig(knobs), { ...NOTHING, ...known });
 
@@ -32,7 +32,7 @@ describe('what trains here, in words', () => {
         'It trains adapters (LoRA) of rank 4 at the four linear layers of attention of each block, 461 k numbers. The model’s own weights don’t change.',
     });
     expect(words(knobs).model).toBe('a checkpoint that you open under Models');
-    expect(words(knobs, { name: 'SmolLM2.gguf' }).model).toBe('SmolLM2.gguf');
+    expect(words(knobs, { checkpointName: 'SmolLM2.gguf' }).model).toBe('SmolLM2.gguf');
     expect(sizesInWords(parseConfig(knobs))).toBe('a checkpoint, adapters of rank 4');
   });
 });

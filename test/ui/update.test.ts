@@ -37,7 +37,7 @@ describe('the largest changes', () => {
     };
     const flat = new Float32Array(2 * example.length).fill(-1);
     const all = largestChanges(twice, { before: flat, after: flat }, 1000);
-    expect(all.every(({ alike }) => alike === 2)).toBe(true);
+    expect(all.every(({ rolloutCount }) => rolloutCount === 2)).toBe(true);
     expect(all.length).toBe(drawn.filter((i) => i < example.length).length);
   });
 });

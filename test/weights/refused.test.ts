@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { ProblemError } from '../../src/base/problem.ts';
-import { widened } from '../../src/model/weightSource.ts';
+import { readFloat32 } from '../../src/model/weightSource.ts';
 import type { OpenedCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { damage, damaged } from '../damage.ts';
 import { fixture, folderOf } from './fixtures.ts';
@@ -12,7 +12,7 @@ import { fixture, folderOf } from './fixtures.ts';
 async function refusal(open: () => Promise<OpenedCheckpoint>): Promise<string> {
   try {
     const { weights } = await open();
-    for (const tensor of weights.values()) await widened(tensor);
+    for (const tensor of weights.values()) await readFloat32(tensor);
     return '';
   } catch (error) {
     if (error instanceof ProblemError) return error.message;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { erased } from '../../src/written/declaration.ts';
+import { eraseTypes } from '../../src/written/declaration.ts';
 
-const REALM = erased(readFileSync('src/written/python/bareRealm.ts', 'utf8'));
+const REALM = eraseTypes(readFileSync('src/written/python/bareRealm.ts', 'utf8'));
 
 /** What a thread of Node says whose realm was made bare before `program` ran. */
 function saidBy(program: string): Promise<unknown> {

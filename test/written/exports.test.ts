@@ -14,7 +14,7 @@ async function exported(text: string): Promise<ReadonlyMap<string, string>> {
   const sandbox = await openSandbox(machine, declaration);
   const settings = classSettings(sandbox.statics);
   sandbox.dispose();
-  const files = exportFolder({ file: { name: 'mine.ts', text }, declaration, settings, machine });
+  const files = exportFolder({ file: { name: 'mine.ts', text }, declaration, settings, quickjsWasm: machine });
   return new Map(Array.from(files, ([name, bytes]) => [name, new TextDecoder().decode(bytes)]));
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { meteredMachine } from '../../src/written/meteredMachine.ts';
+import { meteredWasm } from '../../src/written/meteredMachine.ts';
 
 const text = (said: string) => [said.length, ...new TextEncoder().encode(said)];
 const section = (id: number, bytes: readonly number[]) => [id, bytes.length, ...bytes];
@@ -26,7 +26,7 @@ const machine = (imported = 'fd_close', instruction = 0x01) => {
 
 function asked(turns: number, copies: number): number {
   let count = 0;
-  const module = new WebAssembly.Module(meteredMachine(machine()));
+  const module = new WebAssembly.Module(meteredWasm(machine()));
   const { exports } = new WebAssembly.Instance(module, { wasi: { fd_close: () => (count++, 0) } });
   (exports['run'] as (turns: number, copies: number) => void)(turns, copies);
   return count;
@@ -41,12 +41,12 @@ test('the host is asked after each million of turns of loops, and copied bytes c
 
 test('QuickJS with its work counted is valid, and a tenth longer at most', () => {
   const whole = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
-  const metered = meteredMachine(whole);
+  const metered = meteredWasm(whole);
   expect(WebAssembly.validate(metered)).toBe(true);
   expect(metered.length / whole.length).toBeLessThan(1.1);
 });
 
 test('a machine that cannot be counted is refused', () => {
-  expect(() => meteredMachine(machine('fd_read'))).toThrow(/fd_close/);
-  expect(() => meteredMachine(machine('fd_close', 0xfe))).toThrow(/instruction 254/);
+  expect(() => meteredWasm(machine('fd_read'))).toThrow(/fd_close/);
+  expect(() => meteredWasm(machine('fd_close', 0xfe))).toThrow(/instruction 254/);
 });

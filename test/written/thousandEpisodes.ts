@@ -1,7 +1,7 @@
 import { checksumOf } from '../../src/base/checksum.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
-import { type Chooser, chancePlayer, EXPERT, playTasks, type TaskOf } from '../../src/written/plays.ts';
+import { type Chooser, chancePlayer, EXPERT, playTasks, type TaskId } from '../../src/written/plays.ts';
 import { openSandbox } from '../../src/written/sandbox.ts';
 
 /** The checksum of a thousand tasks of an environment, all that was said and earned, as its expert and a random player play them; some twice where it has fewer. */
@@ -9,7 +9,7 @@ export async function checksumOfPlays(source: string, machine: BufferSource): Pr
   const declaration = readDeclaration(source);
   const sandbox = await openSandbox(machine, declaration);
   const { tasks, maxTurns } = classSettings(sandbox.statics);
-  const list = Array.from({ length: 1000 }, (_, at): TaskOf => {
+  const list = Array.from({ length: 1000 }, (_, at): TaskId => {
     const split = at % 2 === 0 ? 'train' : 'test';
     return { split, index: (at >> 1) % tasks[split] };
   });

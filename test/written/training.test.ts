@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { WRITTEN_PRESET } from '../../src/config/presets.ts';
-import { FILES } from '../../src/checkpoints/checkpointFolder.ts';
+import { YOUR_ENVIRONMENT_PRESET } from '../../src/config/presets.ts';
+import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import type { EnvironmentFile } from '../../src/domain/environmentFile.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
-import { bareRun } from '../../src/runs/run.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
@@ -30,7 +30,7 @@ const hostFor = (source: string): Host => ({
 
 const config = (seed: number) =>
   parseConfig({
-    ...{ ...WRITTEN_PRESET.set, language: 'text', critic: 'none', imitationSteps: 2, backend: 'cpu', seed },
+    ...{ ...YOUR_ENVIRONMENT_PRESET.set, language: 'text', critic: 'none', imitationSteps: 2, backend: 'cpu', seed },
     ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, prompts: 2, groupSize: 2, evalTasks: 4, updates: 3 },
   });
 
@@ -68,7 +68,7 @@ async function savedAfter(update: number) {
   const session = await open(NUMBERS);
   await trainTo(session, update);
   const checkpoint = await session.checkpoint();
-  const run = bareRun({ id: 0, name: 'mine', started: '2026-01-02T03:04:05.000Z', begun: config(1), update });
+  const run = runWithDefaults({ id: 0, name: 'mine', started: '2026-01-02T03:04:05.000Z', begun: config(1), update });
   return { session, files: checkpointFiles(packedRun({ ...run, environment: FILE, checkpoint })) };
 }
 
@@ -78,7 +78,7 @@ test('a run that is saved with its environment and read again goes on to the wei
   const read = readCheckpointFiles(files);
   if (read.kind !== 'ours') throw new Error('the folder is this project’s');
   expect(read.run.environment).toEqual(FILE);
-  expect(new TextDecoder().decode(files.get(FILES.environment))).toBe(NUMBERS);
+  expect(new TextDecoder().decode(files.get(FILE_NAMES.environment))).toBe(NUMBERS);
   // it has its first weights with it: a changed file would demonstrate otherwise
   const changed = NUMBERS.replace('tool: "guess", arguments: { n: this.hidden }', 'tool: "guess", arguments: { n: 0 }');
   expect(changed).not.toBe(NUMBERS);
@@ -95,10 +95,10 @@ test('a folder whose environment is missing or was changed is refused, and says 
   const { session, files } = await savedAfter(1);
   session.dispose();
   const other = new TextEncoder().encode(`${NUMBERS}//`);
-  expect(() => readCheckpointFiles(new Map([...files, [FILES.environment, other]]))).toThrow(
+  expect(() => readCheckpointFiles(new Map([...files, [FILE_NAMES.environment, other]]))).toThrow(
     /environment\.ts.*checksum/s,
   );
-  expect(() => readCheckpointFiles(new Map([...files].filter(([name]) => name !== FILES.environment)))).toThrow(
+  expect(() => readCheckpointFiles(new Map([...files].filter(([name]) => name !== FILE_NAMES.environment)))).toThrow(
     /environment\.ts.*no such file/s,
   );
 });

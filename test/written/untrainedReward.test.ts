@@ -27,8 +27,8 @@ export default class Choosing {
 const earned = (reward: string) => {
   const file = { name: 'choosing.ts', text: choosing(reward) };
   const { environment } = openWritten(file, {
-    machine: () => Promise.resolve(machine),
-    python: () => {
+    quickjsWasm: () => Promise.resolve(machine),
+    startPython: () => {
       throw new Error('no Python here');
     },
   });

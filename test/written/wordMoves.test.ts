@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Episode, ToolEnv } from '../../src/envs/env.ts';
 import { envSettings } from '../../src/envs/index.ts';
-import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
+import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { textWords, valueWords, wordsValue } from '../../src/written/valueWords.ts';
@@ -67,7 +67,7 @@ describe('a person’s environment in words', () => {
     const draw = random(5, Purpose.evalSample, 0);
     const seen = new Set<string>();
     for (let walk = 0; walk < 200; walk++) {
-      let state = env.reset(walk, settings).state;
+      let state = env.reset(walk, settings).grammarState;
       const ids: number[] = [];
       while (grammar.stop[state] === 0) {
         const legal = env.vocabulary.flatMap((_, id) => {
@@ -105,16 +105,19 @@ describe('a person’s environment in words', () => {
     const table = { env, settings };
     const grammar = env.grammar(true);
     for (let seed = 0; seed < 40; seed++) {
-      for (const player of [expert, demonstrator(0.5, random(seed, Purpose.demonstration, 0))]) {
-        const { taken, written } = playOut(openEpisode(table, { seed, environmentSeed: seed }), player);
+      for (const player of [expertPlayer, demonstrator(0.5, random(seed, Purpose.demonstration, 0))]) {
+        const { finishedTurns: taken, tokens: written } = playToEnd(
+          openEpisode(table, { seed, environmentSeed: seed }),
+          player,
+        );
         expect(taken.every(({ valid }) => valid)).toBe(true);
         expect(written.length).toBeLessThanOrEqual(env.maxTokens);
-        let state = env.reset(seed, settings).state;
+        let state = env.reset(seed, settings).grammarState;
         for (const { token, role } of written) {
           if (role !== Role.action) continue;
           state = grammar.next[state * grammar.vocabulary + token] ?? -1;
           expect(state).toBeGreaterThan(0);
-          if (grammar.stop[state] === 1) ({ state } = env.reset(seed, settings));
+          if (grammar.stop[state] === 1) ({ grammarState: state } = env.reset(seed, settings));
         }
       }
     }
@@ -170,7 +173,11 @@ test('where an episode has more rare words than slots, a demonstration is still 
   const env = await inWords(EVER_NEW);
   const slots = env.vocabulary.filter((word) => /^name\d$/.test(word));
   expect(slots.length).toBeLessThan(5); // the measured tasks have one name each, this one has five
-  const { stop, taken, written } = playOut(openEpisode({ env, settings }, { seed: 950, environmentSeed: 950 }), expert);
+  const {
+    stop,
+    finishedTurns: taken,
+    tokens: written,
+  } = playToEnd(openEpisode({ env, settings }, { seed: 950, environmentSeed: 950 }), expertPlayer);
   expect(stop).toBe('turns');
   expect(taken).toHaveLength(5);
   const calls = wordsIn(

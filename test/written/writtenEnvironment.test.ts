@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { random, Purpose } from '../../src/base/rng.ts';
 import type { Episode, ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
-import { demonstrator, expert, playOut } from '../../src/envs/players.ts';
+import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { openEpisodes } from '../../src/written/openEpisodes.ts';
@@ -96,12 +96,12 @@ describe('an episode of a person’s environment', () => {
 test('the expert solves every task; a demonstrator who is right half the time makes well-formed calls and solves some', () => {
   const table = { env, settings };
   const seeds = Array.from({ length: 40 }, (_, seed) => ({ seed, environmentSeed: seed }));
-  const played = (player: Parameters<typeof playOut>[1]) =>
-    seeds.map((each) => playOut(openEpisode(table, each), player));
-  expect(played(expert).every(({ success }) => success)).toBe(true);
+  const played = (player: Parameters<typeof playToEnd>[1]) =>
+    seeds.map((each) => playToEnd(openEpisode(table, each), player));
+  expect(played(expertPlayer).every(({ success }) => success)).toBe(true);
   const half = played(demonstrator(0.5, random(1, Purpose.demonstration, 0, 0)));
-  const solved = half.filter(({ success, taken }) => success && taken.length === 1).length;
-  expect(half.every(({ taken }) => taken.every(({ valid }) => valid))).toBe(true);
+  const solved = half.filter(({ success, finishedTurns: taken }) => success && taken.length === 1).length;
+  expect(half.every(({ finishedTurns: taken }) => taken.every(({ valid }) => valid))).toBe(true);
   expect(solved).toBeGreaterThan(10); // 22 in the mean: half the time right, else one of ten numbers; σ 3
   expect(solved).toBeLessThan(34);
 });

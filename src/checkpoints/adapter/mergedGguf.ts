@@ -3,16 +3,16 @@ import type { PackedTensor } from '../../formats/packedTensor.ts';
 import { ProblemError } from '../../base/problem.ts';
 import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
-import { ggufName, sourceRow } from '../ggufNames.ts';
+import { ggufName, huggingFaceRow } from '../ggufNames.ts';
 import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
-import { bytesAs, sizeOf, WIDTH } from './mergedWeights.ts';
+import { bytesAs, weightCount, BYTES_PER_NUMBER } from './mergedWeights.ts';
 
 /**
  * ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have.
  */
 const GGML_TYPE: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
-const FILE_TYPE = 'general.file_type';
+const FILE_TYPE_KEY = 'general.file_type';
 /** Metadata keys that are not copied: they say how the original file was packed and split into parts. */
 const PACKING_KEYS = /^(general\.(file_type|quantization_version)$|quantize\.|split\.)/;
 
@@ -32,48 +32,48 @@ export async function mergedGguf(
     const remedy = 'Write the merged model as a folder, and convert that with convert_hf_to_gguf.py of llama.cpp.';
     throw new ProblemError([{ file: name, place: '', got: 'a model that came as a folder', want: 'one that came as a GGUF file', remedy }]); // prettier-ignore
   }
-  const { metadata, places, alignment } = gguf.header;
+  const { metadata, keyRanges, alignment } = gguf.header;
   const pairedRows = metadata.get('general.architecture') === 'llama';
   const modelNames = new Map(Array.from(weights.keys(), (modelName) => [ggufName(modelName), modelName]));
-  const keys: Uint8Array[] = [];
-  for (const [key, [begin, end]] of places) {
-    if (!PACKING_KEYS.test(key)) keys.push(await gguf.source.read(begin, end));
+  const keysToWrite: Uint8Array[] = [];
+  for (const [key, [begin, end]] of keyRanges) {
+    if (!PACKING_KEYS.test(key)) keysToWrite.push(await gguf.source.read(begin, end));
   }
-  keys.push(u32Key(FILE_TYPE, GGML_TYPE[type]));
+  keysToWrite.push(u32Key(FILE_TYPE_KEY, GGML_TYPE[type]));
   const tensors = Array.from(gguf.tensors.values(), (packed) => {
     const modelName = modelNames.get(packed.name);
-    const rowOf = modelName !== undefined && pairedRows ? sourceRow(model, modelName) : undefined;
-    return tensorOf(packed, modelName === undefined ? undefined : weights.get(modelName), type, rowOf);
+    const sourceRow = modelName !== undefined && pairedRows ? huggingFaceRow(model, modelName) : undefined;
+    return mergedTensor(packed, modelName === undefined ? undefined : weights.get(modelName), type, sourceRow);
   });
-  return ggufStream(name, keys, tensors, alignment);
+  return ggufStream(name, keysToWrite, tensors, alignment);
 }
 
 /**
  * A tensor of the new file. Its weights are `stored`, or those of the original file if the model has no tensor of this
  * name.
  */
-function tensorOf(
+function mergedTensor(
   packed: PackedTensor,
   stored = storedTensorOf(packed),
   matrixType: MergedType,
-  rowOf?: (row: number) => number,
+  sourceRow?: (row: number) => number,
 ): GgufStreamedTensor {
   const { name, shape } = packed;
   const type = shape.length > 1 ? matrixType : 'F32';
   const read = async () => {
     const bytes = await bytesAs(type, stored, { file: packed.source.name, name });
-    return rowOf ? withRows(bytes, shape[0] ?? 1, rowOf) : bytes;
+    return sourceRow ? reorderedRows(bytes, shape[0] ?? 1, sourceRow) : bytes;
   };
-  return { name, shape, type: GGML_TYPE[type], bytes: sizeOf(stored) * WIDTH[type], read };
+  return { name, shape, type: GGML_TYPE[type], bytes: weightCount(stored) * BYTES_PER_NUMBER[type], read };
 }
 
 /** Reorders the rows of a matrix: row i of the result is row `rowOf(i)` of `bytes`. */
-function withRows(bytes: Uint8Array, rows: number, rowOf: (row: number) => number): Uint8Array {
-  const width = bytes.length / rows;
+function reorderedRows(bytes: Uint8Array, rows: number, sourceRow: (row: number) => number): Uint8Array {
+  const rowBytes = bytes.length / rows;
   const out = new Uint8Array(bytes.length);
   for (let row = 0; row < rows; row++) {
-    const from = rowOf(row) * width;
-    out.set(bytes.subarray(from, from + width), row * width);
+    const sourceByte = sourceRow(row) * rowBytes;
+    out.set(bytes.subarray(sourceByte, sourceByte + rowBytes), row * rowBytes);
   }
   return out;
 }

@@ -1,17 +1,17 @@
 import type { MergedType } from '../../domain/mergedTypes.ts';
-import { narrowedHalves } from '../../formats/half.ts';
+import { toFloat16 } from '../../formats/float16.ts';
 import { ProblemError } from '../../base/problem.ts';
-import { type StoredTensor, widened } from '../../model/weightSource.ts';
+import { type StoredTensor, readFloat32 } from '../../model/weightSource.ts';
 
 /** Bytes per number. */
-export const WIDTH: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
+export const BYTES_PER_NUMBER: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
 
 /** The number of weights in a tensor. */
-export const sizeOf = ({ bytes, format }: StoredTensor) => (bytes / format.bytes) * format.weights;
+export const weightCount = ({ bytes, format }: StoredTensor) => (bytes / format.blockBytes) * format.blockWeights;
 
 /**
- * Reads a tensor as `type`, little-endian; half precision is rounded to the nearest. Throws ProblemError, with file and
- * tensor, if a weight is too large for half precision.
+ * Reads a tensor as `type`, little-endian; for F16, each weight is rounded to the nearest float16. Throws ProblemError,
+ * with file and tensor, if a weight is too large for float16.
  */
 export async function bytesAs(
   type: MergedType,
@@ -23,13 +23,13 @@ export async function bytesAs(
     await tensor.read(packed);
     return packed;
   }
-  const values = await widened(tensor);
+  const values = await readFloat32(tensor);
   if (type === 'F32') return new Uint8Array(values.buffer);
-  const halves = narrowedHalves(values);
-  // find an infinite half: all bits of its exponent are set
-  let at = 0;
-  while (at < halves.length && (halves[at]! & 0x7c00) !== 0x7c00) at++;
-  if (at === halves.length) return new Uint8Array(halves.buffer);
-  const [got, want] = [`the weight ${values[at]}`, 'at most 65504, the largest half'];
+  const float16s = toFloat16(values);
+  // find an infinite float16: all bits of its exponent are set
+  let infiniteIndex = 0;
+  while (infiniteIndex < float16s.length && (float16s[infiniteIndex]! & 0x7c00) !== 0x7c00) infiniteIndex++;
+  if (infiniteIndex === float16s.length) return new Uint8Array(float16s.buffer);
+  const [got, want] = [`the weight ${values[infiniteIndex]}`, 'at most 65504, the largest half'];
   throw new ProblemError([{ file: place.file, place: place.name, got, want, remedy: 'Write it as F32.' }]);
 }

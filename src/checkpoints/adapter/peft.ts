@@ -1,8 +1,8 @@
 import { type Problem, ProblemError } from '../../base/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../formats/safetensors.ts';
-import { type AdapterConfig, adapted, adapterParameters, adapterScale } from '../../model/loraAdapters.ts';
+import { type AdapterConfig, adaptedLinears, adapterParameters, adapterScale } from '../../model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../model/architecture.ts';
-import { bytesOf, FILES, type Files } from '../checkpointFolder.ts';
+import { utf8Bytes, FILE_NAMES, type Files } from '../checkpointFolder.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
 /** The file with the weights, in the folder of a PEFT adapter. */
@@ -24,26 +24,26 @@ export function peftFiles(model: ModelConfig, adapters: AdapterConfig, weights: 
     if (!values) throw new Error(`peftFiles: ${name} is missing. Give every tensor of adapterParameters.`);
     return [name, { shape, values }] as const;
   });
-  return peftFolder(new Map(tensors), adapters, base);
+  return peftFilesFromTensors(new Map(tensors), adapters, base);
 }
 
 /** Like `peftFiles`, but each tensor brings its own shape, so no model configuration is needed. */
-export function peftFolder(
-  learned: ReadonlyMap<string, SafeTensor>,
+export function peftFilesFromTensors(
+  trainedTensors: ReadonlyMap<string, SafeTensor>,
   adapters: AdapterConfig,
   base: string | null,
 ): Files {
   const [adapterTensors, valueHead] = [new Map<string, SafeTensor>(), new Map<string, SafeTensor>()];
-  for (const [name, tensor] of learned) {
+  for (const [name, tensor] of trainedTensors) {
     if (name.startsWith('value_head.')) valueHead.set(name, tensor);
     else adapterTensors.set(`${PREFIX}${name}`, tensor);
   }
-  const tensors = (of: ReadonlyMap<string, SafeTensor>) => new Uint8Array(encodeSafetensors(of, { format: 'pt' }));
+  const encoded = (of: ReadonlyMap<string, SafeTensor>) => new Uint8Array(encodeSafetensors(of, { format: 'pt' }));
   return new Map([
-    [PEFT_CONFIG, bytesOf(peftConfigFile(adapters, base))],
-    [PEFT_WEIGHTS, tensors(adapterTensors)],
-    [FILES.card, bytesOf(adapterFolderCard(adapters, base))],
-    ...(valueHead.size > 0 ? [[FILES.valueHead, tensors(valueHead)] as const] : []),
+    [PEFT_CONFIG, utf8Bytes(peftConfigFile(adapters, base))],
+    [PEFT_WEIGHTS, encoded(adapterTensors)],
+    [FILE_NAMES.card, utf8Bytes(adapterFolderCard(adapters, base))],
+    ...(valueHead.size > 0 ? [[FILE_NAMES.valueHead, encoded(valueHead)] as const] : []),
   ]);
 }
 
@@ -59,38 +59,38 @@ export interface PeftAdapter extends PeftConfig {
  * the adapters, is not of a float type, or has a number that is not finite.
  */
 export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
-  const [config, numbers] = [PEFT_CONFIG, PEFT_WEIGHTS].map((name) => {
+  const [config, weightsFile] = [PEFT_CONFIG, PEFT_WEIGHTS].map((name) => {
     const bytes = files.get(name);
     if (bytes) return bytes;
     const got = files.size === 0 ? 'no file' : [...files.keys()].slice(0, 6).join(', ');
     throw new ProblemError([{ file: name, place: '', got, want: 'a file of this name', remedy: REMEDY }]);
   });
-  const read = readPeftConfig(config!);
+  const peftConfig = readPeftConfig(config!);
   const problems: Problem[] = [];
   const report = (file: string, place: string, got: string, want: string) => {
     problems.push({ file, place, got, want, remedy: REMEDY });
   };
-  const adapterFound = new Map(decodeSafetensors(numbers!, PEFT_WEIGHTS).tensors);
-  const valueHead = files.get(FILES.valueHead);
-  const headTensors = valueHead ? decodeSafetensors(valueHead, FILES.valueHead).tensors : null;
+  const adapterTensors = new Map(decodeSafetensors(weightsFile!, PEFT_WEIGHTS).tensors);
+  const valueHead = files.get(FILE_NAMES.valueHead);
+  const headTensors = valueHead ? decodeSafetensors(valueHead, FILE_NAMES.valueHead).tensors : null;
   const weights = new Map<string, Float32Array>();
-  for (const { name, shape, size } of adapterParameters(model, read.adapters)) {
-    const inHead = name.startsWith('value_head.');
-    const [file, key] = inHead ? [FILES.valueHead, name] : [PEFT_WEIGHTS, `${PREFIX}${name}`];
-    const tensor = inHead ? headTensors?.get(key) : adapterFound.get(key);
+  for (const { name, shape, size } of adapterParameters(model, peftConfig.adapters)) {
+    const isValueHead = name.startsWith('value_head.');
+    const [file, key] = isValueHead ? [FILE_NAMES.valueHead, name] : [PEFT_WEIGHTS, `${PREFIX}${name}`];
+    const tensor = isValueHead ? headTensors?.get(key) : adapterTensors.get(key);
     const want = `[${shape.join(',')}]`;
-    if (!inHead) adapterFound.delete(key);
-    if (tensor === undefined && inHead && !headTensors) weights.set(name, new Float32Array(size));
+    if (!isValueHead) adapterTensors.delete(key);
+    if (tensor === undefined && isValueHead && !headTensors) weights.set(name, new Float32Array(size));
     else if (!tensor) report(file, key, 'no such tensor', want);
     else if (tensor.shape.join(',') !== shape.join(',')) report(file, key, `[${tensor.shape.join(',')}]`, want);
     else if (!(tensor.values instanceof Float32Array)) report(file, key, 'whole numbers', 'F32, F16 or BF16');
     else if (!tensor.values.every(Number.isFinite)) report(file, key, 'a number that is not finite', 'finite numbers');
     else weights.set(name, tensor.values);
   }
-  const layers = `adapters of ${read.adapters.targets.join(', ')} in ${model.num_hidden_layers} layers, ${2 * adapted(model, read.adapters).length} tensors`;
-  for (const key of adapterFound.keys()) report(PEFT_WEIGHTS, key, 'an unknown tensor', layers);
+  const expectedTensors = `adapters of ${peftConfig.adapters.targets.join(', ')} in ${model.num_hidden_layers} layers, ${2 * adaptedLinears(model, peftConfig.adapters).length} tensors`;
+  for (const key of adapterTensors.keys()) report(PEFT_WEIGHTS, key, 'an unknown tensor', expectedTensors);
   if (problems.length > 0) throw new ProblemError(problems);
-  return { ...read, weights };
+  return { ...peftConfig, weights };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../../base/problem.ts';
-import { type AdapterConfig, LINEARS } from '../../model/loraAdapters.ts';
+import { type AdapterConfig, LINEAR_NAMES } from '../../model/loraAdapters.ts';
 
 /** The file that describes the adapter, in the folder of a PEFT adapter. */
 export const PEFT_CONFIG = 'adapter_config.json';
@@ -43,7 +43,7 @@ const REMEDY =
   'Train it anew with a LoraConfig of r, lora_alpha and target_modules alone, or merge it into its model with PEFT.';
 
 /** Keys that are read here, or that only say how the adapter was made and trained and don't change what it computes. */
-const SUPPORTED_KEYS: ReadonlySet<string> = new Set([
+const ACCEPTED_KEYS: ReadonlySet<string> = new Set([
   ...['peft_type', 'task_type', 'base_model_name_or_path', 'r', 'lora_alpha', 'target_modules', 'use_rslora', 'bias'],
   ...['init_lora_weights', 'auto_mapping', 'peft_version', 'revision', 'inference_mode', 'lora_dropout'],
   ...['eva_config', 'corda_config', 'loftq_config', 'megatron_core', 'qalora_group_size', 'layers_pattern'],
@@ -53,7 +53,7 @@ const SUPPORTED_KEYS: ReadonlySet<string> = new Set([
 /**
  * The expected value of keys that change what an adapter computes, for messages. Other unknown keys must be off too.
  */
-const EXPECTED: Readonly<Record<string, string>> = {
+const EXPECTED_IF_SET: Readonly<Record<string, string>> = {
   use_dora: 'false: magnitudes (DoRA) are not learned here',
   modules_to_save: 'null: only the adapters are trained here',
   rank_pattern: '{}: one rank for all',
@@ -86,15 +86,15 @@ export function readPeftConfig(bytes: Uint8Array): PeftConfig {
   const report = (place: string, got: unknown, want: string) => {
     problems.push({ file: PEFT_CONFIG, place, got: shown(got), want, remedy: REMEDY });
   };
-  const only = (name: string, ...allowed: readonly unknown[]) => {
+  const requireOneOf = (name: string, ...allowed: readonly unknown[]) => {
     const value = field(config, name);
     if (!allowed.includes(value)) report(name, value, shown(allowed.at(-1)));
   };
-  only('peft_type', 'LORA');
-  only('task_type', undefined, null, 'CAUSAL_LM');
-  only('bias', undefined, 'none');
+  requireOneOf('peft_type', 'LORA');
+  requireOneOf('task_type', undefined, null, 'CAUSAL_LM');
+  requireOneOf('bias', undefined, 'none');
   for (const [name, value] of Object.entries(config)) {
-    if (!SUPPORTED_KEYS.has(name) && !isOff(value)) report(name, value, EXPECTED[name] ?? 'nothing of this name');
+    if (!ACCEPTED_KEYS.has(name) && !isOff(value)) report(name, value, EXPECTED_IF_SET[name] ?? 'nothing of this name');
   }
   const initialization = field(config, 'init_lora_weights');
   if (!HARMLESS_INITIALIZATIONS.includes(initialization)) {
@@ -104,21 +104,23 @@ export function readPeftConfig(bytes: Uint8Array): PeftConfig {
   const alpha = field(config, 'lora_alpha');
   if (!isRank(rank)) report('r', rank, `a whole number from 1 to ${MAX_RANK}`);
   if (!isPositive(alpha)) report('lora_alpha', alpha, 'a number above 0');
-  const stabilized = field(config, 'use_rslora') ?? false;
-  if (typeof stabilized !== 'boolean') report('use_rslora', stabilized, 'true or false');
+  const rankStabilized = field(config, 'use_rslora') ?? false;
+  if (typeof rankStabilized !== 'boolean') report('use_rslora', rankStabilized, 'true or false');
   const targets = field(config, 'target_modules');
-  const list: readonly unknown[] = targets === 'all-linear' ? LINEARS : Array.isArray(targets) ? targets : [];
-  if (list.length === 0) report('target_modules', targets, `some of ${LINEARS.join(', ')}`);
-  for (const name of list) {
-    if (!LINEARS.some((linear) => linear === name)) report('target_modules', name, `some of ${LINEARS.join(', ')}`);
+  const targetNames: readonly unknown[] =
+    targets === 'all-linear' ? LINEAR_NAMES : Array.isArray(targets) ? targets : [];
+  if (targetNames.length === 0) report('target_modules', targets, `some of ${LINEAR_NAMES.join(', ')}`);
+  for (const name of targetNames) {
+    if (!LINEAR_NAMES.some((linear) => linear === name))
+      report('target_modules', name, `some of ${LINEAR_NAMES.join(', ')}`);
   }
   if (problems.length > 0 || !isRank(rank) || !isPositive(alpha)) throw new ProblemError(problems);
   const base = field(config, 'base_model_name_or_path');
   return {
     adapters: {
       rank,
-      alpha: stabilized === true ? alpha * Math.sqrt(rank) : alpha,
-      targets: LINEARS.filter((linear) => list.includes(linear)),
+      alpha: rankStabilized === true ? alpha * Math.sqrt(rank) : alpha,
+      targets: LINEAR_NAMES.filter((linear) => targetNames.includes(linear)),
     },
     base: typeof base === 'string' && base !== '' ? base : null,
   };

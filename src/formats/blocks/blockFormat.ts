@@ -1,20 +1,23 @@
-/** A packing of a tensor's weights in a file. Each row is a list of blocks, which in most formats have a scale each. */
+/**
+ * A packing of a tensor's weights in a file. Each row is a list of blocks of equal size. In
+ * most formats a block has a scale of its own, with which its weights are multiplied.
+ */
 export interface BlockFormat {
   readonly name: string; // as ggml and safetensors name it
-  readonly weights: number; // per block
-  readonly bytes: number; // per block
+  readonly blockWeights: number; // weights of a block
+  readonly blockBytes: number; // bytes of a block
   /** Unpacks all weights of the blocks in `bytes` to float32, with the same rounding as ggml's Python package. */
-  readonly widen: (out: Float32Array, bytes: Uint8Array) => void;
+  readonly toFloat32: (out: Float32Array, bytes: Uint8Array) => void;
   /** Whether all weights of the blocks in `bytes` are finite. Formats with scales check only the scales. */
-  readonly finite: (bytes: Uint8Array) => boolean;
+  readonly allFinite: (bytes: Uint8Array) => boolean;
 }
 
-/** Makes a `finite` test that checks the half precision numbers at the byte offsets `places` of each block. */
-export const finiteHalves =
-  (blockBytes: number, ...places: readonly number[]) =>
+/** Makes a test `allFinite` that checks the float16 numbers at the byte offsets `offsets` of each block. */
+export const finiteFloat16s =
+  (blockBytes: number, ...offsets: readonly number[]) =>
   (bytes: Uint8Array): boolean => {
-    for (const place of places) {
-      for (let at = place + 1; at < bytes.length; at += blockBytes) if ((bytes[at]! & 0x7c) === 0x7c) return false;
+    for (const offset of offsets) {
+      for (let at = offset + 1; at < bytes.length; at += blockBytes) if ((bytes[at]! & 0x7c) === 0x7c) return false;
     }
     return true;
   };

@@ -1,6 +1,6 @@
 // adam_corrections: Adam's bias corrections 1 − beta1^n and 1 − beta2^n for step n, the step after those taken so far
-// Shapes    ledger: number of steps taken, then 1 − beta1^steps and 1 − beta2^steps (f32 bits), then the same two for
-//           step n, which are written here; see adamw.
+// Shapes    ledger, the state of the optimizer: number of steps taken, then 1 − beta1^steps and 1 − beta2^steps (f32
+//           bits), then the same two for step n, which are written here; see adamw.
 // Parallel  one workgroup, one thread per correction. No shared memory.
 // Numerics  f32, updated as c ← c·beta + (1 − beta), which is exact where 1 − pow(beta, n) would cancel. A restored
 //           optimizer has only its step count; then the update starts again from step 1.

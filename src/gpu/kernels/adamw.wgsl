@@ -4,9 +4,10 @@
 //     It also writes the line of the step in the log. A step is skipped if a gradient or weight is not finite, or if
 //     there is no token to learn from. With P 0 only the log line is written: the step is measured, not taken.
 // Shapes    weights, grads, first (m) and second (v): (P), with one layout; tensors before `decayed` take weight decay.
-//           sums: (2, groups) of gradient_norm, then at stats_at the 8 statistics of step_stats. ledger: five words as
-//           in adam_corrections; at log_at the log (slots, 16), with a line's words being the 8 statistics, norm, skip
-//           (1 empty, 2 non-finite), culprit (1 weight, 2 gradient) and the culprit's index in the pool.
+//           sums: (2, groups) of gradient_norm, then at stats_at the 8 statistics of step_stats. ledger, the state of
+//           the optimizer: five words as in adam_corrections; at log_at the log (slots, 16), with a line's words being
+//           the 8 statistics, norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient) and the culprit's
+//           index in weights or grads.
 // Parallel  one workgroup per stretch of 64·chunk elements; each of its 64 threads takes every 64th element. Each
 //           thread adds up the sums of all groups again, in order, which is cheaper than one more dispatch. The first
 //           workgroup writes the ledger. No shared memory.

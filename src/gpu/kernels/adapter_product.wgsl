@@ -1,7 +1,7 @@
 // adapter_product: c[c_at + i·ci + j·cj] (+)= SCALE·sum_k a[a_at + i·ai + k·ak]·b[b_at + k·bk + j·bj] for a small J:
 //     the products with adapters, for any offsets, transposes and sizes
-// Shapes    a, b and c as the strides say; they may be parts of pools, or of matrices that several linear layers share.
-//           With add 1 the product is added to c, otherwise it replaces c.
+// Shapes    a, b and c as the strides say; they may be parts of larger tensors, or of matrices that several linear
+//           layers share. With add 1 the product is added to c, otherwise it replaces c.
 // Parallel  one thread per i and four j: x covers I, y covers J/4; neighbouring threads take neighbouring i. No shared
 //           memory.
 // Numerics  f32, k in order. Columns past the edge are clamped on load and never stored.

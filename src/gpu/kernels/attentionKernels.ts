@@ -5,54 +5,57 @@ import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
 import attentionBackwardQuerySharedRowsWgsl from './attention_backward_query_shared_rows.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
 import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
-import { get, line, traffic } from './costs.ts';
+import { dimOf, lineGrid, trafficBytes } from './costs.ts';
 
 // Attention over whole rows. Decoding has its own kernels.
-const causal =
+const causalFlops =
   (factor: number) =>
   ({ N = 1, T = 1, H = 1, D = 1 }: Dims) =>
     (factor * N * (T + 1) * H * D) / 2;
-const perHead =
+const headGrid =
   (heads: 'H' | 'G', rows: number) =>
-  ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), get(dims, heads), N / T];
+  ({ N = 1, T = 1, ...dims }: Dims): [number, number, number] => [ceilDiv(T, rows), dimOf(dims, heads), N / T];
 /** Queries, or keys, per workgroup of the shared-rows kernels. */
-const SHARED_ROWS = { queries: 16, keys: 8 };
-const attention = {
+const ROWS_PER_WORKGROUP = { queries: 16, keys: 8 };
+const forwardDeclaration = {
   bind: ['qkv', 'out', 'lse'],
-  flops: causal(4),
-  bytes: traffic({ qkv: 'N W', out: 'N H D', lse: 'N H' }),
+  flops: causalFlops(4),
+  bytes: trafficBytes({ qkv: 'N W', out: 'N H D', lse: 'N H' }),
 };
-const attentionQuery = {
+const queryDeclaration = {
   bind: ['qkv', 'out', 'dout', 'lse', 'table', 'delta', 'dqkv'],
-  flops: causal(6),
-  bytes: traffic({ qkv: 'N W', out: 'N H D', dout: 'N H D', dqkv: 'N H D' }),
+  flops: causalFlops(6),
+  bytes: trafficBytes({ qkv: 'N W', out: 'N H D', dout: 'N H D', dqkv: 'N H D' }),
 };
-const attentionKeyValue = {
+const keyValueDeclaration = {
   bind: ['qkv', 'dout', 'lse', 'delta', 'table', 'dqkv'],
-  flops: causal(8),
-  bytes: traffic({ qkv: 'N W', dout: 'N H D', dqkv: '2 N G D' }),
+  flops: causalFlops(8),
+  bytes: trafficBytes({ qkv: 'N W', dout: 'N H D', dqkv: '2 N G D' }),
 };
-export const attentionForward = kernel('attention_forward', attentionForwardWgsl, { ...attention, grid: line('N H') });
+export const attentionForward = kernel('attention_forward', attentionForwardWgsl, {
+  ...forwardDeclaration,
+  grid: lineGrid('N H'),
+});
 export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
-  ...attentionQuery,
-  grid: line('N H'),
+  ...queryDeclaration,
+  grid: lineGrid('N H'),
 });
 export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
-  ...attentionKeyValue,
-  grid: line('N G'),
+  ...keyValueDeclaration,
+  grid: lineGrid('N G'),
 });
 
 export const attentionForwardSharedRows = kernel('attention_forward_shared_rows', attentionForwardSharedRowsWgsl, {
-  ...attention,
-  grid: perHead('H', SHARED_ROWS.queries),
+  ...forwardDeclaration,
+  grid: headGrid('H', ROWS_PER_WORKGROUP.queries),
 });
 export const attentionBackwardQuerySharedRows = kernel(
   'attention_backward_query_shared_rows',
   attentionBackwardQuerySharedRowsWgsl,
-  { ...attentionQuery, grid: perHead('H', SHARED_ROWS.queries) },
+  { ...queryDeclaration, grid: headGrid('H', ROWS_PER_WORKGROUP.queries) },
 );
 export const attentionBackwardKeyValueSharedRows = kernel(
   'attention_backward_key_value_shared_rows',
   attentionBackwardKeyValueSharedRowsWgsl,
-  { ...attentionKeyValue, grid: perHead('G', SHARED_ROWS.keys) },
+  { ...keyValueDeclaration, grid: headGrid('G', ROWS_PER_WORKGROUP.keys) },
 );

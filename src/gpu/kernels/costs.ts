@@ -1,38 +1,43 @@
-import { ceilDiv, folded, type Dims } from '../kernel.ts';
+import { ceilDiv, foldedGrid, type Dims } from '../kernel.ts';
 
 /** The dimension of this name, or 1 if the kernel has none. */
-export const get = (dims: Dims, name: string) => dims[name] ?? 1;
-/** A cost that is a product of dimensions: `each(4, 'N C')` is 4·N·C. */
-export const each = (factor: number, names: string) => (dims: Dims) =>
-  names.split(' ').reduce((product, name) => product * get(dims, name), factor);
+export const dimOf = (dims: Dims, name: string) => dims[name] ?? 1;
+/** A cost that is a product of dimensions: `timesDims(4, 'N C')` is 4·N·C. */
+export const timesDims = (factor: number, names: string) => (dims: Dims) =>
+  names.split(' ').reduce((product, name) => product * dimOf(dims, name), factor);
 
 /**
  * Bytes that a kernel reads and writes. For each binding it takes the number of scalars moved. With
- * `traffic({ x: 'N C', dx: '2 N C' })` every scalar of x moves once and every scalar of dx twice. `size` gives the
+ * `trafficBytes({ x: 'N C', dx: '2 N C' })` every scalar of x moves once and every scalar of dx twice. `size` gives the
  * bytes of a scalar.
  */
-export const traffic = (scalars: Readonly<Record<string, string>>) => (dims: Dims, size: (binding: string) => number) =>
-  Object.entries(scalars).reduce((sum, [binding, product]) => {
-    const [, factor = '1', names = ''] = /^(\d*) ?(.*)$/.exec(product) ?? [];
-    return sum + each(Number(factor || 1) * size(binding), names)(dims);
-  }, 0);
+export const trafficBytes =
+  (scalars: Readonly<Record<string, string>>) => (dims: Dims, size: (binding: string) => number) =>
+    Object.entries(scalars).reduce((sum, [binding, product]) => {
+      const [, factor = '1', names = ''] = /^(\d*) ?(.*)$/.exec(product) ?? [];
+      return sum + timesDims(Number(factor || 1) * size(binding), names)(dims);
+    }, 0);
 
 /**
  * A grid with one thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532
  * rows, z continues y.
  */
-export const plane =
+export const planeGrid =
   (columns: string, rows: string) =>
   (dims: Dims): [number, number, number] => {
-    const groups = ceilDiv(get(dims, rows), 4);
-    return [ceilDiv(get(dims, columns), 16), Math.min(groups, 16383), ceilDiv(groups, 16383)];
+    const workgroupRows = ceilDiv(dimOf(dims, rows), 4);
+    return [ceilDiv(dimOf(dims, columns), 16), Math.min(workgroupRows, 16383), ceilDiv(workgroupRows, 16383)];
   };
 /** A grid with one thread per item, in workgroups of `size`. */
-export const line =
+export const lineGrid =
   (names: string, size = 64) =>
   (dims: Dims): [number, number] =>
-    folded(ceilDiv(each(1, names)(dims), size));
+    foldedGrid(ceilDiv(timesDims(1, names)(dims), size));
 /** A grid with one thread per column (x, in workgroups of 64), one workgroup per row (y) and one per part (z). */
-export const perColumn =
+export const columnGrid =
   (columns: string, rows: string) =>
-  (dims: Dims): [number, number, number] => [ceilDiv(get(dims, columns), 64), get(dims, rows), get(dims, 'parts')];
+  (dims: Dims): [number, number, number] => [
+    ceilDiv(dimOf(dims, columns), 64),
+    dimOf(dims, rows),
+    dimOf(dims, 'parts'),
+  ];

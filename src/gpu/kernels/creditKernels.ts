@@ -5,13 +5,13 @@ import groupAdvantagesWgsl from './group_advantages.wgsl';
 import whitenApplyWgsl from './whiten_apply.wgsl';
 import whitenDeviationWgsl from './whiten_deviation.wgsl';
 import whitenSumsWgsl from './whiten_sums.wgsl';
-import { each, line } from './costs.ts';
+import { timesDims, lineGrid } from './costs.ts';
 
 // Kernels that compute the masks, and from rewards the advantages.
 const perRow = (rows: string) => ({
-  grid: line(rows, 16),
-  flops: each(20, `${rows} T`),
-  bytes: each(32, `${rows} T`),
+  grid: lineGrid(rows, 16),
+  flops: timesDims(20, `${rows} T`),
+  bytes: timesDims(32, `${rows} T`),
 });
 export const creditMasks = kernel('credit_masks', creditMasksWgsl, {
   ...perRow('B'),

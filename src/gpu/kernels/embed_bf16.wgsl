@@ -1,6 +1,6 @@
 // embed_bf16: x[n] = row of the token of seat n in a table that is stored in pairs of bfloat16
-// Shapes    table b (rows,C), with the rows of tokens from `first` on; seats (·) of (token, position, row, tokens left
-//           to draw); x (N,C); C a multiple of 4.
+// Shapes    table b (rows,C), with the rows of tokens from `first` on; seats (·), each with one token of the pass, as
+//           (token, position, row, tokens left to draw); x (N,C); C a multiple of 4.
 // Parallel  one thread per four scalars of x: x covers C/4, y covers N. No shared memory.
 // Numerics  f32; b is converted to f32 as it is loaded.
 //! piece b_bf16

@@ -1,14 +1,14 @@
 // gradient_norm: sums of the squared gradients, and the position of the first non-finite weight or gradient
 // Shapes    grads, weights (P), with one layout; sums (2, groups): sums of squares (f32 bits), then the culprit of each
-//           group: the index in the pool of the first bad weight, else GRADIENT + the index of the first bad gradient,
-//           else 0xffffffff. adamw combines them.
+//           group: the index of the first bad weight, else GRADIENT + the index of the first bad gradient, else
+//           0xffffffff. adamw combines them.
 // Parallel  one workgroup per stretch of 64·chunk elements; each of its 64 threads takes every 64th element, so
 //           neighbouring threads read neighbouring memory. They leave their sums in shared memory, and after a barrier
 //           thread 0 adds them up in order.
 // Numerics  f32. Whether a number is finite is judged by the exponent bits in memory, because x != x does not find a
 //           NaN on every adapter.
 const GRADIENT = 0x80000000u; // added to the index of a gradient, so that weights come first
-override LARGEST: u32 = 0x7f7fffffu; // bits of the largest weight that can be stored: of f16 if products read halves
+override LARGEST: u32 = 0x7f7fffffu; // bits of the largest weight that can be stored: of f16 if products read f16
 struct Shape { P: u32, groups: u32, chunk: u32 }
 @group(0) @binding(0) var<storage, read> grads: array<u32>;
 @group(0) @binding(1) var<storage, read> weights: array<u32>;

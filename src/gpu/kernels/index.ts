@@ -1,4 +1,4 @@
-import { ceilDiv, folded, kernel, type Dims } from '../kernel.ts';
+import { ceilDiv, foldedGrid, kernel, type Dims } from '../kernel.ts';
 import columnSumWgsl from './column_sum.wgsl';
 import decodeAppendWgsl from './decode_append.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
@@ -28,7 +28,7 @@ import rotaryWgsl from './rotary.wgsl';
 import tokenPlacesWgsl from './token_places.wgsl';
 import swigluBackwardWgsl from './swiglu_backward.wgsl';
 import swigluForwardWgsl from './swiglu_forward.wgsl';
-import { each, get, line, perColumn, plane, traffic } from './costs.ts';
+import { timesDims, dimOf, lineGrid, columnGrid, planeGrid, trafficBytes } from './costs.ts';
 
 export * from './adapterKernels.ts';
 export * from './attentionKernels.ts';
@@ -39,87 +39,95 @@ export * from './textKernels.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
   bind: ['record', 'rows', 'table', 'x'],
-  grid: ({ N = 1, C = 1 }) => plane('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads per row
+  grid: ({ N = 1, C = 1 }) => planeGrid('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads per row
   flops: () => 0,
-  bytes: traffic({ table: 'N C', x: 'N C' }),
+  bytes: trafficBytes({ table: 'N C', x: 'N C' }),
 });
 export const tokenPlaces = kernel('token_places', tokenPlacesWgsl, {
   bind: ['record', 'rows', 'places'],
-  grid: ({ N = 1, V = 1, span = 1 }) => folded(ceilDiv(ceilDiv(N, span) * (V + 1), 64)),
+  grid: ({ N = 1, V = 1, span = 1 }) => foldedGrid(ceilDiv(ceilDiv(N, span) * (V + 1), 64)),
   flops: () => 0,
-  bytes: each(8, 'N'),
+  bytes: timesDims(8, 'N'),
 });
 export const embeddingBackward = kernel('embedding_backward', embeddingBackwardWgsl, {
   bind: ['places', 'dx', 'dtable'],
   grid: ({ C = 1, V = 1, parts = 1 }) => [ceilDiv(C, 16), ceilDiv(V, 4), parts],
-  flops: each(1, 'N C'),
+  flops: timesDims(1, 'N C'),
   bytes: ({ N = 1, C = 1, V = 1 }) => 4 * (N * C + 2 * V * C),
 });
 
-const norm = { grid: line('N'), flops: each(4, 'N C'), bytes: traffic({ x: 'N C', xhat: 'N C', y: 'N C' }) };
+const norm = {
+  grid: lineGrid('N'),
+  flops: timesDims(4, 'N C'),
+  bytes: trafficBytes({ x: 'N C', xhat: 'N C', y: 'N C' }),
+};
 const normForward = { ...norm, bind: ['x', 'weight', 'xhat', 'y', 'inv'] };
 const normBackward = {
   ...norm,
   bind: ['dy', 'xhat', 'weight', 'inv', 'dx', 'y'],
-  flops: each(8, 'N C'),
-  bytes: traffic({ dy: 'N C', xhat: 'N C', dx: '2 N C' }),
+  flops: timesDims(8, 'N C'),
+  bytes: trafficBytes({ dy: 'N C', xhat: 'N C', dx: '2 N C' }),
 };
-const rowGroups = (dims: Dims): [number, number] => folded(get(dims, 'N'));
+const rowGroups = (dims: Dims): [number, number] => foldedGrid(dimOf(dims, 'N'));
 export const rmsnormForwardRowwise = kernel('rmsnorm_forward_rowwise', rmsnormForwardRowwiseWgsl, normForward);
 export const rmsnormForward = kernel('rmsnorm_forward', rmsnormForwardWgsl, { ...normForward, grid: rowGroups });
 export const rmsnormBackwardRowwise = kernel('rmsnorm_backward_rowwise', rmsnormBackwardRowwiseWgsl, normBackward);
 export const rmsnormBackward = kernel('rmsnorm_backward', rmsnormBackwardWgsl, { ...normBackward, grid: rowGroups });
 export const rmsnormWeightBackward = kernel('rmsnorm_weight_backward', rmsnormWeightBackwardWgsl, {
   bind: ['dy', 'xhat', 'dweight'],
-  grid: perColumn('C', 'I'),
-  flops: each(2, 'I N C'),
-  bytes: traffic({ dy: 'I N C', xhat: 'I N C' }),
+  grid: columnGrid('C', 'I'),
+  flops: timesDims(2, 'I N C'),
+  bytes: trafficBytes({ dy: 'I N C', xhat: 'I N C' }),
 });
 export const columnSum = kernel('column_sum', columnSumWgsl, {
   bind: ['x', 'out'],
-  grid: perColumn('C', 'I'),
-  flops: each(1, 'I N C'),
-  bytes: each(4, 'I N C'),
+  grid: columnGrid('C', 'I'),
+  flops: timesDims(1, 'I N C'),
+  bytes: timesDims(4, 'I N C'),
 });
 
-const product = {
+const productDeclaration = {
   bind: ['a', 'b', 'gate_up', 'c'],
   flops: ({ I = 1, J = 1, K = 1, Z = 1, parts = 1 }: Dims) => (2 * I * J * K * Z) / parts,
   bytes: ({ parts = 1, Z = 1, ...dims }: Dims, size: (binding: string) => number) =>
-    traffic({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
+    trafficBytes({ a: 'I K Z', b: 'K J Z', c: 'parts I J Z' })({ ...dims, parts, Z: Z / parts }, size),
 };
 /** Additional dim: Z, the number of matrices times the number of parts of each sum. */
 export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
-  ...product,
+  ...productDeclaration,
   grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
 });
-const tiles = {
-  ...product,
+const tilesDeclaration = {
+  ...productDeclaration,
   grid: ({ I = 1, J = 1, Z = 1 }: Dims): [number, number, number] => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
 };
-export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, tiles);
+export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, tilesDeclaration);
 /** The same product with packed b, which takes `bytes` bytes per scalar. */
-const packed = (bytes: number) => ({
-  ...tiles,
+const packedTilesDeclaration = (bytes: number) => ({
+  ...tilesDeclaration,
   bytes: (dims: Dims, size: (binding: string) => number) =>
-    product.bytes(dims, (binding) => (binding === 'b' ? bytes : size(binding))),
+    productDeclaration.bytes(dims, (binding) => (binding === 'b' ? bytes : size(binding))),
 });
-export const matmulTilesPackedHalves = kernel('matmul_tiles_packed_halves', matmulTilesPackedHalvesWgsl, packed(2));
-export const matmulTilesBf16 = kernel('matmul_tiles_bf16', matmulTilesBf16Wgsl, packed(2));
-export const matmulTilesQ80 = kernel('matmul_tiles_q8_0', matmulTilesQ80Wgsl, packed(34 / 32));
-export const matmulTilesQ41 = kernel('matmul_tiles_q4_1', matmulTilesQ41Wgsl, packed(20 / 32));
-export const matmulTilesQ40 = kernel('matmul_tiles_q4_0', matmulTilesQ40Wgsl, packed(18 / 32));
+export const matmulTilesPackedHalves = kernel(
+  'matmul_tiles_packed_halves',
+  matmulTilesPackedHalvesWgsl,
+  packedTilesDeclaration(2),
+);
+export const matmulTilesBf16 = kernel('matmul_tiles_bf16', matmulTilesBf16Wgsl, packedTilesDeclaration(2));
+export const matmulTilesQ80 = kernel('matmul_tiles_q8_0', matmulTilesQ80Wgsl, packedTilesDeclaration(34 / 32));
+export const matmulTilesQ41 = kernel('matmul_tiles_q4_1', matmulTilesQ41Wgsl, packedTilesDeclaration(20 / 32));
+export const matmulTilesQ40 = kernel('matmul_tiles_q4_0', matmulTilesQ40Wgsl, packedTilesDeclaration(18 / 32));
 /** Threads per workgroup of the broadcast kernels, as their constant WIDTH says. Each thread owns four columns. */
 const BROADCAST_WIDTH = 16;
 /** Additional dim: Z, as in matmulBlocks. */
 export const matmulBroadcast = kernel('matmul_broadcast', matmulBroadcastWgsl, {
-  ...product,
+  ...productDeclaration,
   grid: ({ I = 1, J = 1, Z = 1 }) => [ceilDiv(J, 4 * BROADCAST_WIDTH), ceilDiv(I, 16), Z],
 });
 const normProject = {
   bind: ['x', 'weights', 'positions', 'table', 'p', 'act', 'xhat', 'inv'],
-  flops: each(2, 'N C M'),
-  bytes: traffic({ x: 'N C', xhat: 'N C', weights: 'C M', p: 'N M' }),
+  flops: timesDims(2, 'N C M'),
+  bytes: trafficBytes({ x: 'N C', xhat: 'N C', weights: 'C M', p: 'N M' }),
 };
 export const normProjectBlocks = kernel('norm_project_blocks', normProjectBlocksWgsl, {
   ...normProject,
@@ -136,53 +144,53 @@ export const normProjectBroadcast = kernel('norm_project_broadcast', normProject
 
 export const rotary = kernel('rotary', rotaryWgsl, {
   bind: ['qkv', 'positions', 'table', 'bias'],
-  grid: ({ W = 2, N = 1 }) => plane('C', 'N')({ C: W / 2, N }),
-  flops: each(3, 'N W'),
-  bytes: traffic({ qkv: '2 N W' }),
+  grid: ({ W = 2, N = 1 }) => planeGrid('C', 'N')({ C: W / 2, N }),
+  flops: timesDims(3, 'N W'),
+  bytes: trafficBytes({ qkv: '2 N W' }),
 });
 
 export const swigluForward = kernel('swiglu_forward', swigluForwardWgsl, {
   bind: ['gate_up', 'act'],
-  grid: plane('F', 'N'),
-  flops: each(4, 'N F'),
-  bytes: traffic({ gate_up: '2 N F', act: 'N F' }),
+  grid: planeGrid('F', 'N'),
+  flops: timesDims(4, 'N F'),
+  bytes: trafficBytes({ gate_up: '2 N F', act: 'N F' }),
 });
 export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
   bind: ['gate_up', 'dact', 'dgate_up'],
-  grid: plane('F', 'N'),
-  flops: each(10, 'N F'),
-  bytes: traffic({ gate_up: '2 N F', dact: 'N F', dgate_up: '2 N F' }),
+  grid: planeGrid('F', 'N'),
+  flops: timesDims(10, 'N F'),
+  bytes: trafficBytes({ gate_up: '2 N F', dact: 'N F', dgate_up: '2 N F' }),
 });
 
 export const decodeEmbedding = kernel('decode_embedding', decodeEmbeddingWgsl, {
   bind: ['state', 'record', 'table', 'x', 'positions'],
-  grid: plane('C', 'N'),
+  grid: planeGrid('C', 'N'),
   flops: () => 0,
-  bytes: traffic({ table: 'N C', x: 'N C' }),
+  bytes: trafficBytes({ table: 'N C', x: 'N C' }),
 });
 export const decodePrefill = kernel('decode_prefill', decodePrefillWgsl, {
   bind: ['seats', 'table', 'record', 'x'],
-  grid: plane('C', 'N'),
+  grid: planeGrid('C', 'N'),
   flops: () => 0,
-  bytes: traffic({ table: 'N C', x: 'N C' }),
+  bytes: trafficBytes({ table: 'N C', x: 'N C' }),
 });
 export const decodeAppend = kernel('decode_append', decodeAppendWgsl, {
   bind: ['qkv', 'seats', 'cache'],
-  grid: plane('E', 'N'),
+  grid: planeGrid('E', 'N'),
   flops: () => 0,
-  bytes: traffic({ qkv: 'N E', cache: 'N E' }), // counts only the keys; values take as much again
+  bytes: trafficBytes({ qkv: 'N E', cache: 'N E' }), // counts only the keys; values take as much again
 });
 const decodeHeads = {
   bind: ['qkv', 'positions', 'cache', 'out'],
-  grid: line('N H'),
-  flops: each(2, 'N T H D'), // on average half the cache
-  bytes: traffic({ cache: 'N T G D' }),
+  grid: lineGrid('N H'),
+  flops: timesDims(2, 'N T H D'), // on average half the cache
+  bytes: trafficBytes({ cache: 'N T G D' }),
 };
 export const decodeAttention = kernel('decode_attention', decodeAttentionWgsl, decodeHeads);
 export const decodeAttention4 = kernel('decode_attention4', decodeAttention4Wgsl, decodeHeads);
 export const decodeSample = kernel('decode_sample', decodeSampleWgsl, {
   bind: ['logits', 'grammar', 'state', 'record', 'drawn', 'sampled', 'settings'],
-  grid: line('N', 16),
-  flops: each(12, 'N V'),
-  bytes: each(12, 'N V'),
+  grid: lineGrid('N', 16),
+  flops: timesDims(12, 'N V'),
+  bytes: timesDims(12, 'N V'),
 });

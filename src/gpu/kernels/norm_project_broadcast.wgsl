@@ -4,10 +4,10 @@
 //     SwiGLU: lo is a gate, hi an up; act = silu(gate)·up.
 //     Rotary: (lo, hi) of a head of q or k is rotated by the angle of the row's position:
 //     (lo·cos − hi·sin, hi·cos + lo·sin)
-// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, the projection (M,C) at
-//           projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. lo and
-//           hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2 for heads. The first
-//           `turned` blocks (heads) are rotated.
+// Shapes    x, xhat (N,C); inv (N); weights (P), all parameters of the network, with the norm's weight (C) at norm_at,
+//           the projection (M,C) at projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2)
+//           of cos and sin. lo and hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2
+//           for heads. The first `turned` blocks (heads) are rotated.
 // Parallel  a thread owns 16 rows and 4 columns in registers; x covers M/(4·WIDTH), y covers N/16. Of eight lanes of a
 //           subgroup, four own lo and four own hi of the same pairs, and they exchange them at the end. No shared
 //           memory, no barrier; needs subgroups of 8 or more, with threads in order.

@@ -3,10 +3,10 @@
 //     SwiGLU: lo is a gate, hi an up; act = silu(gate)·up.
 //     Rotary: (lo, hi) of a head of q or k is rotated by the angle of the row's position:
 //     (lo·cos − hi·sin, hi·cos + lo·sin)
-// Shapes    x, xhat (N,C); inv (N); weights (P), a pool with the norm's weight (C) at norm_at, the projection (M,C) at
-//           projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2) of cos and sin. lo and
-//           hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2 for heads. The first
-//           `turned` blocks (heads) are rotated.
+// Shapes    x, xhat (N,C); inv (N); weights (P), all parameters of the network, with the norm's weight (C) at norm_at,
+//           the projection (M,C) at projection_at and the bias (M) at bias_at; p (N,M); act (N, M/2); table (P, D/2, 2)
+//           of cos and sin. lo and hi are `half` apart, in blocks of 2·half columns: half is F for gates and ups, D/2
+//           for heads. The first `turned` blocks (heads) are rotated.
 // Parallel  a workgroup of 8×8 threads owns 32 rows and 32 pairs, each thread 4 of both in registers. Slices of 16 c
 //           are staged in 6 KiB of shared memory, with a barrier before and after each is used. x covers M/64, y covers
 //           N/32. The threads of a row divide the work of writing its xhat.

@@ -5,27 +5,27 @@ import gradientNormWgsl from './gradient_norm.wgsl';
 import roundWeightsWgsl from './round_weights.wgsl';
 import stepStatsWgsl from './step_stats.wgsl';
 import sumSlabsWgsl from './sum_slabs.wgsl';
-import { each, line, traffic } from './costs.ts';
+import { timesDims, lineGrid, trafficBytes } from './costs.ts';
 import { STEP_STATS } from './stepStats.ts';
 
 // Kernels that close an optimizer step.
 export const sumSlabs = kernel('sum_slabs', sumSlabsWgsl, {
   bind: ['grads'],
-  grid: line('P'),
-  flops: each(1, 'slabs P'),
-  bytes: each(4, 'slabs P'),
+  grid: lineGrid('P'),
+  flops: timesDims(1, 'slabs P'),
+  bytes: timesDims(4, 'slabs P'),
 });
 export const gradientNorm = kernel('gradient_norm', gradientNormWgsl, {
   bind: ['grads', 'weights', 'sums'],
   grid: ({ groups = 1 }) => [groups],
-  flops: each(2, 'P'),
-  bytes: each(8, 'P'),
+  flops: timesDims(2, 'P'),
+  bytes: timesDims(8, 'P'),
 });
 export const stepStats = kernel('step_stats', stepStatsWgsl, {
   bind: ['minibatch', 'coefficients', 'stats'],
   grid: () => [STEP_STATS.length],
-  flops: each(8, 'M T'),
-  bytes: each(32, 'M T'),
+  flops: timesDims(8, 'M T'),
+  bytes: timesDims(32, 'M T'),
 });
 export const adamCorrections = kernel('adam_corrections', adamCorrectionsWgsl, {
   bind: ['ledger', 'knobs'],
@@ -36,13 +36,13 @@ export const adamCorrections = kernel('adam_corrections', adamCorrectionsWgsl, {
 export const adamw = kernel('adamw', adamwWgsl, {
   bind: ['weights', 'grads', 'first', 'second', 'shadow', 'sums', 'ledger', 'knobs'],
   grid: ({ groups = 1, P = 1 }) => [P === 0 ? 1 : groups],
-  flops: each(14, 'P'),
-  // with f32 storage another tensor stands in for the shadow
-  bytes: (dims, size) => each(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims),
+  flops: timesDims(14, 'P'),
+  // shadow is the f16 copy of the weights; with f32 storage there is none, and another tensor is bound in its place
+  bytes: (dims, size) => timesDims(28 + (size('shadow') === 2 ? 2 : 0), 'P')(dims),
 });
 export const roundWeights = kernel('round_weights', roundWeightsWgsl, {
   bind: ['weights', 'shadow'],
-  grid: line('P'),
+  grid: lineGrid('P'),
   flops: () => 0,
-  bytes: traffic({ weights: 'P', shadow: 'P' }),
+  bytes: trafficBytes({ weights: 'P', shadow: 'P' }),
 });

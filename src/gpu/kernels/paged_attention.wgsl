@@ -1,13 +1,14 @@
 // paged_attention: out[n,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). The keys and values are at the places of the
 //     row of seat n, so that rows with the same beginning read the same places
-// Shapes    queries, out (N, H·D), D a multiple of 4, at most 128; seats (·) of (token, position t, row, tokens left to
-//           draw); places (B,T); cache (·, 2·G·D) in halves or floats: at each place its keys, then its values.
+// Shapes    queries, out (N, H·D), D a multiple of 4, at most 128; seats (·), each with one token of the pass, as
+//           (token, position t, row, tokens left to draw); places (B,T), where in the cache each position is; cache (·,
+//           2·G·D) in float16 or float32: at each place its keys, then its values.
 // Parallel  LANES threads share a (seat, head). Each takes every LANES-th key in an online softmax, D sums in
 //           registers. With more than one lane, the results are combined in shared memory (16·THREADS·D/4 bytes) with
 //           two barriers.
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, a constant so that loops over it unroll
-override HALVES: u32 = 1; // 1: the cache holds halves; 0: floats
+override HALVES: u32 = 1; // 1: the cache holds float16; 0: float32
 override LANES: u32 = 1;
 override THREADS: u32 = 64; // of a workgroup, a multiple of LANES
 override SHARED: u32 = 1; // size of `part`: THREADS·D/4 if LANES is more than 1

@@ -1,16 +1,17 @@
 // paged_heads: prepares q, k and v for attention: adds the bias; normalises each head of q and k (RMSNorm, as in Qwen3)
 //     and rotates it by its position (rotary); writes q to queries, and k and v to the place of their position in the
 //     cache
-// Shapes    qkv (N,W), W = (H + 2·G)·D, D a multiple of 4; seats (·) of (token, position, row, tokens left to draw);
-//           places (B,T); table (T, D/2, 2) of cos and sin; bias (W); norms (2,D) of q, of k; queries (N, H·D); cache
-//           (·, 2·G·D): at each place its keys, then its values, as halves or floats.
+// Shapes    qkv (N,W), W = (H + 2·G)·D, D a multiple of 4; seats (·), each with one token of the pass, as (token,
+//           position, row, tokens left to draw); places (B,T), where in the cache each position is; table (T, D/2, 2)
+//           of cos and sin; bias (W); norms (2,D) of q, of k; queries (N, H·D); cache (·, 2·G·D): at each place its
+//           keys, then its values, in float16 or float32.
 // Parallel  one thread per two pairs of a head, (i, i + D/2) and the next. x covers W/4, y covers N. No other thread
 //           writes its words of the cache. Each thread of a head sums all squares of the head. No shared memory.
 // Numerics  f32; cos and sin come from a table computed in float64. Keys and values are rounded if the cache holds
-//           halves.
+//           float16.
 override EPS: f32 = 1e-5;
 override BIAS: u32 = 0; // 1: bias is added; 0: another tensor is bound in its place
-override HALVES: u32 = 1; // 1: the cache holds halves; 0: floats
+override HALVES: u32 = 1; // 1: the cache holds float16; 0: float32
 override NORM: u32 = 0; // 1: heads of q and k are normalised; 0: another tensor is bound to `norms`
 struct Shape { N: u32, T: u32, H: u32, G: u32, D: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;

@@ -1,7 +1,8 @@
 // rmsnorm_weight_backward: dweight[i,c] += sum_n dy[i,n,c]·xhat[i,n,c] for all norms i of the model at once
-// Shapes    dy, xhat (I, N·C padded to `slot`); dweight (I, C padded to `pitch`), in slabs that are `slab` apart.
+// Shapes    dy, xhat (I, N·C padded to `slot`); dweight (I, C padded to `pitch`), in partial gradients that are `slab`
+//           scalars apart.
 // Parallel  one thread per (i,c) and part of `chunk` n: x covers C, y covers I, z covers parts. Each sums over its n in
-//           order and adds to the slab of its part. No shared memory.
+//           order and adds to the partial gradient of its part. No shared memory.
 // Numerics  f32 sums in index order.
 alias Kept = f32; // or f16
 struct Shape { I: u32, N: u32, C: u32, slot: u32, pitch: u32, chunk: u32, slab: u32 }

@@ -1,4 +1,5 @@
-// round_weights: shadow = weights, rounded to the type that matrix products read
+// round_weights: shadow = weights, rounded to the type that matrix products read, as the copy that forward and backward
+//     passes use
 // Shapes    weights, shadow (P), with the same layout.
 // Parallel  one thread per scalar; y continues x past 65,535 workgroups. No shared memory.
 // Numerics  rounds exactly as adamw does, so a restored run continues with the same bits. A weight beyond the largest

@@ -1,8 +1,9 @@
 // sample_tokens: draws one token for each seat, from softmax(logits / temperature) cut to top-k and then top-p, by
 //     inverse CDF of one uniform random number in the order of ids. Greedy takes the likeliest token, the lowest id on
 //     a tie
-// Shapes    N seats (·) of (token, position, row (0xffffffff: empty), tokens left to draw); logits (N,V); stops (·):
-//           ids that end a row's turn; drawn (·, 1 + 2·M) per seat: count, ids (M), log-probabilities (M, f32 bits).
+// Shapes    N seats (·), each with one token of the pass, as (token, position, row (0xffffffff: empty), tokens left to
+//           draw); logits (N,V); stops (·): ids that end a row's turn; drawn (·, 1 + 2·M) per seat: count, ids (M),
+//           log-probabilities (M, f32 bits).
 // Parallel  one workgroup of 256 threads per seat. For sums a thread takes every 256th logit; for the draw it takes a
 //           contiguous 256th of the row, so that masses add up in the order of ids. Top-k and top-p each find the
 //           lowest kept logit by bisecting the range of its bits, with 32 sums over the row; among equal logits the

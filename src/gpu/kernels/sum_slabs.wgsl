@@ -1,7 +1,7 @@
-// sum_slabs: adds the slabs of the gradients into the first slab: grads[0,i] = Σ_s grads[s,i]
+// sum_slabs: adds all partial gradients (slabs) into the first one: grads[0,i] = Σ_s grads[s,i]
 // Shapes    grads (slabs, P).
 // Parallel  one thread per scalar; y continues x past 65,535 workgroups. No shared memory.
-// Numerics  f32, slabs in order, so the bits are always the same.
+// Numerics  f32, partial gradients in order, so the bits are always the same.
 struct Shape { P: u32, slabs: u32 }
 @group(0) @binding(0) var<storage, read_write> grads: array<f32>;
 @group(0) @binding(1) var<uniform> shape: Shape;

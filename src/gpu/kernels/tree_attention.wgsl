@@ -1,9 +1,9 @@
 // tree_attention: attention over the path of each node of a tree of tokens:
 //     out[n,h] = sum_j p_j·v_j over the nodes j on the path of node n, n included, p = softmax_j(q_n·k_j/√D);
 //     lse[n,h] = log sum_j exp(q_n·k_j/√D). Rows with the same beginning share the nodes of that beginning
-// Shapes    heads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N) of (token, position t, path
-//           (0xffffffff: empty), last); paths (·): from index `path` on, the nodes of positions 0 … t; out (N, H·D);
-//           lse (N,H). Query head h reads key head h·G/H.
+// Shapes    heads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N), one per token of the tree, as
+//           (token, position t, path (0xffffffff: empty), last); paths (·): from index `path` on, the nodes of
+//           positions 0 … t; out (N, H·D); lse (N,H). Query head h reads key head h·G/H.
 // Parallel  one thread per (n,h), barrier-free; it goes over its keys once with an online softmax, D sums in registers.
 // Numerics  f32; the running maximum is subtracted before exp. Only lse is kept for the backward pass. Empty nodes get
 //           0.

@@ -1,8 +1,9 @@
 // tree_attention_backward_key_value: the gradients of keys and values. With p_i = exp(q_i·k_j/√D − lse_i),
 //     over the nodes i whose path contains j and the query heads that read this key:
 //     dv_j = sum p_i·dout_i;  dk_j = sum p_i·(dout_i·v_j − delta_i)·q_i/√D
-// Shapes    heads, dheads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N) of (token, position, path,
-//           last): the nodes whose path contains j are j … last − 1; dout (N, H·D); lse, delta (N,H).
+// Shapes    heads, dheads (N,W), W = (H + 2·G)·D, D a multiple of 4, at most 128; nodes (N), one per token of the tree,
+//           as (token, position, path, last): the nodes whose path contains j are j … last − 1; dout (N, H·D); lse,
+//           delta (N,H).
 // Parallel  one thread per (j,g), barrier-free; it writes the key and value columns of dheads. 2·D sums in registers.
 // Numerics  f32; sums run over i and then over query heads, always in that order. This adds up the gradients from all
 //           rows that share the node.

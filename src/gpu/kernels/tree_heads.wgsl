@@ -1,7 +1,7 @@
 // tree_heads: prepares q, k and v of a tree's tokens for attention: adds the bias; normalises each head of q and k
 //     (RMSNorm, as in Qwen3) and rotates it by its position (rotary). Values only get their bias
-// Shapes    qkv, heads (N,W), W = (H + 2·G)·D; nodes (N) of (token, position, path, last); table (T, D/2, 2) of cos and
-//           sin; bias (W); norms (2,D) of q, of k.
+// Shapes    qkv, heads (N,W), W = (H + 2·G)·D; nodes (N), one per token of the tree, as (token, position, path, last);
+//           table (T, D/2, 2) of cos and sin; bias (W); norms (2,D) of q, of k.
 // Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
 // Numerics  f32; cos and sin come from a table computed in float64. eps is inside the root.
 override EPS: f32 = 1e-5;

@@ -2,8 +2,8 @@
 //     through the norm.
 //     With s = 1/√(mean x² + eps) of a head x, w the norm's weight, and g the gradient of the norm's output:
 //     dx = s·w·g − x·s³·mean_d(w·g·x)
-// Shapes    dheads, qkv, dqkv (N,W), W = (H + 2·G)·D; nodes (N) of (token, position, path, last); table (T, D/2, 2) of
-//           cos and sin; bias (W); norms (2,D) of q, of k.
+// Shapes    dheads, qkv, dqkv (N,W), W = (H + 2·G)·D; nodes (N), one per token of the tree, as (token, position, path,
+//           last); table (T, D/2, 2) of cos and sin; bias (W); norms (2,D) of q, of k.
 // Parallel  one thread per (n, head): x covers H + 2·G, y covers N. No shared memory.
 // Numerics  f32; the norm's sums are recomputed. Biases and the norms' weights get no gradient.
 override EPS: f32 = 1e-5;

@@ -1,10 +1,10 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
 // Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); coefficients (12, B, T), of which d total/dV, which begins
-//           at dvalue_at, is read for token t + 1; grads (parts, P): the slabs of the gradient pool, P = `slab` apart,
+//           at dvalue_at, is read for token t + 1; grads (parts, P): the partial gradients, P = `slab` scalars each,
 //           with dweight at weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden each. After them, C + 1 threads for each part of `chunk` n
-//           own one weight or the bias each; they sum over their n in order and add to the slab of their part. No
-//           shared memory.
+//           own one weight or the bias each; they sum over their n in order and add to the partial gradient of their
+//           part. No shared memory.
 // Numerics  f32. ACCUMULATE 1 adds to dhidden (after a language head), 0 replaces it.
 override ACCUMULATE: u32 = 1;
 alias Kept = f32; // or f16

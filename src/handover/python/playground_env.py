@@ -150,7 +150,7 @@ class Episode:
             raise ValueError(f"Episode: there is no task kind {task['kind']}. Use one of {', '.join(TASKS)}.")
         self.task = TASKS[task["kind"]](rules, task)
         self.turn = 0
-        self.late = 0  # turns that passed while waiting for tools
+        self.waited = 0  # turns that passed while waiting for tools
         self.over = False
         self.success = False
         self.stop: str | None = None
@@ -171,10 +171,10 @@ class Episode:
         if self.over:
             raise RuntimeError("Episode.step: the episode is over. Begin a new one.")
         words = words.split() if isinstance(words, str) else words
-        settings, most = self.rules["settings"], self.rules["maxTurns"]
+        settings, max_turns = self.rules["settings"], self.rules["maxTurns"]
         self.turn += 1
         parsed = parse_turn(words, self.rules["think"])
-        needs = self.task.needs(self.turn + self.late) if self.rules["think"] else []
+        needs = self.task.needs(self.turn + self.waited) if self.rules["think"] else []
         outcome = self._act(parsed) if parsed else None
         result = outcome or MALFORMED
         payoff = result.payoff if result.payoff is not None else (1 if result.success else 0)
@@ -183,11 +183,11 @@ class Episode:
         tool_call = outcome is not None and parsed.kind == "call"
         first_call = tool_call and not self._called
         self._called = self._called or tool_call
-        turns_left = max(0, most - 1 - self.turn - self.late)
+        turns_left = max(0, max_turns - 1 - self.turn - self.waited)
         delay = self._delay() if tool_call and result.stop is None else 0
         waited = min(delay, turns_left)
-        self.late += waited
-        self.stop = result.stop or ("turns" if self.turn + self.late >= most else None)
+        self.waited += waited
+        self.stop = result.stop or ("turns" if self.turn + self.waited >= max_turns else None)
         self.over, self.success = self.stop is not None, result.success
         parts = {
             "outcome": settings["outcomeReward"] * payoff,
@@ -298,7 +298,7 @@ def apply(a: int, operator: str, b: int) -> int:
 
 class Calculator:
     def __init__(self, rules: dict, task: dict):
-        self.steps, self.most = task["steps"], rules["maxTurns"]
+        self.steps, self.max_turns = task["steps"], rules["maxTurns"]
         self.values = [task["first"]]
         for step in self.steps:
             self.values.append(apply(self.values[-1], step["operator"], step["by"]))
@@ -311,7 +311,7 @@ class Calculator:
         return [*spell(self.values[self.known]), step["operator"], *spell(step["by"])]
 
     def needs(self, turn: int) -> list[str]:
-        call = self._next() if turn < self.most else None
+        call = self._next() if turn < self.max_turns else None
         return call or (spell(self.values[self.known]) if self.known >= len(self.steps) else [])
 
     def call(self, args: list[str], failed, draw: Random) -> Outcome | None:
@@ -341,7 +341,7 @@ def index_of(items: list[str], item: str) -> int:
 
 class GraphSearch:
     def __init__(self, rules: dict, task: dict):
-        self.words, self.distractors, self.most = rules, rules["distractors"], rules["maxTurns"]
+        self.words, self.distractors, self.max_turns = rules, rules["distractors"], rules["maxTurns"]
         self.entities, self.relations, self.edges = task["entities"], task["relations"], task["edges"]
         self.gold, self.known = task["gold"], task["known"]
 
@@ -349,7 +349,7 @@ class GraphSearch:
         if self.known >= len(self.gold):
             return [self.entities[self.gold[-1]["to"]]]
         hop = self.gold[self.known]
-        return [self.entities[hop["entity"]], self.relations[hop["relation"]]] if turn < self.most else []
+        return [self.entities[hop["entity"]], self.relations[hop["relation"]]] if turn < self.max_turns else []
 
     def _fact(self, entity: int, relation: int) -> list[str] | None:
         to = self.edges[relation][entity] if entity >= 0 and relation >= 0 else None
@@ -361,24 +361,24 @@ class GraphSearch:
         if failed():
             return Outcome([FAILURE])
         entity, relation = index_of(self.entities, args[0]), index_of(self.relations, args[1])
-        asked = self._fact(entity, relation)
-        if asked is None:
+        fact = self._fact(entity, relation)
+        if fact is None:
             return Outcome([FAILURE])
-        facts = [asked]
+        facts = [fact]
         if self.distractors > 0:
-            facts = draw.shuffle([asked, *(self._other(draw) for _ in range(self.distractors))])
+            facts = draw.shuffle([fact, *(self._random_fact(draw) for _ in range(self.distractors))])
         hop = self.gold[self.known] if self.known < len(self.gold) else None
         useful = hop is not None and (entity, relation) == (hop["entity"], hop["relation"])
         if useful:
             self.known += 1
         return Outcome([word for fact in facts for word in fact], 1 if useful else 0)
 
-    def _other(self, draw: Random) -> list[str]:
+    def _random_fact(self, draw: Random) -> list[str]:
         while True:
             entity = draw.int(len(self.entities))
-            found = self._fact(entity, draw.int(len(self.relations)))
-            if found:
-                return found
+            fact = self._fact(entity, draw.int(len(self.relations)))
+            if fact:
+                return fact
 
     def answer(self, args: list[str]) -> Outcome | None:
         if len(args) != 1 or args[0] not in self.words["entities"]:
@@ -408,8 +408,8 @@ class Index:
                 lengths.append(len(set(passage[field])))
                 average = (average * at + lengths[-1]) / (at + 1)  # in MiniSearch's order, for the same bits
                 for word in passage[field]:
-                    of = counts.setdefault(word.lower(), {})
-                    of[at] = of.get(at, 0) + 1
+                    in_passages = counts.setdefault(word.lower(), {})
+                    in_passages[at] = in_passages.get(at, 0) + 1
             self.fields.append((counts, lengths, average))
         self.known: dict[tuple, list[int]] = {}
 
@@ -425,9 +425,9 @@ class Index:
         for word in query:
             scores: dict[int, float] = {}
             for (counts, lengths, average), boost in zip(self.fields, (TITLE_BOOST, 1)):
-                found = counts.get(word, {})
-                rarity = math.log(1 + (len(self.passages) - len(found) + 0.5) / (len(found) + 0.5))
-                for at, count in found.items():
+                in_passages = counts.get(word, {})
+                rarity = math.log(1 + (len(self.passages) - len(in_passages) + 0.5) / (len(in_passages) + 0.5))
+                for at, count in in_passages.items():
                     score = rarity * (D + count * (K + 1) / (count + K * (1 - B + B * lengths[at] / average)))
                     scores[at] = scores.get(at, 0) + boost * score
             for at, score in scores.items():
@@ -443,17 +443,17 @@ _indexes: dict[int, tuple[list, Index]] = {}
 def index_for(rules: dict) -> Index:
     """The index of the rules' passages. It is built once and kept."""
     passages = rules["passages"]
-    kept = _indexes.get(id(passages))
-    if kept is None or kept[0] is not passages:
-        kept = _indexes[id(passages)] = (passages, Index(passages))
-    return kept[1]
+    entry = _indexes.get(id(passages))
+    if entry is None or entry[0] is not passages:
+        entry = _indexes[id(passages)] = (passages, Index(passages))
+    return entry[1]
 
 
 class Slots:
-    """The slots of one episode and the words that they stand for. Grows as new words are written."""
+    """The slots of one episode and the words that they stand for. `fixed` words stand for themselves. New words get slots as they are written."""
 
-    def __init__(self, own: set[str], order: dict[str, list[str]]):
-        self.own, self.free = own, {kind: list(order[kind]) for kind in KINDS}
+    def __init__(self, fixed: set[str], order: dict[str, list[str]]):
+        self.fixed, self.free = fixed, {kind: list(order[kind]) for kind in KINDS}
         self.all = {slot for kind in KINDS for slot in order[kind]}
         self.names: dict[str, str] = {}
         self.slot_of: dict[str, str] = {}
@@ -466,7 +466,7 @@ class Slots:
 
     def _name(self, word: str) -> str:
         key = word.lower()
-        if key in self.own:
+        if key in self.fixed:
             return key
         if key in self.slot_of:
             return self.slot_of[key]
@@ -481,21 +481,21 @@ class Slots:
 
 class DocumentSearch:
     def __init__(self, rules: dict, task: dict):
-        self.rules, self.task, self.most = rules, task, rules["maxTurns"]
+        self.rules, self.task, self.max_turns = rules, task, rules["maxTurns"]
         self.spoken, self.index = set(rules["spoken"]), index_for(rules)
         self.slots = Slots(set(rules["own"]), task["slots"])
-        self.asked = self.slots.write(task["question"])
+        self.question = self.slots.write(task["question"])
         self.missing = dict(zip(task["passages"], task["queries"]))
 
     def needs(self, turn: int) -> list[str]:
-        if self.missing and turn >= self.most:
+        if self.missing and turn >= self.max_turns:
             return []
         if self.missing:
             return self.slots.write(next(iter(self.missing.values())))
         right = self.slots.write(self.task["answerWords"])
         if right and all(word in self.spoken for word in right):
             return right
-        return [word for word in self.asked if word in self.spoken][:1]
+        return [word for word in self.question if word in self.spoken][:1]
 
     def call(self, args: list[str], failed, draw: Random) -> Outcome | None:
         if not 1 <= len(args) <= SPAN:

@@ -58,8 +58,8 @@ class PlaygroundAgentLoop(AgentLoopBase):
 
     async def run(self, sampling_params: dict[str, Any], **kwargs) -> AgentLoopOutput:
         row = kwargs["extra_info"]
-        own = RULES["randomness"] == "own" and row["split"] == "train"
-        environment_seed = random.getrandbits(32) if own else row["environment_seed"]  # every evaluation uses the same seeds
+        own_seed = RULES["randomness"] == "own" and row["split"] == "train"
+        environment_seed = random.getrandbits(32) if own_seed else row["environment_seed"]  # every evaluation uses the same seeds
         instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "environment_seed": environment_seed})
         try:
             return await self._play(instance, sampling_params, list(kwargs["raw_prompt"]))
@@ -77,8 +77,8 @@ class PlaygroundAgentLoop(AgentLoopBase):
         fields: dict[str, Any] = {}
         while not episode.over:
             tokens_left = RULES["maxTokens"] - len(prompt) - len(ids)
-            most = min(RULES["maxTurnTokens"], tokens_left)
-            if most <= 0:
+            turn_limit = min(RULES["maxTurnTokens"], tokens_left)
+            if turn_limit <= 0:
                 episode.cut()
                 break
             with simple_timer("generate_sequences", timing):
@@ -87,14 +87,14 @@ class PlaygroundAgentLoop(AgentLoopBase):
                     prompt_ids=prompt + ids,
                     sampling_params={
                         **sampling_params,
-                        **{"max_tokens": most, "stop_token_ids": self.closers, "ignore_eos": True},
+                        **{"max_tokens": turn_limit, "stop_token_ids": self.closers, "ignore_eos": True},
                     },
                 )
             fields = {**sampled.extra_fields, **{k: v for k, v in fields.items() if k == "min_global_steps"}}
-            turn = list(sampled.token_ids)[:most]
+            turn = list(sampled.token_ids)[:turn_limit]
             ids += turn
             mask += [1] * len(turn)
-            logprobs += list(sampled.log_probs or [])[:most]
+            logprobs += list(sampled.log_probs or [])[:turn_limit]
             ended = turn and (turn[-1] in self.closers or len(turn) >= RULES["maxTurnTokens"])
             if not ended:  # the turn was cut off, so no tool runs
                 episode.cut(inside=bool(turn))
@@ -114,12 +114,12 @@ class PlaygroundAgentLoop(AgentLoopBase):
             mask += [0] * len(observation)
             logprobs += [0.0] * len(observation) if logprobs else []
         played = {"score": episode.reward, "success": float(episode.success), "turns": len(episode.turns), **episode.parts}
-        most = self.rollout_config.response_length
+        max_length = self.rollout_config.response_length
         return AgentLoopOutput(
             prompt_ids=prompt,
-            response_ids=ids[:most],
-            response_mask=mask[:most],
-            response_logprobs=logprobs[:most] if logprobs else None,
+            response_ids=ids[:max_length],
+            response_mask=mask[:max_length],
+            response_logprobs=logprobs[:max_length] if logprobs else None,
             num_turns=1 + 2 * len(episode.turns) - (1 if episode.over else 0),
             metrics=AgentLoopMetrics(
                 generate_sequences=timing.get("generate_sequences", 0.0), tool_calls=timing.get("tool_calls", 0.0)

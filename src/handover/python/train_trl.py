@@ -47,8 +47,8 @@ class Playground:
         self.episode: Episode | None = None
 
     def reset(self, extra_info: dict, **row) -> None:
-        own = RULES["randomness"] == "own" and extra_info["split"] == "train"
-        environment_seed = random.getrandbits(32) if own else extra_info["environment_seed"]  # every evaluation uses the same seeds
+        own_seed = RULES["randomness"] == "own" and extra_info["split"] == "train"
+        environment_seed = random.getrandbits(32) if own_seed else extra_info["environment_seed"]  # every evaluation uses the same seeds
         self.episode = Episode(RULES, extra_info["task"], environment_seed)
 
     def turn(self, text: str) -> str:

@@ -7,12 +7,12 @@ import type { Real } from './real.ts';
 export interface Capacity {
   readonly tokens: number; // n
   readonly pairs: number; // pairs of a token and a token that it attends to
-  readonly longest: number; // tokens of the longest row
+  readonly longestRow: number; // tokens of the longest row
 }
 
 /** Returns the capacity for a batch in which every row is full. */
-export function capacityOf(rows: number, length: number): Capacity {
-  return { tokens: rows * length, pairs: (rows * length * (length + 1)) / 2, longest: length };
+export function fullCapacity(rows: number, length: number): Capacity {
+  return { tokens: rows * length, pairs: (rows * length * (length + 1)) / 2, longestRow: length };
 }
 
 /** Sizes of the arrays that the forward pass of one layer writes, in numbers. */
@@ -24,7 +24,7 @@ function forwardSizes(model: ModelConfig, n: number) {
     scales: n, // 1/RMS of each token in the first norm
     qkv: n * qkvWidth(attentionShape(model)), // rotated
     attended: n * model.num_attention_heads * model.head_dim,
-    middle: n * d, // residual stream after attention
+    afterAttention: n * d, // residual stream after attention
     postNormed: n * d,
     postScales: n,
     gateUp: n * 2 * f,
@@ -43,18 +43,18 @@ function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
 function passSizes(model: ModelConfig, n: number, longest: number) {
   const { hidden_size: d, num_attention_heads: heads, head_dim: headDim } = model;
   return {
-    final: n * d, // residual stream after the last layer
+    finalStream: n * d, // residual stream after the last layer
     finalScales: n,
     hidden: n * d, // final norm's output
-    scratch: n * Math.max(d, heads * headDim), // what a half layer adds to the residual stream
+    scratch: n * Math.max(d, heads * headDim), // what attention or the MLP adds to the residual stream
     scores: longest + 3, // attention scores of one query, rounded up to whole vectors
   };
 }
 
 /** Sizes of the arrays that all layers of a forward and backward pass share, in numbers. */
-function sharedSizes(model: ModelConfig, { tokens: n, longest }: Capacity) {
+function sharedSizes(model: ModelConfig, { tokens: n, longestRow }: Capacity) {
   return {
-    ...passSizes(model, n, longest),
+    ...passSizes(model, n, longestRow),
     dhidden: n * model.hidden_size, // gradient of `hidden`, written by the head
     ...backwardSizes(model, n),
   };
@@ -77,7 +77,7 @@ type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 
 /** Activations of one layer that its backward pass needs. `layerSizes` has the sizes. */
 export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> {
-  readonly unnormed?: Real; // q, k and v before the head norms; for models with head norms, if gradients are needed
+  readonly beforeHeadNorms?: Real; // q, k and v before them; for models that norm heads, if gradients are needed
 }
 
 /**
@@ -85,7 +85,7 @@ export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> 
  */
 export interface ForwardLayer extends Arrays<ReturnType<typeof forwardSizes>> {
   readonly probabilities?: Real;
-  readonly unnormed?: Real;
+  readonly beforeHeadNorms?: Real;
 }
 
 /** Buffers of a backward pass. All layers use the same ones, one after the other. */
@@ -107,20 +107,20 @@ export interface Activations extends ForwardBuffers, BackwardBuffers, Arrays<Ret
   readonly layers: readonly LayerActivations[];
 }
 
-const sum = (sizes: Record<string, number>) => Object.values(sizes).reduce((a, b) => a + b, 0);
+const totalSize = (sizes: Record<string, number>) => Object.values(sizes).reduce((a, b) => a + b, 0);
 
 /** Returns an upper bound of the size of `createActivations`, in numbers (of four or eight bytes). */
 export function activationSize(model: ModelConfig, capacity: Capacity): number {
-  const layers = model.num_hidden_layers * sum(layerSizes(model, capacity));
-  return layers + sum(sharedSizes(model, capacity)) + 3 * capacity.tokens;
+  const layers = model.num_hidden_layers * totalSize(layerSizes(model, capacity));
+  return layers + totalSize(sharedSizes(model, capacity)) + 3 * capacity.tokens;
 }
 
 /** Returns an upper bound of the size of `createForwardBuffers`, in numbers. */
 export function forwardBuffersSize(model: ModelConfig, tokens: number, longest: number): number {
-  return sum(forwardSizes(model, tokens)) + sum(passSizes(model, tokens, longest)) + 3 * tokens;
+  return totalSize(forwardSizes(model, tokens)) + totalSize(passSizes(model, tokens, longest)) + 3 * tokens;
 }
 
-const allocated = <S extends Record<string, number>>({ reals }: Arithmetic, sizes: S) =>
+const allocateArrays = <S extends Record<string, number>>({ reals }: Arithmetic, sizes: S) =>
   Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, reals(size)])) as Arrays<S>;
 
 const indexArrays = ({ integers }: Arithmetic, tokens: number) => ({
@@ -136,9 +136,11 @@ export function createActivations(arithmetic: Arithmetic, capacity: Capacity): A
   const { model } = arithmetic;
   return {
     arithmetic,
-    layers: Array.from({ length: model.num_hidden_layers }, () => allocated(arithmetic, layerSizes(model, capacity))),
+    layers: Array.from({ length: model.num_hidden_layers }, () =>
+      allocateArrays(arithmetic, layerSizes(model, capacity)),
+    ),
     ...indexArrays(arithmetic, capacity.tokens),
-    ...allocated(arithmetic, sharedSizes(model, capacity)),
+    ...allocateArrays(arithmetic, sharedSizes(model, capacity)),
   };
 }
 
@@ -152,23 +154,24 @@ export interface RecomputeBuffers extends Activations {
   readonly inputs: readonly Real[]; // (n,d) of each layer
 }
 
-const keptCapacity = ({ longest }: Capacity, tokens: number): Capacity => ({
+const keptCapacity = ({ longestRow }: Capacity, tokens: number): Capacity => ({
   tokens,
-  pairs: tokens * longest,
-  longest,
+  pairs: tokens * longestRow,
+  longestRow,
 });
 
-const unnormedSize = (model: ModelConfig, tokens: number) =>
+const headNormInputSize = (model: ModelConfig, tokens: number) =>
   model.qk_norm ? tokens * qkvWidth(attentionShape(model)) : 0;
 
 /** Returns an upper bound of the size of `createRecomputeBuffers`, in numbers. */
 export function recomputeSize(model: ModelConfig, capacity: Capacity, keptTokens: number): number {
   const { tokens } = capacity;
   const layers = model.num_hidden_layers;
-  const keptLayer = sum(layerSizes(model, keptCapacity(capacity, keptTokens))) + unnormedSize(model, keptTokens);
+  const keptLayer =
+    totalSize(layerSizes(model, keptCapacity(capacity, keptTokens))) + headNormInputSize(model, keptTokens);
   return (
     activationSize({ ...model, num_hidden_layers: 1 }, capacity) +
-    unnormedSize(model, tokens) +
+    headNormInputSize(model, tokens) +
     (keptTokens > 0 ? (layers - 1) * keptLayer : 0) +
     layers * tokens * model.hidden_size
   );
@@ -185,9 +188,9 @@ export function createRecomputeBuffers(
 ): RecomputeBuffers {
   const { model, reals } = arithmetic;
   const { tokens } = capacity;
-  const layer = (of: Capacity): LayerActivations => ({
-    ...allocated(arithmetic, layerSizes(model, of)),
-    ...(model.qk_norm && { unnormed: reals(unnormedSize(model, of.tokens)) }),
+  const layer = (layerCapacity: Capacity): LayerActivations => ({
+    ...allocateArrays(arithmetic, layerSizes(model, layerCapacity)),
+    ...(model.qk_norm && { beforeHeadNorms: reals(headNormInputSize(model, layerCapacity.tokens)) }),
   });
   const keptLayers = keptTokens > 0 ? model.num_hidden_layers - 1 : 0;
   return {
@@ -196,20 +199,20 @@ export function createRecomputeBuffers(
     layers: [layer(capacity), ...Array.from({ length: keptLayers }, () => layer(keptCapacity(capacity, keptTokens)))],
     inputs: Array.from({ length: model.num_hidden_layers }, () => reals(tokens * model.hidden_size)),
     ...indexArrays(arithmetic, tokens),
-    ...allocated(arithmetic, sharedSizes(model, capacity)),
+    ...allocateArrays(arithmetic, sharedSizes(model, capacity)),
   };
 }
 
 /**
- * Allocates buffers for forward passes over up to `tokens` tokens, each with up to `longest` keys. All layers share one
- * set of activations.
+ * Allocates buffers for forward passes over up to `tokens` tokens, each with up to `longestRow` keys. All layers share
+ * one set of activations.
  */
 export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, longest: number): ForwardBuffers {
   const { model } = arithmetic;
   return {
     arithmetic,
-    layers: [allocated(arithmetic, forwardSizes(model, tokens))],
+    layers: [allocateArrays(arithmetic, forwardSizes(model, tokens))],
     ...indexArrays(arithmetic, tokens),
-    ...allocated(arithmetic, passSizes(model, tokens, longest)),
+    ...allocateArrays(arithmetic, passSizes(model, tokens, longest)),
   };
 }

@@ -32,7 +32,10 @@ export interface Arithmetic {
   readonly matmulTN: Product;
   readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
   readonly attendBackward: WithoutLast<typeof attendBackward>;
-  readonly slots: (isHalf: boolean) => SlotKernels; // `isHalf`: keys and values in float16, if there are kernels for it
+  /**
+   * Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded.
+   */
+  readonly slotKernels: (isFloat16: boolean) => SlotKernels;
   readonly exponentials: typeof exponentials; // nextToken.ts
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, for this model
   readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
@@ -44,7 +47,7 @@ export interface Arithmetic {
   readonly addInto: typeof addInto;
   readonly unmaskedRows?: UnmaskedRows; // absent: logSoftmaxRow of head.ts is used for all rows
   readonly team?: Team; // threads that share the calls; absent if a single thread computes
-  readonly packed?: PackedKernels; // absent: packed weights are converted to numbers before they are used
+  readonly packedKernels?: PackedKernels; // absent: packed weights are converted to numbers before they are used
 }
 
 /** Kernels for a row of logits in which every token of the vocabulary is legal. */
@@ -64,11 +67,11 @@ export interface SlotKernels {
 /** The weight formats of files that can be used without unpacking. */
 export interface PackedFormats {
   /** Whether a matrix in this format, with this number of columns, can stay packed. */
-  readonly takes: (format: BlockFormat, columns: number) => boolean;
+  readonly canStayPacked: (format: BlockFormat, columns: number) => boolean;
   /**
-   * Whether the format stores integers with a scale. If so, activations are rounded to 16-bit integers by `quantize`.
+   * Whether the format stores integers with a scale. If so, `quantize` rounds activations to 16-bit integers.
    */
-  readonly integers: (format: BlockFormat) => boolean;
+  readonly hasIntegers: (format: BlockFormat) => boolean;
   /**
    * Size of the array for activations (n,k) that `quantize` writes, in numbers of `reals`: scratch memory for the
    * weights that `product` widens, then 16-bit numbers, and a scale and a sum for each block of 32.

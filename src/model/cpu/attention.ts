@@ -97,11 +97,11 @@ function weightedRows(
       s3 += w * rows[at + 3]!;
       at += stride;
     }
-    const to = oAt + c;
-    out[to] = add === 0 ? s0 : out[to]! + s0;
-    out[to + 1] = add === 0 ? s1 : out[to + 1]! + s1;
-    out[to + 2] = add === 0 ? s2 : out[to + 2]! + s2;
-    out[to + 3] = add === 0 ? s3 : out[to + 3]! + s3;
+    const outAt = oAt + c;
+    out[outAt] = add === 0 ? s0 : out[outAt]! + s0;
+    out[outAt + 1] = add === 0 ? s1 : out[outAt + 1]! + s1;
+    out[outAt + 2] = add === 0 ? s2 : out[outAt + 2]! + s2;
+    out[outAt + 3] = add === 0 ? s3 : out[outAt + 3]! + s3;
   }
   for (let c = width4; c < width; c++) {
     let s = 0;
@@ -156,17 +156,17 @@ export function attend(
   shape: AttentionShape,
 ): void {
   const { heads, kvHeads, headDim } = shape;
-  const row = qkvWidth(shape);
-  const perKv = heads / kvHeads;
+  const qkvRow = qkvWidth(shape);
+  const headsPerKv = heads / kvHeads;
   const probabilities = keptProbabilities ?? scores;
   let pAt = 0;
   for (let i = 0; i < n; i++) {
     const count = counts[i]!;
     for (let h = 0; h < heads; h++) {
-      const from = first[i]! * stride + Math.floor(h / perKv) * headDim;
+      const kvAt = first[i]! * stride + Math.floor(h / headsPerKv) * headDim;
       const oAt = (i * heads + h) * headDim;
-      const qAt = i * row + h * headDim;
-      attendOne(out, oAt, probabilities, pAt, qkv, qAt, keys, from, values, from, stride, count, headDim);
+      const qAt = i * qkvRow + h * headDim;
+      attendOne(out, oAt, probabilities, pAt, qkv, qAt, keys, kvAt, values, kvAt, stride, count, headDim);
       if (keptProbabilities) pAt += count;
     }
   }
@@ -188,13 +188,13 @@ export function attendBackward(
 ): void {
   const { heads, kvHeads, headDim } = shape;
   const stride = qkvWidth(shape);
-  const perKv = heads / kvHeads;
+  const headsPerKv = heads / kvHeads;
   dqkv.fill(0, 0, n * stride);
   let pAt = 0;
   for (let i = 0; i < n; i++) {
     const count = counts[i]!;
     for (let h = 0; h < heads; h++) {
-      const kAt = first[i]! * stride + (heads + Math.floor(h / perKv)) * headDim;
+      const kAt = first[i]! * stride + (heads + Math.floor(h / headsPerKv)) * headDim;
       const vAt = kAt + kvHeads * headDim;
       const qAt = i * stride + h * headDim;
       const oAt = (i * heads + h) * headDim;

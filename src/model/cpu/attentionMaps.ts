@@ -25,6 +25,6 @@ export function attentionMaps({ batch, policy, rotary }: Learner, row: number, c
  * row, counted from 1, `probabilities` has (heads, t) numbers.
  */
 export function lastTokenAttention(probabilities: Real, heads: number, count: number): Real {
-  const at = (heads * count * (count - 1)) / 2;
-  return probabilities.subarray(at, at + heads * count);
+  const start = (heads * count * (count - 1)) / 2;
+  return probabilities.subarray(start, start + heads * count);
 }

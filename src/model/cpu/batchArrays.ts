@@ -1,7 +1,7 @@
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import type { Credit } from '../learningMath.ts';
-import type { GivenCredit } from '../policy.ts';
-import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
+import type { SuppliedCredit } from '../policy.ts';
+import { KEPT_EPOCHS, type EpochWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
 import { reals, type Precision, type Real } from './real.ts';
 
 /** The batch of a backend: the recorded tokens, and the arrays that the stages write. All (B,T) unless noted. */
@@ -67,8 +67,8 @@ export function createBatch(rows: number, length: number, precision: Precision):
 
 /** Sets every array of the batch to zero. */
 export function clearBatch(batch: Batch): void {
-  for (const part of Object.values(batch) as (number | Real | Int32Array | Uint8Array)[]) {
-    if (typeof part !== 'number') part.fill(0);
+  for (const array of Object.values(batch) as (number | Real | Int32Array | Uint8Array)[]) {
+    if (typeof array !== 'number') array.fill(0);
   }
 }
 
@@ -76,22 +76,22 @@ export function clearBatch(batch: Batch): void {
  * Replaces the batch by a record. The padding at the end of a row determines the row's length. Throws if a size is
  * wrong, an id is outside the vocabulary, or a row has padding before a token.
  */
-export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, given?: GivenCredit): void {
+export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, supplied?: SuppliedCredit): void {
   const { rows, length } = batch;
-  for (const [name, part] of Object.entries({ ...record, ...given }) as [string, ArrayLike<number>][]) {
-    if (part.length !== rows * length) {
-      throw new Error(`load: ${name} has ${part.length} entries and needs ${rows * length} = (${rows},${length}).`);
+  for (const [name, array] of Object.entries({ ...record, ...supplied }) as [string, ArrayLike<number>][]) {
+    if (array.length !== rows * length) {
+      throw new Error(`load: ${name} has ${array.length} entries and needs ${rows * length} = (${rows},${length}).`);
     }
   }
   const lengths = new Int32Array(rows);
-  for (let at = 0; at < rows * length; at++) {
-    if (record.roles[at] === Role.pad) continue;
-    const row = Math.floor(at / length);
-    const position = at % length;
+  for (let index = 0; index < rows * length; index++) {
+    if (record.roles[index] === Role.pad) continue;
+    const row = Math.floor(index / length);
+    const position = index % length;
     if (lengths[row] !== position)
       throw new Error(`load: row ${row} has padding before token ${position}; pad on the right.`);
     lengths[row] = position + 1;
-    const id = record.tokens[at]!;
+    const id = record.tokens[index]!;
     if (id < 0 || id >= vocabulary) {
       throw new Error(`load: token ${position} of row ${row} is ${id}: ids go from 0 to ${vocabulary - 1}.`);
     }
@@ -101,15 +101,15 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.roles.set(record.roles);
   batch.states.set(record.states);
   batch.lengths.set(lengths);
-  if (!given) return;
-  batch.oldLogprobs.set(given.oldLogprobs);
-  batch.refLogprobs.set(given.refLogprobs);
-  batch.advantages.set(given.advantages);
-  batch.lossMask.set(given.lossMask);
-  batch.regularizerMask.set(given.lossMask);
-  batch.valueMask.set(given.valueMask);
-  batch.oldValues.set(given.oldValues);
-  batch.returns.set(given.returns);
+  if (!supplied) return;
+  batch.oldLogprobs.set(supplied.oldLogprobs);
+  batch.refLogprobs.set(supplied.refLogprobs);
+  batch.advantages.set(supplied.advantages);
+  batch.lossMask.set(supplied.lossMask);
+  batch.regularizerMask.set(supplied.lossMask);
+  batch.valueMask.set(supplied.valueMask);
+  batch.oldValues.set(supplied.oldValues);
+  batch.returns.set(supplied.returns);
 }
 
 /** Copies masks, rewards, advantages and returns to the batch. */
@@ -129,20 +129,20 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns 
 
 /**
  * Returns the gradient weights of the earlier epochs, with those of the epoch that just ended appended. Keeps at most
- * KEPT_PASSES − 1.
+ * KEPT_EPOCHS − 1.
  */
-export function withPass(earlier: readonly PassWeights[], batch: Batch): readonly PassWeights[] {
-  if (earlier.length >= KEPT_PASSES - 1) return earlier;
+export function withEpoch(earlierEpochs: readonly EpochWeights[], batch: Batch): readonly EpochWeights[] {
+  if (earlierEpochs.length >= KEPT_EPOCHS - 1) return earlierEpochs;
   return [
-    ...earlier,
+    ...earlierEpochs,
     { gradWeights: Float32Array.from(batch.dlogprobs), policyWeights: Float32Array.from(batch.policyWeights) },
   ];
 }
 
 /** Returns a copy of the arrays that the stages wrote, with the epochs and steps since the last report. */
-export function reportOf(
+export function createReport(
   batch: Batch,
-  earlierPasses: readonly PassWeights[],
+  earlierEpochs: readonly EpochWeights[],
   steps: readonly StepStats[],
 ): PolicyReport {
   return {
@@ -160,7 +160,7 @@ export function reportOf(
     whitenMask: batch.whitenMask.slice(),
     gradWeights: Float32Array.from(batch.dlogprobs),
     policyWeights: Float32Array.from(batch.policyWeights),
-    earlierPasses,
+    earlierEpochs: earlierEpochs,
     steps,
   };
 }

@@ -2,10 +2,10 @@ import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens
 import type { ModelConfig } from '../architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import type { LearningMath } from '../learningMath.ts';
-import type { CreditInput, EngineCounters, GivenCredit, PolicySpec } from '../policy.ts';
-import type { PassWeights, PolicyReport, StepStats } from '../policyReport.ts';
+import type { CreditInput, EngineCounters, SuppliedCredit, PolicySpec } from '../policy.ts';
+import type { EpochWeights, PolicyReport, StepStats } from '../policyReport.ts';
 import type { CreditSettings } from '../learningSettings.ts';
-import { type Batch, clearBatch, createBatch, loadBatch, reportOf, withPass, writeCredit } from './batchArrays.ts';
+import { type Batch, clearBatch, createBatch, loadBatch, createReport, withEpoch, writeCredit } from './batchArrays.ts';
 import type { Decoder } from './decoder.ts';
 import type { Precision } from './real.ts';
 
@@ -25,7 +25,7 @@ export abstract class BatchPolicy {
   #readbacks = 0;
   #sampling: Sampling | null = null;
   #steps: StepStats[] = [];
-  #passes: readonly PassWeights[] = [];
+  #epochs: readonly EpochWeights[] = [];
 
   constructor({ model, rows, length }: PolicySpec, math: LearningMath, precision: Precision) {
     this.model = model;
@@ -64,33 +64,33 @@ export abstract class BatchPolicy {
     return this.decoder.decode(chunk, this.#sampling, this.grammar);
   }
 
-  load(record: TokenRecord, given?: GivenCredit): void {
-    loadBatch(this.batch, record, this.model.vocab_size, given);
+  load(record: TokenRecord, supplied?: SuppliedCredit): void {
+    loadBatch(this.batch, record, this.model.vocab_size, supplied);
     this.batchChanged();
-    this.decoder.forget();
+    this.decoder.clearCache();
   }
 
   credit(input: CreditInput, settings: CreditSettings): void {
-    this.#passes = [];
+    this.#epochs = [];
     writeCredit(this.batch, this.math.credit({ ...this.batch, values: this.batch.oldValues }, input, settings));
   }
 
-  endPass(): void {
-    this.#passes = withPass(this.#passes, this.batch);
+  endEpoch(): void {
+    this.#epochs = withEpoch(this.#epochs, this.batch);
   }
 
   report(): Promise<PolicyReport> {
     this.#readbacks++;
-    const [passes, steps] = [this.#passes, this.#steps];
-    [this.#passes, this.#steps] = [[], []];
-    return Promise.resolve(reportOf(this.batch, passes, steps));
+    const [epochs, steps] = [this.#epochs, this.#steps];
+    [this.#epochs, this.#steps] = [[], []];
+    return Promise.resolve(createReport(this.batch, epochs, steps));
   }
 
   counters(): EngineCounters {
     return { dispatches: 0, submits: this.submits, readbacks: this.#readbacks, uploadBytes: 0, creations: 0 };
   }
 
-  settled(): Promise<void> {
+  whenIdle(): Promise<void> {
     return Promise.resolve(); // nothing to wait for: each method finishes its work before it returns or resolves
   }
 
@@ -99,7 +99,7 @@ export abstract class BatchPolicy {
   }
 
   /** Stores the measurements of an optimizer step for the report. */
-  protected learnedBy(stats: StepStats): void {
+  protected recordStep(stats: StepStats): void {
     this.submits++;
     this.#steps.push(stats);
   }

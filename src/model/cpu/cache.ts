@@ -2,18 +2,18 @@ import type { Arithmetic } from './arithmetic.ts';
 import type { ForwardBuffers, Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Real } from './real.ts';
-import { type Attend, type Packed, forward } from './transformer.ts';
+import { type Attend, type PackedTokens, forward } from './transformer.ts';
 import type { Batch } from './batchArrays.ts';
 import type { RowReader } from './decoder.ts';
 import { gatherRows } from './layers.ts';
-import type { Tensors } from './network.ts';
+import type { NetworkTensors } from './network.ts';
 
 /** The keys and values of every token that the network has read, one array (B, T, kvH·D) per layer. */
 interface Cache {
   readonly length: number; // T
   readonly keys: readonly Real[];
   readonly values: readonly Real[];
-  readonly filled: Int32Array; // (B) number of tokens of each row in the cache
+  readonly cachedCounts: Int32Array; // (B) number of tokens of each row in the cache
 }
 
 /** Creates an empty cache for `rows` rows of up to `length` tokens. */
@@ -23,7 +23,7 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
     Array.from({ length: model.num_hidden_layers }, () =>
       reals(rows * length * model.num_key_value_heads * model.head_dim),
     );
-  return { length, keys: perLayer(), values: perLayer(), filled: new Int32Array(rows) };
+  return { length, keys: perLayer(), values: perLayer(), cachedCounts: new Int32Array(rows) };
 }
 
 /**
@@ -33,10 +33,10 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
 function cachedAttention(
   { arithmetic, visibleKeys, scores }: ForwardBuffers,
   cache: Cache,
-  { count: n, positions, rows }: Packed & { readonly rows: Int32Array },
+  { count: n, positions, rows }: PackedTokens & { readonly rows: Int32Array },
 ): Attend {
   const { heads, kvHeads, headDim } = attentionShape(arithmetic.model);
-  const kv = kvHeads * headDim;
+  const kvWidth = kvHeads * headDim;
   const qkvRow = (heads + 2 * kvHeads) * headDim;
   for (let i = 0; i < n; i++) {
     visibleKeys.first[i] = rows[i]! * cache.length;
@@ -46,14 +46,14 @@ function cachedAttention(
     const keys = cache.keys[layer]!;
     const values = cache.values[layer]!;
     for (let i = 0; i < n; i++) {
-      const to = (visibleKeys.first[i]! + positions[i]!) * kv;
-      const from = i * qkvRow + heads * headDim;
-      for (let c = 0; c < kv; c++) {
-        keys[to + c] = a.qkv[from + c]!;
-        values[to + c] = a.qkv[from + kv + c]!;
+      const cacheStart = (visibleKeys.first[i]! + positions[i]!) * kvWidth;
+      const qkvStart = i * qkvRow + heads * headDim;
+      for (let c = 0; c < kvWidth; c++) {
+        keys[cacheStart + c] = a.qkv[qkvStart + c]!;
+        values[cacheStart + c] = a.qkv[qkvStart + kvWidth + c]!;
       }
     }
-    arithmetic.attend(a.attended, null, a.qkv, keys, values, kv, visibleKeys, scores, n);
+    arithmetic.attend(a.attended, null, a.qkv, keys, values, kvWidth, visibleKeys, scores, n);
   };
 }
 
@@ -61,12 +61,12 @@ function cachedAttention(
 export class CacheReader implements RowReader {
   readonly #batch: Batch;
   readonly #buffers: Activations;
-  readonly #tensors: Tensors;
+  readonly #tensors: NetworkTensors;
   readonly #rotary: Real;
   readonly #cache: Cache;
   readonly #hidden: Real; // (B, d)
 
-  constructor(batch: Batch, buffers: Activations, tensors: Tensors, rotary: Real) {
+  constructor(batch: Batch, buffers: Activations, tensors: NetworkTensors, rotary: Real) {
     const { arithmetic } = buffers;
     this.#batch = batch;
     this.#buffers = buffers;
@@ -76,40 +76,40 @@ export class CacheReader implements RowReader {
     this.#hidden = arithmetic.reals(batch.rows * arithmetic.model.hidden_size);
   }
 
-  forget(): void {
-    this.#cache.filled.fill(0);
+  clearCache(): void {
+    this.#cache.cachedCounts.fill(0);
   }
 
-  forgetRow(row: number): void {
-    this.#cache.filled[row] = 0;
+  clearRowCache(row: number): void {
+    this.#cache.cachedCounts[row] = 0;
   }
 
   read(active: readonly number[], logits: Real): void {
     const { length, lengths } = this.#batch;
-    const { filled } = this.#cache;
+    const { cachedCounts } = this.#cache;
     const { model, matmulNT } = this.#buffers.arithmetic;
-    const total = active.reduce((sum, b) => sum + lengths[b]! - filled[b]!, 0);
+    const total = active.reduce((sum, row) => sum + lengths[row]! - cachedCounts[row]!, 0);
     const packed = {
       count: total,
       tokens: new Int32Array(total),
       positions: new Int32Array(total),
       rows: new Int32Array(total),
     };
-    const last = new Int32Array(active.length);
-    let at = 0;
+    const lastIndices = new Int32Array(active.length);
+    let index = 0;
     for (const [i, b] of active.entries()) {
-      for (let t = filled[b]!; t < lengths[b]!; t++) {
-        packed.tokens[at] = this.#batch.tokens[b * length + t]!;
-        packed.positions[at] = t;
-        packed.rows[at] = b;
-        at++;
+      for (let t = cachedCounts[b]!; t < lengths[b]!; t++) {
+        packed.tokens[index] = this.#batch.tokens[b * length + t]!;
+        packed.positions[index] = t;
+        packed.rows[index] = b;
+        index++;
       }
-      last[i] = at - 1;
-      filled[b] = lengths[b]!;
+      lastIndices[i] = index - 1;
+      cachedCounts[b] = lengths[b]!;
     }
     const attend = cachedAttention(this.#buffers, this.#cache, packed);
     forward(this.#buffers, this.#tensors, packed, this.#rotary, attend, false);
-    gatherRows(this.#hidden, this.#buffers.hidden, last, active.length, model.hidden_size);
+    gatherRows(this.#hidden, this.#buffers.hidden, lastIndices, active.length, model.hidden_size);
     matmulNT(logits, this.#hidden, this.#tensors.head, active.length, model.vocab_size, model.hidden_size);
   }
 }

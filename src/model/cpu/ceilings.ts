@@ -2,7 +2,7 @@ import type { Ceilings } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Precision } from './real.ts';
 import type { SimdOptions } from './simd.ts';
-import { openArithmetic } from './timed.ts';
+import { openArithmetic } from './timedArithmetic.ts';
 
 const MATRIX_SIZE = 256; // rows and columns of the matrices that are multiplied
 const COPIED_NUMBERS = 2 ** 22;
@@ -20,25 +20,25 @@ export async function cpuCeilings(
   options: SimdOptions = {},
 ): Promise<Ceilings> {
   const arithmetic = openArithmetic(model, precision, 3 * MATRIX_SIZE * MATRIX_SIZE * 8, simd, options);
-  await arithmetic.team?.begun();
+  await arithmetic.team?.whenStarted();
   const [x, w, y] = [
     arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
     arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
     arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),
   ];
-  const shortestMs = (run: () => void) => {
-    let best = Infinity;
+  const shortestMs = (call: () => void) => {
+    let bestMs = Infinity;
     for (let round = 0; round <= ROUNDS; round++) {
-      const began = now();
-      for (let i = 0; i < 4; i++) run(); // a browser's clock is coarse
-      if (round > 0) best = Math.min(best, now() - began); // round 0 only warms up
+      const startTime = now();
+      for (let i = 0; i < 4; i++) call(); // a browser's clock is coarse
+      if (round > 0) bestMs = Math.min(bestMs, now() - startTime); // round 0 only warms up
     }
-    return best / 4;
+    return bestMs / 4;
   };
   const productMs = shortestMs(() => arithmetic.matmulNT(y, x, w, MATRIX_SIZE, MATRIX_SIZE, MATRIX_SIZE));
   arithmetic.team?.close();
-  const [from, to] = [new Float32Array(COPIED_NUMBERS).fill(1), new Float32Array(COPIED_NUMBERS)];
-  const copyMs = shortestMs(() => to.set(from));
+  const [source, target] = [new Float32Array(COPIED_NUMBERS).fill(1), new Float32Array(COPIED_NUMBERS)];
+  const copyMs = shortestMs(() => target.set(source));
   return {
     gflops: (2 * MATRIX_SIZE ** 3) / productMs / 1e6,
     gbps: (8 * COPIED_NUMBERS) / copyMs / 1e6,

@@ -13,7 +13,7 @@ import {
 import type { StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
-import { capacityOf, createActivations, activationSize } from './activations.ts';
+import { fullCapacity, createActivations, activationSize } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
 import { BatchPolicy } from './batchPolicy.ts';
 import { CacheReader } from './cache.ts';
@@ -30,10 +30,10 @@ import {
   tensorsOf,
   writeNetwork,
   type Network,
-  placements,
+  modelLayout,
 } from './network.ts';
 import { type Real, type Precision, reals, bytesPer } from './real.ts';
-import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timed.ts';
+import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
@@ -57,9 +57,9 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   checkTrainable(spec.model);
   const bytes = bytesNeeded(spec, options.precision);
   if (bytes > MAX_BYTES) {
-    const gib = (n: number) => (n / 2 ** 30).toFixed(1);
+    const gibText = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(bytes)} GiB. On the CPU at most ${gib(MAX_BYTES)} GiB fit.`,
+      `The run needs ${gibText(bytes)} GiB. On the CPU at most ${gibText(MAX_BYTES)} GiB fit.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'width', 'layers'],
     );
@@ -93,7 +93,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
-    const capacity = capacityOf(rows, length);
+    const capacity = fullCapacity(rows, length);
     this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
     this.parameters = parameters(model);
     this.memoryBytes = memoryBytes;
@@ -104,7 +104,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     this.#learner = {
       critic: spec.critic,
       policy,
-      separate: this.#critic && { network: this.#critic, buffers: createActivations(arithmetic, capacity) },
+      separateCritic: this.#critic && { network: this.#critic, buffers: createActivations(arithmetic, capacity) },
       head: new LanguageHead(arithmetic, capacity.tokens),
       rotary: arithmetic.reals(length * model.head_dim),
       batch: this.batch,
@@ -120,7 +120,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     if (want.reference && !this.#hasReference) {
       throw new Error('score: there is no reference; call freezeReference first.');
     }
-    const reference = want.reference ? tensorsOf(this.model, this.#network.placed, this.#reference) : null;
+    const reference = want.reference ? tensorsOf(this.model, this.#network.layout, this.#reference) : null;
     this.submits++;
     scoreBatch(this.#learner, this.grammar, temperature, { reference, values: want.values });
   }
@@ -128,7 +128,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
     const stats = this.accumulate(rows, objective, temperature);
     stepNetworks(this.#learner, stats, optimizer);
-    this.learnedBy(stats);
+    this.recordStep(stats);
   }
 
   /** The first half of `learn`: gradients and measurements, without a step. */
@@ -165,11 +165,11 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   writeWeights(weights: Weights): void {
     resetNetwork(this.#network, weights);
     if (!this.#critic) return;
-    const trunk = new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
-    resetNetwork(this.#critic, trunk);
+    const withoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
+    resetNetwork(this.#critic, withoutValueHead);
   }
 
-  tally(now: () => number): void {
+  startProfile(now: () => number): void {
     this.#timed.start(now);
   }
 
@@ -203,10 +203,13 @@ export class CpuPolicy extends BatchPolicy implements Policy {
    * `critic.NAME`.
    */
   gradients(): Weights {
-    const ofPolicy = readPool(this.#network.placed, this.#network.gradients);
-    if (!this.#critic) return ofPolicy;
-    const ofCritic = readPool(this.#critic.placed, this.#critic.gradients);
-    return new Map([...ofPolicy, ...[...ofCritic].map(([name, tensor]) => [`critic.${name}`, tensor] as const)]);
+    const policyGradients = readPool(this.#network.layout, this.#network.gradients);
+    if (!this.#critic) return policyGradients;
+    const criticGradients = readPool(this.#critic.layout, this.#critic.gradients);
+    return new Map([
+      ...policyGradients,
+      ...[...criticGradients].map(([name, tensor]) => [`critic.${name}`, tensor] as const),
+    ]);
   }
 
   /** Returns the attention with which the policy chose the token after the first `count` tokens of row `row`. */
@@ -264,21 +267,21 @@ function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count
 
 /** Returns an upper bound of a policy's memory, by purpose: all rows are full, and all are in one minibatch. */
 function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precision) {
-  const scalars = (m: ModelConfig) => placements(m).reduce((sum, p) => sum + p.size, 0);
-  const capacity = capacityOf(rows, length);
+  const scalarCount = (m: ModelConfig) => modelLayout(m).reduce((sum, p) => sum + p.size, 0);
+  const capacity = fullCapacity(rows, length);
   const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
-  const pool = networks.reduce((sum, m) => sum + scalars(m), 0);
-  const cache = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
-  const drawn = rows * (model.vocab_size + model.hidden_size);
-  const passes = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
+  const poolSize = networks.reduce((sum, m) => sum + scalarCount(m), 0);
+  const cacheSize = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
+  const drawingSize = rows * (model.vocab_size + model.hidden_size);
+  const passSize = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
   const numberBytes = bytesPer(precision);
   return [
-    { purpose: 'weights, the reference’s too', bytes: numberBytes * (pool + scalars(model)) },
-    { purpose: 'gradients', bytes: numberBytes * pool },
-    { purpose: 'Adam’s moments', bytes: numberBytes * 2 * pool },
-    { purpose: 'activations and their gradients', bytes: numberBytes * (passes + length * model.head_dim) },
-    { purpose: 'key-value cache', bytes: numberBytes * cache },
-    { purpose: 'batch, credit and draws', bytes: numberBytes * (drawn + 7 * rows * length) + 85 * rows * length },
+    { purpose: 'weights, the reference’s too', bytes: numberBytes * (poolSize + scalarCount(model)) },
+    { purpose: 'gradients', bytes: numberBytes * poolSize },
+    { purpose: 'Adam’s moments', bytes: numberBytes * 2 * poolSize },
+    { purpose: 'activations and their gradients', bytes: numberBytes * (passSize + length * model.head_dim) },
+    { purpose: 'key-value cache', bytes: numberBytes * cacheSize },
+    { purpose: 'batch, credit and draws', bytes: numberBytes * (drawingSize + 7 * rows * length) + 85 * rows * length },
   ];
 }
 

@@ -1,18 +1,18 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
 import { BackendError } from '../policy.ts';
-import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import type { AppendedIds, DrawLimits, DrawnText, LikeliestTokens, MemoryPart, TextModel } from '../textModel.ts';
 import { RowTexts } from '../rowTexts.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
 import { logprobOf, type NextToken } from './nextToken.ts';
-import { loadTrunk, type Matrix, packedProducts } from './packedWeights.ts';
+import { loadForwardTensors, type Matrix, packedProducts } from './packedWeights.ts';
 import { plainArithmetic } from './plainArithmetic.ts';
 import type { Real } from './real.ts';
 import { simdArithmetic } from './simd.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
-import { nameOfBegun, type Team } from './team/team.ts';
+import { nameWhenStarted, type Team } from './team/team.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
 import { type NewTokens, TextNetwork } from './textNetwork.ts';
 import { drawText, likeliestIds } from './textSampler.ts';
@@ -29,28 +29,28 @@ export async function openCpuTextModel(
   source: WeightSource,
   options: CpuTextModelOptions,
 ): Promise<TextModel> {
-  const sizes = textModelSizes(model, options);
-  const memory = textModelMemory(model, source, sizes);
-  const bytes = memory.reduce((sum, part) => sum + part.bytes, 0);
-  const simd = sizes.simd ? simdArithmetic(model, bytes, { threads: options.threads, rounding: 'fused' }) : null;
-  if (sizes.simd && !simd) {
+  const modelSizes = textModelSizes(model, options);
+  const memory = textModelMemory(model, source, modelSizes);
+  const bytes = memory.reduce((sum, memoryPart) => sum + memoryPart.bytes, 0);
+  const simd = modelSizes.simd ? simdArithmetic(model, bytes, { threads: options.threads, rounding: 'fused' }) : null;
+  if (modelSizes.simd && !simd) {
     throw new BackendError(
       `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
       'Use a browser that has it, a smaller model, fewer rows or shorter texts.',
     );
   }
-  const { packed, ...unpacked } = simd ?? plainArithmetic(model, sizes.precision);
-  const arithmetic = packed && sizes.packed ? { ...unpacked, packed } : unpacked;
+  const { packedKernels, ...unpacked } = simd ?? plainArithmetic(model, modelSizes.precision);
+  const arithmetic = packedKernels && modelSizes.packedWeights ? { ...unpacked, packedKernels } : unpacked;
   try {
     const network = new TextNetwork(
       arithmetic,
-      await loadTrunk(arithmetic, source),
-      packedProducts(arithmetic, sizes.tokens),
-      sizes,
+      await loadForwardTensors(arithmetic, source),
+      packedProducts(arithmetic, modelSizes.tokens),
+      modelSizes,
     );
-    const hidden = arithmetic.reals(sizes.rows * model.hidden_size);
-    const backend = await nameOfBegun(arithmetic);
-    return new CpuTextModel(network, hidden, sizes.length, backend, memory, arithmetic.team);
+    const hidden = arithmetic.reals(modelSizes.rows * model.hidden_size);
+    const backend = await nameWhenStarted(arithmetic);
+    return new CpuTextModel(network, hidden, modelSizes.length, backend, memory, arithmetic.team);
   } catch (error) {
     arithmetic.team?.close();
     throw error;
@@ -81,7 +81,7 @@ class CpuTextModel implements TextModel {
   ) {
     this.model = network.model;
     this.backend = backend;
-    this.rows = network.cache.counts.length;
+    this.rows = network.cache.cachedCounts.length;
     this.length = length;
     this.memory = memory;
     this.#texts = new RowTexts(this.rows, length, network.model.vocab_size);
@@ -96,34 +96,34 @@ class CpuTextModel implements TextModel {
     this.#texts.checkBegin(texts);
     const plan = sharedBeginnings(texts);
     const tokensToRun = plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - shared, 0);
-    this.#checkFreeSlots('begin', tokensToRun, cache.uses.length);
+    this.#checkFreeSlots('begin', tokensToRun, cache.useCounts.length);
     for (let row = 0; row < this.rows; row++) releaseSlots(cache, row, 0);
     this.#texts.begin(texts);
-    const newTokens = plan.map(({ row, like, shared }) => {
-      shareSlots(cache, like, row, shared);
+    const newTokens = plan.map(({ row, likeRow, shared }) => {
+      shareSlots(cache, likeRow, row, shared);
       return this.#newTokens(row);
     });
     this.#run(newTokens);
-    for (const { row, like, shared } of plan) {
-      const isWholeTextShared = shared > 0 && shared === this.#texts.of(row).length;
-      if (isWholeTextShared) this.#hidden.copyWithin(row * d, like * d, (like + 1) * d);
+    for (const { row, likeRow, shared } of plan) {
+      const isWholeTextShared = shared > 0 && shared === this.#texts.textOf(row).length;
+      if (isWholeTextShared) this.#hidden.copyWithin(row * d, likeRow * d, (likeRow + 1) * d);
     }
     await Promise.resolve();
   }
 
-  filled(row: number): number {
-    return this.#texts.of(row).length;
+  textLength(row: number): number {
+    return this.#texts.textOf(row).length;
   }
 
   keep(row: number, count: number): void {
     const { cache } = this.#open();
-    if (count === this.filled(row)) return;
+    if (count === this.textLength(row)) return;
     this.#texts.keep(row, count);
     // the last token runs again when its hidden state is asked for
     releaseSlots(cache, row, count - 1);
   }
 
-  async append(appended: readonly Appended[]): Promise<void> {
+  async append(appended: readonly AppendedIds[]): Promise<void> {
     this.#texts.checkAppend(appended);
     const rows = [...new Set(appended.map(({ row }) => row))];
     this.#checkFreeSlots('append', this.#pending(rows) + appended.reduce((sum, { ids }) => sum + ids.length, 0));
@@ -134,21 +134,24 @@ class CpuTextModel implements TextModel {
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
     this.#texts.checkRows(rows);
-    const { steps, stops } = limits;
-    if (!Number.isInteger(steps) || steps < 0)
-      throw new RangeError(`draw: ${steps} steps are not a whole number from 0.`);
+    const { maxTokens, stops } = limits;
+    if (!Number.isInteger(maxTokens) || maxTokens < 0)
+      throw new RangeError(`draw: ${maxTokens} steps are not a whole number from 0.`);
     if (!(sampling.temperature > 0)) {
       throw new RangeError(
         `draw: the temperature ${sampling.temperature} must be above 0. For the likeliest token, set greedy.`,
       );
     }
-    const turns = rows.map((row) => {
-      const left = Math.min(steps, this.#texts.room(row));
-      return { row, left, ids: [] as number[], logprobs: [] as number[], stopped: false };
+    const drawnTexts = rows.map((row) => {
+      const remaining = Math.min(maxTokens, this.#texts.freeTokens(row));
+      return { row, remaining: remaining, ids: [] as number[], logprobs: [] as number[], stopped: false };
     });
     // the last drawn token of a row runs only when more tokens follow, so it needs no slot yet
-    this.#checkFreeSlots('draw', this.#pending(rows) + turns.reduce((sum, { left }) => sum + Math.max(0, left - 1), 0));
-    let active = turns.filter(({ left }) => left > 0);
+    this.#checkFreeSlots(
+      'draw',
+      this.#pending(rows) + drawnTexts.reduce((sum, { remaining }) => sum + Math.max(0, remaining - 1), 0),
+    );
+    let active = drawnTexts.filter(({ remaining }) => remaining > 0);
     while (active.length > 0) {
       const drawing = active;
       this.#advance(drawing.map(({ row }) => row));
@@ -156,34 +159,34 @@ class CpuTextModel implements TextModel {
         drawing.map(({ row }) => row),
         sampling.temperature,
         (i, next) => {
-          const turn = drawing[i]!;
-          const position = this.filled(turn.row);
-          const id = drawText(next, sampling, uniform(sampling.key, sampling.update, turn.row, position));
-          this.#texts.extend(turn.row, [id]);
-          turn.ids.push(id);
-          turn.logprobs.push(logprobOf(next, id));
-          turn.stopped = stops.includes(id);
-          turn.left = turn.stopped ? 0 : turn.left - 1;
+          const drawnText = drawing[i]!;
+          const position = this.textLength(drawnText.row);
+          const id = drawText(next, sampling, uniform(sampling.key, sampling.update, drawnText.row, position));
+          this.#texts.extend(drawnText.row, [id]);
+          drawnText.ids.push(id);
+          drawnText.logprobs.push(logprobOf(next, id));
+          drawnText.stopped = stops.includes(id);
+          drawnText.remaining = drawnText.stopped ? 0 : drawnText.remaining - 1;
         },
       );
-      active = drawing.filter(({ left }) => left > 0);
+      active = drawing.filter(({ remaining }) => remaining > 0);
     }
-    return Promise.resolve(turns.map(({ row, ids, logprobs, stopped }) => ({ row, ids, logprobs, stopped })));
+    return Promise.resolve(drawnTexts.map(({ row, ids, logprobs, stopped }) => ({ row, ids, logprobs, stopped })));
   }
 
-  async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
+  async likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]> {
     this.#texts.checkRows(rows);
     if (!Number.isInteger(count) || count < 1 || count > this.model.vocab_size) {
       throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${this.model.vocab_size}.`);
     }
     this.#checkFreeSlots('likeliest', this.#pending(rows));
     this.#advance(rows);
-    const found: Likeliest[] = [];
+    const result: LikeliestTokens[] = [];
     this.#head(rows, UNTEMPERED, (_, next) => {
       const ids = likeliestIds(next, count);
-      found.push({ ids, logprobs: ids.map((id) => logprobOf(next, id)) });
+      result.push({ ids, logprobs: ids.map((id) => logprobOf(next, id)) });
     });
-    return Promise.resolve(found);
+    return Promise.resolve(result);
   }
 
   async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
@@ -194,11 +197,11 @@ class CpuTextModel implements TextModel {
     this.#advance([row]);
     const logprobs: number[] = [];
     this.#head([row], UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[0]!)));
-    const begin = this.#texts.of(row).length;
+    const begin = this.#texts.textOf(row).length;
     takeSlots(network.cache, row, ids.length - 1);
-    network.run([{ row, from: begin, ids: ids.slice(0, -1) }], (tokens, hidden) => {
-      const all = Int32Array.from(tokens, (_, i) => i);
-      network.head(hidden, all, UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[logprobs.length]!)));
+    network.run([{ row, start: begin, ids: ids.slice(0, -1) }], (tokens, hidden) => {
+      const allIndices = Int32Array.from(tokens, (_, i) => i);
+      network.head(hidden, allIndices, UNTEMPERED, (_, next) => logprobs.push(logprobOf(next, ids[logprobs.length]!)));
     });
     releaseSlots(network.cache, row, begin);
     return Promise.resolve(logprobs);
@@ -217,24 +220,24 @@ class CpuTextModel implements TextModel {
   /** Returns the tokens of a row that haven't run yet, and takes cache slots for them. */
   #newTokens(row: number): NewTokens {
     const { cache } = this.#open();
-    const from = cache.counts[row]!;
-    const ids = this.#texts.of(row).slice(from);
+    const start = cache.cachedCounts[row]!;
+    const ids = this.#texts.textOf(row).slice(start);
     takeSlots(cache, row, ids.length);
-    return { row, from, ids };
+    return { row, start: start, ids };
   }
 
   #run(newTokens: readonly NewTokens[]): void {
     const { hidden_size: d } = this.model;
     this.#open().run(newTokens, (tokens, hidden) => {
       for (const [i, { row, position }] of tokens.entries()) {
-        const isLast = position === this.#texts.of(row).length - 1;
+        const isLast = position === this.#texts.textOf(row).length - 1;
         if (isLast) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
     });
   }
 
-  #head(rows: readonly number[], temperature: number, each: (index: number, next: NextToken) => void): void {
-    this.#open().head(this.#hidden, Int32Array.from(rows), temperature, each);
+  #head(rows: readonly number[], temperature: number, onPrediction: (index: number, next: NextToken) => void): void {
+    this.#open().head(this.#hidden, Int32Array.from(rows), temperature, onPrediction);
   }
 
   #open(): TextNetwork<Matrix> {
@@ -244,11 +247,11 @@ class CpuTextModel implements TextModel {
 
   /** Returns how many tokens of the rows haven't run yet. */
   #pending(rows: readonly number[]): number {
-    const { counts } = this.#open().cache;
-    return rows.reduce((sum, row) => sum + this.#texts.of(row).length - counts[row]!, 0);
+    const { cachedCounts } = this.#open().cache;
+    return rows.reduce((sum, row) => sum + this.#texts.textOf(row).length - cachedCounts[row]!, 0);
   }
 
-  #checkFreeSlots(method: string, tokens: number, free = this.#open().cache.free.length): void {
+  #checkFreeSlots(method: string, tokens: number, free = this.#open().cache.freeSlots.length): void {
     if (tokens <= free) return;
     throw new RangeError(
       `${method}: there is room for ${free} more tokens, and ${tokens} are needed. Open the model with more cached tokens, or draw fewer steps or rows.`,

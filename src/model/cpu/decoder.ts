@@ -1,18 +1,18 @@
 import { Role, type Grammar } from '../../domain/tokens.ts';
 import { uniform } from '../../base/rng.ts';
-import { cuts, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
+import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Batch } from './batchArrays.ts';
 import { logSoftmaxRow } from './head.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
 
-/** A network with a cache that reads the rows of a batch as they grow. */
+/** A network with a cache of keys and values. It reads the rows of a batch as they grow. */
 export interface RowReader {
   /** Empties the cache of all rows. Call it when the weights or the recorded tokens change. */
-  forget(): void;
+  clearCache(): void;
   /** Empties the cache of one row. */
-  forgetRow(row: number): void;
+  clearRowCache(row: number): void;
   /**
    * Reads the new tokens of these rows together, and writes the logits (active.length, V) after each row's last token.
    * If it returns a promise, the logits are written when the promise resolves.
@@ -41,19 +41,19 @@ export class Decoder {
   /** Begins all rows. `update` and the row number are the counters of the random draws. */
   begin(update: number): void {
     this.#counters = Array.from({ length: this.#batch.rows }, (_, rollout) => ({ update, rollout }));
-    this.forget();
+    this.clearCache();
   }
 
   /** Begins one row; see `Policy.beginRow`. */
   beginRow(row: number, counters: DrawCounters): void {
     this.#counters[row] = counters;
     this.#batch.lengths[row] = 0;
-    this.#reader.forgetRow(row);
+    this.#reader.clearRowCache(row);
   }
 
   /** Empties the reader's cache. Call it when the weights or the recorded tokens change. */
-  forget(): void {
-    this.#reader.forget();
+  clearCache(): void {
+    this.#reader.clearCache();
   }
 
   /**
@@ -63,44 +63,44 @@ export class Decoder {
   async decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): Promise<DecodedChunk> {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);
-    const tokens = new Int32Array(rows * chunk.steps);
-    const logprobs = new Float32Array(rows * chunk.steps);
-    const logMasses = cuts(sampling) ? new Float32Array(rows * chunk.steps) : null;
+    const tokens = new Int32Array(rows * chunk.maxTokens);
+    const logprobs = new Float32Array(rows * chunk.maxTokens);
+    const logMasses = usesTopKOrTopP(sampling) ? new Float32Array(rows * chunk.maxTokens) : null;
     const states = Int32Array.from(chunk.states);
     const remaining = new Int32Array(rows);
     this.#force(chunk);
-    for (let b = 0; b < rows; b++) {
-      if (states[b]! < 0) continue;
-      const free = Math.min(chunk.steps - chunk.forcedCounts[b]!, length - lengths[b]!);
-      remaining[b] = Math.min(chunk.budgets[b]!, free);
-      if (remaining[b]! > 0 && lengths[b] === 0) {
-        throw new Error(`decode: row ${b} has no token to draw after; force at least one first.`);
+    for (let row = 0; row < rows; row++) {
+      if (states[row]! < 0) continue;
+      const freeTokens = Math.min(chunk.maxTokens - chunk.forcedCounts[row]!, length - lengths[row]!);
+      remaining[row] = Math.min(chunk.budgets[row]!, freeTokens);
+      if (remaining[row]! > 0 && lengths[row] === 0) {
+        throw new Error(`decode: row ${row} has no token to draw after; force at least one first.`);
       }
     }
-    let active = rowsWith(remaining);
+    let active = rowsRemaining(remaining);
     while (active.length > 0) {
-      const reading = this.#reader.read(active, this.#logits);
-      if (reading) await reading;
-      for (const [i, b] of active.entries()) {
-        const state = states[b]!;
+      const pendingRead = this.#reader.read(active, this.#logits);
+      if (pendingRead) await pendingRead;
+      for (const [i, row] of active.entries()) {
+        const state = states[row]!;
         const v = grammar.vocabulary;
         logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
-        const { update, rollout } = this.#counters[b]!;
-        const u = uniform(sampling.key, update, rollout, lengths[b]!);
-        const { token, logMass } = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, u);
+        const { update, rollout } = this.#counters[row]!;
+        const random = uniform(sampling.key, update, rollout, lengths[row]!);
+        const { token, logMass } = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, random);
         if (token < 0)
           throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
-        this.#record(b, token, Role.action, state);
-        const at = b * chunk.steps + counts[b]!;
+        this.#record(row, token, Role.action, state);
+        const at = row * chunk.maxTokens + counts[row]!;
         tokens[at] = token;
         logprobs[at] = this.#logits[i * v + token]!;
         if (logMasses) logMasses[at] = logMass;
-        counts[b] = counts[b]! + 1;
+        counts[row] = counts[row]! + 1;
         const nextState = grammar.next[state * v + token]!;
-        states[b] = nextState;
-        remaining[b] = grammar.stop[nextState] === 1 ? 0 : remaining[b]! - 1;
+        states[row] = nextState;
+        remaining[row] = grammar.stop[nextState] === 1 ? 0 : remaining[row]! - 1;
       }
-      active = rowsWith(remaining);
+      active = rowsRemaining(remaining);
     }
     return { counts, tokens, logprobs, ...(logMasses && { logMass: logMasses }) };
   }
@@ -108,36 +108,36 @@ export class Decoder {
   #force(chunk: DecodeChunk): void {
     const { rows, length, lengths } = this.#batch;
     const vocabulary = this.#vocabulary;
-    for (let b = 0; b < rows; b++) {
-      const count = chunk.forcedCounts[b]!;
-      const free = length - lengths[b]!;
-      if (count > free || count > chunk.steps) {
+    for (let row = 0; row < rows; row++) {
+      const count = chunk.forcedCounts[row]!;
+      const freeTokens = length - lengths[row]!;
+      if (count > freeTokens || count > chunk.maxTokens) {
         throw new Error(
-          `decode: row ${b} can take ${Math.min(free, chunk.steps)} forced tokens, and ${count} were given. End the episode or raise its length.`,
+          `decode: row ${row} can take ${Math.min(freeTokens, chunk.maxTokens)} forced tokens, and ${count} were given. End the episode or raise its length.`,
         );
       }
       for (let i = 0; i < count; i++) {
-        const token = chunk.forced[b * chunk.steps + i]!;
+        const token = chunk.forced[row * chunk.maxTokens + i]!;
         if (token < 0 || token >= vocabulary) {
-          throw new Error(`decode: token ${token} of row ${b} is out of range: ids go from 0 to ${vocabulary - 1}.`);
+          throw new Error(`decode: token ${token} of row ${row} is out of range: ids go from 0 to ${vocabulary - 1}.`);
         }
-        this.#record(b, token, chunk.forcedRoles[b]!, 0);
+        this.#record(row, token, chunk.forcedRoles[row]!, 0);
       }
     }
   }
 
-  #record(b: number, token: number, role: number, state: number): void {
+  #record(row: number, token: number, role: number, state: number): void {
     const { length, lengths } = this.#batch;
-    const at = b * length + lengths[b]!;
+    const at = row * length + lengths[row]!;
     this.#batch.tokens[at] = token;
     this.#batch.roles[at] = role;
     this.#batch.states[at] = state;
-    lengths[b] = lengths[b]! + 1;
+    lengths[row] = lengths[row]! + 1;
   }
 }
 
-function rowsWith(remaining: Int32Array): number[] {
+function rowsRemaining(remaining: Int32Array): number[] {
   const rows: number[] = [];
-  for (let b = 0; b < remaining.length; b++) if (remaining[b]! > 0) rows.push(b);
+  for (let row = 0; row < remaining.length; row++) if (remaining[row]! > 0) rows.push(row);
   return rows;
 }

@@ -5,19 +5,22 @@ import { gatherRows } from './layers.ts';
 import type { Real } from './real.ts';
 
 /** Log-probability of an illegal token, in place of −∞: e^−1e30 is 0, and subtracting two of these gives no NaN. */
-const ILLEGAL = -1e30;
-/** Lower limit for legal tokens, which never come near it. It isn't `ILLEGAL` itself, because float32 rounds −1e30. */
-const MIN_LEGAL = ILLEGAL / 2;
+const ILLEGAL_LOGPROB = -1e30;
+/**
+ * Lower limit of a legal token's log-probability, which never comes near it. It isn't `ILLEGAL_LOGPROB` itself, because
+ * float32 rounds −1e30.
+ */
+const MIN_LEGAL_LOGPROB = ILLEGAL_LOGPROB / 2;
 /** Largest number of logits in memory at once. */
 const MAX_LOGITS = 1 << 21;
 
 /** Returns how many targets have their logits in memory at once. */
-const rowsAtOnce = (vocabulary: number, tokens: number) =>
+const rowsPerChunk = (vocabulary: number, tokens: number) =>
   Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / vocabulary)));
 
 /** Returns the size of a head's memory for passes of up to `tokens` targets, in numbers. */
 export function headSize({ vocab_size, hidden_size }: ModelConfig, tokens: number): number {
-  return rowsAtOnce(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
+  return rowsPerChunk(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
 }
 
 /** The positions of a packed pass at which the language head predicts, and the tokens that it scores there. */
@@ -26,19 +29,19 @@ export interface HeadTargets {
   readonly positions: Int32Array; // (m) packed index whose hidden state scores the token
   readonly tokens: Int32Array; // (m) the token scored
   readonly states: Int32Array; // (m) grammar state it was drawn in
-  readonly places: Int32Array; // (m) its (B,T) index
+  readonly batchIndices: Int32Array; // (m) its (B,T) index
 }
 
-/** Yields the targets in pieces of `chunk` targets. The last piece may be shorter. */
+/** Yields the targets in pieces of `chunkSize` targets. The last piece may be shorter. */
 export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
-  for (let from = 0; from < targets.count; from += chunk) {
-    const part = (of: Int32Array) => of.subarray(from, from + chunk);
+  for (let start = 0; start < targets.count; start += chunk) {
+    const slice = (array: Int32Array) => array.subarray(start, start + chunk);
     yield {
-      count: Math.min(chunk, targets.count - from),
-      positions: part(targets.positions),
-      tokens: part(targets.tokens),
-      states: part(targets.states),
-      places: part(targets.places),
+      count: Math.min(chunk, targets.count - start),
+      positions: slice(targets.positions),
+      tokens: slice(targets.tokens),
+      states: slice(targets.states),
+      batchIndices: slice(targets.batchIndices),
     };
   }
 }
@@ -48,7 +51,8 @@ export class LanguageHead {
   readonly vocabulary: number;
   readonly width: number;
   readonly #arithmetic: Arithmetic;
-  readonly chunk: number; // rows of logits in memory at once; targets cut into pieces of this size give the same bits
+  /** Targets whose logits are in memory at once. Targets that are cut into pieces of this size give the same bits. */
+  readonly chunkSize: number;
   readonly #hidden: Real;
   readonly #dhidden: Real;
   readonly #logits: Real;
@@ -64,26 +68,26 @@ export class LanguageHead {
     this.vocabulary = vocabulary;
     this.width = width;
     this.#arithmetic = arithmetic;
-    this.chunk = rowsAtOnce(vocabulary, tokens);
-    this.#hidden = arithmetic.reals(this.chunk * width);
-    this.#dhidden = arithmetic.reals(this.chunk * width);
-    this.#logits = arithmetic.reals(this.chunk * vocabulary);
-    this.#entropies = new Float64Array(this.chunk);
+    this.chunkSize = rowsPerChunk(vocabulary, tokens);
+    this.#hidden = arithmetic.reals(this.chunkSize * width);
+    this.#dhidden = arithmetic.reals(this.chunkSize * width);
+    this.#logits = arithmetic.reals(this.chunkSize * vocabulary);
+    this.#entropies = new Float64Array(this.chunkSize);
   }
 
   /** Writes the logits (count, V) of the first `count` hidden states. */
   logits(out: Real, hidden: Real, weight: Real, count: number): void {
     const { vocabulary: v, width: d } = this;
     this.#cachedTargets = null;
-    for (let from = 0; from < count; from += this.chunk) {
-      const rows = Math.min(this.chunk, count - from);
-      this.#arithmetic.matmulNT(this.#logits, hidden.subarray(from * d), weight, rows, v, d);
-      out.set(this.#logits.subarray(0, rows * v), from * v);
+    for (let start = 0; start < count; start += this.chunkSize) {
+      const rows = Math.min(this.chunkSize, count - start);
+      this.#arithmetic.matmulNT(this.#logits, hidden.subarray(start * d), weight, rows, v, d);
+      out.set(this.#logits.subarray(0, rows * v), start * v);
     }
   }
 
   /**
-   * Writes the log-probability and the entropy of every target to its (B,T) place, in nats. The log-probability is
+   * Writes the log-probability and the entropy of every target to its (B,T) index, in nats. The log-probability is
    * log softmax(z/temperature) over the tokens that are legal in the target's state.
    */
   score(
@@ -95,13 +99,13 @@ export class LanguageHead {
     logprobs: Real,
     entropies: Real,
   ): void {
-    for (let from = 0; from < targets.count; from += this.chunk) {
-      const rows = this.#normalise(hidden, weight, targets, from, grammar, temperature);
+    for (let start = 0; start < targets.count; start += this.chunkSize) {
+      const rows = this.#normalise(hidden, weight, targets, start, grammar, temperature);
       const v = this.vocabulary;
       for (let i = 0; i < rows; i++) {
-        const place = targets.places[from + i]!;
-        logprobs[place] = this.#logits[i * v + targets.tokens[from + i]!]!;
-        entropies[place] = this.#unmasked(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
+        const batchIndex = targets.batchIndices[start + i]!;
+        logprobs[batchIndex] = this.#logits[i * v + targets.tokens[start + i]!]!;
+        entropies[batchIndex] = this.#unmasked(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
       }
     }
   }
@@ -124,15 +128,15 @@ export class LanguageHead {
     dentropies: Float64Array,
   ): void {
     const { vocabulary: v, width: d } = this;
-    for (let from = 0; from < targets.count; from += this.chunk) {
+    for (let start = 0; start < targets.count; start += this.chunkSize) {
       const rows =
-        this.#cachedTargets === targets && this.#cachedFrom === from
-          ? Math.min(this.chunk, targets.count - from)
-          : this.#normalise(hidden, weight, targets, from, grammar, temperature);
+        this.#cachedTargets === targets && this.#cachedFrom === start
+          ? Math.min(this.chunkSize, targets.count - start)
+          : this.#normalise(hidden, weight, targets, start, grammar, temperature);
       for (let i = 0; i < rows; i++) {
-        const place = targets.places[from + i]!;
-        const token = targets.tokens[from + i]!;
-        const [g, e] = [dlogprobs[place]! / temperature, dentropies[place]! / temperature];
+        const batchIndex = targets.batchIndices[start + i]!;
+        const token = targets.tokens[start + i]!;
+        const [g, e] = [dlogprobs[batchIndex]! / temperature, dentropies[batchIndex]! / temperature];
         const unmasked = this.#unmasked(grammar);
         if (!unmasked) {
           gradientRow(this.#logits, i * v, v, token, g, e);
@@ -145,35 +149,35 @@ export class LanguageHead {
       if (dweight) this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
       this.#arithmetic.matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
       for (let i = 0; i < rows; i++) {
-        const to = targets.positions[from + i]! * d;
-        for (let c = 0; c < d; c++) dhidden[to + c] = dhidden[to + c]! + this.#dhidden[i * d + c]!;
+        const rowStart = targets.positions[start + i]! * d;
+        for (let c = 0; c < d; c++) dhidden[rowStart + c] = dhidden[rowStart + c]! + this.#dhidden[i * d + c]!;
       }
     }
   }
 
   /**
-   * Writes to #logits the log-probabilities of up to `chunk` targets, from index `from` on. Returns the number of
+   * Writes to #logits the log-probabilities of up to `chunkSize` targets, from index `start` on. Returns the number of
    * targets.
    */
   #normalise(
     hidden: Real,
     weight: Real,
     targets: HeadTargets,
-    from: number,
+    start: number,
     grammar: Grammar,
     temperature: number,
   ): number {
     const { vocabulary: v, width: d } = this;
-    const rows = Math.min(this.chunk, targets.count - from);
-    gatherRows(this.#hidden, hidden, targets.positions.subarray(from), rows, d);
+    const rows = Math.min(this.chunkSize, targets.count - start);
+    gatherRows(this.#hidden, hidden, targets.positions.subarray(start), rows, d);
     this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
     const unmasked = this.#unmasked(grammar);
     for (let i = 0; i < rows; i++) {
       if (unmasked) this.#entropies[i] = unmasked.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
-      else logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[from + i]! * v, temperature);
+      else logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[start + i]! * v, temperature);
     }
     this.#cachedTargets = targets;
-    this.#cachedFrom = from;
+    this.#cachedFrom = start;
     return rows;
   }
 
@@ -187,55 +191,55 @@ export class LanguageHead {
 
 /**
  * Replaces one row of logits by log-probabilities, log softmax(z/temperature) over the legal tokens. Illegal tokens
- * (next[stateAt + k] < 0) get −1e30. The maximum is subtracted before exp.
+ * (nextStates[stateStart + k] < 0) get −1e30. The maximum is subtracted before exp.
  */
 export function logSoftmaxRow(
   logits: Real,
-  at: number,
+  rowStart: number,
   vocabulary: number,
-  next: Int32Array,
-  stateAt: number,
+  nextStates: Int32Array,
+  stateStart: number,
   temperature: number,
 ): void {
   let max = -Infinity;
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! < 0) {
-      logits[at + k] = ILLEGAL;
+    if (nextStates[stateStart + k]! < 0) {
+      logits[rowStart + k] = ILLEGAL_LOGPROB;
       continue;
     }
-    const z = logits[at + k]! / temperature;
-    logits[at + k] = z;
+    const z = logits[rowStart + k]! / temperature;
+    logits[rowStart + k] = z;
     if (z > max) max = z;
   }
   let sum = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! >= 0) sum += Math.exp(logits[at + k]! - max);
+    if (nextStates[stateStart + k]! >= 0) sum += Math.exp(logits[rowStart + k]! - max);
   }
   const norm = max + Math.log(sum);
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! >= 0) logits[at + k] = logits[at + k]! - norm;
+    if (nextStates[stateStart + k]! >= 0) logits[rowStart + k] = logits[rowStart + k]! - norm;
   }
 }
 
 /** Returns −Σ p·log p of a row of log-probabilities, in nats. */
-function entropyOf(logprobs: Real, at: number, vocabulary: number): number {
+function entropyOf(logprobs: Real, rowStart: number, vocabulary: number): number {
   let sum = 0;
   for (let k = 0; k < vocabulary; k++) {
-    const l = logprobs[at + k]!;
-    if (l > MIN_LEGAL) sum -= Math.exp(l) * l;
+    const l = logprobs[rowStart + k]!;
+    if (l > MIN_LEGAL_LOGPROB) sum -= Math.exp(l) * l;
     else if (Number.isNaN(l)) return NaN;
   }
   return sum;
 }
 
 /** Replaces one row of log-probabilities by the gradients of the logits. Illegal tokens get 0. */
-function gradientRow(row: Real, at: number, vocabulary: number, token: number, g: number, e: number): void {
-  const entropy = e === 0 ? 0 : entropyOf(row, at, vocabulary);
-  const illegal = row[at + token]! < MIN_LEGAL;
+function gradientRow(row: Real, rowStart: number, vocabulary: number, token: number, g: number, e: number): void {
+  const entropy = e === 0 ? 0 : entropyOf(row, rowStart, vocabulary);
+  const illegal = row[rowStart + token]! < MIN_LEGAL_LOGPROB;
   for (let k = 0; k < vocabulary; k++) {
-    const l = row[at + k]!;
+    const l = row[rowStart + k]!;
     const p = Math.exp(l);
-    row[at + k] = p === 0 ? 0 : -p * (g + e * (l + entropy));
+    row[rowStart + k] = p === 0 ? 0 : -p * (g + e * (l + entropy));
   }
-  if (!illegal) row[at + token] = row[at + token]! + g;
+  if (!illegal) row[rowStart + token] = row[rowStart + token]! + g;
 }

@@ -6,7 +6,7 @@ import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.t
 import type { Activations } from './activations.ts';
 import type { Batch } from './batchArrays.ts';
 import type { LanguageHead } from './head.ts';
-import { firstNonFinite, type Network, type Tensors } from './network.ts';
+import { firstNonFinite, type Network, type NetworkTensors } from './network.ts';
 import { adamW, norm } from './optimizer.ts';
 import { packRows, type Pass } from './packing.ts';
 import type { Real } from './real.ts';
@@ -23,7 +23,7 @@ export interface NetworkWithBuffers {
 export interface Learner {
   readonly critic: PolicySpec['critic'];
   readonly policy: NetworkWithBuffers;
-  readonly separate: NetworkWithBuffers | null; // the separate critic, if there is one
+  readonly separateCritic: NetworkWithBuffers | null; // the separate critic, if there is one
   readonly head: LanguageHead;
   readonly rotary: Real;
   readonly batch: Batch;
@@ -35,15 +35,28 @@ export interface Learner {
  */
 const SCORE_TOKENS = 2048;
 
-function run(net: NetworkWithBuffers, tensors: Tensors, pass: Pass, rotary: Real, keep: boolean): void {
-  const attend = packedAttention(net.buffers, pass.packed, keep);
-  forward(net.buffers, tensors, pass.packed, rotary, attend, keep);
+function runForward(
+  networkWithBuffers: NetworkWithBuffers,
+  tensors: NetworkTensors,
+  pass: Pass,
+  rotary: Real,
+  keepActivations: boolean,
+): void {
+  const attend = packedAttention(networkWithBuffers.buffers, pass.packedTokens, keepActivations);
+  forward(networkWithBuffers.buffers, tensors, pass.packedTokens, rotary, attend, keepActivations);
 }
 
-function readValues(net: NetworkWithBuffers, pass: Pass, values: Real): void {
-  const { valueWeight, valueBias } = net.network.tensors;
+function writeValues(networkWithBuffers: NetworkWithBuffers, pass: Pass, values: Real): void {
+  const { valueWeight, valueBias } = networkWithBuffers.network.tensors;
   if (!valueWeight || !valueBias) return;
-  scoreValues(values, net.buffers.hidden, valueWeight, valueBias, pass.value, net.network.model.hidden_size);
+  scoreValues(
+    values,
+    networkWithBuffers.buffers.hidden,
+    valueWeight,
+    valueBias,
+    pass.valueTargets,
+    networkWithBuffers.network.model.hidden_size,
+  );
 }
 
 /**
@@ -55,24 +68,24 @@ export function scoreBatch(
   learner: Learner,
   grammar: Grammar,
   temperature: number,
-  { reference, values }: { readonly reference: Tensors | null; readonly values: boolean },
+  { reference, values }: { readonly reference: NetworkTensors | null; readonly values: boolean },
 ): void {
   const { batch, policy, head, rotary } = learner;
-  const separate = values ? learner.separate : null;
-  for (const rows of groupsOfRows(batch)) {
+  const separate = values ? learner.separateCritic : null;
+  for (const rows of groupRows(batch)) {
     const pass = packRows(batch, rows, { head: null, value: null });
-    const { head: targets } = pass;
+    const { headTargets: targets } = pass;
     const weights = policy.network.tensors;
-    run(policy, weights, pass, rotary, false);
+    runForward(policy, weights, pass, rotary, false);
     const hidden = policy.buffers.hidden;
     head.score(hidden, weights.head, targets, grammar, temperature, batch.oldLogprobs, batch.oldEntropies);
-    readValues(policy, pass, batch.oldValues);
+    writeValues(policy, pass, batch.oldValues);
     if (separate) {
-      run(separate, separate.network.tensors, pass, rotary, false);
-      readValues(separate, pass, batch.oldValues);
+      runForward(separate, separate.network.tensors, pass, rotary, false);
+      writeValues(separate, pass, batch.oldValues);
     }
     if (reference) {
-      run(policy, reference, pass, rotary, false);
+      runForward(policy, reference, pass, rotary, false);
       // the reference's entropies go to `entropies` and aren't used: learn() overwrites them before it reads them
       head.score(
         policy.buffers.hidden,
@@ -88,14 +101,14 @@ export function scoreBatch(
   if (!reference) batch.refLogprobs.set(batch.oldLogprobs);
 }
 
-function groupsOfRows(batch: Batch): Int32Array[] {
+function groupRows(batch: Batch): Int32Array[] {
   const groups: Int32Array[] = [];
   let rows: number[] = [];
   let tokens = 0;
-  for (let b = 0; b < batch.rows; b++) {
-    rows.push(b);
-    tokens += batch.lengths[b]!;
-    if (tokens >= SCORE_TOKENS || b === batch.rows - 1) {
+  for (let row = 0; row < batch.rows; row++) {
+    rows.push(row);
+    tokens += batch.lengths[row]!;
+    if (tokens >= SCORE_TOKENS || row === batch.rows - 1) {
       groups.push(Int32Array.from(rows));
       rows = [];
       tokens = 0;
@@ -135,28 +148,36 @@ export function accumulateGradients(
   const { network, buffers } = policy;
   const d = network.model.hidden_size;
   network.gradients.fill(0);
-  learner.separate?.network.gradients.fill(0);
+  learner.separateCritic?.network.gradients.fill(0);
   const badWeight = firstBadTensor('weight', learner, (n) => n.weights);
   if (badWeight !== '')
     return { ...NO_MEASUREMENTS, ...NAN_MEASUREMENTS, tokens: 0, skipped: 'non-finite', culprit: badWeight };
   const valueMask = learner.critic === 'none' ? new Float32Array(batch.valueMask.length) : batch.valueMask;
   const pass = packRows(batch, rows, { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] });
   // with an estimator that needs no critic, there are no values to learn
-  const separate = pass.value.count > 0 ? learner.separate : null;
+  const separate = pass.valueTargets.count > 0 ? learner.separateCritic : null;
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length)))
     return { ...NO_MEASUREMENTS, tokens: 0, skipped: 'empty', culprit: '' };
 
-  run(policy, network.tensors, pass, rotary, true);
-  head.score(buffers.hidden, network.tensors.head, pass.head, grammar, temperature, batch.logprobs, batch.entropies);
-  readValues(policy, pass, batch.values);
+  runForward(policy, network.tensors, pass, rotary, true);
+  head.score(
+    buffers.hidden,
+    network.tensors.head,
+    pass.headTargets,
+    grammar,
+    temperature,
+    batch.logprobs,
+    batch.entropies,
+  );
+  writeValues(policy, pass, batch.values);
   if (separate) {
-    run(separate, separate.network.tensors, pass, rotary, true);
-    readValues(separate, pass, batch.values);
+    runForward(separate, separate.network.tensors, pass, rotary, true);
+    writeValues(separate, pass, batch.values);
   }
-  const coefficients = learner.separate ? { ...settings, valueCoef: 1 } : settings;
-  const parts = math.objective({ ...batch, valueMask }, rows, coefficients, batch);
+  const coefficients = learner.separateCritic ? { ...settings, valueCoef: 1 } : settings;
+  const objectiveParts = math.objective({ ...batch, valueMask }, rows, coefficients, batch);
 
-  buffers.dhidden.fill(0, 0, pass.packed.count * d);
+  buffers.dhidden.fill(0, 0, pass.packedTokens.count * d);
   const { dlogprobs, dentropies } = batch;
   const { tensors, gradientTensors: gradients } = network;
   head.backward(
@@ -164,26 +185,26 @@ export function accumulateGradients(
     gradients.head,
     buffers.hidden,
     tensors.head,
-    pass.head,
+    pass.headTargets,
     grammar,
     temperature,
     dlogprobs,
     dentropies,
   );
-  valuesBack(policy, pass, batch.dvalues);
-  backward(buffers, tensors, gradients, pass.packed, rotary);
+  valueHeadBackward(policy, pass, batch.dvalues);
+  backward(buffers, tensors, gradients, pass.packedTokens, rotary);
   if (separate) {
     const critic = separate.network;
-    separate.buffers.dhidden.fill(0, 0, pass.packed.count * d);
-    valuesBack(separate, pass, batch.dvalues);
-    backward(separate.buffers, critic.tensors, critic.gradientTensors, pass.packed, rotary);
+    separate.buffers.dhidden.fill(0, 0, pass.packedTokens.count * d);
+    valueHeadBackward(separate, pass, batch.dvalues);
+    backward(separate.buffers, critic.tensors, critic.gradientTensors, pass.packedTokens, rotary);
   }
   const badGradient = firstBadTensor('gradient', learner, (n) => n.gradients);
   return {
-    ...parts,
-    total: learner.separate
-      ? parts.policyLoss - settings.entropyCoef * parts.entropy + klTerm(settings, parts.kl)
-      : parts.total,
+    ...objectiveParts,
+    total: learner.separateCritic
+      ? objectiveParts.policyLoss - settings.entropyCoef * objectiveParts.entropy + klTerm(settings, objectiveParts.kl)
+      : objectiveParts.total,
     gradNorm: norm(network.gradients),
     criticGradNorm: separate ? norm(separate.network.gradients) : 0,
     skipped: badGradient === '' ? '' : 'non-finite',
@@ -201,28 +222,28 @@ export const NAN_MEASUREMENTS = { policyLoss: NaN, entropy: NaN, kl: NaN, valueL
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
 
-function valuesBack(net: NetworkWithBuffers, pass: Pass, dvalues: Float64Array): void {
-  const { tensors, gradientTensors: gradients, model } = net.network;
+function valueHeadBackward(networkWithBuffers: NetworkWithBuffers, pass: Pass, dvalues: Float64Array): void {
+  const { tensors, gradientTensors: gradients, model } = networkWithBuffers.network;
   if (!tensors.valueWeight || !gradients.valueWeight || !gradients.valueBias) return;
   valuesBackward(
-    net.buffers.dhidden,
+    networkWithBuffers.buffers.dhidden,
     gradients.valueWeight,
     gradients.valueBias,
     dvalues,
-    net.buffers.hidden,
+    networkWithBuffers.buffers.hidden,
     tensors.valueWeight,
-    pass.value,
+    pass.valueTargets,
     model.hidden_size,
   );
 }
 
 /** Returns 'KIND NAME' of the first tensor with a NaN or an infinity, or ''. Searches the policy before the critic. */
 function firstBadTensor(kind: 'weight' | 'gradient', learner: Learner, pool: (network: Network) => Real): string {
-  const inPolicy = firstNonFinite(learner.policy.network.placed, pool(learner.policy.network));
-  if (inPolicy !== '') return `${kind} ${inPolicy}`;
-  if (!learner.separate) return '';
-  const inCritic = firstNonFinite(learner.separate.network.placed, pool(learner.separate.network));
-  return inCritic === '' ? '' : `${kind} critic.${inCritic}`;
+  const badInPolicy = firstNonFinite(learner.policy.network.layout, pool(learner.policy.network));
+  if (badInPolicy !== '') return `${kind} ${badInPolicy}`;
+  if (!learner.separateCritic) return '';
+  const badInCritic = firstNonFinite(learner.separateCritic.network.layout, pool(learner.separateCritic.network));
+  return badInCritic === '' ? '' : `${kind} critic.${badInCritic}`;
 }
 
 /**
@@ -232,7 +253,7 @@ function firstBadTensor(kind: 'weight' | 'gradient', learner: Learner, pool: (ne
 export function stepNetworks(learner: Learner, stats: StepStats, settings: OptimizerSettings): void {
   if (stats.skipped !== '') return;
   if (!settings.criticOnly) adamW(learner.policy.network, stats.gradNorm, settings.learningRate, settings);
-  if (learner.separate && learner.batch.valueMask.includes(1)) {
-    adamW(learner.separate.network, stats.criticGradNorm, settings.criticLearningRate, settings);
+  if (learner.separateCritic && learner.batch.valueMask.includes(1)) {
+    adamW(learner.separateCritic.network, stats.criticGradNorm, settings.criticLearningRate, settings);
   }
 }

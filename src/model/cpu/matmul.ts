@@ -17,10 +17,10 @@ export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: num
   for (let i = 0; i < n; i += 2) {
     const a0 = i * k;
     // With an odd n, the last row is computed and written twice, which saves a second loop.
-    const second = i + 1 < n ? i + 1 : i;
-    const a1 = second * k;
+    const i1 = i + 1 < n ? i + 1 : i;
+    const a1 = i1 * k;
     const y0 = i * o;
-    const y1 = second * o;
+    const y1 = i1 * o;
     for (let j = 0; j < o4; j += 4) {
       const b0 = j * k;
       const b1 = b0 + k;
@@ -79,10 +79,10 @@ export function matmulNN(y: Real, x: Real, w: Real, n: number, o: number, k: num
   const o4 = o - (o % 4);
   for (let i = 0; i < n; i += 2) {
     const a0 = i * k;
-    const second = i + 1 < n ? i + 1 : i;
-    const a1 = second * k;
+    const i1 = i + 1 < n ? i + 1 : i;
+    const a1 = i1 * k;
     const y0 = i * o;
-    const y1 = second * o;
+    const y1 = i1 * o;
     for (let j = 0; j < o4; j += 4) {
       let s00 = 0;
       let s01 = 0;
@@ -185,7 +185,7 @@ export function matmulTN(y: Real, x: Real, w: Real, n: number, o: number, k: num
 
 /**
  * Computes the outputs that the tiles of `matmulTN` don't cover, one at a time: in rows [from, to), the columns from
- * `column` on.
+ * `firstColumn` on.
  */
 function addEdge(
   y: Real,
@@ -194,12 +194,12 @@ function addEdge(
   n: number,
   o: number,
   k: number,
-  from: number,
-  to: number,
-  column: number,
+  firstRow: number,
+  endRow: number,
+  firstColumn: number,
 ): void {
-  for (let i = from; i < to; i++) {
-    for (let j = column; j < o; j++) {
+  for (let i = firstRow; i < endRow; i++) {
+    for (let j = firstColumn; j < o; j++) {
       let s = 0;
       for (let c = 0; c < k; c++) s += x[c * n + i]! * w[c * o + j]!;
       y[i * o + j] = y[i * o + j]! + s;

@@ -4,8 +4,8 @@ import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
 /**
- * The tensors of one layer. q, k and v are one matrix, gate and up another. `M` is the type of a matrix, `Real` or
- * packed.
+ * The tensors of one layer. q, k and v are stacked in one matrix, gate and up in another. `M` is the type of a matrix,
+ * `Real` or packed.
  */
 export interface LayerTensors<M = Real> {
   readonly inputNorm: Real; // (d)
@@ -19,29 +19,32 @@ export interface LayerTensors<M = Real> {
 }
 
 /** The tensors of a forward pass and of its language head. */
-export interface Trunk<M = Real> {
+export interface ForwardTensors<M = Real> {
   readonly embed: M; // (V, d)
   readonly head: M; // (V, d); the embedding itself when tied
   readonly layers: readonly LayerTensors<M>[];
   readonly norm: Real; // (d)
 }
 
-/** Views of a pool, which has the layout of `parameters(model)` and holds either weights or gradients. */
-export interface Tensors extends Trunk {
+/**
+ * The tensors of a network as views of a pool: one array with all tensors of `parameters(model)`, one after the other.
+ * A pool holds weights, gradients or one of AdamW's moments.
+ */
+export interface NetworkTensors extends ForwardTensors {
   readonly valueWeight: Real | null; // (d)
   readonly valueBias: Real | null; // (1)
 }
 
-/** A tensor and its offset in the pools. */
-export interface Placed extends Parameter {
+/** A tensor and its offset in a pool, in numbers. */
+export interface PlacedTensor extends Parameter {
   readonly offset: number;
 }
 
 /** Trained tensors and their optimizer state: four pools with the same layout. Tensors with weight decay come first. */
-export interface Learned {
-  readonly placed: readonly Placed[];
+export interface TrainedTensors {
+  readonly layout: readonly PlacedTensor[];
   readonly size: number; // scalars in each pool
-  readonly decayed: number; // the first `decayed` scalars have weight decay
+  readonly decayedSize: number; // the first `decayedSize` scalars have weight decay
   readonly weights: Real;
   readonly gradients: Real;
   readonly adamM: Real;
@@ -50,18 +53,18 @@ export interface Learned {
 }
 
 /** A transformer of which all tensors are trained. */
-export interface Network extends Learned {
+export interface Network extends TrainedTensors {
   readonly model: ModelConfig;
-  readonly tensors: Tensors;
-  readonly gradientTensors: Tensors;
+  readonly tensors: NetworkTensors;
+  readonly gradientTensors: NetworkTensors;
 }
 
 /** Returns all tensors of the model with their offsets. */
-export function placements(model: ModelConfig): readonly Placed[] {
-  return placedAfterOneAnother(parameters(model));
+export function modelLayout(model: ModelConfig): readonly PlacedTensor[] {
+  return layoutOf(parameters(model));
 }
 
-function placedAfterOneAnother(tensors: readonly Parameter[]): readonly Placed[] {
+function layoutOf(tensors: readonly Parameter[]): readonly PlacedTensor[] {
   let offset = 0;
   return tensors.map((parameter) => {
     const placed = { ...parameter, offset };
@@ -71,53 +74,53 @@ function placedAfterOneAnother(tensors: readonly Parameter[]): readonly Placed[]
 }
 
 /** Returns the tensors of the model as views of `pool`. */
-export function tensorsOf(model: ModelConfig, placed: readonly Placed[], pool: Real): Tensors {
-  const span = (names: readonly string[]): Real => {
+export function tensorsOf(model: ModelConfig, placed: readonly PlacedTensor[], pool: Real): NetworkTensors {
+  const view = (names: readonly string[]): Real => {
     const parts = placed.filter((p) => names.includes(p.name));
-    const first = parts[0];
-    if (first === undefined || parts.length !== names.length) {
+    const firstPart = parts[0];
+    if (firstPart === undefined || parts.length !== names.length) {
       throw new Error(`tensorsOf: the model lacks some of ${names.join(', ')}.`);
     }
     return pool.subarray(
-      first.offset,
-      parts.reduce((end, p) => end + p.size, first.offset),
+      firstPart.offset,
+      parts.reduce((end, p) => end + p.size, firstPart.offset),
     );
   };
-  const embed = span(['model.embed_tokens.weight']);
+  const embed = view(['model.embed_tokens.weight']);
   const layers = Array.from({ length: model.num_hidden_layers }, (_, i): LayerTensors => {
-    const at = `model.layers.${i}`;
-    const qkv = (suffix: string) => ['q', 'k', 'v'].map((part) => `${at}.self_attn.${part}_proj.${suffix}`);
+    const prefix = `model.layers.${i}`;
+    const qkv = (suffix: string) => ['q', 'k', 'v'].map((part) => `${prefix}.self_attn.${part}_proj.${suffix}`);
     return {
-      inputNorm: span([`${at}.input_layernorm.weight`]),
-      qkv: span(qkv('weight')),
-      qkvBias: model.attention_bias ? span(qkv('bias')) : null,
+      inputNorm: view([`${prefix}.input_layernorm.weight`]),
+      qkv: view(qkv('weight')),
+      qkvBias: model.attention_bias ? view(qkv('bias')) : null,
       headNorms: model.qk_norm
-        ? { q: span([`${at}.self_attn.q_norm.weight`]), k: span([`${at}.self_attn.k_norm.weight`]) }
+        ? { q: view([`${prefix}.self_attn.q_norm.weight`]), k: view([`${prefix}.self_attn.k_norm.weight`]) }
         : null,
-      output: span([`${at}.self_attn.o_proj.weight`]),
-      postNorm: span([`${at}.post_attention_layernorm.weight`]),
-      gateUp: span([`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`]),
-      down: span([`${at}.mlp.down_proj.weight`]),
+      output: view([`${prefix}.self_attn.o_proj.weight`]),
+      postNorm: view([`${prefix}.post_attention_layernorm.weight`]),
+      gateUp: view([`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`]),
+      down: view([`${prefix}.mlp.down_proj.weight`]),
     };
   });
   return {
     embed,
-    head: model.tie_word_embeddings ? embed : span(['lm_head.weight']),
+    head: model.tie_word_embeddings ? embed : view(['lm_head.weight']),
     layers,
-    norm: span(['model.norm.weight']),
-    valueWeight: model.value_head ? span(['value_head.weight']) : null,
-    valueBias: model.value_head ? span(['value_head.bias']) : null,
+    norm: view(['model.norm.weight']),
+    valueWeight: model.value_head ? view(['value_head.weight']) : null,
+    valueBias: model.value_head ? view(['value_head.bias']) : null,
   };
 }
 
 /** Creates pools of zeros for these tensors, which must be sorted: those with weight decay first. */
-export function createLearned(tensors: readonly Parameter[], { reals }: Pick<Arithmetic, 'reals'>): Learned {
-  const placed = placedAfterOneAnother(tensors);
+export function createTrained(tensors: readonly Parameter[], { reals }: Pick<Arithmetic, 'reals'>): TrainedTensors {
+  const placed = layoutOf(tensors);
   const size = placed.reduce((sum, p) => sum + p.size, 0);
   return {
-    placed,
+    layout: placed,
     size,
-    decayed: placed.reduce((sum, p) => sum + (p.decay ? p.size : 0), 0),
+    decayedSize: placed.reduce((sum, p) => sum + (p.decay ? p.size : 0), 0),
     weights: reals(size),
     gradients: reals(size),
     adamM: reals(size),
@@ -128,12 +131,12 @@ export function createLearned(tensors: readonly Parameter[], { reals }: Pick<Ari
 
 /** Creates a network of zeros. `model` may differ from the arithmetic's model only in its heads. */
 export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Network {
-  const learned = createLearned(parameters(model), arithmetic);
+  const trained = createTrained(parameters(model), arithmetic);
   return {
-    ...learned,
+    ...trained,
     model,
-    tensors: tensorsOf(model, learned.placed, learned.weights),
-    gradientTensors: tensorsOf(model, learned.placed, learned.gradients),
+    tensors: tensorsOf(model, trained.layout, trained.weights),
+    gradientTensors: tensorsOf(model, trained.layout, trained.gradients),
   };
 }
 
@@ -141,7 +144,7 @@ export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Netwo
  * Copies tensors into a pool. A missing value head becomes zero, because checkpoints of language models have none.
  * Throws if any other tensor is missing, or if a size is wrong. Ignores tensors that the model doesn't have.
  */
-function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void {
+function fillPool(placed: readonly PlacedTensor[], pool: Real, tensors: Weights): void {
   for (const { name, size, shape } of placed) {
     const tensor = tensors.get(name);
     if (tensor === undefined && !name.startsWith('value_head.')) {
@@ -163,41 +166,41 @@ function fillPool(placed: readonly Placed[], pool: Real, tensors: Weights): void
 }
 
 /** Returns a copy of a pool as a map of tensors. */
-export function readPool(placed: readonly Placed[], pool: Real): Weights {
+export function readPool(placed: readonly PlacedTensor[], pool: Real): Weights {
   return new Map(
     placed.map(({ name, size, offset }) => [name, Float32Array.from(pool.subarray(offset, offset + size))]),
   );
 }
 
 /** Returns a copy of a network's weights and optimizer state. */
-export function readNetwork(network: Learned): NetworkState {
-  const { placed, weights, adamM, adamV, steps } = network;
+export function readNetwork(network: TrainedTensors): NetworkState {
+  const { layout, weights, adamM, adamV, steps } = network;
   return {
-    weights: readPool(placed, weights),
-    adamM: readPool(placed, adamM),
-    adamV: readPool(placed, adamV),
+    weights: readPool(layout, weights),
+    adamM: readPool(layout, adamM),
+    adamV: readPool(layout, adamV),
     steps,
   };
 }
 
 /** Loads weights and optimizer state into a network. Throws as `fillPool` does. */
-export function writeNetwork(network: Learned, state: NetworkState): void {
-  fillPool(network.placed, network.weights, state.weights);
-  fillPool(network.placed, network.adamM, state.adamM);
-  fillPool(network.placed, network.adamV, state.adamV);
+export function writeNetwork(network: TrainedTensors, state: NetworkState): void {
+  fillPool(network.layout, network.weights, state.weights);
+  fillPool(network.layout, network.adamM, state.adamM);
+  fillPool(network.layout, network.adamV, state.adamV);
   network.steps = state.steps;
 }
 
 /** Loads weights into a network and resets its optimizer. Throws as `fillPool` does. */
-export function resetNetwork(network: Learned, weights: Weights): void {
-  fillPool(network.placed, network.weights, weights);
+export function resetNetwork(network: TrainedTensors, weights: Weights): void {
+  fillPool(network.layout, network.weights, weights);
   network.adamM.fill(0);
   network.adamV.fill(0);
   network.steps = 0;
 }
 
 /** Returns the name of the first tensor in the pool with a NaN or an infinity, or '' if there is none. */
-export function firstNonFinite(placed: readonly Placed[], pool: Real): string {
+export function firstNonFinite(placed: readonly PlacedTensor[], pool: Real): string {
   // x·0 is 0 for every finite x and NaN otherwise, and a sum with a NaN is NaN. So a loop without branches finds out
   // whether there is anything to search for
   let zero = 0;

@@ -17,17 +17,17 @@ export function exponentials(e: Real, z: Real, temperature: number): number {
   return largest;
 }
 
-/** Returns the prediction for `logits` (V). Writes the exponentials to `into` (V) and sums them in float64. */
+/** Returns the prediction for `logits` (V). Writes the exponentials to `out` (V) and sums them in float64. */
 export function nextToken(
-  by: { readonly exponentials: typeof exponentials },
+  arithmetic: { readonly exponentials: typeof exponentials },
   logits: Real,
-  into: Real,
+  out: Real,
   temperature: number,
 ): NextToken {
-  const largest = by.exponentials(into, logits, temperature);
+  const largest = arithmetic.exponentials(out, logits, temperature);
   let total = 0;
-  for (const e of into) total += e;
-  return { logits, exponentials: into, total, largest, temperature };
+  for (const e of out) total += e;
+  return { logits, exponentials: out, total, largest, temperature };
 }
 
 /** Returns the log-probability of a token at the prediction's temperature. */

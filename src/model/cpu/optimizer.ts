@@ -1,5 +1,5 @@
 import type { OptimizerSettings } from '../learningSettings.ts';
-import type { Learned } from './network.ts';
+import type { TrainedTensors } from './network.ts';
 import type { Real } from './real.ts';
 
 /** Added to the norm before the division by it (as in PyTorch's `clip_grad_norm_`). */
@@ -24,25 +24,25 @@ export function clipScale(gradNorm: number, maxGradNorm: number): number {
  * w ← w·(1 − lr·decay) − lr·m̂/(√v̂ + eps), with bias correction. Only tensors of two or more dimensions decay.
  */
 export function adamW(
-  network: Learned,
+  network: TrainedTensors,
   gradNorm: number,
   learningRate: number,
   settings: Pick<OptimizerSettings, 'beta1' | 'beta2' | 'eps' | 'weightDecay' | 'maxGradNorm'>,
 ): void {
-  const { weights, gradients, adamM, adamV, decayed, size } = network;
+  const { weights, gradients, adamM, adamV, decayedSize, size } = network;
   const { beta1, beta2, eps } = settings;
   network.steps++;
   const scale = clipScale(gradNorm, settings.maxGradNorm);
   const correction1 = 1 / (1 - beta1 ** network.steps);
   const correction2 = 1 / (1 - beta2 ** network.steps);
-  const keep = 1 - learningRate * settings.weightDecay;
+  const decayFactor = 1 - learningRate * settings.weightDecay;
   for (let i = 0; i < size; i++) {
     const g = gradients[i]! * scale;
     const m = beta1 * adamM[i]! + (1 - beta1) * g;
     const v = beta2 * adamV[i]! + (1 - beta2) * g * g;
     adamM[i] = m;
     adamV[i] = v;
-    const w = weights[i]! * (i < decayed ? keep : 1);
+    const w = weights[i]! * (i < decayedSize ? decayFactor : 1);
     weights[i] = w - (learningRate * m * correction1) / (Math.sqrt(v * correction2) + eps);
   }
 }

@@ -1,11 +1,11 @@
 import type { BlockFormat } from '../../formats/blocks/blockFormats.ts';
 import { parameters, type ModelConfig } from '../architecture.ts';
-import { storedTensor, widened, type StoredTensor, type WeightSource } from '../weightSource.ts';
+import { storedTensor, readFloat32, type StoredTensor, type WeightSource } from '../weightSource.ts';
 import type { Arithmetic, PackedFormats } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
-import type { LayerTensors, Trunk } from './network.ts';
+import type { LayerTensors, ForwardTensors } from './network.ts';
 import type { Real } from './real.ts';
-import type { Products } from './transformer.ts';
+import type { WeightOperations } from './transformer.ts';
 
 /**
  * One or several matrices with the same input, stacked by rows. Either unpacked numbers, or parts in the format of the
@@ -13,8 +13,8 @@ import type { Products } from './transformer.ts';
  */
 export type Matrix =
   | { readonly weights: Real; readonly parts: null } //
-  | { readonly weights: null; readonly parts: readonly Part[] };
-interface Part {
+  | { readonly weights: null; readonly parts: readonly PackedPart[] };
+interface PackedPart {
   readonly rows: number;
   readonly format: BlockFormat;
   readonly weights: Real; // the packed bytes, in the arithmetic's memory
@@ -26,19 +26,20 @@ const F32_BYTES = 4;
 const ARRAY_GAP = 8;
 
 /** Whether all these matrices can stay packed: the arithmetic has a product for the format of each. */
-const stayPacked = (packed: PackedFormats | undefined, tensors: readonly StoredTensor[]) =>
-  packed !== undefined && tensors.every(({ format, shape }) => shape.length === 2 && packed.takes(format, shape[1]!));
+const canAllStayPacked = (packed: PackedFormats | undefined, tensors: readonly StoredTensor[]) =>
+  packed !== undefined &&
+  tensors.every(({ format, shape }) => shape.length === 2 && packed.canStayPacked(format, shape[1]!));
 
 /**
  * Returns the size of the weights of `source`, in numbers. Weights stay packed if `packed` has products for their
  * format.
  */
 export function weightsSize(model: ModelConfig, source: WeightSource, packed: PackedFormats | undefined): number {
-  const all = parameters(model);
+  const tensors = parameters(model);
   const unpackedGroups = new Set(
-    all.filter(({ name }) => !stayPacked(packed, [storedTensor(source, name)])).map(({ group }) => group),
+    tensors.filter(({ name }) => !canAllStayPacked(packed, [storedTensor(source, name)])).map(({ group }) => group),
   );
-  return all.reduce((sum, { name, size, group }) => {
+  return tensors.reduce((sum, { name, size, group }) => {
     return (
       sum + ARRAY_GAP + (unpackedGroups.has(group) ? size : Math.ceil(storedTensor(source, name).bytes / F32_BYTES))
     );
@@ -49,47 +50,54 @@ export function weightsSize(model: ModelConfig, source: WeightSource, packed: Pa
  * Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws ProblemError with file and
  * tensor.
  */
-export async function loadTrunk(arithmetic: Arithmetic, source: WeightSource): Promise<Trunk<Matrix>> {
+export async function loadForwardTensors(
+  arithmetic: Arithmetic,
+  source: WeightSource,
+): Promise<ForwardTensors<Matrix>> {
   const { model } = arithmetic;
-  const numbers = (...names: readonly string[]) => readNumbers(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
-  const matrix = (...names: readonly string[]) => loadMatrix(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
+  const readFloatTensor = (...names: readonly string[]) => readFloats(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
+  const readMatrix = (...names: readonly string[]) => loadMatrix(arithmetic, names.map((name) => storedTensor(source, name))); // prettier-ignore
   const layers: LayerTensors<Matrix>[] = [];
   for (let i = 0; i < model.num_hidden_layers; i++) {
-    const at = `model.layers.${i}`;
-    const qkv = (suffix: string) => ['q', 'k', 'v'].map((part) => `${at}.self_attn.${part}_proj.${suffix}`);
+    const prefix = `model.layers.${i}`;
+    const qkv = (suffix: string) => ['q', 'k', 'v'].map((part) => `${prefix}.self_attn.${part}_proj.${suffix}`);
     layers.push({
-      inputNorm: await numbers(`${at}.input_layernorm.weight`),
-      qkv: await matrix(...qkv('weight')),
-      qkvBias: model.attention_bias ? await numbers(...qkv('bias')) : null,
+      inputNorm: await readFloatTensor(`${prefix}.input_layernorm.weight`),
+      qkv: await readMatrix(...qkv('weight')),
+      qkvBias: model.attention_bias ? await readFloatTensor(...qkv('bias')) : null,
       headNorms: model.qk_norm
-        ? { q: await numbers(`${at}.self_attn.q_norm.weight`), k: await numbers(`${at}.self_attn.k_norm.weight`) }
+        ? {
+            q: await readFloatTensor(`${prefix}.self_attn.q_norm.weight`),
+            k: await readFloatTensor(`${prefix}.self_attn.k_norm.weight`),
+          }
         : null,
-      output: await matrix(`${at}.self_attn.o_proj.weight`),
-      postNorm: await numbers(`${at}.post_attention_layernorm.weight`),
-      gateUp: await matrix(`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`),
-      down: await matrix(`${at}.mlp.down_proj.weight`),
+      output: await readMatrix(`${prefix}.self_attn.o_proj.weight`),
+      postNorm: await readFloatTensor(`${prefix}.post_attention_layernorm.weight`),
+      gateUp: await readMatrix(`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`),
+      down: await readMatrix(`${prefix}.mlp.down_proj.weight`),
     });
   }
-  const embed = await matrix('model.embed_tokens.weight');
-  const head = model.tie_word_embeddings ? embed : await matrix('lm_head.weight');
-  return { embed, head, layers, norm: await numbers('model.norm.weight') };
+  const embed = await readMatrix('model.embed_tokens.weight');
+  const head = model.tie_word_embeddings ? embed : await readMatrix('lm_head.weight');
+  return { embed, head, layers, norm: await readFloatTensor('model.norm.weight') };
 }
 
 /** Reads the tensors into one array of numbers, one after the other. */
-async function readNumbers({ reals }: Arithmetic, tensors: readonly StoredTensor[]): Promise<Real> {
-  const numbers = reals(tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0));
-  let at = 0;
+async function readFloats({ reals }: Arithmetic, tensors: readonly StoredTensor[]): Promise<Real> {
+  const floats = reals(tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0));
+  let offset = 0;
   for (const tensor of tensors) {
-    const values = await widened(tensor);
-    numbers.set(values, at);
-    at += values.length;
+    const values = await readFloat32(tensor);
+    floats.set(values, offset);
+    offset += values.length;
   }
-  return numbers;
+  return floats;
 }
 
 async function loadMatrix(arithmetic: Arithmetic, tensors: readonly StoredTensor[]): Promise<Matrix> {
-  if (!stayPacked(arithmetic.packed, tensors)) return { weights: await readNumbers(arithmetic, tensors), parts: null };
-  const parts: Part[] = [];
+  if (!canAllStayPacked(arithmetic.packedKernels, tensors))
+    return { weights: await readFloats(arithmetic, tensors), parts: null };
+  const parts: PackedPart[] = [];
   for (const { shape, format, bytes, read } of tensors) {
     const weights = arithmetic.reals(Math.ceil(bytes / F32_BYTES));
     const view = new Uint8Array(weights.buffer, weights.byteOffset, bytes);
@@ -101,31 +109,31 @@ async function loadMatrix(arithmetic: Arithmetic, tensors: readonly StoredTensor
 
 /** Returns the size of the memory that `packedProducts` allocates for passes of up to `tokens` tokens, in numbers. */
 export function productScratchSize(model: ModelConfig, packed: PackedFormats | undefined, tokens: number): number {
-  const inner = model.num_attention_heads * model.head_dim;
-  return packed?.quantizedSize(tokens, Math.max(model.hidden_size, model.intermediate_size, inner)) ?? 0;
+  const attentionWidth = model.num_attention_heads * model.head_dim;
+  return packed?.quantizedSize(tokens, Math.max(model.hidden_size, model.intermediate_size, attentionWidth)) ?? 0;
 }
 
-/** Returns the operations on the matrices of `loadTrunk`, for passes of up to `tokens` tokens. */
-export function packedProducts(arithmetic: Arithmetic, tokens: number): Products<Matrix> {
-  const { packed, matmulNT } = arithmetic;
-  const quantized = arithmetic.reals(productScratchSize(arithmetic.model, packed, tokens));
+/** Returns the operations on the matrices of `loadForwardTensors`, for passes of up to `tokens` tokens. */
+export function packedProducts(arithmetic: Arithmetic, tokens: number): WeightOperations<Matrix> {
+  const { packedKernels, matmulNT } = arithmetic;
+  const quantized = arithmetic.reals(productScratchSize(arithmetic.model, packedKernels, tokens));
   return {
     product: (y, x, { weights: unpacked, parts }, n, o, k) => {
-      if (!packed || !parts) {
+      if (!packedKernels || !parts) {
         if (unpacked) matmulNT(y, x, unpacked, n, o, k);
         return;
       }
       let column = 0;
       let isQuantized = false; // whether `quantized` already holds x, for all integer parts
       for (const { rows, format, weights } of parts) {
-        const integers = packed.integers(format);
-        if (integers && !isQuantized) packed.quantize(quantized, x, n, k);
+        const integers = packedKernels.hasIntegers(format);
+        if (integers && !isQuantized) packedKernels.quantize(quantized, x, n, k);
         isQuantized ||= integers;
-        packed.product(format, y, column, o, integers ? quantized : x, weights, n, rows, k);
+        packedKernels.product(format, y, column, o, integers ? quantized : x, weights, n, rows, k);
         column += rows;
       }
     },
-    rows: (out, { weights, parts }, ids, n, d) => {
+    gatherRows: (out, { weights, parts }, ids, n, d) => {
       const part = parts?.[0];
       if (!part) {
         if (weights) gatherRows(out, weights, ids, n, d);
@@ -133,9 +141,9 @@ export function packedProducts(arithmetic: Arithmetic, tokens: number): Products
       }
       const { format, bytes } = part;
       const numbers = new Float32Array(d);
-      const rowBytes = (d / format.weights) * format.bytes;
+      const rowBytes = (d / format.blockWeights) * format.blockBytes;
       for (let i = 0; i < n; i++) {
-        format.widen(numbers, bytes.subarray(ids[i]! * rowBytes, (ids[i]! + 1) * rowBytes));
+        format.toFloat32(numbers, bytes.subarray(ids[i]! * rowBytes, (ids[i]! + 1) * rowBytes));
         out.set(numbers, i * d);
       }
     },

@@ -33,7 +33,7 @@ export function plainArithmetic(model: ModelConfig, precision: Precision): Arith
       if (table) attendByTableBackward(dqkv, dout, keptProbabilities, qkv, { first, counts, table }, n, shape);
       else attendBackward(dqkv, dout, keptProbabilities, qkv, { first, counts }, scores, n, shape);
     },
-    slots: () => ({
+    slotKernels: () => ({
       store: (keys, values, qkv, tables, visibleKeys, n) =>
         storeSlots(keys, values, qkv, tables, visibleKeys, n, shape),
       attend: (out, qkv, keys, values, tables, visibleKeys, scores, n) =>

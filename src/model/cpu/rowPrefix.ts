@@ -1,11 +1,11 @@
 import type { Batch } from './batchArrays.ts';
-import type { Packed } from './transformer.ts';
+import type { PackedTokens } from './transformer.ts';
 
 /**
  * Returns the first `count` tokens of a row of the batch, packed for a pass. Throws RangeError if `count` is below 1 or
  * above the row's length.
  */
-export function rowPrefix(batch: Batch, row: number, count: number): Packed {
+export function rowPrefix(batch: Batch, row: number, count: number): PackedTokens {
   const length = batch.lengths[row] ?? 0;
   if (count < 1 || count > length) {
     throw new RangeError(`The question is about ${count} tokens, and row ${row} has 1 to ${length}.`);

@@ -9,47 +9,56 @@ export interface Draw {
 }
 
 /**
- * Draws one token from a row of log-probabilities (illegal tokens at −1e30): in the order of ids, the first token whose
- * cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k likeliest tokens, on a tie the
- * lower id. Of these, top-p keeps the fewest likeliest whose probabilities add up to at least `topP` of their total.
- * Greedy takes the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last token that it may
- * draw: a broken network is reported by `learn`, which names the tensor, and doesn't crash here.
+ * Draws one token from the row of log-probabilities that begins at `rowStart`. A token k is legal if
+ * nextStates[stateStart + k], the state of the grammar after it, is not negative. Draws, in the order of ids, the first
+ * token whose cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k likeliest tokens, on
+ * a tie the lower id. Of these, top-p keeps the fewest likeliest whose probabilities add up to at least `topP` of their
+ * total. Greedy takes the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last token that it
+ * may draw: a broken network is reported by `learn`, which names the tensor, and doesn't crash here.
  */
 export function drawToken(
   logprobs: Real,
-  at: number,
+  rowStart: number,
   vocabulary: number,
-  next: Int32Array,
-  stateAt: number,
+  nextStates: Int32Array,
+  stateStart: number,
   sampling: Sampling,
   u: number,
 ): Draw {
-  if (sampling.greedy) return { token: likeliest(logprobs, at, vocabulary, next, stateAt), logMass: 0 };
-  const kept =
-    sampling.topK > 0 || sampling.topP < 1 ? nucleus(logprobs, at, vocabulary, next, stateAt, sampling) : null;
+  if (sampling.greedy) return { token: likeliest(logprobs, rowStart, vocabulary, nextStates, stateStart), logMass: 0 };
+  const isKept =
+    sampling.topK > 0 || sampling.topP < 1
+      ? nucleus(logprobs, rowStart, vocabulary, nextStates, stateStart, sampling)
+      : null;
   let total = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
-    total += Math.exp(logprobs[at + k]!);
+    if (nextStates[stateStart + k]! < 0 || isKept?.[k] === 0) continue;
+    total += Math.exp(logprobs[rowStart + k]!);
   }
-  const logMass = kept ? Math.log(total) : 0;
+  const logMass = isKept ? Math.log(total) : 0;
   const target = u * total;
   let sum = 0;
   let last = 0;
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! < 0 || kept?.[k] === 0) continue;
+    if (nextStates[stateStart + k]! < 0 || isKept?.[k] === 0) continue;
     last = k;
-    sum += Math.exp(logprobs[at + k]!);
+    sum += Math.exp(logprobs[rowStart + k]!);
     if (sum > target) return { token: k, logMass };
   }
   return { token: last, logMass };
 }
 
-function likeliest(logprobs: Real, at: number, vocabulary: number, next: Int32Array, stateAt: number): number {
+function likeliest(
+  logprobs: Real,
+  rowStart: number,
+  vocabulary: number,
+  nextStates: Int32Array,
+  stateStart: number,
+): number {
   let best = -1;
   for (let k = 0; k < vocabulary; k++) {
-    if (next[stateAt + k]! < 0) continue;
-    if (best < 0 || logprobs[at + k]! > logprobs[at + best]!) best = k;
+    if (nextStates[stateStart + k]! < 0) continue;
+    if (best < 0 || logprobs[rowStart + k]! > logprobs[rowStart + best]!) best = k;
   }
   return best;
 }
@@ -57,15 +66,15 @@ function likeliest(logprobs: Real, at: number, vocabulary: number, next: Int32Ar
 /** Returns (V) 1 for each token that top-k and top-p keep, else 0. */
 function nucleus(
   logprobs: Real,
-  at: number,
+  rowStart: number,
   vocabulary: number,
-  next: Int32Array,
-  stateAt: number,
+  nextStates: Int32Array,
+  stateStart: number,
   sampling: Sampling,
 ): Uint8Array {
   const legal: number[] = [];
-  for (let k = 0; k < vocabulary; k++) if (next[stateAt + k]! >= 0) legal.push(k);
-  const logprob = (k: number) => logprobs[at + k]!;
+  for (let k = 0; k < vocabulary; k++) if (nextStates[stateStart + k]! >= 0) legal.push(k);
+  const logprob = (k: number) => logprobs[rowStart + k]!;
   legal.sort((a, b) => logprob(b) - logprob(a) || a - b);
   const top = sampling.topK > 0 ? legal.slice(0, sampling.topK) : legal;
   const total = top.reduce((sum, k) => sum + Math.exp(logprob(k)), 0);

@@ -14,10 +14,10 @@ import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
 import { CACHE_LINE, teamKernels } from './wasm/teamKernels.ts';
 import { Team, teamBytes } from './team/team.ts';
-import { type Kernel, threadedKernels } from './team/threaded.ts';
-import { oneThread, nameOf, type Threads } from './team/threads.ts';
+import { type Kernel, threadedKernels } from './team/threadedKernels.ts';
+import { oneThread, arithmeticName, type Threads } from './team/threads.ts';
 
-const BYTES = 4;
+const FLOAT_BYTES = 4;
 const PAGE = 65_536;
 const MAX_PAGES = 65_536; // 4 GiB, the range of a 32-bit address
 /**
@@ -51,19 +51,19 @@ const PACKED_PRODUCTS = [
 
 /** The packed formats that these kernels support. */
 export const packedFormats: PackedFormats = {
-  takes: ({ name }, columns) =>
+  canStayPacked: ({ name }, columns) =>
     INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
-  integers: ({ name }) => INTEGER_FORMATS.has(name),
+  hasIntegers: ({ name }) => INTEGER_FORMATS.has(name),
   // the beginning holds the widened weights of a product with many rows
-  quantizedSize: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / BYTES,
+  quantizedSize: (n, k) => (n * k) / 2 + (n * k) / 16 + (WIDENED_BYTES * k) / FLOAT_BYTES,
 };
 
-let isFusedHere: boolean | null = null;
+let cachedHasFused: boolean | null = null;
 
 /** Whether the processor and browser have fused multiply-add, which rounds once (WebAssembly's relaxed SIMD). */
 export function hasFused(): boolean {
   const probe = routine(['y'], 'probe', (f, { y }) => f.store(y, fused(constant(1), constant(1), constant(1))));
-  return (isFusedHere ??= WebAssembly.validate(encodeModule([probe])));
+  return (cachedHasFused ??= WebAssembly.validate(encodeModule([probe])));
 }
 
 /** Options of `simdArithmetic`. */
@@ -103,8 +103,8 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
     ...slotKernels(shape),
     exponentials,
   ];
-  const all = shared ? [...routines, ...teamKernels(routines)] : routines;
-  const module = new WebAssembly.Module(encodeModule(all, shared));
+  const allRoutines = shared ? [...routines, ...teamKernels(routines)] : routines;
+  const module = new WebAssembly.Module(encodeModule(allRoutines, shared));
   const compiled = { module, names: routines.map(({ name }) => name) };
   modules.set(sizes, compiled);
   return compiled;
@@ -138,26 +138,26 @@ export function simdArithmetic(
   { threads = oneThread(''), rounding = 'portable' }: SimdOptions = {},
 ): Arithmetic | null {
   const shared = threads.count > 1;
-  const bytesOfTeam = shared ? CACHE_LINE + teamBytes(threads.count) : 0;
-  const instance = instantiate(model, Math.ceil((bytes + ALIGNMENT_RESERVE + bytesOfTeam) / PAGE), shared, rounding);
+  const memoryOfTeam = shared ? CACHE_LINE + teamBytes(threads.count) : 0;
+  const instance = instantiate(model, Math.ceil((bytes + ALIGNMENT_RESERVE + memoryOfTeam) / PAGE), shared, rounding);
   if (!instance) return null;
   const { buffer } = instance;
   const team = shared ? new Team(instance, threads, CACHE_LINE) : null;
   const kernel = team ? threadedKernels(model, buffer, instance.kernel, team) : instance.kernel;
-  let used = Math.max(ALIGNMENT, bytesOfTeam); // address 0 means “no array”
-  const take = (size: number) => {
-    const start = used;
-    used = Math.ceil((used + size * BYTES) / ALIGNMENT + 1) * ALIGNMENT;
-    if (used <= buffer.byteLength) return start;
+  let usedBytes = Math.max(ALIGNMENT, memoryOfTeam); // address 0 means “no array”
+  const allocate = (size: number) => {
+    const start = usedBytes;
+    usedBytes = Math.ceil((usedBytes + size * FLOAT_BYTES) / ALIGNMENT + 1) * ALIGNMENT;
+    if (usedBytes <= buffer.byteLength) return start;
     throw new Error(
-      `reals: ${used} bytes are needed, and the memory has ${buffer.byteLength}. Its bound is too small.`,
+      `reals: ${usedBytes} bytes are needed, and the memory has ${buffer.byteLength}. Its bound is too small.`,
     );
   };
-  const at = (array: Float32Array | Float64Array | Int32Array) => {
+  const addressOf = (array: Float32Array | Float64Array | Int32Array) => {
     if (array.buffer === buffer) return array.byteOffset;
     throw new Error('A kernel got an array that its own reals() or integers() did not make.');
   };
-  const run = {
+  const kernels = {
     matmulNT: kernel('matmulNT'),
     matmulAlong: kernel('matmulAlong'),
     panelsNT: kernel('panelsNT'),
@@ -177,84 +177,175 @@ export function simdArithmetic(
     exponentials: kernel('exponentials'),
   };
   const products = new Map(PACKED_PRODUCTS.map((name) => [name, kernel(name)]));
-  const scalars = new Float32Array(buffer, take(3), 3);
-  const panel = rounding === 'fused' ? take(PANEL_BYTES / BYTES) : 0;
+  const scalars = new Float32Array(buffer, allocate(3), 3);
+  const panel = rounding === 'fused' ? allocate(PANEL_BYTES / FLOAT_BYTES) : 0;
   const shape = attentionShape(model);
-  const row = qkvWidth(shape) * BYTES;
+  const qkvRowBytes = qkvWidth(shape) * FLOAT_BYTES;
   return {
     model,
     precision: 'f32',
-    name: nameOf(threads),
+    name: arithmeticName(threads),
     ...(team && { team }),
-    reals: (size) => new Float32Array(buffer, take(size), size),
-    integers: (size) => new Int32Array(buffer, take(size), size),
+    reals: (size) => new Float32Array(buffer, allocate(size), size),
+    integers: (size) => new Int32Array(buffer, allocate(size), size),
     matmulNT: (y, x, w, n, o, k) => {
-      if (rounding === 'portable') run.matmulNT(at(y), o * BYTES, at(x), at(w), n, o, k);
-      else run.panelsNT(at(y), o * BYTES, at(x), at(w), k * BYTES, n, o, k, panel);
+      if (rounding === 'portable') kernels.matmulNT(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), n, o, k);
+      else kernels.panelsNT(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), k * FLOAT_BYTES, n, o, k, panel);
     },
     matmulNN: (y, x, w, n, o, k) => {
-      if (rounding === 'portable') run.matmulAlong(at(y), o * BYTES, at(x), k * BYTES, BYTES, at(w), n, o, k, 0);
-      else run.panelsNN(at(y), o * BYTES, at(x), at(w), o * BYTES, n, o, k, panel);
+      if (rounding === 'portable')
+        kernels.matmulAlong(
+          addressOf(y),
+          o * FLOAT_BYTES,
+          addressOf(x),
+          k * FLOAT_BYTES,
+          FLOAT_BYTES,
+          addressOf(w),
+          n,
+          o,
+          k,
+          0,
+        );
+      else kernels.panelsNN(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), o * FLOAT_BYTES, n, o, k, panel);
     },
     matmulTN: (y, x, w, n, o, k) => {
       for (let c = 0; c < k; c += TERMS_PER_SUM) {
-        const xAt = at(x) + c * n * BYTES;
-        const wAt = at(w) + c * o * BYTES;
-        run.matmulAlong(at(y), o * BYTES, xAt, BYTES, n * BYTES, wAt, n, o, Math.min(TERMS_PER_SUM, k - c), 1);
+        const xAt = addressOf(x) + c * n * FLOAT_BYTES;
+        const wAt = addressOf(w) + c * o * FLOAT_BYTES;
+        kernels.matmulAlong(
+          addressOf(y),
+          o * FLOAT_BYTES,
+          xAt,
+          FLOAT_BYTES,
+          n * FLOAT_BYTES,
+          wAt,
+          n,
+          o,
+          Math.min(TERMS_PER_SUM, k - c),
+          1,
+        );
       }
     },
     attend: (out, keptProbabilities, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
-      const attend = table ? run.attendTable : run.attendRows;
-      const rows = [at(keys), at(values), stride * BYTES, table ? at(table) : 0, at(first), at(counts)] as const;
-      attend(at(out), keptProbabilities ? at(keptProbabilities) : 0, at(qkv), row, ...rows, at(scores), n);
+      const attend = table ? kernels.attendTable : kernels.attendRows;
+      const keyAddresses = [
+        addressOf(keys),
+        addressOf(values),
+        stride * FLOAT_BYTES,
+        table ? addressOf(table) : 0,
+        addressOf(first),
+        addressOf(counts),
+      ] as const;
+      attend(
+        addressOf(out),
+        keptProbabilities ? addressOf(keptProbabilities) : 0,
+        addressOf(qkv),
+        qkvRowBytes,
+        ...keyAddresses,
+        addressOf(scores),
+        n,
+      );
     },
     attendBackward: (dqkv, dout, keptProbabilities, qkv, { first, counts, table }, scores, n) => {
-      const attendBackward = table ? run.attendBackwardTable : run.attendBackwardRows;
-      const rows = [row, table ? at(table) : 0, at(first), at(counts)] as const;
-      dqkv.fill(0, 0, (n * row) / BYTES);
-      attendBackward(at(dqkv), at(dout), at(keptProbabilities), at(qkv), ...rows, at(scores), n, 0, shape.heads);
+      const attendBackward = table ? kernels.attendBackwardTable : kernels.attendBackwardRows;
+      const keyAddresses = [qkvRowBytes, table ? addressOf(table) : 0, addressOf(first), addressOf(counts)] as const;
+      dqkv.fill(0, 0, (n * qkvRowBytes) / FLOAT_BYTES);
+      attendBackward(
+        addressOf(dqkv),
+        addressOf(dout),
+        addressOf(keptProbabilities),
+        addressOf(qkv),
+        ...keyAddresses,
+        addressOf(scores),
+        n,
+        0,
+        shape.heads,
+      );
     },
-    slots: (isHalf) => {
-      const format = isHalf ? 'F16' : 'F32';
+    slotKernels: (isFloat16) => {
+      const format = isFloat16 ? 'F16' : 'F32';
       const [store, attend] = [kernel(`storeSlots${format}`), kernel(`attendSlots${format}`)];
       return {
         store: (keys, values, qkv, tables, { first, counts }, n) =>
-          store(at(keys), at(values), at(qkv), row, at(tables), at(first), at(counts), n),
+          store(
+            addressOf(keys),
+            addressOf(values),
+            addressOf(qkv),
+            qkvRowBytes,
+            addressOf(tables),
+            addressOf(first),
+            addressOf(counts),
+            n,
+          ),
         attend: (out, qkv, keys, values, tables, { first, counts }, scores, n) => {
-          const stored = [at(keys), at(values), at(tables), at(first), at(counts)] as const;
-          const scoreStride = Math.floor(scores.length / (shape.heads / shape.kvHeads) / 4) * 4 * BYTES;
-          attend(at(out), at(qkv), row, ...stored, at(scores), scoreStride, n, shape.kvHeads);
+          const slotAddresses = [
+            addressOf(keys),
+            addressOf(values),
+            addressOf(tables),
+            addressOf(first),
+            addressOf(counts),
+          ] as const;
+          const scoreStride = Math.floor(scores.length / (shape.heads / shape.kvHeads) / 4) * 4 * FLOAT_BYTES;
+          attend(
+            addressOf(out),
+            addressOf(qkv),
+            qkvRowBytes,
+            ...slotAddresses,
+            addressOf(scores),
+            scoreStride,
+            n,
+            shape.kvHeads,
+          );
         },
       };
     },
     exponentials: (e, z, temperature) => {
       scalars[1] = temperature;
-      run.exponentials(at(e), at(z), at(scalars), z.length);
+      kernels.exponentials(addressOf(e), addressOf(z), addressOf(scalars), z.length);
       return scalars[0]!;
     },
-    rmsNorm: (y, scales, x, weight, n) => run.rmsNorm(at(y), at(scales), at(x), at(weight), n),
+    rmsNorm: (y, scales, x, weight, n) =>
+      kernels.rmsNorm(addressOf(y), addressOf(scales), addressOf(x), addressOf(weight), n),
     rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
-      run.rmsNormBackward(at(dx), at(dweight), at(dy), at(x), at(scales), at(weight), n),
-    normHeads: (qkv, qWeight, kWeight, n) => run.normHeads(at(qkv), at(qWeight), at(kWeight), n),
-    rotate: (x, positions, table, n, direction) => run.rotate(at(x), at(positions), at(table), n, direction),
-    swiglu: (out, sigmoid, gateUp, n, f) => run.swiglu(at(out), at(sigmoid), at(gateUp), n, f),
+      kernels.rmsNormBackward(
+        addressOf(dx),
+        addressOf(dweight),
+        addressOf(dy),
+        addressOf(x),
+        addressOf(scales),
+        addressOf(weight),
+        n,
+      ),
+    normHeads: (qkv, qWeight, kWeight, n) =>
+      kernels.normHeads(addressOf(qkv), addressOf(qWeight), addressOf(kWeight), n),
+    rotate: (x, positions, table, n, direction) =>
+      kernels.rotate(addressOf(x), addressOf(positions), addressOf(table), n, direction),
+    swiglu: (out, sigmoid, gateUp, n, f) => kernels.swiglu(addressOf(out), addressOf(sigmoid), addressOf(gateUp), n, f),
     swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
-      run.swigluBackward(at(dgateUp), at(dout), at(sigmoid), at(gateUp), n, f),
-    addInto: (y, a, b, size) => run.addInto(at(y), at(a), at(b), size),
-    ...(rounding === 'fused' && { unmaskedRows: unmaskedRowsOf(scalars, at, kernel) }),
-    packed: {
+      kernels.swigluBackward(addressOf(dgateUp), addressOf(dout), addressOf(sigmoid), addressOf(gateUp), n, f),
+    addInto: (y, a, b, size) => kernels.addInto(addressOf(y), addressOf(a), addressOf(b), size),
+    ...(rounding === 'fused' && { unmaskedRows: unmaskedRowsOf(scalars, addressOf, kernel) }),
+    packedKernels: {
       ...packedFormats,
       quantize: (into, x, n, k) => {
         const blocks = (n * k) / 32;
-        const out = at(into) + WIDENED_BYTES * k;
+        const out = addressOf(into) + WIDENED_BYTES * k;
         const scales = out + 2 * n * k;
-        run.quantize(out, scales, scales + BYTES * blocks, at(x), blocks);
+        kernels.quantize(out, scales, scales + FLOAT_BYTES * blocks, addressOf(x), blocks);
       },
       product: ({ name }, y, column, stride, x, w, n, o, k) => {
         const integers = INTEGER_FORMATS.has(name);
-        const from = at(x) + (integers ? WIDENED_BYTES * k : 0);
-        const parameters = [at(y) + column * BYTES, stride * BYTES, from, at(w), n, o, k] as const;
-        if (integers && n >= MIN_ROWS_TO_WIDEN) products.get(`product${name}OfMany`)!(...parameters, at(x));
+        const xAddress = addressOf(x) + (integers ? WIDENED_BYTES * k : 0);
+        const parameters = [
+          addressOf(y) + column * FLOAT_BYTES,
+          stride * FLOAT_BYTES,
+          xAddress,
+          addressOf(w),
+          n,
+          o,
+          k,
+        ] as const;
+        if (integers && n >= MIN_ROWS_TO_WIDEN) products.get(`product${name}OfMany`)!(...parameters, addressOf(x));
         else products.get(`product${name}`)!(...parameters);
       },
     },
@@ -264,23 +355,27 @@ export function simdArithmetic(
 /** Creates the operations on whole rows of logits. The kernels read and write single numbers in `scalars`. */
 function unmaskedRowsOf(
   scalars: Float32Array,
-  at: (array: Float32Array | Float64Array) => number,
+  addressOf: (array: Float32Array | Float64Array) => number,
   kernel: (name: string) => (...parameters: number[]) => void,
 ): UnmaskedRows {
-  const [sums, subtract, gradients] = [kernel('softmaxSums'), kernel('subtractScalar'), kernel('logitGradients')];
+  const [softmaxSumsKernel, subtract, gradients] = [
+    kernel('softmaxSums'),
+    kernel('subtractScalar'),
+    kernel('logitGradients'),
+  ];
   return {
     logSoftmax: (row, temperature) => {
       scalars[0] = temperature;
-      sums(at(row), row.length, at(scalars));
+      softmaxSumsKernel(addressOf(row), row.length, addressOf(scalars));
       const log = Math.log(scalars[0]);
       const entropy = log - scalars[1]! / scalars[0];
       scalars[0] = log;
-      subtract(at(row), row.length, at(scalars));
+      subtract(addressOf(row), row.length, addressOf(scalars));
       return entropy;
     },
     gradients: (row, g, e, entropy) => {
       scalars.set([g, e, entropy]);
-      gradients(at(row), row.length, at(scalars));
+      gradients(addressOf(row), row.length, addressOf(scalars));
     },
   };
 }

@@ -14,13 +14,13 @@ export function storeSlots(
   n: number,
   shape: AttentionShape,
 ): void {
-  const kv = shape.kvHeads * shape.headDim;
+  const kvWidth = shape.kvHeads * shape.headDim;
   for (let i = 0; i < n; i++) {
-    const to = tables[first[i]! + counts[i]! - 1]! * kv;
-    const from = i * qkvWidth(shape) + shape.heads * shape.headDim;
-    for (let c = 0; c < kv; c++) {
-      keys[to + c] = qkv[from + c]!;
-      values[to + c] = qkv[from + kv + c]!;
+    const slotStart = tables[first[i]! + counts[i]! - 1]! * kvWidth;
+    const qkvStart = i * qkvWidth(shape) + shape.heads * shape.headDim;
+    for (let c = 0; c < kvWidth; c++) {
+      keys[slotStart + c] = qkv[qkvStart + c]!;
+      values[slotStart + c] = qkv[qkvStart + kvWidth + c]!;
     }
   }
 }
@@ -42,19 +42,19 @@ export function attendSlots(
   shape: AttentionShape,
 ): void {
   const { heads, kvHeads, headDim } = shape;
-  const kv = kvHeads * headDim;
+  const kvWidth = kvHeads * headDim;
   for (let i = 0; i < n; i++) {
     const slots = tables.subarray(first[i], first[i]! + counts[i]!);
     for (let h = 0; h < heads; h++) {
-      const head = Math.floor((h * kvHeads) / heads) * headDim;
-      attendOne(out, (i * heads + h) * headDim, qkv, i * qkvWidth(shape) + h * headDim, keys, values, slots, kv, head, scores, headDim); // prettier-ignore
+      const headOffset = Math.floor((h * kvHeads) / heads) * headDim;
+      attendOne(out, (i * heads + h) * headDim, qkv, i * qkvWidth(shape) + h * headDim, keys, values, slots, kvWidth, headOffset, scores, headDim); // prettier-ignore
     }
   }
 }
 
 /**
  * Computes attention of one query of one head. Each slot has `kv` numbers of keys and of values; those of this head
- * begin at offset `head`.
+ * begin at offset `headOffset`.
  */
 function attendOne(
   out: Real,
@@ -64,15 +64,15 @@ function attendOne(
   keys: Real,
   values: Real,
   slots: Int32Array,
-  kv: number,
-  head: number,
+  kvWidth: number,
+  headOffset: number,
   scores: Real,
   headDim: number,
 ): void {
   let largest = -Infinity;
   for (const [j, slot] of slots.entries()) {
     let s = 0;
-    for (let c = 0; c < headDim; c++) s += qkv[qAt + c]! * keys[slot * kv + head + c]!;
+    for (let c = 0; c < headDim; c++) s += qkv[qAt + c]! * keys[slot * kvWidth + headOffset + c]!;
     scores[j] = s / Math.sqrt(headDim);
     largest = Math.max(largest, scores[j]);
   }
@@ -81,7 +81,7 @@ function attendOne(
   for (const [j, slot] of slots.entries()) {
     const e = Math.exp(scores[j]! - largest);
     total += e;
-    for (let c = 0; c < headDim; c++) out[oAt + c] = out[oAt + c]! + e * values[slot * kv + head + c]!;
+    for (let c = 0; c < headDim; c++) out[oAt + c] = out[oAt + c]! + e * values[slot * kvWidth + headOffset + c]!;
   }
   for (let c = 0; c < headDim; c++) out[oAt + c] = out[oAt + c]! / total;
 }

@@ -7,9 +7,9 @@ import type { Arithmetic } from './arithmetic.ts';
 export interface SlotCache {
   readonly length: number; // T
   readonly tables: Int32Array; // (B, T) the slot of each token
-  readonly counts: Int32Array; // (B) number of tokens of each row that have a slot
-  readonly uses: Int32Array; // (slots) number of rows that use each slot
-  readonly free: number[]; // slots that no row uses; the last one is given out next
+  readonly cachedCounts: Int32Array; // (B) number of tokens of each row that have a slot
+  readonly useCounts: Int32Array; // (slots) number of rows that use each slot
+  readonly freeSlots: number[]; // slots that no row uses; the last of the list is taken next
 }
 
 /** Creates a cache of `slots` slots, all free. */
@@ -17,9 +17,9 @@ export function createSlotCache({ integers }: Arithmetic, rows: number, length: 
   return {
     length,
     tables: integers(rows * length),
-    counts: new Int32Array(rows),
-    uses: new Int32Array(slots),
-    free: Array.from({ length: slots }, (_, i) => slots - 1 - i),
+    cachedCounts: new Int32Array(rows),
+    useCounts: new Int32Array(slots),
+    freeSlots: Array.from({ length: slots }, (_, i) => slots - 1 - i),
   };
 }
 
@@ -27,32 +27,45 @@ export function createSlotCache({ integers }: Arithmetic, rows: number, length: 
  * Gives a new slot to each of the row's next `count` tokens. Throws if too few slots are free; callers check this
  * first.
  */
-export function takeSlots({ length, tables, counts, uses, free }: SlotCache, row: number, count: number): void {
+export function takeSlots(
+  { length, tables, cachedCounts, useCounts, freeSlots }: SlotCache,
+  row: number,
+  count: number,
+): void {
   for (let i = 0; i < count; i++) {
-    const slot = free.pop();
+    const slot = freeSlots.pop();
     if (slot === undefined) throw new Error('takeSlots: all slots are taken. Reserve one for each token first.');
-    uses[slot] = 1;
-    tables[row * length + counts[row]!] = slot;
-    counts[row] = counts[row]! + 1;
+    useCounts[slot] = 1;
+    tables[row * length + cachedCounts[row]!] = slot;
+    cachedCounts[row] = cachedCounts[row]! + 1;
   }
 }
 
-/** Makes the empty row `to` use the slots of the first `count` tokens of row `from`. */
-export function shareSlots({ length, tables, counts, uses }: SlotCache, from: number, to: number, count: number): void {
+/** Makes the empty row `toRow` use the slots of the first `count` tokens of row `fromRow`. */
+export function shareSlots(
+  { length, tables, cachedCounts, useCounts }: SlotCache,
+  fromRow: number,
+  toRow: number,
+  count: number,
+): void {
   for (let t = 0; t < count; t++) {
-    const slot = tables[from * length + t]!;
-    uses[slot] = uses[slot]! + 1;
-    tables[to * length + t] = slot;
+    const slot = tables[fromRow * length + t]!;
+    useCounts[slot] = useCounts[slot]! + 1;
+    tables[toRow * length + t] = slot;
   }
-  counts[to] = count;
+  cachedCounts[toRow] = count;
 }
 
 /** Removes a row's tokens from position `count` on from the cache. Slots that no other row uses become free. */
-export function releaseSlots({ length, tables, counts, uses, free }: SlotCache, row: number, count: number): void {
-  for (let t = counts[row]! - 1; t >= count; t--) {
+export function releaseSlots(
+  { length, tables, cachedCounts, useCounts, freeSlots }: SlotCache,
+  row: number,
+  count: number,
+): void {
+  for (let t = cachedCounts[row]! - 1; t >= count; t--) {
     const slot = tables[row * length + t]!;
-    uses[slot] = uses[slot]! - 1;
-    if (uses[slot] === 0) free.push(slot);
+    useCounts[slot] = useCounts[slot]! - 1;
+    if (useCounts[slot] === 0) freeSlots.push(slot);
   }
-  counts[row] = Math.min(counts[row]!, count);
+  cachedCounts[row] = Math.min(cachedCounts[row]!, count);
 }

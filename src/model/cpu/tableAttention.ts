@@ -10,8 +10,8 @@ const dot = (a: Real, aAt: number, b: Real, bAt: number, width: number) => {
   return sum;
 };
 
-const addScaled = (to: Real, at: number, scale: number, from: Real, fromAt: number, width: number) => {
-  for (let c = 0; c < width; c++) to[at + c] = to[at + c]! + scale * from[fromAt + c]!;
+const addScaled = (out: Real, outAt: number, scale: number, row: Real, rowAt: number, width: number) => {
+  for (let c = 0; c < width; c++) out[outAt + c] = out[outAt + c]! + scale * row[rowAt + c]!;
 };
 
 /** Computes `attend` of attention.ts for keys that a table lists. */
@@ -33,12 +33,12 @@ export function attendByTable(
   for (let i = 0; i < n; i++) {
     const keyRows = table.subarray(first[i], first[i]! + counts[i]!);
     for (let h = 0; h < heads; h++) {
-      const head = Math.floor((h * kvHeads) / heads) * headDim;
+      const headOffset = Math.floor((h * kvHeads) / heads) * headDim;
       const qAt = i * qkvWidth(shape) + h * headDim;
       const oAt = (i * heads + h) * headDim;
       let largest = -Infinity;
       for (const [j, row] of keyRows.entries()) {
-        const s = dot(qkv, qAt, keys, row * stride + head, headDim) / Math.sqrt(headDim);
+        const s = dot(qkv, qAt, keys, row * stride + headOffset, headDim) / Math.sqrt(headDim);
         probabilities[pAt + j] = s;
         if (s > largest) largest = s;
       }
@@ -51,7 +51,7 @@ export function attendByTable(
       for (const [j, row] of keyRows.entries()) {
         const p = probabilities[pAt + j]! / total;
         probabilities[pAt + j] = p;
-        addScaled(out, oAt, p, values, row * stride + head, headDim);
+        addScaled(out, oAt, p, values, row * stride + headOffset, headDim);
       }
       if (keptProbabilities) pAt += keyRows.length;
     }
@@ -78,18 +78,18 @@ export function attendByTableBackward(
   for (let i = 0; i < n; i++) {
     const keyRows = table.subarray(first[i], first[i]! + counts[i]!);
     for (let h = 0; h < heads; h++) {
-      const key = (heads + Math.floor((h * kvHeads) / heads)) * headDim;
-      const value = key + kvHeads * headDim;
+      const keyOffset = (heads + Math.floor((h * kvHeads) / heads)) * headDim;
+      const valueOffset = keyOffset + kvHeads * headDim;
       const qAt = i * stride + h * headDim;
       const oAt = (i * heads + h) * headDim;
-      const dps = Array.from(keyRows, (row) => dot(dout, oAt, qkv, row * stride + value, headDim));
+      const dps = Array.from(keyRows, (row) => dot(dout, oAt, qkv, row * stride + valueOffset, headDim));
       const expected = dps.reduce((sum, dp, j) => sum + keptProbabilities[pAt + j]! * dp, 0);
       for (const [j, row] of keyRows.entries()) {
         const p = keptProbabilities[pAt + j]!;
         const ds = (p * (dps[j]! - expected)) / Math.sqrt(headDim);
-        addScaled(dqkv, qAt, ds, qkv, row * stride + key, headDim);
-        addScaled(dqkv, row * stride + key, ds, qkv, qAt, headDim);
-        addScaled(dqkv, row * stride + value, p, dout, oAt, headDim);
+        addScaled(dqkv, qAt, ds, qkv, row * stride + keyOffset, headDim);
+        addScaled(dqkv, row * stride + keyOffset, ds, qkv, qAt, headDim);
+        addScaled(dqkv, row * stride + valueOffset, p, dout, oAt, headDim);
       }
       pAt += keyRows.length;
     }

@@ -26,22 +26,22 @@ export interface CpuTextModelOptions {
   readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; rows × length by default
   readonly precision?: Precision; // f64 is for tests; f32 by default
   readonly simd?: boolean; // false: f32 without WebAssembly SIMD
-  readonly halfCache?: boolean; // false: keys and values in float32; without SIMD they always are
+  readonly float16Cache?: boolean; // false: keys and values in float32; without SIMD they always are
   readonly threads?: Threads; // one thread by default
-  readonly packed?: boolean; // false: every weight is widened to float32 or float64
+  readonly packWeights?: boolean; // false: every weight is widened to float32 or float64
 }
 
 /** The sizes that decide how much memory a text model takes. */
 export interface TextModelSizes {
   readonly simd: boolean; // whether WebAssembly SIMD is tried
-  readonly halfCache: boolean; // whether keys and values are float16
-  readonly packed: boolean; // whether weights stay packed (needs SIMD)
+  readonly float16Cache: boolean; // whether keys and values are float16
+  readonly packedWeights: boolean; // whether weights stay packed (needs SIMD)
   readonly precision: Precision;
   readonly rows: number; // B
   readonly length: number; // T
   readonly tokens: number; // most tokens in one pass
   readonly slots: number; // slots of the cache, one for each token
-  readonly heldLogits: number; // number of tokens whose logits are in memory at once
+  readonly maxLogitRows: number; // number of tokens whose logits are in memory at once
 }
 
 /** Returns the sizes for `options`. Throws BackendError if an option isn't a valid size. */
@@ -55,21 +55,21 @@ export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions)
   const tokens = Math.min(MAX_TOKENS, rows * length);
   return {
     simd,
-    halfCache: simd && options.halfCache !== false,
-    packed: simd && options.packed !== false,
+    float16Cache: simd && options.float16Cache !== false,
+    packedWeights: simd && options.packWeights !== false,
     precision,
     rows,
     length,
     tokens,
     slots: Math.min(cachedTokens, rows * length),
-    heldLogits: Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / model.vocab_size))),
+    maxLogitRows: Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / model.vocab_size))),
   };
 }
 
 /** Returns the size of one layer's key cache, in numbers. The value cache has the same size. */
-export function keysOf(model: ModelConfig, { simd, halfCache, slots }: TextModelSizes): number {
+export function keyCacheSize(model: ModelConfig, { simd, float16Cache, slots }: TextModelSizes): number {
   const shape = attentionShape(model);
-  if (simd) return slotNumbers(shape, halfCache ? 'F16' : 'F32', slots);
+  if (simd) return slotNumbers(shape, float16Cache ? 'F16' : 'F32', slots);
   return slots * shape.kvHeads * shape.headDim;
 }
 
@@ -77,7 +77,7 @@ export function keysOf(model: ModelConfig, { simd, halfCache, slots }: TextModel
  * Returns the size of one query's attention scores, in numbers: for all heads that read the same keys, each rounded up
  * to whole vectors.
  */
-export function scoresOf({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
+export function scoreBufferSize({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
   return (num_attention_heads / num_key_value_heads) * 4 * Math.ceil(length / 4);
 }
 
@@ -89,22 +89,23 @@ export function textModelMemory(
   source: WeightSource,
   sizes: TextModelSizes,
 ): readonly MemoryPart[] {
-  const { rows, length, tokens, slots, heldLogits, precision } = sizes;
-  const packed = sizes.packed ? packedFormats : undefined;
+  const { rows, length, tokens, slots, maxLogitRows, precision } = sizes;
+  const packed = sizes.packedWeights ? packedFormats : undefined;
   const numberBytes = bytesPer(precision);
   const { hidden_size: d, vocab_size: v } = model;
   const passSize =
-    forwardBuffersSize(model, tokens, scoresOf(model, length)) +
+    forwardBuffersSize(model, tokens, scoreBufferSize(model, length)) +
     productScratchSize(model, packed, tokens) +
     length * model.head_dim;
   const parts = [
     { purpose: 'weights', bytes: numberBytes * weightsSize(model, source, packed) },
     {
       purpose: 'key-value cache',
-      bytes: numberBytes * 2 * model.num_hidden_layers * keysOf(model, sizes) + INDEX_BYTES * (rows * length + slots),
+      bytes:
+        numberBytes * 2 * model.num_hidden_layers * keyCacheSize(model, sizes) + INDEX_BYTES * (rows * length + slots),
     },
     { purpose: 'activations', bytes: numberBytes * (passSize + rows * d) },
-    { purpose: 'logits', bytes: numberBytes * (heldLogits * (v + d) + v) },
+    { purpose: 'logits', bytes: numberBytes * (maxLogitRows * (v + d) + v) },
   ];
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (bytes <= MAX_BYTES) return parts;

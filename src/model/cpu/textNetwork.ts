@@ -2,41 +2,41 @@ import type { ModelConfig } from '../architecture.ts';
 import { createForwardBuffers, type ForwardBuffers } from './activations.ts';
 import type { Arithmetic, SlotKernels } from './arithmetic.ts';
 import { fillRotary, gatherRows } from './layers.ts';
-import type { Trunk } from './network.ts';
+import type { ForwardTensors } from './network.ts';
 import type { Real } from './real.ts';
 import { createSlotCache, type SlotCache } from './slotCache.ts';
-import { keysOf, scoresOf, type TextModelSizes } from './textMemory.ts';
+import { keyCacheSize, scoreBufferSize, type TextModelSizes } from './textMemory.ts';
 import { type NextToken, nextToken } from './nextToken.ts';
-import { forwardBy, type Attend, type Products } from './transformer.ts';
+import { forwardWith, type Attend, type WeightOperations } from './transformer.ts';
 
-/** New tokens of a row, from position `from` on. Their slots are already taken. */
+/** New tokens of a row, from position `start` on. Their slots are already taken. */
 export interface NewTokens {
   readonly row: number;
-  readonly from: number;
+  readonly start: number;
   readonly ids: readonly number[];
 }
 
 /** The row and the position of a token. */
-interface TokenPlace {
+interface TokenPosition {
   readonly row: number;
   readonly position: number;
 }
 
 /** A token to run, with its place. */
-interface PlacedToken extends TokenPlace {
+interface PositionedToken extends TokenPosition {
   readonly id: number;
 }
 
 /** Called with tokens that were run and their final hidden states (n, d). */
-type OnChunk = (tokens: readonly TokenPlace[], hidden: Real) => void;
+type OnChunk = (tokens: readonly TokenPosition[], hidden: Real) => void;
 
 /** A network that reads rows of text: weights, cached keys and values, and buffers. */
 export class TextNetwork<M> {
   readonly model: ModelConfig;
   readonly cache: SlotCache;
   readonly #arithmetic: Arithmetic;
-  readonly #trunk: Trunk<M>;
-  readonly #products: Products<M>;
+  readonly #tensors: ForwardTensors<M>;
+  readonly #products: WeightOperations<M>;
   readonly #buffers: ForwardBuffers;
   readonly #slots: SlotKernels;
   readonly #keys: readonly Real[]; // by layer
@@ -47,24 +47,29 @@ export class TextNetwork<M> {
   readonly #exponentials: Real; // (V)
   readonly #sizes: TextModelSizes;
 
-  constructor(arithmetic: Arithmetic, trunk: Trunk<M>, products: Products<M>, sizes: TextModelSizes) {
+  constructor(
+    arithmetic: Arithmetic,
+    tensors: ForwardTensors<M>,
+    products: WeightOperations<M>,
+    sizes: TextModelSizes,
+  ) {
     const { model, reals } = arithmetic;
-    const { rows, length, tokens, slots, heldLogits } = sizes;
-    const perLayer = () => trunk.layers.map(() => reals(keysOf(model, sizes)));
+    const { rows, length, tokens, slots, maxLogitRows } = sizes;
+    const perLayer = () => tensors.layers.map(() => reals(keyCacheSize(model, sizes)));
     this.model = model;
-    this.#slots = arithmetic.slots(sizes.halfCache);
+    this.#slots = arithmetic.slotKernels(sizes.float16Cache);
     this.#arithmetic = arithmetic;
-    this.#trunk = trunk;
+    this.#tensors = tensors;
     this.#sizes = sizes;
     this.#products = products;
-    this.#buffers = createForwardBuffers(arithmetic, tokens, scoresOf(model, length));
+    this.#buffers = createForwardBuffers(arithmetic, tokens, scoreBufferSize(model, length));
     this.cache = createSlotCache(arithmetic, rows, length, slots);
     this.#keys = perLayer();
     this.#values = perLayer();
     this.#rotary = reals(length * model.head_dim);
     fillRotary(this.#rotary, model);
-    this.#hidden = reals(heldLogits * model.hidden_size);
-    this.#logits = reals(heldLogits * model.vocab_size);
+    this.#hidden = reals(maxLogitRows * model.hidden_size);
+    this.#logits = reals(maxLogitRows * model.vocab_size);
     this.#exponentials = reals(model.vocab_size);
   }
 
@@ -92,13 +97,16 @@ export class TextNetwork<M> {
   }
 
   /** Yields the tokens in chunks of at most `sizes.tokens`, which run at once. */
-  *#chunks(newTokens: readonly NewTokens[]): Generator<readonly PlacedToken[]> {
-    const all = newTokens.flatMap(({ row, ids, from }) => ids.map((id, i) => ({ row, id, position: from + i })));
-    for (let from = 0; from < all.length; from += this.#sizes.tokens) yield all.slice(from, from + this.#sizes.tokens);
+  *#chunks(newTokens: readonly NewTokens[]): Generator<readonly PositionedToken[]> {
+    const allTokens = newTokens.flatMap(({ row, ids, start }) =>
+      ids.map((id, i) => ({ row, id, position: start + i })),
+    );
+    for (let chunkStart = 0; chunkStart < allTokens.length; chunkStart += this.#sizes.tokens)
+      yield allTokens.slice(chunkStart, chunkStart + this.#sizes.tokens);
   }
 
   /** Runs one chunk of tokens. Returns their final hidden states (n, d). */
-  #runChunk(chunk: readonly PlacedToken[]): Real {
+  #runChunk(chunk: readonly PositionedToken[]): Real {
     const { tables, length } = this.cache;
     const { visibleKeys } = this.#buffers;
     for (const [i, { row, position }] of chunk.entries()) {
@@ -116,7 +124,7 @@ export class TextNetwork<M> {
       this.#slots.store(keys, values, qkv, tables, visibleKeys, n);
       this.#slots.attend(attended, qkv, keys, values, tables, visibleKeys, this.#buffers.scores, n);
     };
-    forwardBy(this.#products, this.#buffers, this.#trunk, packed, this.#rotary, attend, false);
+    forwardWith(this.#products, this.#buffers, this.#tensors, packed, this.#rotary, attend, false);
     return this.#buffers.hidden;
   }
 
@@ -131,13 +139,13 @@ export class TextNetwork<M> {
     onPrediction: (index: number, next: NextToken) => void,
   ): void {
     const { hidden_size: d, vocab_size: v } = this.model;
-    for (let from = 0; from < rows.length; from += this.#sizes.heldLogits) {
-      const n = Math.min(this.#sizes.heldLogits, rows.length - from);
-      gatherRows(this.#hidden, hidden, rows.subarray(from), n, d);
-      this.#products.product(this.#logits, this.#hidden, this.#trunk.head, n, v, d);
+    for (let chunkStart = 0; chunkStart < rows.length; chunkStart += this.#sizes.maxLogitRows) {
+      const n = Math.min(this.#sizes.maxLogitRows, rows.length - chunkStart);
+      gatherRows(this.#hidden, hidden, rows.subarray(chunkStart), n, d);
+      this.#products.product(this.#logits, this.#hidden, this.#tensors.head, n, v, d);
       for (let i = 0; i < n; i++) {
         const logits = this.#logits.subarray(i * v, (i + 1) * v);
-        onPrediction(from + i, nextToken(this.#arithmetic, logits, this.#exponentials, temperature));
+        onPrediction(chunkStart + i, nextToken(this.#arithmetic, logits, this.#exponentials, temperature));
       }
     }
   }

@@ -3,7 +3,7 @@ import type { NextToken } from './nextToken.ts';
 import type { Real } from './real.ts';
 
 /** The least likely token that a cut (top-k or top-p) keeps. On a tie, lower ids count as likelier. */
-interface Edge {
+interface Cutoff {
   readonly logit: number;
   readonly id: number;
 }
@@ -16,17 +16,17 @@ interface Edge {
 export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: number): number {
   const { logits, exponentials: e } = next;
   if (greedy) return likeliestOf(logits);
-  let edge: Edge | null = topK > 0 ? edgeOf(next, 'count', topK, null) : null;
-  let total = edge ? massOf(next, edge) : next.total;
+  let cutoff: Cutoff | null = topK > 0 ? findCutoff(next, 'count', topK, null) : null;
+  let total = cutoff ? keptMass(next, cutoff) : next.total;
   if (topP < 1) {
-    edge = edgeOf(next, 'mass', topP * total, edge);
-    total = massOf(next, edge);
+    cutoff = findCutoff(next, 'mass', topP * total, cutoff);
+    total = keptMass(next, cutoff);
   }
   const target = u * total;
   let sum = 0;
   let last = 0;
   for (let k = 0; k < e.length; k++) {
-    if (edge && !isKept(logits, k, edge)) continue;
+    if (cutoff && !isKept(logits, k, cutoff)) continue;
     last = k;
     sum += e[k]!;
     if (sum > target) return k;
@@ -37,9 +37,9 @@ export function drawText(next: NextToken, { greedy, topK, topP }: Sampling, u: n
 /** Returns the `count` likeliest ids, the likeliest first. On a tie, the lower id comes first. */
 export function likeliestIds(next: NextToken, count: number): number[] {
   const { logits } = next;
-  const edge = edgeOf(next, 'count', count, null);
+  const cutoff = findCutoff(next, 'count', count, null);
   const ids: number[] = [];
-  for (let k = 0; k < logits.length; k++) if (isKept(logits, k, edge)) ids.push(k);
+  for (let k = 0; k < logits.length; k++) if (isKept(logits, k, cutoff)) ids.push(k);
   return ids.sort((a, b) => logits[b]! - logits[a]! || a - b);
 }
 
@@ -49,14 +49,14 @@ function likeliestOf(logits: Real): number {
   return best;
 }
 
-function isKept(logits: Real, k: number, edge: Edge): boolean {
+function isKept(logits: Real, k: number, cutoff: Cutoff): boolean {
   const logit = logits[k]!;
-  return logit > edge.logit || (logit === edge.logit && k <= edge.id);
+  return logit > cutoff.logit || (logit === cutoff.logit && k <= cutoff.id);
 }
 
-function massOf({ logits, exponentials }: NextToken, edge: Edge): number {
+function keptMass({ logits, exponentials }: NextToken, cutoff: Cutoff): number {
   let sum = 0;
-  for (let k = 0; k < logits.length; k++) if (isKept(logits, k, edge)) sum += exponentials[k]!;
+  for (let k = 0; k < logits.length; k++) if (isKept(logits, k, cutoff)) sum += exponentials[k]!;
   return sum;
 }
 
@@ -69,35 +69,36 @@ const BINS = 2 ** (31 - BIN_SHIFT);
 
 /**
  * Returns the least likely token that is kept. Tokens are kept in order of probability, as long as the weights of those
- * before add up to less than `limit`. A token's weight is 1 (`count`) or its exponential (`mass`). With `inside`, only
- * tokens up to that edge count. A histogram finds the bin of the token, and sorting this bin finds the token.
+ * before add up to less than `limit`. A token's weight is 1 (`count`) or its exponential (`mass`). With `outerCutoff`,
+ * only tokens that this cutoff keeps count. A histogram finds the bin of the token, and sorting this bin finds the
+ * token.
  */
-function edgeOf(next: NextToken, weigh: 'count' | 'mass', limit: number, inside: Edge | null): Edge {
+function findCutoff(next: NextToken, weighBy: 'count' | 'mass', limit: number, outerCutoff: Cutoff | null): Cutoff {
   const { logits, exponentials: e } = next;
   const floats = e instanceof Float32Array ? e : Float32Array.from(e);
   const bits = new Int32Array(floats.buffer, floats.byteOffset, floats.length);
-  const weight = (k: number) => (weigh === 'count' ? 1 : e[k]!);
+  const weight = (k: number) => (weighBy === 'count' ? 1 : e[k]!);
   const bins = new Float64Array(BINS);
   let lowest = BINS - 1;
   for (let k = 0; k < e.length; k++) {
-    if (inside && !isKept(logits, k, inside)) continue;
+    if (outerCutoff && !isKept(logits, k, outerCutoff)) continue;
     const bin = bits[k]! >>> BIN_SHIFT;
     lowest = Math.min(lowest, bin);
     bins[bin] = bins[bin]! + weight(k);
   }
   let bin = BINS - 1;
-  let before = 0;
-  for (; bin > lowest && before + bins[bin]! < limit; bin--) before += bins[bin]!;
+  let weightBefore = 0;
+  for (; bin > lowest && weightBefore + bins[bin]! < limit; bin--) weightBefore += bins[bin]!;
   const members: number[] = [];
   for (let k = 0; k < e.length; k++) {
-    const itsBin = bits[k]! >>> BIN_SHIFT;
-    if (itsBin === bin && (!inside || isKept(logits, k, inside))) members.push(k);
+    const tokenBin = bits[k]! >>> BIN_SHIFT;
+    if (tokenBin === bin && (!outerCutoff || isKept(logits, k, outerCutoff))) members.push(k);
   }
   members.sort((a, b) => logits[b]! - logits[a]! || a - b);
   let last = members[0] ?? 0;
   for (const k of members) {
-    if (before >= limit) break;
-    before += weight(k);
+    if (weightBefore >= limit) break;
+    weightBefore += weight(k);
     last = k;
   }
   return { logit: logits[last]!, id: last };

@@ -2,11 +2,11 @@ import type { Activations, BackwardBuffers, ForwardLayer, ForwardBuffers, LayerA
 import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { addBias, addColumnSums, gatherRows, normHeadsBackward, scatterAddRows } from './layers.ts';
-import type { LayerTensors, Tensors, Trunk } from './network.ts';
+import type { LayerTensors, NetworkTensors, ForwardTensors } from './network.ts';
 import type { Real } from './real.ts';
 
 /** The tokens of several rows, one row after the other without padding. */
-export interface Packed {
+export interface PackedTokens {
   readonly count: number; // n
   readonly tokens: Int32Array; // (n) ids
   readonly positions: Int32Array; // (n) index within the row
@@ -17,12 +17,12 @@ export type Attend = (layer: number, activations: ForwardLayer) => void;
 
 /**
  * Returns causal attention among the packed tokens: token i, at position p of its row, attends to tokens i − p … i.
- * `keep` keeps the probabilities.
+ * With `keepActivations`, the attention probabilities are kept for the backward pass.
  */
 export function packedAttention(
   { arithmetic, visibleKeys, scores }: Activations,
-  packed: Packed,
-  keep: boolean,
+  packed: PackedTokens,
+  keepActivations: boolean,
 ): Attend {
   const shape = attentionShape(arithmetic.model);
   const stride = qkvWidth(shape);
@@ -34,7 +34,7 @@ export function packedAttention(
   return (_, a) => {
     const keys = a.qkv.subarray(shape.heads * shape.headDim);
     const values = keys.subarray(shape.kvHeads * shape.headDim);
-    const keptProbabilities = keep ? (a.probabilities ?? null) : null;
+    const keptProbabilities = keepActivations ? (a.probabilities ?? null) : null;
     arithmetic.attend(a.attended, keptProbabilities, a.qkv, keys, values, stride, visibleKeys, scores, packed.count);
   };
 }
@@ -42,57 +42,64 @@ export function packedAttention(
 /**
  * The operations of a pass on weight matrices of type `M`: `Real` if weights are trained, packed if they are only read.
  */
-export interface Products<M> {
+export interface WeightOperations<M> {
   /** y (n,o) = x (n,k) · wᵀ, w (o,k). */
   readonly product: (y: Real, x: Real, w: M, n: number, o: number, k: number) => void;
   /** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have d numbers. */
-  readonly rows: (out: Real, table: M, ids: Int32Array, n: number, d: number) => void;
+  readonly gatherRows: (out: Real, table: M, ids: Int32Array, n: number, d: number) => void;
 }
 
 /** Returns the operations on unpacked weight matrices. */
-export const wholeProducts = ({ matmulNT }: Pick<Arithmetic, 'matmulNT'>): Products<Real> => ({
+export const unpackedProducts = ({ matmulNT }: Pick<Arithmetic, 'matmulNT'>): WeightOperations<Real> => ({
   product: matmulNT,
-  rows: gatherRows,
+  gatherRows: gatherRows,
 });
 
-/** Runs the forward pass of a network that can be trained; see `forwardBy`. */
+/** Runs the forward pass of a network that can be trained; see `forwardWith`. */
 export function forward(
   buffers: Activations,
-  tensors: Tensors,
-  packed: Packed,
+  tensors: NetworkTensors,
+  packed: PackedTokens,
   rotary: Real,
   attend: Attend,
-  keep: boolean,
+  keepActivations: boolean,
 ): void {
-  forwardBy(wholeProducts(buffers.arithmetic), buffers, tensors, packed, rotary, attend, keep);
+  forwardWith(unpackedProducts(buffers.arithmetic), buffers, tensors, packed, rotary, attend, keepActivations);
 }
 
 /**
  * Runs the Llama / Qwen2 / Qwen3 forward pass over packed tokens: pre-norm blocks of rotary grouped-query attention and
  * SwiGLU (Touvron et al. 2023), with biases on q, k and v and norms of the heads of q and k if the model has them.
- * Writes the final norm's output to `buffers.hidden` (n,d). With `keep`, every layer keeps what `backward` needs.
- * Otherwise all layers use the activations of the first.
+ * Writes the final norm's output to `buffers.hidden` (n,d). With `keepActivations`, every layer keeps what `backward`
+ * needs. Otherwise all layers use the activations of the first.
  */
-export function forwardBy<M>(
-  products: Products<M>,
+export function forwardWith<M>(
+  products: WeightOperations<M>,
   buffers: ForwardBuffers,
-  tensors: Trunk<M>,
-  packed: Packed,
+  tensors: ForwardTensors<M>,
+  packed: PackedTokens,
   rotary: Real,
   attend: Attend,
-  keep: boolean,
+  keepActivations: boolean,
 ): void {
   const { rmsNorm, model } = buffers.arithmetic;
   const n = packed.count;
-  const at = (layer: number) => buffers.layers[keep ? layer : 0]!;
+  const activationsOf = (layer: number) => buffers.layers[keepActivations ? layer : 0]!;
   buffers.positions.set(packed.positions);
-  products.rows(at(0).input, tensors.embed, packed.tokens, n, model.hidden_size);
+  products.gatherRows(activationsOf(0).input, tensors.embed, packed.tokens, n, model.hidden_size);
   for (const [index, layer] of tensors.layers.entries()) {
-    const a = at(index);
+    const a = activationsOf(index);
     runLayer(products, buffers, layer, a, rotary, () => attend(index, a), n);
-    closeLayer(products, buffers, layer, a, index + 1 < tensors.layers.length ? at(index + 1).input : buffers.final, n);
+    finishLayer(
+      products,
+      buffers,
+      layer,
+      a,
+      index + 1 < tensors.layers.length ? activationsOf(index + 1).input : buffers.finalStream,
+      n,
+    );
   }
-  rmsNorm(buffers.hidden, buffers.finalScales, buffers.final, tensors.norm, n);
+  rmsNorm(buffers.hidden, buffers.finalScales, buffers.finalStream, tensors.norm, n);
 }
 
 /**
@@ -100,7 +107,7 @@ export function forwardBy<M>(
  * more than this.
  */
 export function runLayer<M>(
-  { product }: Products<M>,
+  { product }: WeightOperations<M>,
   buffers: ForwardBuffers,
   layer: LayerTensors<M>,
   a: ForwardLayer,
@@ -116,30 +123,30 @@ export function runLayer<M>(
   product(a.qkv, a.normed, layer.qkv, n, width, d);
   if (layer.qkvBias) addBias(a.qkv, layer.qkvBias, n, width);
   if (layer.headNorms) {
-    a.unnormed?.set(a.qkv.subarray(0, n * width));
+    a.beforeHeadNorms?.set(a.qkv.subarray(0, n * width));
     normHeads(a.qkv, layer.headNorms.q, layer.headNorms.k, n);
   }
   rotate(a.qkv, buffers.positions, rotary, n, 1);
   attend();
   product(buffers.scratch, a.attended, layer.output, n, d, shape.heads * shape.headDim);
-  addInto(a.middle, a.input, buffers.scratch, n * d);
-  rmsNorm(a.postNormed, a.postScales, a.middle, layer.postNorm, n);
+  addInto(a.afterAttention, a.input, buffers.scratch, n * d);
+  rmsNorm(a.postNormed, a.postScales, a.afterAttention, layer.postNorm, n);
   product(a.gateUp, a.postNormed, layer.gateUp, n, 2 * f, d);
   swiglu(a.gated, a.sigmoid, a.gateUp, n, f);
 }
 
-/** Computes the last product of a layer and adds it to the residual stream. Writes the sum to `next` (n,d). */
-export function closeLayer<M>(
-  { product }: Products<M>,
+/** Computes the last product of a layer and adds it to the residual stream. Writes the sum to `output` (n,d). */
+export function finishLayer<M>(
+  { product }: WeightOperations<M>,
   buffers: ForwardBuffers,
   layer: LayerTensors<M>,
   a: ForwardLayer,
-  next: Real,
+  output: Real,
   n: number,
 ): void {
   const { model, addInto } = buffers.arithmetic;
   product(buffers.scratch, a.gated, layer.down, n, model.hidden_size, model.intermediate_size);
-  addInto(next, a.middle, buffers.scratch, n * model.hidden_size);
+  addInto(output, a.afterAttention, buffers.scratch, n * model.hidden_size);
 }
 
 /** The name of a weight matrix of a layer. */
@@ -148,7 +155,7 @@ export type LayerMatrix = 'qkv' | 'output' | 'gateUp' | 'down';
 /** The receiver of the gradients of a layer's own tensors in the backward pass. */
 export interface LayerSink {
   /** Called for each matrix w with dy (n,o) and x (n,k) of y = x·wᵀ. */
-  readonly matrix: (which: LayerMatrix, dy: Real, x: Real, n: number) => void;
+  readonly matrix: (matrixName: LayerMatrix, dy: Real, x: Real, n: number) => void;
   readonly qkvBias: Real | null; // the gradient is added; null: it isn't computed
   readonly inputNorm: Real; // the gradient is added
   readonly postNorm: Real; // the gradient is added
@@ -156,13 +163,13 @@ export interface LayerSink {
 
 /**
  * The backward pass of `forward`: adds the gradients that follow from `buffers.dhidden` (n,d) to `gradients`, for all
- * tensors except the heads. Call it after a `forward` with `keep`.
+ * tensors except the heads. Call it after a `forward` with `keepActivations`.
  */
 export function backward(
   buffers: Activations,
-  tensors: Tensors,
-  gradients: Tensors,
-  packed: Packed,
+  tensors: NetworkTensors,
+  gradients: NetworkTensors,
+  packed: PackedTokens,
   rotary: Real,
 ): void {
   const { arithmetic, dstream } = buffers;
@@ -173,7 +180,7 @@ export function backward(
     dstream,
     gradients.norm,
     buffers.dhidden,
-    buffers.final,
+    buffers.finalStream,
     buffers.finalScales,
     tensors.norm,
     n,
@@ -181,14 +188,14 @@ export function backward(
   for (let index = layers - 1; index >= 0; index--) {
     const a = buffers.layers[index];
     const layer = tensors.layers[index];
-    const into = gradients.layers[index];
-    if (!a || !layer || !into)
+    const layerGradients = gradients.layers[index];
+    if (!a || !layer || !layerGradients)
       throw new Error(`backward: layer ${index} has no activations. Run forward with keep first.`);
     const sink: LayerSink = {
-      ...into,
+      ...layerGradients,
       matrix: (which, dy, x, rows) => {
-        const { [which]: sum } = into;
-        arithmetic.matmulTN(sum, dy, x, dy.length / rows, x.length / rows, rows);
+        const { [which]: gradient } = layerGradients;
+        arithmetic.matmulTN(gradient, dy, x, dy.length / rows, x.length / rows, rows);
       },
     };
     layerBackward(buffers, layer, a, sink, rotary, n, () =>
@@ -246,7 +253,7 @@ export function feedForwardBackward(
   swigluBackward(dgateUp, dgated, a.sigmoid, a.gateUp, n, f);
   sink.matrix('gateUp', rows(dgateUp, 2 * f), rows(a.postNormed, d), n);
   matmulNN(dscratch, dgateUp, layer.gateUp, n, d, 2 * f);
-  rmsNormBackward(dstream, sink.postNorm, dscratch, a.middle, a.postScales, layer.postNorm, n);
+  rmsNormBackward(dstream, sink.postNorm, dscratch, a.afterAttention, a.postScales, layer.postNorm, n);
 }
 
 /**
@@ -274,11 +281,11 @@ export function attentionBackward(
   attendBack();
   rotate(dqkv, buffers.positions, rotary, n, -1);
   if (layer.headNorms) {
-    if (!a.unnormed)
+    if (!a.beforeHeadNorms)
       throw new Error(
-        'attentionBackward: a model with head norms needs `unnormed` in its activations. Use createRecomputeBuffers.',
+        'attentionBackward: a model with head norms needs `beforeHeadNorms` in its activations. Use createRecomputeBuffers.',
       );
-    normHeadsBackward(dqkv, a.unnormed, layer.headNorms.q, layer.headNorms.k, n, shape, model.rms_norm_eps);
+    normHeadsBackward(dqkv, a.beforeHeadNorms, layer.headNorms.q, layer.headNorms.k, n, shape, model.rms_norm_eps);
   }
   sink.matrix('qkv', rows(dqkv, width), rows(a.normed, d), n);
   if (sink.qkvBias) addColumnSums(sink.qkvBias, dqkv, n, width);

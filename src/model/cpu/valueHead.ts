@@ -4,7 +4,7 @@ import type { Real } from './real.ts';
 export interface ValueTargets {
   readonly count: number; // m
   readonly positions: Int32Array; // (m) packed index of the hidden state
-  readonly places: Int32Array; // (m) index of the next token in (B,T)
+  readonly batchIndices: Int32Array; // (m) index of the next token in (B,T)
 }
 
 /** Writes the value of every target, hidden·weight + bias, to its place in values (B,T). */
@@ -17,10 +17,10 @@ export function scoreValues(
   width: number,
 ): void {
   for (let i = 0; i < targets.count; i++) {
-    const at = targets.positions[i]! * width;
+    const stateStart = targets.positions[i]! * width;
     let value = bias[0]!;
-    for (let c = 0; c < width; c++) value += hidden[at + c]! * weight[c]!;
-    values[targets.places[i]!] = value;
+    for (let c = 0; c < width; c++) value += hidden[stateStart + c]! * weight[c]!;
+    values[targets.batchIndices[i]!] = value;
   }
 }
 
@@ -39,12 +39,12 @@ export function valuesBackward(
   width: number,
 ): void {
   for (let i = 0; i < targets.count; i++) {
-    const at = targets.positions[i]! * width;
-    const g = dvalues[targets.places[i]!]!;
+    const stateStart = targets.positions[i]! * width;
+    const g = dvalues[targets.batchIndices[i]!]!;
     dbias[0] = dbias[0]! + g;
     for (let c = 0; c < width; c++) {
-      dhidden[at + c] = dhidden[at + c]! + g * weight[c]!;
-      dweight[c] = dweight[c]! + g * hidden[at + c]!;
+      dhidden[stateStart + c] = dhidden[stateStart + c]! + g * weight[c]!;
+      dweight[c] = dweight[c]! + g * hidden[stateStart + c]!;
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { qkvWidth } from './activations.ts';
-import type { SetParts } from './kernelSets.ts';
+import type { KernelVariants } from './kernelSets.ts';
 
 const BARRIER_FREE = {
   forward: kernels.attentionForward,
@@ -20,12 +20,12 @@ const SHARED_ROWS = {
 const MAX_SHARED_HEAD = 32;
 
 /** The variant's kernels for heads of D scalars. */
-function kernelsFor(variant: SetParts['attention'], D: number) {
+function kernelsFor(variant: KernelVariants['attention'], D: number) {
   return variant === 'subgroups' && D <= MAX_SHARED_HEAD ? SHARED_ROWS : BARRIER_FREE;
 }
 
 /** Kernels, dims and constants of attention over whole rows of T tokens. */
-function recipe(m: ModelConfig, N: number, T: number, variant: SetParts['attention']) {
+function kernelsAndSizes(m: ModelConfig, N: number, T: number, variant: KernelVariants['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
   return { ...kernelsFor(variant, D), dims: { N, T, H, G, D, W: qkvWidth(m) }, constants: { HEAD: D } };
 }
@@ -33,20 +33,20 @@ function recipe(m: ModelConfig, N: number, T: number, variant: SetParts['attenti
 /** Records out = attention over whole rows of rotated qkv. Also writes lse for the backward pass. */
 export function attention(
   plan: Plan,
-  variant: SetParts['attention'],
+  variant: KernelVariants['attention'],
   m: ModelConfig,
   tensors: { readonly qkv: Tensor; readonly out: Tensor; readonly lse: Tensor },
   N: number,
   T: number,
 ): void {
-  const { forward, dims, constants } = recipe(m, N, T, variant);
+  const { forward, dims, constants } = kernelsAndSizes(m, N, T, variant);
   plan.dispatch(forward, tensors, dims, constants);
 }
 
 /** Records the gradients of the unrotated queries, keys and values, in two dispatches. */
 export function attentionBackward(
   plan: Plan,
-  variant: SetParts['attention'],
+  variant: KernelVariants['attention'],
   m: ModelConfig,
   tensors: {
     readonly qkv: Tensor;
@@ -60,8 +60,8 @@ export function attentionBackward(
   N: number,
   T: number,
 ): void {
-  const { query, keyValue, dims, constants } = recipe(m, N, T, variant);
-  const { out, ...rest } = tensors;
-  plan.dispatch(query, { ...rest, out }, dims, constants);
-  plan.dispatch(keyValue, rest, dims, constants);
+  const { query, keyValue, dims, constants } = kernelsAndSizes(m, N, T, variant);
+  const { out, ...inputsAndGradients } = tensors;
+  plan.dispatch(query, { ...inputsAndGradients, out }, dims, constants);
+  plan.dispatch(keyValue, inputsAndGradients, dims, constants);
 }

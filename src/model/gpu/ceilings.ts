@@ -1,11 +1,11 @@
 import { compile } from '../../gpu/compile.ts';
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
-import { Plan, ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { Plan, ShapeUniforms, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
 import { Arena, write } from '../../gpu/tensor.ts';
 import type { Ceilings } from '../../domain/profile.ts';
-import type { SetParts } from './kernelSets.ts';
+import type { KernelVariants } from './kernelSets.ts';
 import { linear } from './layers.ts';
 
 const COPIED_SCALARS = 2 ** 22;
@@ -18,16 +18,16 @@ async function shortestMs(run: () => Promise<void>, now: () => number, rounds = 
   await run();
   let best = Infinity;
   for (let i = 0; i < rounds; i++) {
-    const began = now();
+    const startedAt = now();
     await run();
-    best = Math.min(best, now() - began);
+    best = Math.min(best, now() - startedAt);
   }
   return best;
 }
 
 /** Ceilings, with the measurements behind them: GFLOP/s by variant, and costs of API calls in µs. */
 export interface MeasuredCeilings extends Ceilings {
-  readonly products: Readonly<Partial<Record<SetParts['products'], number>>>;
+  readonly products: Readonly<Partial<Record<KernelVariants['products'], number>>>;
   readonly submitUs: number; // a submit with one tiny dispatch, until it is done
   readonly jsUs: number; // JavaScript time per dispatch
 }
@@ -40,8 +40,12 @@ export interface SquareProduct {
 }
 
 /** Compiles the product of two `edge`×`edge` matrices with a variant's kernel. */
-export async function squareProduct(gpu: Gpu, variant: SetParts['products'], edge: number): Promise<SquareProduct> {
-  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+export async function squareProduct(
+  gpu: Gpu,
+  variant: KernelVariants['products'],
+  edge: number,
+): Promise<SquareProduct> {
+  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapeUniforms(gpu) };
   const arena = new Arena(gpu);
   const matrix = (name: string) => arena.declare(name, [edge, edge]);
   const [a, b, c] = [matrix('a'), matrix('b'), matrix('c')];
@@ -54,7 +58,7 @@ export async function squareProduct(gpu: Gpu, variant: SetParts['products'], edg
   await compile(recorder);
   return {
     flops: 2 * edge ** 3,
-    run: () => replay(gpu, plan),
+    run: () => replayAndWait(gpu, plan),
     destroy: () => {
       recorder.shapes.destroy();
       arena.destroy();
@@ -62,7 +66,7 @@ export async function squareProduct(gpu: Gpu, variant: SetParts['products'], edg
   };
 }
 
-async function replay(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
+async function replayAndWait(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
   submit(gpu, (encoder) => plan.encode(encoder, times));
   await gpu.device.queue.onSubmittedWorkDone();
 }
@@ -73,13 +77,13 @@ async function replay(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
  */
 export async function measureCeilings(
   gpu: Gpu,
-  variants: readonly SetParts['products'][],
+  variants: readonly KernelVariants['products'][],
   edge: number,
   now: () => number,
 ): Promise<MeasuredCeilings> {
-  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapePool(gpu) };
+  const recorder: Recorder = { gpu, pipelines: new Pipelines(gpu), shapes: new ShapeUniforms(gpu) };
   const arena = new Arena(gpu);
-  const [from, to, small] = [
+  const [copySource, copyTarget, readTensor] = [
     arena.declare('from', [COPIED_SCALARS]),
     arena.declare('to', [COPIED_SCALARS]),
     arena.declare('small', [64]),
@@ -87,22 +91,22 @@ export async function measureCeilings(
   const scalar = (name: string) => arena.declare(name, [1]);
   const [a, b, c] = [scalar('a'), scalar('b'), scalar('c')];
   await arena.allocate();
-  const shortestOf = (plan: Plan, times = 1) => shortestMs(() => replay(gpu, plan, times), now);
-  const products: Partial<Record<SetParts['products'], number>> = {};
+  const shortestOf = (plan: Plan, times = 1) => shortestMs(() => replayAndWait(gpu, plan, times), now);
+  const products: Partial<Record<KernelVariants['products'], number>> = {};
   for (const variant of variants) {
     const product = await squareProduct(gpu, variant, edge);
     products[variant] = product.flops / (await shortestMs(product.run, now)) / 1e6;
     product.destroy();
   }
   const copy = new Plan(recorder, 'copy');
-  copy.copy(from, 0, to);
+  copy.copy(copySource, 0, copyTarget);
   const copyMs = await shortestOf(copy, 4);
-  const tiny = new Plan(recorder, 'tiny');
-  linear(tiny, 'none', a, b, c, { N: 1, K: 1, M: 1 });
+  const oneDispatch = new Plan(recorder, 'tiny');
+  linear(oneDispatch, 'none', a, b, c, { N: 1, K: 1, M: 1 });
   await compile(recorder);
-  const dispatchMs = await shortestOf(tiny, TIMED_DISPATCHES);
-  const oneMs = await shortestOf(tiny);
-  const readback = new Readback(gpu, 'small', [small]);
+  const dispatchMs = await shortestOf(oneDispatch, TIMED_DISPATCHES);
+  const singleDispatchMs = await shortestOf(oneDispatch);
+  const readback = new Readback(gpu, 'small', [readTensor]);
   const readbackMs = await shortestMs(
     async () => {
       submit(gpu, (encoder) => readback.encode(encoder));
@@ -111,9 +115,9 @@ export async function measureCeilings(
     now,
     20,
   );
-  const jsBegan = now();
-  submit(gpu, (encoder) => tiny.encode(encoder, TIMED_DISPATCHES));
-  const jsMs = now() - jsBegan;
+  const encodeStart = now();
+  submit(gpu, (encoder) => oneDispatch.encode(encoder, TIMED_DISPATCHES));
+  const jsMs = now() - encodeStart;
   await gpu.device.queue.onSubmittedWorkDone();
   readback.destroy();
   recorder.shapes.destroy();
@@ -124,7 +128,7 @@ export async function measureCeilings(
     gbps: (4 * 8 * COPIED_SCALARS) / copyMs / 1e6,
     launchUs: (dispatchMs * 1000) / TIMED_DISPATCHES,
     readbackUs: readbackMs * 1000,
-    submitUs: oneMs * 1000,
+    submitUs: singleDispatchMs * 1000,
     jsUs: (jsMs * 1000) / TIMED_DISPATCHES,
   };
 }

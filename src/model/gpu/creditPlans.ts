@@ -5,8 +5,8 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { CreditSettings } from '../learningSettings.ts';
 import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 
-const PLAIN = { walk: 'walk', group: 'group' } as const;
-const WHITENED = { walk: 'walk whitened', group: 'group whitened' } as const;
+const PLAN_NAMES = { walk: 'walk', group: 'group' } as const;
+const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened' } as const;
 
 /**
  * Plans that compute masks and, from rewards, advantages and returns. All estimators share these plans; only their
@@ -16,8 +16,8 @@ export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | '
 
 /** The plan for these settings. */
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
-  const { core, whitens } = ESTIMATORS[estimator];
-  return plans[(whiten && whitens ? WHITENED : PLAIN)[core === 'group' ? 'group' : 'walk']];
+  const { advantageKind, canWhiten } = ESTIMATORS[estimator];
+  return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[advantageKind === 'group' ? 'group' : 'walk']];
 }
 
 /** Records every credit plan. */
@@ -28,28 +28,42 @@ export function recordCredit(
   B: number,
   T: number,
 ): CreditPlans {
-  const { record, rewards, shaped, masks, credit, sums, groups, oldValues: values } = batch;
+  const { record, rewards, rewardsAfterKl, masks, advantagesAndReturns, rowSums, rowGroups, oldValues: values } = batch;
   const { oldScores: old_scores, refScores: ref_scores } = batch;
   const dims = { B, T };
-  const plan = (core: keyof typeof PLAIN, whitened: boolean) => {
-    const out = new Plan(recorder, `credit ${core}`);
+  const recordPlan = (core: keyof typeof PLAN_NAMES, whitened: boolean) => {
+    const recorded = new Plan(recorder, `credit ${core}`);
     // otherwise a row that is in no minibatch would keep the coefficients of the last batch
-    out.clear(firstChannels(batch.coefficients, 2, B, T));
-    const inputs = { record, groups, rewards, old_scores, ref_scores };
-    out.dispatch(kernels.creditMasks, { ...inputs, masks, shaped, sums, settings }, dims);
-    if (core === 'walk') out.dispatch(kernels.gae, { record, rewards: shaped, values, masks, credit, settings }, dims);
-    else out.dispatch(kernels.groupAdvantages, { groups, masks, sums, credit, settings }, dims);
+    recorded.clear(firstChannels(batch.coefficients, 2, B, T));
+    const inputs = { record, groups: rowGroups, rewards, old_scores, ref_scores };
+    recorded.dispatch(kernels.creditMasks, { ...inputs, masks, shaped: rewardsAfterKl, sums: rowSums, settings }, dims);
+    if (core === 'walk')
+      recorded.dispatch(
+        kernels.gae,
+        { record, rewards: rewardsAfterKl, values, masks, credit: advantagesAndReturns, settings },
+        dims,
+      );
+    else
+      recorded.dispatch(
+        kernels.groupAdvantages,
+        { groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
+        dims,
+      );
     if (whitened) {
-      out.dispatch(kernels.whitenSums, { masks, credit, sums }, dims);
-      out.dispatch(kernels.whitenDeviation, { masks, credit, sums }, dims);
+      recorded.dispatch(kernels.whitenSums, { masks, credit: advantagesAndReturns, sums: rowSums }, dims);
+      recorded.dispatch(kernels.whitenDeviation, { masks, credit: advantagesAndReturns, sums: rowSums }, dims);
     }
-    out.dispatch(kernels.whitenApply, { record, groups, masks, sums, credit, settings }, dims);
-    return out;
+    recorded.dispatch(
+      kernels.whitenApply,
+      { record, groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
+      dims,
+    );
+    return recorded;
   };
   return {
-    walk: plan('walk', false),
-    group: plan('group', false),
-    'walk whitened': plan('walk', true),
-    'group whitened': plan('group', true),
+    walk: recordPlan('walk', false),
+    group: recordPlan('group', false),
+    'walk whitened': recordPlan('walk', true),
+    'group whitened': recordPlan('group', true),
   };
 }

@@ -1,12 +1,12 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
-import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
+import { alignUp, slice, type Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
 import { qkvWidth } from './activations.ts';
 
 /** Scalars of one layer's cache: keys and values of all rows, padded so that the next layer's cache is aligned. */
 export function cacheSlot({ rows: B, length: T, model: m }: PolicySpec): number {
-  return aligned(2 * B * T * m.num_key_value_heads * m.head_dim);
+  return alignUp(2 * B * T * m.num_key_value_heads * m.head_dim);
 }
 
 /** One layer's part of the cache. */

@@ -1,6 +1,6 @@
 import { uniformOf } from '../../gpu/kernel.ts';
 import { decodeSample } from '../../gpu/kernels/index.ts';
-import type { Arena, Scalar, Tensor } from '../../gpu/tensor.ts';
+import type { Arena, ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
 import { declareActivations, type Activations } from './activations.ts';
 import { cacheSlot } from './decodeAttention.ts';
@@ -20,30 +20,30 @@ export interface DecoderTensors {
   readonly acts: Activations;
   readonly positions: Tensor; // (2,B) by slot: positions, then rows
   readonly cache: Tensor; // L × (2, B, T, G·D), each padded, see cacheSlot
-  readonly state: Tensor; // (B, 8) by slot
+  readonly rowStates: Tensor; // (B, 8) by slot
   readonly drawn: Tensor; // (B, 2·MAX_STEPS), then (B, MAX_STEPS); see decode_sample.wgsl
   readonly settings: Tensor; // ROW_SAMPLING
-  readonly seats: Tensor; // (3,P) of a prefill: positions, rows, words; see decode_prefill.wgsl
-  readonly queue: Tensor; // (batches, 3·P) the seats of all prefill batches of a chunk
+  readonly prefillSeats: Tensor; // (3,P) of a prefill: positions, rows, words; see decode_prefill.wgsl
+  readonly prefillQueue: Tensor; // (batches, 3·P) the seats of all prefill batches of a chunk
 }
 
 /**
  * Declares a decoder's tensors. Cache and activations are of type `storage`. Prefill borrows activations of `tokens`
  * token rows.
  */
-export function declareDecoder(arena: Arena, spec: PolicySpec, storage: Scalar, tokens: number): DecoderTensors {
+export function declareDecoder(arena: Arena, spec: PolicySpec, storage: ScalarType, tokens: number): DecoderTensors {
   const { model, rows: B, length: T } = spec;
   const P = Math.min(tokens, MAX_PREFILL);
   const maxForced = B * Math.min(MAX_STEPS + 1, T);
-  const knobs = ['prompts', 'groupSize', 'maxTurns', 'layers', 'width'];
+  const knobsToReduce = ['prompts', 'groupSize', 'maxTurns', 'layers', 'width'];
   return {
     acts: declareActivations(arena, 'decode', model, B, false, storage),
     positions: arena.declare('decode positions', [2, B]),
-    cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], knobs, 0, storage),
-    state: arena.declare('row state', [B, ROW_WORDS], knobs),
-    drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobs),
+    cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], knobsToReduce, 0, storage),
+    rowStates: arena.declare('row state', [B, ROW_WORDS], knobsToReduce),
+    drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobsToReduce),
     settings: arena.declare('sampling', [ROW_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
-    seats: arena.declare('prefill seats', [3, P]),
-    queue: arena.declare('prefill queue', [Math.ceil(maxForced / P), 3 * P], knobs),
+    prefillSeats: arena.declare('prefill seats', [3, P]),
+    prefillQueue: arena.declare('prefill queue', [Math.ceil(maxForced / P), 3 * P], knobsToReduce),
   };
 }

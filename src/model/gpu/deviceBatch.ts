@@ -1,17 +1,17 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { aligned, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { alignUp, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../domain/tokens.ts';
-import type { GivenCredit, PolicySpec } from '../policy.ts';
-import { KEPT_PASSES } from '../policyReport.ts';
+import type { SuppliedCredit, PolicySpec } from '../policy.ts';
+import { KEPT_EPOCHS } from '../policyReport.ts';
 
 /** The batch of B rows and T tokens on the device. Decoding, scoring and credit write it; learning reads it. */
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly sampled: Tensor; // (B,T) log-probabilities of the drawn tokens, at the time of drawing
+  readonly drawLogprobs: Tensor; // (B,T) log-probabilities of the drawn tokens, at the time of drawing
   readonly rewards: Tensor; // (B,T)
-  readonly shaped: Tensor; // (B,T) rewards after KL
-  readonly groups: Tensor; // (B) i32, negative: the row is out of the batch
+  readonly rewardsAfterKl: Tensor; // (B,T)
+  readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy that drew the batch
   readonly refScores: Tensor; // (3, B, T) under the reference
   readonly scores: Tensor; // (3, B, T) under the current weights
@@ -21,21 +21,25 @@ export interface DeviceBatch {
    * (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3): tokens of a row in each of the first 3.
    */
   readonly masks: Tensor;
-  readonly targets: Tensor; // `credit`, then `weights` from scalar `weightsAt` on, so that they need one binding
-  readonly credit: Tensor; // (2, B, T): advantage, return
-  readonly weights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
-  readonly weightsAt: number;
+  /**
+   * `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding.
+   */
+  readonly objectiveInputs: Tensor;
+  readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
+  readonly lossWeights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
+  readonly lossWeightsStart: number;
   /**
    * (12, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 8
    * statistics, d(total)/d(value), d(total)/d(entropy).
    */
   readonly coefficients: Tensor;
-  readonly passes: readonly Tensor[]; // (2, B, T) per earlier epoch: the first channels of `coefficients` at its end
-  readonly sums: Tensor; // (B, 5) per row: score, then for whitening count, pivot, sum and squared deviations
+  /** (2, B, T) for each earlier epoch: the first two channels of `coefficients` at the end of the epoch. */
+  readonly epochCoefficients: readonly Tensor[];
+  readonly rowSums: Tensor; // (B, 5) per row: score, then for whitening count, pivot, sum and squared deviations
 }
 
 /** Settings to reduce if the batch does not fit. */
-const KNOBS = ['prompts', 'groupSize', 'maxTurns'];
+const KNOBS_TO_REDUCE = ['prompts', 'groupSize', 'maxTurns'];
 
 /** Maximum number of grammar states. */
 const MAX_GRAMMAR_STATES = 256;
@@ -43,31 +47,33 @@ const MAX_GRAMMAR_STATES = 256;
 /** Declares the batch. */
 export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
   const table = (name: string, channels: number) =>
-    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS);
-  const weightsAt = aligned(2 * B * T);
-  const targets = arena.declare('targets', [weightsAt + 5 * B * T], KNOBS);
-  const passSize = aligned(2 * B * T);
-  const passes = arena.declare('passes', [(KEPT_PASSES - 1) * passSize], KNOBS);
+    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS_TO_REDUCE);
+  const lossWeightsStart = alignUp(2 * B * T);
+  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 5 * B * T], KNOBS_TO_REDUCE);
+  const passSize = alignUp(2 * B * T);
+  const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * passSize], KNOBS_TO_REDUCE);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    sampled: table('sampled', 1),
+    drawLogprobs: table('sampled', 1),
     rewards: table('rewards', 1),
-    shaped: table('shaped rewards', 1),
-    groups: arena.declare('groups', [B]),
+    rewardsAfterKl: table('shaped rewards', 1),
+    rowGroups: arena.declare('groups', [B]),
     oldScores: table('old scores', 3),
     refScores: table('reference scores', 3),
     scores: table('scores', 3),
     oldValues: table('old values', 1),
     values: table('values', 1),
-    masks: arena.declare('masks', [5 * B * T + 3 * B], KNOBS),
-    targets,
-    credit: slice(targets, 'credit', 0, [2, B, T]),
-    weights: slice(targets, 'weights', weightsAt, [5, B, T]),
-    weightsAt,
+    masks: arena.declare('masks', [5 * B * T + 3 * B], KNOBS_TO_REDUCE),
+    objectiveInputs,
+    advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
+    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [5, B, T]),
+    lossWeightsStart,
     coefficients: table('coefficients', 12),
-    passes: Array.from({ length: KEPT_PASSES - 1 }, (_, k) => slice(passes, `pass ${k + 1}`, k * passSize, [2, B, T])),
-    sums: arena.declare('row sums', [B, 5]),
+    epochCoefficients: Array.from({ length: KEPT_EPOCHS - 1 }, (_, k) =>
+      slice(passes, `pass ${k + 1}`, k * passSize, [2, B, T]),
+    ),
+    rowSums: arena.declare('row sums', [B, 5]),
   };
 }
 
@@ -77,24 +83,24 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
 }
 
 /** Writes the given results of scoring and credit. Policy loss and regularizers share one mask. */
-export function writeGiven(gpu: Gpu, batch: DeviceBatch, given: GivenCredit): void {
-  const all = given.lossMask.length;
+export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCredit): void {
+  const tableSize = given.lossMask.length;
   write(gpu, batch.oldScores, given.oldLogprobs);
   write(gpu, batch.refScores, given.refLogprobs);
-  write(gpu, batch.credit, given.advantages);
-  write(gpu, batch.credit, given.returns, all);
+  write(gpu, batch.advantagesAndReturns, given.advantages);
+  write(gpu, batch.advantagesAndReturns, given.returns, tableSize);
   write(gpu, batch.masks, given.lossMask);
-  write(gpu, batch.masks, given.lossMask, all);
-  write(gpu, batch.masks, given.valueMask, 2 * all);
-  const B = batch.groups.shape[0]!;
-  const T = all / B;
+  write(gpu, batch.masks, given.lossMask, tableSize);
+  write(gpu, batch.masks, given.valueMask, 2 * tableSize);
+  const B = batch.rowGroups.shape[0]!;
+  const T = tableSize / B;
   const tokens = (mask: Float32Array, row: number) =>
     mask.subarray(row * T, (row + 1) * T).reduce((sum, inside) => sum + inside, 0);
   const counts = Array.from({ length: B }, (_, row) => {
     const lossTokens = tokens(given.lossMask, row);
     return [lossTokens, lossTokens, tokens(given.valueMask, row)];
   });
-  write(gpu, batch.masks, Float32Array.from(counts.flat()), 5 * all);
+  write(gpu, batch.masks, Float32Array.from(counts.flat()), 5 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
 }
 

@@ -1,14 +1,14 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Arena, Tensor } from '../../gpu/tensor.ts';
-import type { SlabTensor } from './slabs.ts';
+import type { GradientRange } from './partialGradients.ts';
 
 /** Token rows that token_places.wgsl sorts by token at once. Each of V + 1 threads reads all of them twice. */
 const SPAN_ROWS = 512;
 
-/** Declares the positions of each of V tokens among N token rows; see token_places.wgsl. */
-export function declarePlaces(arena: Arena, N: number, V: number, knobs: readonly string[]): Tensor {
-  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobs);
+/** Declares the table of N token rows sorted by their token, one of V; see token_places.wgsl. */
+export function declareRowsByToken(arena: Arena, N: number, V: number, knobsToReduce: readonly string[]): Tensor {
+  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobsToReduce);
 }
 
 /** Sizes of an embedding: N token rows, T tokens per batch row, V tokens of width C. */
@@ -28,8 +28,8 @@ export function embed(
   plan.dispatch(kernels.embeddingForward, tensors, { N, C, T });
 }
 
-/** Records the search for each token's positions in the micro-batch, for the backward pass. */
-export function placeTokens(
+/** Records the sorting of the micro-batch's token rows by token, for the backward pass. */
+export function recordRowsByToken(
   plan: Plan,
   tensors: Readonly<Record<'record' | 'rows' | 'places', Tensor>>,
   { N, T, V }: Pick<Sizes, 'N' | 'T' | 'V'>,
@@ -38,20 +38,20 @@ export function placeTokens(
 }
 
 /**
- * Records dtable (V,C) += for each token the sum of its rows of dx (N,C), split into as many parts as slabs and spans
- * allow.
+ * Records dtable (V,C) += for each token the sum of its rows of dx (N,C), split into as many parts as the numbers of
+ * partial gradients and of spans allow.
  */
 export function embedBackward(
   plan: Plan,
-  places: Tensor,
+  rowsByToken: Tensor,
   dx: Tensor,
-  { tensor: dtable, slabs }: SlabTensor,
+  { tensor: dtable, partials }: GradientRange,
   { N, C, V }: Sizes,
 ): void {
-  const parts = Math.min(slabs.count, Math.ceil(N / SPAN_ROWS));
+  const parts = Math.min(partials.count, Math.ceil(N / SPAN_ROWS));
   plan.dispatch(
     kernels.embeddingBackward,
-    { places, dx, dtable },
-    { N, C, V, span: SPAN_ROWS, parts, slab: slabs.size },
+    { places: rowsByToken, dx, dtable },
+    { N, C, V, span: SPAN_ROWS, parts, slab: partials.size },
   );
 }

@@ -3,11 +3,11 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { linear, rmsnorm, rmsnormBackward } from './layers.ts';
-import { group } from './pools.ts';
-import type { Trunk } from './transformer.ts';
+import { groupTensor } from './networkTensors.ts';
+import type { NetworkSpec } from './transformer.ts';
 
 /** The heads that a network computes. */
-export interface Heads {
+export interface OutputHeads {
   readonly language: boolean;
   readonly value: boolean;
 }
@@ -24,25 +24,25 @@ export function projectionToVocabulary(m: ModelConfig): string {
  */
 export function recordFinalNorm(
   plan: Plan,
-  { model: m, layout, choice }: Trunk,
+  { model: m, layout, variants }: NetworkSpec,
   weights: Tensor,
   acts: Activations,
-  heads: Heads,
+  outputHeads: OutputHeads,
 ): void {
   const { N, x, logits } = acts;
   const [L, C, V] = [m.num_hidden_layers, m.hidden_size, m.vocab_size];
   const [xhat, y, inv] = [acts.xhat.at(2 * L), acts.y.at(2 * L), acts.inv.at(2 * L)];
-  const weight = group(weights, layout, NORM, [C]);
-  rmsnorm(plan, choice.reductions, { x, weight, xhat, y, inv }, N, C, m.rms_norm_eps);
-  if (!heads.language) return;
-  const projection = group(weights, layout, projectionToVocabulary(m), [V, C]);
-  linear(plan, choice.products, y, projection, logits, { N, K: C, M: V });
+  const weight = groupTensor(weights, layout, NORM, [C]);
+  rmsnorm(plan, variants.reductions, { x, weight, xhat, y, inv }, N, C, m.rms_norm_eps);
+  if (!outputHeads.language) return;
+  const projection = groupTensor(weights, layout, projectionToVocabulary(m), [V, C]);
+  linear(plan, variants.products, y, projection, logits, { N, K: C, M: V });
 }
 
 /** Records the backward pass of the final norm: from `grads.dy.at(2L)`, the gradient of its output, to `grads.dx`. */
 export function recordFinalNormBackward(
   plan: Plan,
-  { model: m, layout, choice }: Trunk,
+  { model: m, layout, variants }: NetworkSpec,
   weights: Tensor,
   acts: Activations,
   grads: ActivationGradients,
@@ -52,10 +52,10 @@ export function recordFinalNormBackward(
   const tensors = {
     dy: grads.dy.at(last),
     xhat: acts.xhat.at(last),
-    weight: group(weights, layout, NORM, [C]),
+    weight: groupTensor(weights, layout, NORM, [C]),
     inv: acts.inv.at(last),
     dx: grads.dx,
     y: acts.y.at(last),
   };
-  rmsnormBackward(plan, choice.reductions, tensors, acts.N, C, { add: false, output: false });
+  rmsnormBackward(plan, variants.reductions, tensors, acts.N, C, { add: false, output: false });
 }

@@ -12,16 +12,16 @@ export type Sharing = 'none' | 'tiles' | 'subgroups';
  * The kind of sharing that a set of kernels uses for matrix products, for attention over whole rows, and for reductions
  * over one token's row (norms, sums over its logits).
  */
-export interface SetParts {
+export interface KernelVariants {
   readonly products: Sharing;
   readonly attention: Exclude<Sharing, 'tiles'>;
   readonly reductions: Exclude<Sharing, 'subgroups'>;
 }
 
-const PLAIN: SetParts = { products: 'none', attention: 'none', reductions: 'none' };
+const PLAIN: KernelVariants = { products: 'none', attention: 'none', reductions: 'none' };
 // attention has one thread per query, and those are enough to keep a GPU busy without sharing
-const TILED: SetParts = { products: 'tiles', attention: 'none', reductions: 'tiles' };
-const SUBGROUPS: SetParts = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
+const TILED: KernelVariants = { products: 'tiles', attention: 'none', reductions: 'tiles' };
+const SUBGROUPS: KernelVariants = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
 
 /**
  * True if this WebGPU adapter is a CPU with subgroups of at least eight lanes. Barriers are very slow there, so sharing
@@ -32,7 +32,7 @@ function sharesInSubgroups({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>)
 }
 
 /** The sharing that a set of kernels uses on this WebGPU adapter. */
-export function partsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): SetParts {
+export function variantsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): KernelVariants {
   if (set === 'plain') return PLAIN;
   return sharesInSubgroups(gpu) ? SUBGROUPS : TILED;
 }
@@ -46,8 +46,11 @@ export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
  * The kernel set of a policy. The first that exists wins: the set asked for, the set its run began with, the set
  * measured as faster on this adapter, the adapter's default.
  */
-export async function settleKernels(gpu: Gpu, { kernels, resumed, tuned }: GpuPolicyOptions): Promise<KernelReport> {
+export async function chooseKernels(
+  gpu: Gpu,
+  { kernels, resumedKernels, tunedKernels }: GpuPolicyOptions,
+): Promise<KernelReport> {
   if (kernels) return { choice: kernels, why: 'forced', tried: [] };
-  if (resumed) return { choice: resumed, why: 'resumed', tried: [] };
-  return (await tuned?.(gpu)) ?? { choice: defaultSet(gpu), why: 'default', tried: [] };
+  if (resumedKernels) return { choice: resumedKernels, why: 'resumed', tried: [] };
+  return (await tunedKernels?.(gpu)) ?? { choice: defaultSet(gpu), why: 'default', tried: [] };
 }

@@ -1,26 +1,26 @@
 import { baselineOf, ESTIMATORS } from '../../config/estimators.ts';
 import { uniformOf } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
-import { codeIn, offsetOf, uniformWords } from '../../gpu/uniform.ts';
+import { choiceCode, fieldOffset, uniformWords } from '../../gpu/uniform.ts';
 import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 
 /**
  * Layout of the knobs of an optimizer step. All its kernels include the same WGSL piece, so AdamW's layout is that of
  * every kernel.
  */
-const STEP = uniformOf(kernels.adamw, 'knobs');
+const STEP_LAYOUT = uniformOf(kernels.adamw, 'knobs');
 /** Layout of the knobs of the credit stage, where advantages are computed. */
-const CREDIT = uniformOf(kernels.creditMasks, 'settings');
+const CREDIT_LAYOUT = uniformOf(kernels.creditMasks, 'settings');
 
 /** Space for the knobs of a step, in 4-byte numbers. A multiple of 64, so that the data after them is aligned. */
-export const KNOBS_SCALARS = Math.ceil(STEP.fields.length / 64) * 64;
+export const STEP_KNOBS_SCALARS = Math.ceil(STEP_LAYOUT.fields.length / 64) * 64;
 /** Space for the knobs of the credit stage, in 4-byte numbers. */
-export const CREDIT_SCALARS = CREDIT.fields.length;
+export const CREDIT_KNOBS_SCALARS = CREDIT_LAYOUT.fields.length;
 /** Byte offset of the temperature in the knobs of a step. Scoring needs no other knob, so it writes only this one. */
-export const TEMPERATURE_OFFSET = offsetOf(STEP, 'temperature');
+export const TEMPERATURE_OFFSET = fieldOffset(STEP_LAYOUT, 'temperature');
 
 function klCode(estimator: KlEstimator): number {
-  return codeIn(kernels.objective.wgsl, 'KL', estimator);
+  return choiceCode(kernels.objective.wgsl, 'KL', estimator);
 }
 
 /**
@@ -30,7 +30,7 @@ function klCode(estimator: KlEstimator): number {
 function aggregations(o: ObjectiveSettings): number {
   const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
   return [aggregation, entropyAggregation, valueAggregation]
-    .map((how) => codeIn(kernels.lossWeights.wgsl, 'AGGREGATION', how))
+    .map((how) => choiceCode(kernels.lossWeights.wgsl, 'AGGREGATION', how))
     .reduce((sum, code, at) => sum + code * 4 ** at, 0);
 }
 
@@ -42,10 +42,10 @@ function stepKnobs(
   valueCoef: number,
   slot: number,
 ): Uint32Array {
-  return uniformWords(STEP, {
+  return uniformWords(STEP_LAYOUT, {
     temperature,
     aggregation: aggregations(o),
-    plain: bit(o.surrogate === 'plain'),
+    plain: flag(o.surrogate === 'plain'),
     clip_low: o.clipLow,
     clip_high: o.clipHigh,
     dual_clip: o.dualClip,
@@ -66,33 +66,33 @@ function stepKnobs(
   });
 }
 
-function bit(on: boolean): number {
+function flag(on: boolean): number {
   return on ? 1 : 0;
 }
 
 /** The knobs of the credit stage, as its kernels read them. */
 export function creditKnobs(s: CreditSettings): Uint32Array {
-  const { core, critic, whitens } = ESTIMATORS[s.estimator];
+  const { advantageKind, critic, canWhiten } = ESTIMATORS[s.estimator];
   const baseline = baselineOf(s.estimator, s.divideByStd);
-  return uniformWords(CREDIT, {
+  return uniformWords(CREDIT_LAYOUT, {
     gamma: s.gamma,
     lambda: critic ? s.lambda : 1, // without a critic: reward to go, which is GAE with λ = 1 and all values 0
     turn_gamma: s.turnGamma,
-    turns: bit(core === 'turns'),
-    critic: bit(critic),
-    baseline: codeIn(kernels.groupAdvantages.wgsl, 'BASELINE', baseline),
-    whiten: bit(s.whiten && whitens),
-    remask: bit(s.remask),
+    turns: flag(advantageKind === 'turns'),
+    critic: flag(critic),
+    baseline: choiceCode(kernels.groupAdvantages.wgsl, 'BASELINE', baseline),
+    whiten: flag(s.whiten && canWhiten),
+    remask: flag(s.remask),
     scale: s.scale,
     kl_coef: s.klCoef,
     kl_estimator: klCode(s.klEstimator),
-    policy_mask: bit(s.masks.policy),
-    regularizer_mask: bit(s.masks.regularizer),
-    value_mask: bit(s.masks.value),
-    advantage_mask: bit(s.masks.advantage),
-    whiten_mask: bit(s.masks.whiten),
-    kl_mask: bit(s.masks.klReward),
-    choices_only: bit(s.choicesOnly),
+    policy_mask: flag(s.masks.policy),
+    regularizer_mask: flag(s.masks.regularizer),
+    value_mask: flag(s.masks.value),
+    advantage_mask: flag(s.masks.advantage),
+    whiten_mask: flag(s.masks.whiten),
+    kl_mask: flag(s.masks.klReward),
+    choices_only: flag(s.choicesOnly),
   });
 }
 
@@ -101,7 +101,7 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
  * minibatch, filled up to `size` with 0xffffffff (no row). `line` is the line of the device's log that the step writes;
  * kernels call it `slot`.
  */
-export function controlWords(
+export function stepInputWords(
   size: number,
   rows: Int32Array,
   temperature: number,
@@ -112,7 +112,7 @@ export function controlWords(
   const words = new Uint32Array(size).fill(0xffffffff);
   const { learningRate, criticLearningRate } = optimizer;
   words.set(stepKnobs(temperature, objective, optimizer, learningRate, objective.valueCoef, line));
-  words.set(stepKnobs(temperature, objective, optimizer, criticLearningRate, 1, line), KNOBS_SCALARS);
-  words.set(rows, 2 * KNOBS_SCALARS);
+  words.set(stepKnobs(temperature, objective, optimizer, criticLearningRate, 1, line), STEP_KNOBS_SCALARS);
+  words.set(rows, 2 * STEP_KNOBS_SCALARS);
   return words;
 }

@@ -2,8 +2,8 @@ import { workgroups, type Constants, type Dims, type Kernel } from '../../gpu/ke
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
-import type { SetParts } from './kernelSets.ts';
-import { splitOf, whole, type Slabs, type SlabTensor } from './slabs.ts';
+import type { KernelVariants } from './kernelSets.ts';
+import { splitOf, unsplit, type PartialGradients, type GradientRange } from './partialGradients.ts';
 
 /**
  * Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see
@@ -15,26 +15,28 @@ type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj
 export const BROADCAST_ROWS = 16;
 
 /** How a product is stored. */
-interface Ending {
+interface ProductStore {
   readonly add?: boolean; // to c, instead of replacing it
-  readonly slabs?: Slabs; // c is in the gradient pool; the sum is split into parts where that fills a GPU better
+  readonly partials?: PartialGradients; // c is a range of these; the sum is split where that fills a GPU better
   readonly gateUp?: Tensor; // the product is the gradient of SwiGLU's output; c gets that of these gates and ups
 }
 
 /** Records a product with the kernel that the variant uses for its sizes. */
 function matmul(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   a: Tensor,
   b: Tensor,
   c: Tensor,
   product: Product,
-  { add = false, slabs, gateUp }: Ending = {},
+  { add = false, partials, gateUp }: ProductStore = {},
 ): void {
   const { kernel, dims: kernelDims } = productKernel(variant, product);
-  const split = slabs ? splitOf(slabs, product.K, workgroups(kernel, { ...product, ...kernelDims })) : whole(product.K);
-  const ending = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: slabs?.size ?? 0 };
-  const dims = { ...product, ...kernelDims, ...split, ...ending, Z: product.Z * split.parts };
+  const split = partials
+    ? splitOf(partials, product.K, workgroups(kernel, { ...product, ...kernelDims }))
+    : unsplit(product.K);
+  const store = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: partials?.size ?? 0 };
+  const dims = { ...product, ...kernelDims, ...split, ...store, Z: product.Z * split.parts };
   plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
 }
 
@@ -43,7 +45,7 @@ function matmul(
  * matmul_blocks.
  */
 function productKernel(
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
 ): { readonly kernel: Kernel; readonly dims: Dims } {
   const rows = ak === 1 ? 4 : I; // if k is contiguous in a, rows are loaded one by one, so I may be any number
@@ -52,8 +54,8 @@ function productKernel(
     return { kernel: kernels.matmulBroadcast, dims: { block: BROADCAST_ROWS } };
   if (multiplesOf4 && variant === 'tiles') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
   // threads that share the same rows: one per 8 columns, at most 8
-  const across = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
-  return { kernel: kernels.matmulBlocks, dims: { block: 8, across } };
+  const columnThreads = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
+  return { kernel: kernels.matmulBlocks, dims: { block: 8, across: columnThreads } };
 }
 
 /**
@@ -61,7 +63,7 @@ function productKernel(
  */
 export function linear(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   x: Tensor,
   weight: Tensor,
   y: Tensor,
@@ -85,7 +87,7 @@ export function linear(
  */
 export function linearBackwardSwiglu(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   tensors: { readonly dy: Tensor; readonly weight: Tensor; readonly gateUp: Tensor; readonly dgateUp: Tensor },
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
 ): void {
@@ -104,7 +106,7 @@ export function linearBackwardSwiglu(
 /** Records dx (N,K) = dy (N,M)·weight. */
 export function linearBackwardInput(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   dy: Tensor,
   weight: Tensor,
   dx: Tensor,
@@ -137,10 +139,10 @@ export interface LayerStrides {
 /** Records dweight (M,K) += dyᵀ·x, with `strides` for all layers at once. The sum over N may be split into parts. */
 export function linearBackwardWeight(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   dy: Tensor,
   x: Tensor,
-  dweight: SlabTensor,
+  dweight: GradientRange,
   { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
   strides: LayerStrides = { layers: 1, dy: 0, x: 0, dweight: 0 },
 ): void {
@@ -164,29 +166,29 @@ export function linearBackwardWeight(
       cz: strides.dweight,
       Z: strides.layers,
     },
-    { add: true, slabs: dweight.slabs },
+    { add: true, partials: dweight.partials },
   );
 }
 
 /**
- * Records a kernel that sums over all N tokens into the gradient pool. `splitOf` decides into how many parts the sum is
- * split.
+ * Records a kernel that adds sums over all N tokens to the partial gradients. `splitOf` decides into how many parts the
+ * sum is split.
  */
 export function sumOverTokens(
   plan: Plan,
   kernel: Kernel,
   tensors: Readonly<Record<string, Tensor>>,
   dims: Dims & { readonly N: number },
-  slabs: Slabs,
+  partials: PartialGradients,
   constants: Constants = {},
 ): void {
-  plan.dispatch(kernel, tensors, { ...dims, ...splitOf(slabs, dims.N, 1), slab: slabs.size }, constants);
+  plan.dispatch(kernel, tensors, { ...dims, ...splitOf(partials, dims.N, 1), slab: partials.size }, constants);
 }
 
 /** Records y = RMSNorm(x)·weight. Also writes xhat and inv for the backward pass. */
 export function rmsnorm(
   plan: Plan,
-  variant: SetParts['reductions'],
+  variant: KernelVariants['reductions'],
   tensors: {
     readonly x: Tensor;
     readonly weight: Tensor;
@@ -208,7 +210,7 @@ export function rmsnorm(
  */
 export function rmsnormBackward(
   plan: Plan,
-  variant: SetParts['reductions'],
+  variant: KernelVariants['reductions'],
   tensors: {
     readonly dy: Tensor;
     readonly xhat: Tensor;

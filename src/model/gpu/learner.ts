@@ -4,11 +4,11 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
-import { embed, embedBackward, placeTokens } from './embedding.ts';
-import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type Heads } from './finalNorm.ts';
+import { embed, embedBackward, recordRowsByToken } from './embedding.ts';
+import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type OutputHeads } from './finalNorm.ts';
 import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
-import { gradientOf, group, startOf, type Pools } from './pools.ts';
-import { recordBlocks, recordBlocksBackward, type Trunk } from './transformer.ts';
+import { gradientOf, groupTensor, startOfParameter, type NetworkTensors } from './networkTensors.ts';
+import { recordBlocks, recordBlocksBackward, type NetworkSpec } from './transformer.ts';
 
 /** Tensors and sizes for recording forward and backward passes over one micro-batch of rows. */
 export interface MicroBatch {
@@ -17,7 +17,7 @@ export interface MicroBatch {
   readonly acts: Activations;
   readonly grads: ActivationGradients;
   readonly positions: Tensor; // (N) t of each token row
-  readonly places: Tensor; // positions of each token among the token rows, see token_places.wgsl
+  readonly rowsByToken: Tensor; // the token rows, sorted by token; see token_places.wgsl
   readonly rows: Tensor; // (R) batch rows of the micro-batch; 0xffffffff: no row
   readonly knobs: Tensor; // uniform
   readonly B: number;
@@ -25,7 +25,7 @@ export interface MicroBatch {
 }
 
 /** Outputs of the heads: scores (3, B, T) and values (B,T). */
-interface Outcome {
+interface HeadOutputs {
   readonly scores: Tensor;
   readonly values: Tensor;
 }
@@ -34,31 +34,31 @@ interface Outcome {
 export function recordForward(
   plan: Plan,
   micro: MicroBatch,
-  trunk: Trunk,
+  network: NetworkSpec,
   weights: Tensor,
-  heads: Heads,
-  { scores, values }: Outcome,
+  outputHeads: OutputHeads,
+  { scores, values }: HeadOutputs,
 ): void {
   const { batch, acts, rows, knobs, T, B } = micro;
   const { record, grammar } = batch;
-  const { model: m, layout } = trunk;
+  const { model: m, layout } = network;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
-  const table = group(weights, layout, 'model.embed_tokens.weight', [V, C]);
+  const table = groupTensor(weights, layout, 'model.embed_tokens.weight', [V, C]);
   embed(plan, { record, rows, table, x: acts.x }, { N, T, C });
-  recordBlocks(plan, trunk, weights, acts, micro.positions, (layer) => {
+  recordBlocks(plan, network, weights, acts, micro.positions, (layer) => {
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
-    attention(plan, trunk.choice.attention, m, { qkv, out, lse }, N, T);
+    attention(plan, network.variants.attention, m, { qkv, out, lse }, N, T);
   });
-  recordFinalNorm(plan, trunk, weights, acts, heads);
-  if (heads.language) {
-    const LANES = headLanes(trunk);
+  recordFinalNorm(plan, network, weights, acts, outputHeads);
+  if (outputHeads.language) {
+    const LANES = headLanes(network);
     const tensors = { record, grammar, rows, logits: acts.logits, scores, knobs };
     plan.dispatch(kernels.languageHead, tensors, { N, V, T, B, LANES }, { LANES });
   }
-  if (heads.value) {
+  if (outputHeads.value) {
     const hidden = acts.y.at(2 * m.num_hidden_layers);
-    const weight = group(weights, layout, 'value_head.weight', [C]);
-    const bias = group(weights, layout, 'value_head.bias', [1]);
+    const weight = groupTensor(weights, layout, 'value_head.weight', [C]);
+    const bias = groupTensor(weights, layout, 'value_head.bias', [1]);
     plan.dispatch(kernels.valueHead, { hidden, weight, bias, record, rows, values }, { N, C, T });
   }
 }
@@ -66,66 +66,89 @@ export function recordForward(
 /** Threads that share one token's logits if barriers are cheap. With 64, most would idle in small vocabularies. */
 const HEAD_LANES = 16;
 
-function headLanes({ choice }: Trunk): number {
-  return choice.reductions === 'tiles' ? HEAD_LANES : 1;
+function headLanes({ variants }: NetworkSpec): number {
+  return variants.reductions === 'tiles' ? HEAD_LANES : 1;
 }
 
-/** Records forward pass, objective and backward pass of one micro-batch. Adds to the gradient pool. */
-export function recordLearning(micro: MicroBatch, trunk: Trunk, pools: Pools, heads: Heads, label: string): Plan {
+/** Records forward pass, objective and backward pass of one micro-batch. Adds to the partial gradients. */
+export function recordLearning(
+  micro: MicroBatch,
+  network: NetworkSpec,
+  networkTensors: NetworkTensors,
+  outputHeads: OutputHeads,
+  label: string,
+): Plan {
   const { batch, acts, grads, rows, T, B } = micro;
-  const { model: m, layout, choice } = trunk;
+  const { model: m, layout, variants } = network;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
-  const last = 2 * m.num_hidden_layers;
+  const lastNorm = 2 * m.num_hidden_layers;
   const plan = new Plan(micro.recorder, label);
-  const { coefficients, record, grammar, scores, targets } = batch;
-  recordForward(plan, micro, trunk, pools.shadow, heads, batch);
-  placeTokens(plan, { record, rows, places: micro.places }, { N, T, V });
+  const { coefficients, record, grammar, scores, objectiveInputs } = batch;
+  recordForward(plan, micro, network, networkTensors.passWeights, outputHeads, batch);
+  recordRowsByToken(plan, { record, rows, places: micro.rowsByToken }, { N, T, V });
   const { oldScores: old_scores, refScores: ref_scores, values, oldValues: old_values } = batch;
   plan.dispatch(
     kernels.objective,
-    { rows, scores, old_scores, ref_scores, values, old_values, targets, coefficients, knobs: micro.knobs },
-    { N, T, B, weights_at: batch.weightsAt, policy: heads.language ? 1 : 0, value: heads.value ? 1 : 0 },
+    {
+      rows,
+      scores,
+      old_scores,
+      ref_scores,
+      values,
+      old_values,
+      targets: objectiveInputs,
+      coefficients,
+      knobs: micro.knobs,
+    },
+    {
+      N,
+      T,
+      B,
+      weights_at: batch.lossWeightsStart,
+      policy: outputHeads.language ? 1 : 0,
+      value: outputHeads.value ? 1 : 0,
+    },
   );
   const sizes = { N, K: C, M: V };
   const projection = projectionToVocabulary(m);
-  if (heads.language) {
-    const LANES = headLanes(trunk);
+  if (outputHeads.language) {
+    const LANES = headLanes(network);
     const tensors = { record, grammar, rows, scores, coefficients, logits: acts.logits, knobs: micro.knobs };
     plan.dispatch(kernels.languageHeadBackward, tensors, { N, V, T, B, LANES }, { LANES });
-    const head = group(pools.shadow, layout, projection, [V, C]);
-    linearBackwardInput(plan, choice.products, acts.logits, head, grads.dy.at(last), sizes);
+    const head = groupTensor(networkTensors.passWeights, layout, projection, [V, C]);
+    linearBackwardInput(plan, variants.products, acts.logits, head, grads.dy.at(lastNorm), sizes);
   }
-  if (heads.value) {
+  if (outputHeads.value) {
     sumOverTokens(
       plan,
       kernels.valueBackward,
       {
-        hidden: acts.y.at(last),
-        weight: group(pools.shadow, layout, 'value_head.weight', [C]),
+        hidden: acts.y.at(lastNorm),
+        weight: groupTensor(networkTensors.passWeights, layout, 'value_head.weight', [C]),
         rows,
         coefficients,
-        dhidden: grads.dy.at(last),
-        grads: pools.grads.pool,
+        dhidden: grads.dy.at(lastNorm),
+        grads: networkTensors.grads.tensor,
       },
       {
         N,
         C,
         T,
         dvalue_at: 10 * B * T,
-        weight_at: startOf(layout, 'value_head.weight'),
-        bias_at: startOf(layout, 'value_head.bias'),
+        weight_at: startOfParameter(layout, 'value_head.weight'),
+        bias_at: startOfParameter(layout, 'value_head.bias'),
       },
-      pools.grads,
-      { ACCUMULATE: heads.language ? 1 : 0 },
+      networkTensors.grads,
+      { ACCUMULATE: outputHeads.language ? 1 : 0 },
     );
   }
-  recordFinalNormBackward(plan, trunk, pools.shadow, acts, grads);
-  if (heads.language) {
-    const dhead = gradientOf(pools.grads, layout, projection, V * C);
-    linearBackwardWeight(plan, choice.products, acts.logits, acts.y.at(last), dhead, sizes);
+  recordFinalNormBackward(plan, network, networkTensors.passWeights, acts, grads);
+  if (outputHeads.language) {
+    const dhead = gradientOf(networkTensors.grads, layout, projection, V * C);
+    linearBackwardWeight(plan, variants.products, acts.logits, acts.y.at(lastNorm), dhead, sizes);
   }
-  recordBlocksBackward(plan, trunk, pools.shadow, pools.grads, acts, grads, T);
-  const dtable = gradientOf(pools.grads, layout, 'model.embed_tokens.weight', V * C);
-  embedBackward(plan, micro.places, grads.dx, dtable, { N, T, C, V });
+  recordBlocksBackward(plan, network, networkTensors.passWeights, networkTensors.grads, acts, grads, T);
+  const dtable = gradientOf(networkTensors.grads, layout, 'model.embed_tokens.weight', V * C);
+  embedBackward(plan, micro.rowsByToken, grads.dx, dtable, { N, T, C, V });
   return plan;
 }

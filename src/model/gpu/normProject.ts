@@ -2,14 +2,14 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { SetParts } from './kernelSets.ts';
+import type { KernelVariants } from './kernelSets.ts';
 import { BROADCAST_ROWS } from './layers.ts';
-import { startOfGroup, type PoolLayout } from './pools.ts';
+import { startOfGroup, type ParameterLayout } from './networkTensors.ts';
 
 /**
  * Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product.
  */
-export function fuses(m: ModelConfig): boolean {
+export function canFuse(m: ModelConfig): boolean {
   return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
 }
 
@@ -18,7 +18,7 @@ export interface NormProjection {
   readonly norm: string; // parameter group
   readonly projection: string; // parameter group
   readonly columns: number; // M
-  readonly then: 'rotary' | 'swiglu'; // rotary for queries, keys and values; swiglu for gates and ups
+  readonly followedBy: 'rotary' | 'swiglu'; // rotary for queries, keys and values; swiglu for gates and ups
   readonly save: boolean; // also writes xhat, inv and the projection itself, for a backward pass
 }
 
@@ -32,10 +32,10 @@ const KERNELS = {
 /** Records a norm, the projection after it, and rotary or SwiGLU after that, in one dispatch. */
 export function normProject(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   m: ModelConfig,
-  layout: PoolLayout,
-  { norm, projection, columns: M, then, save }: NormProjection,
+  layout: ParameterLayout,
+  { norm, projection, columns: M, followedBy, save }: NormProjection,
   tensors: {
     readonly weights: Tensor;
     readonly x: Tensor;
@@ -48,7 +48,7 @@ export function normProject(
   },
   N: number,
 ): void {
-  const rotary = then === 'rotary';
+  const rotary = followedBy === 'rotary';
   const bias = rotary && m.attention_bias;
   const { kernel, block } = KERNELS[variant];
   plan.dispatch(
@@ -65,7 +65,7 @@ export function normProject(
       bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
       save: save ? 1 : 0,
       block,
-      swiglu: then === 'swiglu' ? 1 : 0,
+      swiglu: followedBy === 'swiglu' ? 1 : 0,
       bias: bias ? 1 : 0,
     },
     { EPS: m.rms_norm_eps },

@@ -1,10 +1,10 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
-import type { Scalar, Tensor } from '../../gpu/tensor.ts';
+import type { ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
-import type { Heads } from './finalNorm.ts';
-import { CLOSING_GROUPS, type Pools } from './pools.ts';
+import type { OutputHeads } from './finalNorm.ts';
+import { CLOSING_WORKGROUPS, type NetworkTensors } from './networkTensors.ts';
 
 /** Tensors and sizes for recording the opening and closing of optimizer steps. */
 export interface StepParts {
@@ -17,18 +17,20 @@ export interface StepParts {
 }
 
 /**
- * Records the opening of a step: clears the gradients and, with `weighs`, computes each token's weights in the loss.
+ * Records the opening of a step: clears the gradients and, with `computesLossWeights`, computes each token's weights in
+ * the loss.
  */
 export function recordOpening(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
-  pools: Pools,
+  networkTensors: NetworkTensors,
   label: string,
-  weighs: boolean,
+  computesLossWeights: boolean,
 ): Plan {
   const plan = new Plan(recorder, label);
-  plan.clear(pools.grads.pool);
-  const { masks, weights } = batch;
-  if (weighs) plan.dispatch(kernels.lossWeights, { minibatch, masks, weights, knobs }, { M: rowsOf(minibatch), T, B });
+  plan.clear(networkTensors.grads.tensor);
+  const { masks, lossWeights: weights } = batch;
+  if (computesLossWeights)
+    plan.dispatch(kernels.lossWeights, { minibatch, masks, weights, knobs }, { M: rowsOf(minibatch), T, B });
   return plan;
 }
 
@@ -42,48 +44,75 @@ function rowsOf({ shape }: Tensor): number {
  */
 export function recordClosing(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
-  pools: Pools,
-  heads: Heads,
+  networkTensors: NetworkTensors,
+  outputHeads: OutputHeads,
   label: string,
   frozen = false,
 ): Plan {
   const plan = new Plan(recorder, label);
-  const { weights, shadow, grads, first, second, sums, stats, statsAt, ledger, logAt, layout } = pools;
+  const {
+    weights,
+    passWeights,
+    grads,
+    adamM,
+    adamV,
+    stepSums,
+    stepStats,
+    statsStart,
+    optimizerState,
+    logStart,
+    layout,
+  } = networkTensors;
   const { coefficients } = batch;
-  const halves = shadow.scalar === 'f16';
+  const float16 = passWeights.scalarType === 'f16';
   const P = layout.size;
-  const groups = CLOSING_GROUPS[recorder.gpu.software ? 'software' : 'hardware'];
-  const stretches = { groups, chunk: Math.ceil(P / 64 / groups) };
-  if (grads.count > 1) plan.dispatch(kernels.sumSlabs, { grads: grads.pool }, { P, slabs: grads.count });
-  const constants = { LARGEST: largest(shadow.scalar) };
-  plan.dispatch(kernels.gradientNorm, { grads: grads.pool, weights, sums }, { P, ...stretches }, constants);
-  const firstStat = heads.language ? 0 : STEP_STATS.indexOf('valueLoss');
+  const workgroups = CLOSING_WORKGROUPS[recorder.gpu.software ? 'software' : 'hardware'];
+  const workgroupSizes = { groups: workgroups, chunk: Math.ceil(P / 64 / workgroups) };
+  if (grads.count > 1) plan.dispatch(kernels.sumSlabs, { grads: grads.tensor }, { P, slabs: grads.count });
+  const constants = { LARGEST: largestFinite(passWeights.scalarType) };
+  plan.dispatch(
+    kernels.gradientNorm,
+    { grads: grads.tensor, weights, sums: stepSums },
+    { P, ...workgroupSizes },
+    constants,
+  );
+  const firstStat = outputHeads.language ? 0 : STEP_STATS.indexOf('valueLoss');
   const sizes = { M: rowsOf(minibatch), T, B, first: firstStat };
-  plan.dispatch(kernels.stepStats, { minibatch, coefficients, stats }, sizes);
-  plan.dispatch(kernels.adamCorrections, { ledger, knobs }, { threads: 2 });
+  plan.dispatch(kernels.stepStats, { minibatch, coefficients, stats: stepStats }, sizes);
+  plan.dispatch(kernels.adamCorrections, { ledger: optimizerState, knobs }, { threads: 2 });
   plan.dispatch(
     kernels.adamw,
-    // with f32 storage there is no shadow, and coefficients stand in
-    { weights, grads: grads.pool, first, second, shadow: halves ? shadow : coefficients, sums, ledger, knobs },
-    { P: frozen ? 0 : P, decayed: layout.decayed, ...stretches, log_at: logAt, stats_at: statsAt },
-    { SHADOW: halves ? 1 : 0 },
+    // with f32 storage there is no f16 copy of the weights to write, and coefficients are bound in its place
+    {
+      weights,
+      grads: grads.tensor,
+      first: adamM,
+      second: adamV,
+      shadow: float16 ? passWeights : coefficients,
+      sums: stepSums,
+      ledger: optimizerState,
+      knobs,
+    },
+    { P: frozen ? 0 : P, decayed: layout.decayed, ...workgroupSizes, log_at: logStart, stats_at: statsStart },
+    { SHADOW: float16 ? 1 : 0 },
   );
   return plan;
 }
 
 /** The largest finite number of a type, as the bits of an f32. */
-function largest(scalar: Scalar): number {
-  return scalar === 'f16' ? 0x477fe000 : 0x7f7fffff; // 65,504 and 3.4e38
+function largestFinite(scalarType: ScalarType): number {
+  return scalarType === 'f16' ? 0x477fe000 : 0x7f7fffff; // 65,504 and 3.4e38
 }
 
 /**
  * Records the rounding of newly written weights to the f16 copies that forward passes read. The plan is empty if they
  * read the weights themselves.
  */
-export function recordRounding(recorder: Recorder, networks: readonly Pools[]): Plan {
+export function recordRounding(recorder: Recorder, networks: readonly NetworkTensors[]): Plan {
   const plan = new Plan(recorder, 'rounding');
-  for (const { weights, shadow, layout } of networks) {
-    if (shadow !== weights) plan.dispatch(kernels.roundWeights, { weights, shadow }, { P: layout.size });
+  for (const { weights, passWeights, layout } of networks) {
+    if (passWeights !== weights)
+      plan.dispatch(kernels.roundWeights, { weights, shadow: passWeights }, { P: layout.size });
   }
   return plan;
 }

@@ -1,26 +1,26 @@
 import type { CompileProgress } from '../../gpu/compile.ts';
 import type { Gpu } from '../../gpu/device.ts';
-import type { Scalar } from '../../gpu/tensor.ts';
+import type { ScalarType } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
 import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 
 /** Kinds of work, in this order: `decode`; `credit`; `score`, `learn` and `gradients`. */
-export const WORK = ['drawing', 'crediting', 'learning'] as const;
-export type Work = (typeof WORK)[number];
+export const WORK_KINDS = ['drawing', 'crediting', 'learning'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** Options for opening a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly weights?: () => Weights; // initial weights to use instead; called while shaders compile
-  readonly kernels?: KernelSet; // the set to use, whatever `resumed` and `tuned` say
-  readonly resumed?: KernelSet; // the set that the resumed run began with
-  readonly tuned?: (gpu: Gpu) => Promise<KernelReport | null>; // an earlier measurement; without, see defaultSet
-  readonly storage?: Scalar; // type of the numbers that forward passes read and keep; default f32
+  readonly kernels?: KernelSet; // the set to use, whatever `resumedKernels` and `tunedKernels` say
+  readonly resumedKernels?: KernelSet; // the set that the resumed run began with
+  readonly tunedKernels?: (gpu: Gpu) => Promise<KernelReport | null>; // an earlier measurement; without, see defaultSet
+  readonly storage?: ScalarType; // type of the numbers that forward passes read and keep; default f32
   readonly microRows?: number; // maximum rows of a micro-batch; default: what memory allows
-  readonly slabs?: number; // parts of every sum over tokens; default: see slabsFor
+  readonly partials?: number; // parts of every sum over tokens; default: see partialsFor
   readonly reason?: string; // why a GPU and not the CPU, in one sentence; default ''
-  readonly alone?: boolean; // opens a device of its own; default: shares the device of the page's runs
+  readonly ownDevice?: boolean; // opens a device of its own; default: shares the device of the page's runs
   readonly onLost?: (message: string) => void; // called when the device is lost
-  readonly work?: readonly Work[]; // compiles only for this work, other calls throw; default: all work
+  readonly work?: readonly WorkKind[]; // compiles only for this work, other calls throw; default: all work
   readonly progress?: CompileProgress; // of compiling the pipelines
 }

@@ -1,15 +1,15 @@
 import { validated, type Gpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
-import { ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { ShapeUniforms, type Recorder } from '../../gpu/plan.ts';
 import { Arena } from '../../gpu/tensor.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { initialWeights, type Weights } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
-import { partsOf, settleKernels } from './kernelSets.ts';
-import { type GpuPolicyOptions, WORK } from './options.ts';
+import { variantsOf, chooseKernels } from './kernelSets.ts';
+import { type GpuPolicyOptions, WORK_KINDS } from './options.ts';
 import { compilePlans, plansOf, recordPlans, type Plans } from './plans.ts';
-import { slabsFor } from './slabs.ts';
-import { declareTensors, microRows, storageOn, writeConstants, type DeviceTensors } from './deviceTensors.ts';
+import { partialsFor } from './partialGradients.ts';
+import { declareTensors, microRows, supportedStorage, writeConstants, type DeviceTensors } from './deviceTensors.ts';
 import { memoryByPurpose, Profiler } from './workProfile.ts';
 
 /** Parts of a GPU policy: all plans are recorded, and all tensors allocated. */
@@ -31,16 +31,16 @@ export async function makeParts(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<{ readonly parts: PolicyParts; readonly weights: Weights }> {
-  const kernels = await settleKernels(gpu, options);
+  const kernels = await chooseKernels(gpu, options);
   const arena = new Arena(gpu);
-  const storage = storageOn(gpu, options.storage);
+  const storage = supportedStorage(gpu, options.storage);
   const R = microRows(gpu, spec, storage, options.microRows);
-  const slabs = (P: number) => slabsFor(gpu, P, R * spec.length, options.slabs);
-  const tensors = declareTensors(arena, spec, R, storage, slabs);
+  const partialsCount = (P: number) => partialsFor(gpu, P, R * spec.length, options.partials);
+  const tensors = declareTensors(arena, spec, R, storage, partialsCount);
   await arena.allocate();
-  const recorder: Recorder = { gpu, pipelines: Pipelines.of(gpu), shapes: new ShapePool(gpu) };
+  const recorder: Recorder = { gpu, pipelines: Pipelines.forDevice(gpu), shapes: new ShapeUniforms(gpu) };
   const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
-    const plans = recordPlans(recorder, partsOf(gpu, kernels.choice), spec, tensors);
+    const plans = recordPlans(recorder, variantsOf(gpu, kernels.choice), spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
     const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // while shaders compile
     await compiling;
@@ -49,7 +49,7 @@ export async function makeParts(
   writeConstants(gpu, tensors, spec);
   const { adapter, software } = gpu;
   const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
-  const recorded = WORK.flatMap((work) => plansOf(plans, work));
+  const recorded = WORK_KINDS.flatMap((work) => plansOf(plans, work));
   const profiler = new Profiler(gpu, () => recorded, kernels.choice, memoryByPurpose(arena));
   return { parts: { gpu, spec, tensors, plans, profiler, backend }, weights };
 }

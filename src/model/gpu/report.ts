@@ -1,9 +1,9 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback, readOnce } from '../../gpu/readback.ts';
 import type { PolicySpec } from '../policy.ts';
-import { KEPT_PASSES, type PassWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
+import { KEPT_EPOCHS, type EpochWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
 import { firstChannels } from './deviceBatch.ts';
-import { LOG_LINES, LOG_WORDS } from './pools.ts';
+import { LOG_LINES, LOG_WORDS } from './networkTensors.ts';
 import { stepStats, type StepNote } from './stepLog.ts';
 import type { DeviceTensors } from './deviceTensors.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
@@ -17,12 +17,13 @@ export class Reporter {
   private readonly readback: Readback;
   private steps: StepNote[] = []; // since the last report
   private stepCount = 0; // steps submitted so far
-  private passes = 0; // epochs of this batch whose weights are kept
-  private passEnds = false; // an epoch has ended and its weights must be kept before the next step
+  private keptEpochs = 0; // epochs of this batch whose weights are kept
+  private epochEnded = false; // an epoch has ended and its weights must be kept before the next step
 
   constructor(gpu: Gpu, spec: PolicySpec, tensors: DeviceTensors) {
     const { rows: B, length: T } = spec;
-    const { oldScores, refScores, oldValues, shaped, credit, masks, coefficients } = tensors.batch;
+    const { oldScores, refScores, oldValues, rewardsAfterKl, advantagesAndReturns, masks, coefficients } =
+      tensors.batch;
     this.gpu = gpu;
     this.spec = spec;
     this.tensors = tensors;
@@ -30,13 +31,13 @@ export class Reporter {
       firstChannels(oldScores, 2, B, T),
       firstChannels(refScores, 1, B, T),
       oldValues,
-      shaped,
-      credit,
+      rewardsAfterKl,
+      advantagesAndReturns,
       firstChannels(masks, 5, B, T),
       firstChannels(coefficients, 2, B, T),
       tensors.policy.log,
       ...(tensors.critic ? [tensors.critic.log] : []),
-      ...tensors.batch.passes, // last, because a read takes only those in use
+      ...tensors.batch.epochCoefficients, // last, because a read takes only those in use
     ]);
   }
 
@@ -53,31 +54,31 @@ export class Reporter {
 
   /** Begins a new batch, of which no epoch is kept yet. */
   beginBatch(): void {
-    this.passes = 0;
-    this.passEnds = false;
+    this.keptEpochs = 0;
+    this.epochEnded = false;
   }
 
   /** Ends an epoch: its gradient weights are kept before the next step overwrites them. */
-  endPass(): void {
-    this.passEnds = this.passes < KEPT_PASSES - 1;
+  endEpoch(): void {
+    this.epochEnded = this.keptEpochs < KEPT_EPOCHS - 1;
   }
 
   /** Encodes the copy of an ended epoch's gradient weights, if there is one. Call it in the submit of the next step. */
-  keepPass(encoder: GPUCommandEncoder): void {
-    if (!this.passEnds) return;
-    this.passEnds = false;
-    const { coefficients, passes } = this.tensors.batch;
-    const kept = passes[this.passes++]!;
-    encoder.copyBufferToBuffer(coefficients.buffer, coefficients.offset, kept.buffer, kept.offset, kept.bytes);
+  keepEpoch(encoder: GPUCommandEncoder): void {
+    if (!this.epochEnded) return;
+    this.epochEnded = false;
+    const { coefficients, epochCoefficients } = this.tensors.batch;
+    const target = epochCoefficients[this.keptEpochs++]!;
+    encoder.copyBufferToBuffer(coefficients.buffer, coefficients.offset, target.buffer, target.offset, target.bytes);
   }
 
   async read(): Promise<PolicyReport> {
-    const passes = this.passes;
-    const count = 8 + (this.tensors.critic ? 1 : 0) + passes;
+    const epochs = this.keptEpochs;
+    const count = 8 + (this.tensors.critic ? 1 : 0) + epochs;
     this.beginBatch();
     submit(this.gpu, (encoder) => this.readback.encode(encoder, count));
     const words = await this.readback.read(count);
-    const problem = this.gpu.problems.shift();
+    const problem = this.gpu.uncaughtErrors.shift();
     if (problem) throw new Error(`WebGPU reported an error: ${problem}`);
     const tables = words.map((w) => new Float32Array(w.buffer, w.byteOffset, w.length));
     const criticLog = this.tensors.critic ? tables[8] : undefined;
@@ -91,55 +92,55 @@ export class Reporter {
       Float32Array<ArrayBuffer>,
       Float32Array<ArrayBuffer>,
     ];
-    const all = this.spec.rows * this.spec.length;
-    const part = (table: Float32Array, index: number) => table.subarray(index * all, (index + 1) * all);
+    const tableSize = this.spec.rows * this.spec.length;
+    const channel = (table: Float32Array, index: number) => table.subarray(index * tableSize, (index + 1) * tableSize);
     return {
-      logprobs: part(scores, 0),
+      logprobs: channel(scores, 0),
       refLogprobs,
-      entropies: part(scores, 1),
+      entropies: channel(scores, 1),
       values,
-      advantages: part(credit, 0),
-      returns: part(credit, 1),
+      advantages: channel(credit, 0),
+      returns: channel(credit, 1),
       rewards,
-      lossMask: part(masks, 0),
-      regularizerMask: part(masks, 1),
-      valueMask: part(masks, 2),
-      advantageMask: part(masks, 3),
-      whitenMask: part(masks, 4),
-      gradWeights: part(coefficients, 0),
-      policyWeights: part(coefficients, 1),
-      earlierPasses: tables.slice(count - passes).map((table): PassWeights => {
-        return { gradWeights: part(table, 0), policyWeights: part(table, 1) };
+      lossMask: channel(masks, 0),
+      regularizerMask: channel(masks, 1),
+      valueMask: channel(masks, 2),
+      advantageMask: channel(masks, 3),
+      whitenMask: channel(masks, 4),
+      gradWeights: channel(coefficients, 0),
+      policyWeights: channel(coefficients, 1),
+      earlierEpochs: tables.slice(count - epochs).map((table): EpochWeights => {
+        return { gradWeights: channel(table, 0), policyWeights: channel(table, 1) };
       }),
-      steps: await this.blamed(this.readSteps(log, criticLog)),
+      steps: await this.withOverflowSource(this.readSteps(log, criticLog)),
     };
   }
 
   /** With f16 storage, names the tensor that overflowed as the culprit of steps that failed. */
-  private blamed(steps: readonly StepStats[]): readonly StepStats[] | Promise<readonly StepStats[]> {
+  private withOverflowSource(steps: readonly StepStats[]): readonly StepStats[] | Promise<readonly StepStats[]> {
     const { activations } = this.tensors;
-    if (activations.qkv.whole.scalar === 'f32') return steps;
-    return blameHalves(this.gpu, activations, this.spec.model.num_hidden_layers, steps);
+    if (activations.qkv.whole.scalarType === 'f32') return steps;
+    return nameOverflowSource(this.gpu, activations, this.spec.model.num_hidden_layers, steps);
   }
 
   /** Statistics of the steps since the last report, of at most the last LOG_LINES. */
   private readSteps(log: Float32Array<ArrayBuffer>, criticLog: Float32Array<ArrayBuffer> | undefined) {
-    const kept = this.steps.slice(-LOG_LINES);
-    const first = this.stepCount - kept.length;
+    const notes = this.steps.slice(-LOG_LINES);
+    const first = this.stepCount - notes.length;
     this.steps = [];
     const line = (table: Float32Array<ArrayBuffer>, step: number) => {
       const start = (step % LOG_LINES) * LOG_WORDS;
       return table.subarray(start, start + LOG_WORDS);
     };
     const { policy, critic } = this.tensors;
-    return kept.map((note, i) => {
+    return notes.map((note, i) => {
       const criticLine = criticLog && note.criticRan ? line(criticLog, first + i) : null;
       return stepStats(line(log, first + i), policy.layout, note, criticLine, critic?.layout ?? null);
     });
   }
 }
 
-const EXPONENT = 0x7c00; // of a half, all ones: infinity or NaN
+const FLOAT16_EXPONENT = 0x7c00; // of a float16, all ones: infinity or NaN
 
 /**
  * Names what overflowed f16, whose largest number is 65,504, in steps that failed with a number that is not finite. If
@@ -147,7 +148,7 @@ const EXPONENT = 0x7c00; // of a half, all ones: infinity or NaN
  * named, in the order in which the last forward pass computed them. Reads the activations tensor by tensor, and only if
  * a step failed.
  */
-async function blameHalves(
+async function nameOverflowSource(
   gpu: Gpu,
   acts: Activations,
   layers: number,
@@ -157,17 +158,17 @@ async function blameHalves(
   const activation = await firstOverflow(gpu, activationsInOrder(acts, layers));
   return steps.map((step) => {
     if (step.skipped !== 'non-finite') return step;
-    const found = /^(critic )?weight /.test(step.culprit) ? step.culprit : activation;
-    return found ? { ...step, culprit: `${found} in f16` } : step;
+    const source = /^(critic )?weight /.test(step.culprit) ? step.culprit : activation;
+    return source ? { ...step, culprit: `${source} in f16` } : step;
   });
 }
 
-/** Name of the first tensor of halves with an infinity or NaN; '' if there is none. */
+/** Name of the first f16 tensor with an infinity or NaN; '' if there is none. */
 async function firstOverflow(gpu: Gpu, tensors: Iterable<readonly [string, Tensor]>): Promise<string> {
   for (const [name, tensor] of tensors) {
     const [words] = await readOnce(gpu, [tensor]);
-    const halves = new Uint16Array(words!.buffer, words!.byteOffset, 2 * words!.length);
-    if (halves.some((half) => (half & EXPONENT) === EXPONENT)) return name;
+    const float16Words = new Uint16Array(words!.buffer, words!.byteOffset, 2 * words!.length);
+    if (float16Words.some((bits) => (bits & FLOAT16_EXPONENT) === FLOAT16_EXPONENT)) return name;
   }
   return '';
 }

@@ -1,9 +1,9 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
 import type { NetworkState, PolicyState } from '../policy.ts';
-import { unpack, type Pools } from './pools.ts';
+import { unpack, type NetworkTensors } from './networkTensors.ts';
 
-const tensorsOf = ({ weights, first, second, control }: Pools) => [weights, first, second, control];
+const tensorsOf = ({ weights, adamM, adamV, stepCounts }: NetworkTensors) => [weights, adamM, adamV, stepCounts];
 
 /**
  * Reads back weights, moments and step counts of a policy and its separate critic, in one awaited read. The staging
@@ -11,11 +11,11 @@ const tensorsOf = ({ weights, first, second, control }: Pools) => [weights, firs
  */
 export class StateReader {
   private readonly gpu: Gpu;
-  private readonly networks: readonly Pools[];
+  private readonly networks: readonly NetworkTensors[];
   private readonly readback: Readback;
-  private last: Promise<unknown> = Promise.resolve();
+  private lastRead: Promise<unknown> = Promise.resolve();
 
-  constructor(gpu: Gpu, policy: Pools, critic: Pools | null) {
+  constructor(gpu: Gpu, policy: NetworkTensors, critic: NetworkTensors | null) {
     this.gpu = gpu;
     this.networks = critic ? [policy, critic] : [policy];
     this.readback = new Readback(gpu, 'state', this.networks.flatMap(tensorsOf));
@@ -23,9 +23,9 @@ export class StateReader {
 
   /** Reads the state once the device has finished all submitted work. */
   read(): Promise<PolicyState> {
-    const now = this.last.then(() => this.copy());
-    this.last = now.catch(() => undefined);
-    return now;
+    const nextRead = this.lastRead.then(() => this.copy());
+    this.lastRead = nextRead.catch(() => undefined);
+    return nextRead;
   }
 
   private async copy(): Promise<PolicyState> {

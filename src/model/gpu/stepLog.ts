@@ -1,6 +1,6 @@
 import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import type { StepStats } from '../policyReport.ts';
-import { parameterAt, type PoolLayout } from './pools.ts';
+import { parameterAt, type ParameterLayout } from './networkTensors.ts';
 
 /** What a step's log line lacks: the coefficients of the loss's parts, and whether a separate critic took part. */
 export interface StepNote {
@@ -16,43 +16,43 @@ export interface StepNote {
  */
 export function stepStats(
   policy: Float32Array<ArrayBuffer>,
-  layout: PoolLayout,
+  layout: ParameterLayout,
   note: StepNote,
   critic: Float32Array<ArrayBuffer> | null,
-  criticLayout: PoolLayout | null,
+  criticLayout: ParameterLayout | null,
 ): StepStats {
-  const at = (line: Float32Array, stat: (typeof STEP_STATS)[number]) => line[STEP_STATS.indexOf(stat)]!;
+  const statOf = (line: Float32Array, stat: (typeof STEP_STATS)[number]) => line[STEP_STATS.indexOf(stat)]!;
   const norm = (line: Float32Array) => line[STEP_STATS.length]!;
-  const health = (line: Float32Array<ArrayBuffer>, where: PoolLayout, whose: string) => {
+  const health = (line: Float32Array<ArrayBuffer>, parameterLayout: ParameterLayout, prefix: string) => {
     const words = new Uint32Array(line.buffer, line.byteOffset, line.length);
     const skip = words[9]!;
     const kind = words[10] === 1 ? 'weight' : 'gradient';
-    const culprit = words[10] === 0 ? '' : `${whose}${kind} ${parameterAt(where, words[11]!)}`;
+    const culprit = words[10] === 0 ? '' : `${prefix}${kind} ${parameterAt(parameterLayout, words[11]!)}`;
     return { skipped: skip === 0 ? ('' as const) : skip === 1 ? ('empty' as const) : ('non-finite' as const), culprit };
   };
   const policyHealth = health(policy, layout, '');
   const criticHealth = critic && criticLayout ? health(critic, criticLayout, 'critic ') : null;
-  const policyLoss = at(policy, 'policyLoss');
-  const entropy = at(policy, 'entropy');
-  const kl = at(policy, 'kl');
-  const valueLoss = at(critic ?? policy, 'valueLoss');
+  const policyLoss = statOf(policy, 'policyLoss');
+  const entropy = statOf(policy, 'entropy');
+  const kl = statOf(policy, 'kl');
+  const valueLoss = statOf(critic ?? policy, 'valueLoss');
   // a zero coefficient keeps a KL that is not finite out of the total
   const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
-  const worse =
+  const reportedHealth =
     policyHealth.skipped !== 'non-finite' && criticHealth?.skipped === 'non-finite' ? criticHealth : policyHealth;
   return {
     policyLoss,
     entropy,
     kl,
-    clipFraction: at(policy, 'clipFraction'),
-    clipFractionLower: at(policy, 'clipFractionLower'),
-    approxKl: at(policy, 'approxKl'),
+    clipFraction: statOf(policy, 'clipFraction'),
+    clipFractionLower: statOf(policy, 'clipFractionLower'),
+    approxKl: statOf(policy, 'approxKl'),
     valueLoss,
     total: policyLoss - note.entropyCoef * entropy + klTerm + note.valueCoef * valueLoss,
     gradNorm: norm(policy),
     criticGradNorm: critic ? norm(critic) : 0,
-    tokens: at(policy, 'tokens'),
-    ...worse,
+    tokens: statOf(policy, 'tokens'),
+    ...reportedHealth,
   };
 }
 

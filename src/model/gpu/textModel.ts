@@ -1,19 +1,19 @@
 import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { causeOf, DeviceLostError, openGpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
-import { ShapePool, type Recorder } from '../../gpu/plan.ts';
+import { ShapeUniforms, type Recorder } from '../../gpu/plan.ts';
 import { shareGpu } from '../../gpu/sharedDevice.ts';
 import { Arena, LimitError, write } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
 import { BackendError, type EngineCounters } from '../policy.ts';
-import type { Appended, DrawLimits, DrawnText, Likeliest, MemoryPart, TextModel } from '../textModel.ts';
+import type { AppendedIds, DrawLimits, DrawnText, LikeliestTokens, MemoryPart, TextModel } from '../textModel.ts';
 import { RowTexts } from '../rowTexts.ts';
 import { type SharedBeginning, sharedBeginnings } from '../sharedBeginnings.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
-import { Places } from './text/places.ts';
+import { CachePlaces } from './text/places.ts';
 import { Runner, type SeatToken } from './text/runner.ts';
 import {
   CHUNK_TOKENS,
@@ -26,7 +26,7 @@ import {
 
 /** Options for opening a text model on a GPU. */
 export interface GpuTextOptions extends TextCapacity {
-  readonly alone?: boolean; // opens a device of its own instead of sharing the page's
+  readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
   readonly loading?: LoadProgress;
   readonly compiling?: CompileProgress;
   readonly onLost?: (reason: string) => void;
@@ -44,12 +44,12 @@ export async function openGpuTextModel(
   source: WeightSource,
   options: GpuTextOptions,
 ): Promise<GpuTextModel> {
-  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
+  const opened = await (options.ownDevice ? openGpu : shareGpu)(gpu);
   const arena = new Arena(opened);
   try {
     const tensors = declareText(arena, opened, model, source, options);
     await arena.allocate();
-    const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
+    const recorder = { gpu: opened, pipelines: Pipelines.forDevice(opened), shapes: new ShapeUniforms(opened) };
     const textModel = new GpuTextModel(recorder, model, tensors, options);
     await compile(recorder, options.compiling, entriesOf(textModel.passes));
     await loadText(opened, model, source, tensors, {
@@ -87,7 +87,7 @@ export class GpuTextModel implements TextModel {
   readonly #tensors: TextTensors;
   readonly #runner: Runner;
   readonly #texts: RowTexts;
-  readonly #places: Places;
+  readonly #places: CachePlaces;
 
   /** Use `openGpuTextModel` instead: it also compiles the pipelines and loads the weights. */
   constructor(recorder: Recorder, model: ModelConfig, tensors: TextTensors, { rows, length }: TextCapacity) {
@@ -101,7 +101,7 @@ export class GpuTextModel implements TextModel {
     this.#tensors = tensors;
     this.#runner = new Runner(recorder.gpu, tensors, this.passes);
     this.#texts = new RowTexts(rows, length, model.vocab_size);
-    this.#places = new Places(rows, length, tensors.places);
+    this.#places = new CachePlaces(rows, length, tensors.cachePlaces);
   }
 
   async begin(texts: readonly (readonly number[])[]): Promise<void> {
@@ -110,15 +110,15 @@ export class GpuTextModel implements TextModel {
     const plan = sharedBeginnings(texts.map((text) => text.slice(0, -1)));
     this.#checkPlaces(
       plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - 1 - shared, 0),
-      this.#tensors.places,
+      this.#tensors.cachePlaces,
     );
     for (let row = 0; row < this.rows; row++) this.#places.release(row, 0);
     this.#texts.begin(texts);
     await this.#cacheTexts(plan);
   }
 
-  filled(row: number): number {
-    return this.#texts.of(row).length;
+  textLength(row: number): number {
+    return this.#texts.textOf(row).length;
   }
 
   keep(row: number, count: number): void {
@@ -126,12 +126,12 @@ export class GpuTextModel implements TextModel {
     this.#places.release(row, count - 1);
   }
 
-  async append(appended: readonly Appended[]): Promise<void> {
+  async append(appended: readonly AppendedIds[]): Promise<void> {
     this.#texts.checkAppend(appended);
     this.#checkPlaces(appended.reduce((sum, { ids }) => sum + ids.length, 0));
     for (const { row, ids } of appended) this.#texts.extend(row, ids);
     const rows = new Set(appended.map(({ row }) => row));
-    await this.#cacheTexts([...rows].map((row) => ({ row, like: row, shared: 0 })));
+    await this.#cacheTexts([...rows].map((row) => ({ row, likeRow: row, shared: 0 })));
   }
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
@@ -139,11 +139,11 @@ export class GpuTextModel implements TextModel {
     if (limits.stops.length > MAX_STOPS) {
       throw new RangeError(`draw: ${limits.stops.length} stop ids are too many: the limit is ${MAX_STOPS}.`);
     }
-    this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.steps, this.#texts.room(row)), 0));
+    this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.maxTokens, this.#texts.freeTokens(row)), 0));
     this.#runner.configure(sampling, limits.stops, 0);
     const drawn = rows.map((row) => ({ row, ids: [] as number[], logprobs: [] as number[], stopped: false }));
     const stepsLeft = ({ row, ids, stopped }: (typeof drawn)[number]) =>
-      stopped ? 0 : Math.min(limits.steps - ids.length, this.#texts.room(row));
+      stopped ? 0 : Math.min(limits.maxTokens - ids.length, this.#texts.freeTokens(row));
     for (let waiting = drawn; waiting.length > 0; waiting = waiting.filter((one) => stepsLeft(one) > 0)) {
       for (const batch of batches(
         waiting.filter((one) => stepsLeft(one) > 0),
@@ -161,27 +161,27 @@ export class GpuTextModel implements TextModel {
     return drawn;
   }
 
-  async likeliest(rows: readonly number[], count: number): Promise<readonly Likeliest[]> {
+  async likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]> {
     this.#texts.checkRows(rows);
     const maxCount = Math.min(MAX_LIKELIEST, this.model.vocab_size);
     if (!Number.isInteger(count) || count < 1 || count > maxCount) {
       throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${maxCount}.`);
     }
     this.#runner.configure(NO_SAMPLING, [], count);
-    const found: Likeliest[] = [];
+    const found: LikeliestTokens[] = [];
     for (const batch of batches(rows, this.#runner.maxLogitSeats)) {
       const seats = this.#lastSeats(batch, batch.map(() => 1)); // prettier-ignore
       found.push(...(await this.#runner.likeliest(seats, count)));
-      for (const row of batch) this.#places.release(row, this.filled(row) - 1);
+      for (const row of batch) this.#places.release(row, this.textLength(row) - 1);
     }
     return found;
   }
 
   async score(row: number, ids: readonly number[]): Promise<readonly number[]> {
     this.#texts.checkScore(row, ids);
-    const from = this.filled(row) - 1;
+    const from = this.textLength(row) - 1;
     this.#checkPlaces(ids.length);
-    const read = [this.#texts.of(row)[from]!, ...ids];
+    const read = [this.#texts.textOf(row)[from]!, ...ids];
     this.#reserve(row, from + ids.length);
     const scores: number[] = [];
     for (const targets of batches(ids, this.#runner.maxLogitSeats)) {
@@ -212,7 +212,7 @@ export class GpuTextModel implements TextModel {
     const chunk = await this.#runner.draw(this.#lastSeats(rows, steps), Math.max(...steps));
     for (const [i, row] of rows.entries()) {
       this.#texts.extend(row, chunk[i]!.ids);
-      this.#places.release(row, this.filled(row) - 1);
+      this.#places.release(row, this.textLength(row) - 1);
     }
     return chunk;
   }
@@ -221,22 +221,22 @@ export class GpuTextModel implements TextModel {
   #lastSeats(rows: readonly number[], positions: readonly number[]): SeatToken[] {
     this.#checkPlaces(positions.reduce((sum, count) => sum + count, 0));
     return rows.map((row, i) => {
-      const position = this.filled(row) - 1;
+      const position = this.textLength(row) - 1;
       this.#reserve(row, position + positions[i]!);
-      return { token: this.#texts.of(row)[position]!, position, row, toDraw: positions[i]! };
+      return { token: this.#texts.textOf(row)[position]!, position, row, toDraw: positions[i]! };
     });
   }
 
   /**
    * Computes and caches the tokens of these rows that are not cached yet, except each last one. A row takes its
-   * `shared` first places from row `like`.
+   * `shared` first places from row `likeRow`.
    */
   async #cacheTexts(plan: readonly SharedBeginning[]): Promise<void> {
     const seats: SeatToken[] = [];
-    for (const { row, like, shared } of plan) {
-      const text = this.#texts.of(row);
+    for (const { row, likeRow, shared } of plan) {
+      const text = this.#texts.textOf(row);
       const countBefore = this.#places.count(row);
-      this.#places.share(row, like, shared);
+      this.#places.share(row, likeRow, shared);
       const from = this.#places.count(row);
       this.#reserve(row, text.length - 1, countBefore);
       for (let position = from; position < text.length - 1; position++) {
@@ -251,14 +251,14 @@ export class GpuTextModel implements TextModel {
     this.#places.extend(row, to);
     const at = row * this.length;
     if (to > from)
-      write(this.#recorder.gpu, this.#tensors.table, this.#places.table.subarray(at + from, at + to), at + from);
+      write(this.#recorder.gpu, this.#tensors.placeTable, this.#places.table.subarray(at + from, at + to), at + from);
   }
 
   /** Throws BackendError if fewer places than `wanted` are free. */
   #checkPlaces(wanted: number, free = this.#places.free): void {
     if (wanted <= free) return;
     throw new BackendError(
-      `The key-value cache holds ${this.#tensors.places} tokens, ${free} of them free; ${wanted} are needed.`,
+      `The key-value cache holds ${this.#tensors.cachePlaces} tokens, ${free} of them free; ${wanted} are needed.`,
       'Use fewer rows or shorter texts, or open the model with a larger cache.',
     );
   }

@@ -1,6 +1,6 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
-import { aligned, slice, type Tensor } from '../../gpu/tensor.ts';
+import { alignUp, slice, type Tensor } from '../../gpu/tensor.ts';
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
@@ -13,16 +13,16 @@ import {
   rmsnormBackward,
   sumOverTokens,
 } from './layers.ts';
-import type { SetParts } from './kernelSets.ts';
-import { fuses, normProject } from './normProject.ts';
-import { gradientOf, group, layerStride, startOfGroup, type PoolLayout } from './pools.ts';
-import { inAllSlabs, type Slabs } from './slabs.ts';
+import type { KernelVariants } from './kernelSets.ts';
+import { canFuse, normProject } from './normProject.ts';
+import { gradientOf, groupTensor, layerStride, startOfGroup, type ParameterLayout } from './networkTensors.ts';
+import { gradientRange, type PartialGradients } from './partialGradients.ts';
 
 /** The model, layout and kernels that every recorder of transformer blocks needs. */
-export interface Trunk {
+export interface NetworkSpec {
   readonly model: ModelConfig;
-  readonly layout: PoolLayout;
-  readonly choice: SetParts;
+  readonly layout: ParameterLayout;
+  readonly variants: KernelVariants;
   readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
 }
 
@@ -42,19 +42,19 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 
 /**
  * Records all blocks over `acts.x`. A layer takes five dispatches, or nine if its sizes don't allow fused kernels (see
- * `fuses`). `attend` records a layer's attention from its rotated qkv: training attends over whole rows, decoding over
- * a cache. With `endsAtAttention` nothing is recorded after the attention of the last layer.
+ * `canFuse`). `attend` records a layer's attention from its rotated qkv: training attends over whole rows, decoding
+ * over a cache. With `endsAtAttention` nothing is recorded after the attention of the last layer.
  */
 export function recordBlocks(
   plan: Plan,
-  trunk: Trunk,
+  network: NetworkSpec,
   weights: Tensor,
   acts: Activations,
   positions: Tensor,
   attend: (layer: number) => void,
   endsAtAttention = false,
 ): void {
-  const { model: m, layout, choice } = trunk;
+  const { model: m, layout, variants } = network;
   const N = acts.N;
   const C = m.hidden_size;
   const F = m.intermediate_size;
@@ -64,10 +64,10 @@ export function recordBlocks(
   const norm = (index: number, name: string) =>
     rmsnorm(
       plan,
-      choice.reductions,
+      variants.reductions,
       {
         x: acts.x,
-        weight: group(weights, layout, name, [C]),
+        weight: groupTensor(weights, layout, name, [C]),
         xhat: acts.xhat.at(index),
         y: acts.y.at(index),
         inv: acts.inv.at(index),
@@ -76,39 +76,39 @@ export function recordBlocks(
       C,
       m.rms_norm_eps,
     );
-  const fused = fuses(m);
+  const fused = canFuse(m);
   const project = (layer: number, swiglu: boolean, p: Tensor) => {
-    const at = `model.layers.${layer}`;
+    const prefix = `model.layers.${layer}`;
     const index = 2 * layer + (swiglu ? 1 : 0);
-    const which = swiglu
-      ? { norm: `${at}.post_attention_layernorm.weight`, projection: `${at}.gate_up.weight`, columns: 2 * F }
-      : { norm: `${at}.input_layernorm.weight`, projection: `${at}.qkv.weight`, columns: W };
+    const names = swiglu
+      ? { norm: `${prefix}.post_attention_layernorm.weight`, projection: `${prefix}.gate_up.weight`, columns: 2 * F }
+      : { norm: `${prefix}.input_layernorm.weight`, projection: `${prefix}.qkv.weight`, columns: W };
     if (fused) {
-      const tensors = { weights, x: acts.x, positions, table: trunk.rotaryTable, p, act: acts.act.at(layer) };
+      const tensors = { weights, x: acts.x, positions, table: network.rotaryTable, p, act: acts.act.at(layer) };
       const saved = { xhat: acts.xhat.at(index), inv: acts.inv.at(index) };
       normProject(
         plan,
-        choice.products,
+        variants.products,
         m,
         layout,
-        { ...which, then: swiglu ? 'swiglu' : 'rotary', save: acts.keeps },
+        { ...names, followedBy: swiglu ? 'swiglu' : 'rotary', save: acts.keepsForBackward },
         { ...tensors, ...saved },
         N,
       );
       return;
     }
-    norm(index, which.norm);
-    const matrix = group(weights, layout, which.projection, [which.columns, C]);
-    linear(plan, choice.products, acts.y.at(index), matrix, p, { N, K: C, M: which.columns });
+    norm(index, names.norm);
+    const matrix = groupTensor(weights, layout, names.projection, [names.columns, C]);
+    linear(plan, variants.products, acts.y.at(index), matrix, p, { N, K: C, M: names.columns });
     if (swiglu) {
       plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
       return;
     }
     // Without biases another tensor must stand in for them, from a buffer that is not written: the table.
-    const bias = m.attention_bias ? group(weights, layout, `${at}.qkv.bias`, [W]) : trunk.rotaryTable;
+    const bias = m.attention_bias ? groupTensor(weights, layout, `${prefix}.qkv.bias`, [W]) : network.rotaryTable;
     plan.dispatch(
       kernels.rotary,
-      { qkv: p, positions, table: trunk.rotaryTable, bias },
+      { qkv: p, positions, table: network.rotaryTable, bias },
       { N, W, H, G: m.num_key_value_heads, D: m.head_dim },
       { BIAS: m.attention_bias ? 1 : 0 },
     );
@@ -118,43 +118,43 @@ export function recordBlocks(
     project(i, false, acts.qkv.at(i));
     attend(i);
     if (endsAtAttention && i === m.num_hidden_layers - 1) return;
-    const out = group(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
-    linear(plan, choice.products, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
+    const out = groupTensor(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
+    linear(plan, variants.products, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
     project(i, true, acts.gateUp.at(i));
-    const down = group(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
-    linear(plan, choice.products, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
+    const down = groupTensor(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
+    linear(plan, variants.products, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
   }
 }
 
 /**
  * Records the backward pass of all blocks. It turns `grads.dx` from the gradient of their output into that of the
- * embedding, and adds the gradients of their weights and of all norms, the final one included, to the gradient pool. A
- * layer takes ten dispatches, or eleven if its sizes don't allow fused kernels. Three or four more serve the whole
- * model: one each for the weights of qkv, of gate_up, of all norms and, if there are any, for the biases.
+ * embedding, and adds the gradients of their weights and of all norms, the final one included, to the partial
+ * gradients. A layer takes ten dispatches, or eleven if its sizes don't allow fused kernels. Three or four more serve
+ * the whole model: one each for the weights of qkv, of gate_up, of all norms and, if there are any, for the biases.
  */
 export function recordBlocksBackward(
   plan: Plan,
-  trunk: Trunk,
+  network: NetworkSpec,
   weights: Tensor,
-  gradPool: Slabs,
+  partials: PartialGradients,
   acts: Activations,
   grads: ActivationGradients,
   T: number,
 ): void {
-  const { model: m, layout, choice } = trunk;
+  const { model: m, layout, variants } = network;
   const N = acts.N;
   const C = m.hidden_size;
   const F = m.intermediate_size;
   const W = qkvWidth(m);
   const L = m.num_hidden_layers;
   const Q = m.num_attention_heads * m.head_dim;
-  const weight = (name: string, shape: readonly number[]) => group(weights, layout, name, shape);
-  const dweight = (name: string, size: number) => gradientOf(gradPool, layout, name, size);
-  const fused = fuses(m);
+  const weight = (name: string, shape: readonly number[]) => groupTensor(weights, layout, name, shape);
+  const dweight = (name: string, size: number) => gradientOf(partials, layout, name, size);
+  const fused = canFuse(m);
   const norm = (index: number, name: string) =>
     rmsnormBackward(
       plan,
-      choice.reductions,
+      variants.reductions,
       {
         dy: grads.dy.at(index),
         xhat: acts.xhat.at(index),
@@ -168,72 +168,76 @@ export function recordBlocksBackward(
       { add: true, output: fused },
     );
   for (let i = L - 1; i >= 0; i--) {
-    const at = `model.layers.${i}`;
-    const down = `${at}.mlp.down_proj.weight`;
-    const out = `${at}.self_attn.o_proj.weight`;
+    const prefix = `model.layers.${i}`;
+    const down = `${prefix}.mlp.down_proj.weight`;
+    const out = `${prefix}.self_attn.o_proj.weight`;
     const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
     if (grads.dact) {
-      linearBackwardInput(plan, choice.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
+      linearBackwardInput(plan, variants.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
       plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
     } else {
       const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
-      linearBackwardSwiglu(plan, choice.products, tensors, { N, K: F, M: C });
+      linearBackwardSwiglu(plan, variants.products, tensors, { N, K: F, M: C });
     }
-    linearBackwardWeight(plan, choice.products, grads.dx, acts.act.at(i), dweight(down, C * F), { N, K: F, M: C });
+    linearBackwardWeight(plan, variants.products, grads.dx, acts.act.at(i), dweight(down, C * F), { N, K: F, M: C });
     const dnormed = grads.dy.at(2 * i + 1);
-    const gateUpMatrix = weight(`${at}.gate_up.weight`, [2 * F, C]);
-    linearBackwardInput(plan, choice.products, dgateUp, gateUpMatrix, dnormed, { N, K: C, M: 2 * F });
-    norm(2 * i + 1, `${at}.post_attention_layernorm.weight`);
-    linearBackwardInput(plan, choice.products, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
-    linearBackwardWeight(plan, choice.products, grads.dx, acts.attended.at(i), dweight(out, C * Q), { N, K: Q, M: C });
+    const gateUpMatrix = weight(`${prefix}.gate_up.weight`, [2 * F, C]);
+    linearBackwardInput(plan, variants.products, dgateUp, gateUpMatrix, dnormed, { N, K: C, M: 2 * F });
+    norm(2 * i + 1, `${prefix}.post_attention_layernorm.weight`);
+    linearBackwardInput(plan, variants.products, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
+    linearBackwardWeight(plan, variants.products, grads.dx, acts.attended.at(i), dweight(out, C * Q), {
+      N,
+      K: Q,
+      M: C,
+    });
     attentionBackward(
       plan,
-      choice.attention,
+      variants.attention,
       m,
       {
         qkv: acts.qkv.at(i),
         out: acts.attended.at(i),
         dout: grads.dattended,
         lse: acts.lse.at(i),
-        table: trunk.rotaryTable,
+        table: network.rotaryTable,
         delta: grads.delta,
         dqkv: grads.dqkv.at(i),
       },
       N,
       T,
     );
-    const qkv = weight(`${at}.qkv.weight`, [W, C]);
-    linearBackwardInput(plan, choice.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
-    norm(2 * i, `${at}.input_layernorm.weight`);
+    const qkv = weight(`${prefix}.qkv.weight`, [W, C]);
+    linearBackwardInput(plan, variants.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
+    norm(2 * i, `${prefix}.input_layernorm.weight`);
   }
   const allLayers = (name: string) =>
-    inAllSlabs(gradPool, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
+    gradientRange(partials, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
   linearBackwardWeight(
     plan,
-    choice.products,
+    variants.products,
     grads.dqkv.whole,
     acts.y.whole,
     allLayers('qkv.weight'),
     { N, K: C, M: W },
     {
       layers: L,
-      dy: grads.dqkv.slot,
-      x: 2 * acts.y.slot,
+      dy: grads.dqkv.stride,
+      x: 2 * acts.y.stride,
       dweight: layerStride(layout, 'qkv.weight'),
     },
   );
-  const secondNorm = slice(acts.y.whole, 'y of the second norms', acts.y.slot, [2 * L * acts.y.slot]);
+  const secondNorm = slice(acts.y.whole, 'y of the second norms', acts.y.stride, [2 * L * acts.y.stride]);
   linearBackwardWeight(
     plan,
-    choice.products,
+    variants.products,
     grads.dgateUp.whole,
     secondNorm,
     allLayers('gate_up.weight'),
     { N, K: C, M: 2 * F },
     {
       layers: L,
-      dy: grads.dgateUp.slot,
-      x: 2 * acts.y.slot,
+      dy: grads.dgateUp.stride,
+      x: 2 * acts.y.stride,
       dweight: layerStride(layout, 'gate_up.weight'),
     },
   );
@@ -241,16 +245,16 @@ export function recordBlocksBackward(
     plan,
     kernels.rmsnormWeightBackward,
     { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: allLayers('input_layernorm.weight').tensor },
-    { I: 2 * L + 1, N, C, slot: grads.dy.slot, pitch: aligned(C) },
-    gradPool,
+    { I: 2 * L + 1, N, C, slot: grads.dy.stride, pitch: alignUp(C) },
+    partials,
   );
   if (m.attention_bias) {
     sumOverTokens(
       plan,
       kernels.columnSum,
       { x: grads.dqkv.whole, out: allLayers('qkv.bias').tensor },
-      { I: L, N, C: W, slot: grads.dqkv.slot, pitch: aligned(W) },
-      gradPool,
+      { I: L, N, C: W, slot: grads.dqkv.stride, pitch: alignUp(W) },
+      partials,
     );
   }
 }

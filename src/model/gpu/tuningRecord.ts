@@ -1,9 +1,9 @@
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
-import type { Scalar } from '../../gpu/tensor.ts';
-import { KERNEL_SET_NAMES, type KernelReport, type TriedSet } from '../../config/kernelChoice.ts';
+import type { ScalarType } from '../../gpu/tensor.ts';
+import { KERNEL_SET_NAMES, type KernelReport, type MeasuredKernelSet } from '../../config/kernelChoice.ts';
 import type { PolicySpec } from '../policy.ts';
-import type { Tuned } from './tuner.ts';
+import type { TuningResult } from './tuner.ts';
 
 /**
  * The key under which a tuning is stored: adapter, browser, kernel sources, storage type, and the model's sizes and
@@ -13,7 +13,7 @@ import type { Tuned } from './tuner.ts';
 export function tuningKey(
   gpu: Pick<Gpu, 'identity'>,
   { model: m, length, minibatchRows }: PolicySpec,
-  storage: Scalar,
+  storage: ScalarType,
   browser: string,
 ): string {
   const nextPowerOf2 = (n: number) => 2 ** Math.ceil(Math.log2(n));
@@ -36,14 +36,14 @@ function sourcesHash(): string {
 
 /** Reads a stored tuning. Checks it, because anyone may have changed it; null if it is not a tuning. */
 export function readTuning(stored: unknown): KernelReport | null {
-  const { choice: name, tried } = (stored ?? {}) as Partial<Readonly<Record<keyof Tuned, unknown>>>;
+  const { choice: name, tried } = (stored ?? {}) as Partial<Readonly<Record<keyof TuningResult, unknown>>>;
   if (!Array.isArray(tried) || !tried.every(isTried)) return null;
   const choice = KERNEL_SET_NAMES.find((set) => set === name);
   return choice ? { choice, why: 'measured', tried } : null;
 }
 
-function isTried(value: unknown): value is TriedSet {
-  const { set, ms, error, refused, taken } = (value ?? {}) as Partial<Record<keyof TriedSet, unknown>>;
+function isTried(value: unknown): value is MeasuredKernelSet {
+  const { set, ms, error, refused, taken } = (value ?? {}) as Partial<Record<keyof MeasuredKernelSet, unknown>>;
   const numeric = [ms, error].every((n) => n === null || typeof n === 'number');
   return numeric && [set, refused].every((t) => typeof t === 'string') && typeof taken === 'boolean';
 }

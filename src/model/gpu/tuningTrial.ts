@@ -1,10 +1,10 @@
-import type { Scalar } from '../../gpu/tensor.ts';
+import type { ScalarType } from '../../gpu/tensor.ts';
 import { Purpose, random, streamKey } from '../../base/rng.ts';
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import { initialWeights, parameterCount, type ModelConfig, type Weights } from '../architecture.ts';
 import { createCpuPolicy } from '../cpu/cpuPolicy.ts';
 import { openGpuPolicy, type GpuPolicy } from '../gpuPolicy.ts';
-import type { GivenCredit, PolicySpec } from '../policy.ts';
+import type { SuppliedCredit, PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
@@ -32,12 +32,12 @@ const OPTIMIZER: OptimizerSettings = {
  * The small model on which sets are compared. It has one layer, with the widths and row length of the run. A step has
  * only as many rows as a fair timing needs.
  */
-export function trialSpec(whole: PolicySpec, software: boolean): PolicySpec {
-  const { model, critic, length } = whole;
+export function trialSpec(runSpec: PolicySpec, software: boolean): PolicySpec {
+  const { model, critic, length } = runSpec;
   const oneLayer: ModelConfig = { ...model, num_hidden_layers: 1 };
   const flops = 6 * parameterCount(oneLayer) * length; // of a row, forward and backward
   const fairRows = Math.round(STEP_FLOPS[software ? 'software' : 'hardware'] / flops);
-  const minibatchRows = Math.max(MIN_ROWS, Math.min(whole.minibatchRows, fairRows));
+  const minibatchRows = Math.max(MIN_ROWS, Math.min(runSpec.minibatchRows, fairRows));
   return {
     model: oneLayer,
     critic: critic === 'separate' ? 'none' : critic,
@@ -55,10 +55,10 @@ export interface ReferenceNumbers {
 
 /** Computes the reference numbers with the CPU policy, in float32, in WebAssembly SIMD if the browser has it. */
 export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Promise<ReferenceNumbers> {
-  const few = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
-  const cpu = createCpuPolicy(few, math, { precision: 'f32', seed: SEED, reason: '' });
-  const { record, given } = exercise(few);
-  cpu.writeWeights(roughWeights(spec.model));
+  const smallSpec = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
+  const cpu = createCpuPolicy(smallSpec, math, { precision: 'f32', seed: SEED, reason: '' });
+  const { record, given } = randomBatch(smallSpec);
+  cpu.writeWeights(noisyWeights(spec.model));
   cpu.load(record, given);
   cpu.accumulate(firstRows(CHECKED_ROWS), OBJECTIVE, 1);
   const gradients = new Map([...cpu.gradients()].map(([name, values]) => [name, Float32Array.from(values)]));
@@ -75,16 +75,16 @@ export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Pr
 export function trialsOn(
   gpu: GPU,
   spec: PolicySpec,
-  storage: Scalar,
+  storage: ScalarType,
   reference: () => Promise<ReferenceNumbers>,
 ): OpenTrial {
   return async (kernels): Promise<Trial> => {
     let lost = '';
     const onLost = (message: string) => (lost = message || 'The device was lost.');
-    const policy = await openGpuPolicy(gpu, spec, { seed: SEED, kernels, storage, alone: true, onLost });
-    const { record, given } = exercise(spec);
+    const policy = await openGpuPolicy(gpu, spec, { seed: SEED, kernels, storage, ownDevice: true, onLost });
+    const { record, given } = randomBatch(spec);
     const rows = firstRows(spec.minibatchRows);
-    const weights = roughWeights(spec.model);
+    const weights = noisyWeights(spec.model);
     const checkDevice = () => {
       if (lost) throw new Error(lost);
     };
@@ -100,7 +100,7 @@ export function trialsOn(
       },
       train: async (steps) => {
         for (let step = 0; step < steps; step++) policy.learn(rows, OBJECTIVE, OPTIMIZER, 1);
-        await policy.settled();
+        await policy.whenIdle();
         checkDevice();
       },
       close: () => policy.destroy(),
@@ -108,7 +108,11 @@ export function trialsOn(
   };
 }
 
-async function numbersOf(policy: GpuPolicy, spec: PolicySpec, { record, given }: Exercise): Promise<ReferenceNumbers> {
+async function numbersOf(
+  policy: GpuPolicy,
+  spec: PolicySpec,
+  { record, given }: TrialBatch,
+): Promise<ReferenceNumbers> {
   policy.load(record, given);
   const { gradients } = await policy.gradients(firstRows(CHECKED_ROWS), OBJECTIVE, OPTIMIZER, 1);
   policy.score(1, { reference: false, values: false });
@@ -117,12 +121,12 @@ async function numbersOf(policy: GpuPolicy, spec: PolicySpec, { record, given }:
 }
 
 /** Draws a chunk of tokens for every row, after one given token. */
-async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
+async function drawChunk(policy: GpuPolicy, { rows, length }: PolicySpec) {
   const steps = Math.min(CHUNK_TOKENS, length);
   const key = streamKey(SEED, Purpose.kernelTuning);
   policy.begin({ key, update: 0, temperature: 1, greedy: false, topK: 0, topP: 1 });
   const { logprobs } = await policy.decode({
-    ...{ steps, forced: new Int32Array(rows * steps), forcedCounts: new Int32Array(rows).fill(1) },
+    ...{ maxTokens: steps, forced: new Int32Array(rows * steps), forcedCounts: new Int32Array(rows).fill(1) },
     ...{ forcedRoles: new Int32Array(rows).fill(Role.prompt), states: new Int32Array(rows) },
     budgets: new Int32Array(rows).fill(steps - 1),
   });
@@ -131,29 +135,29 @@ async function drawn(policy: GpuPolicy, { rows, length }: PolicySpec) {
 
 /** Relative error of the log-probabilities that decoding gave, against those of a forward pass over the same rows. */
 async function decodingError(policy: GpuPolicy, spec: PolicySpec): Promise<number> {
-  const { steps, logprobs: got } = await drawn(policy, spec);
+  const { steps, logprobs: got } = await drawChunk(policy, spec);
   policy.score(1, { reference: false, values: false });
   const { logprobs } = await policy.report();
-  const at = (b: number, i: number) => logprobs[b * spec.length + 1 + i] ?? NaN;
-  const want = got.map((_, i) => (i % steps < steps - 1 ? at(Math.floor(i / steps), i % steps) : 0));
+  const logprobAt = (b: number, i: number) => logprobs[b * spec.length + 1 + i] ?? NaN;
+  const want = got.map((_, i) => (i % steps < steps - 1 ? logprobAt(Math.floor(i / steps), i % steps) : 0));
   return relativeDistance(got, want, 0);
 }
 
-interface Exercise {
+interface TrialBatch {
   readonly record: TokenRecord;
-  readonly given: GivenCredit;
+  readonly given: SuppliedCredit;
 }
 
 /** A batch of random rows and credit. Row b doesn't depend on the number of rows. */
-function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
+function randomBatch({ model, critic, rows, length }: PolicySpec): TrialBatch {
   const draw = Array.from({ length: rows }, (_, b) => random(SEED, Purpose.kernelTuning, b));
-  const real = (of: (b: number, t: number) => number) =>
-    Float32Array.from({ length: rows * length }, (_, i) => of(Math.floor(i / length), i % length));
-  const tokens = Int32Array.from(real((b) => draw[b]?.int(model.vocab_size) ?? 0));
-  const advantages = real((b) => draw[b]?.normal() ?? 0);
-  const returns = real((b) => draw[b]?.normal() ?? 0);
-  const zero = real(() => 0);
-  const mask = real((_, t) => (t === 0 ? 0 : 1)); // the first token has nothing before it
+  const table = (valueAt: (b: number, t: number) => number) =>
+    Float32Array.from({ length: rows * length }, (_, i) => valueAt(Math.floor(i / length), i % length));
+  const tokens = Int32Array.from(table((b) => draw[b]?.int(model.vocab_size) ?? 0));
+  const advantages = table((b) => draw[b]?.normal() ?? 0);
+  const returns = table((b) => draw[b]?.normal() ?? 0);
+  const zero = table(() => 0);
+  const mask = table((_, t) => (t === 0 ? 0 : 1)); // the first token has nothing before it
   return {
     record: { tokens, roles: new Uint8Array(rows * length).fill(Role.action), states: new Uint8Array(rows * length) },
     given: {
@@ -167,7 +171,7 @@ function exercise({ model, critic, rows, length }: PolicySpec): Exercise {
  * Initial weights with noise in every tensor. With exact ones and zeros, a kernel that leaves out a norm or a bias
  * would give the same numbers.
  */
-function roughWeights(model: ModelConfig): Weights {
+function noisyWeights(model: ModelConfig): Weights {
   return new Map(
     [...initialWeights(model, SEED)].map(([name, values], index) => {
       const draw = random(SEED, Purpose.kernelTuning, index, 1);
@@ -197,7 +201,7 @@ function norm(values: Float32Array): number {
   return Math.sqrt(values.reduce((sum, x) => sum + x * x, 0));
 }
 
-/** Distance of `a` from `b`, divided by the norm of `b` or by `least`, whichever is larger. */
-function relativeDistance(a: Float32Array | undefined, b: Float32Array, least: number): number {
-  return a?.length === b.length ? norm(b.map((x, i) => x - a[i]!)) / Math.max(norm(b), least) : NaN;
+/** Distance of `a` from `b`, divided by the norm of `b` or by `minDivisor`, whichever is larger. */
+function relativeDistance(a: Float32Array | undefined, b: Float32Array, minDivisor: number): number {
+  return a?.length === b.length ? norm(b.map((x, i) => x - a[i]!)) / Math.max(norm(b), minDivisor) : NaN;
 }

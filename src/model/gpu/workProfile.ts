@@ -1,5 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { sourceWith } from '../../gpu/kernel.ts';
+import { sourceWithFloat16 } from '../../gpu/kernel.ts';
 import { openOpTimer, type OpTimer } from '../../gpu/opTimer.ts';
 import type { Dispatch, Plan } from '../../gpu/plan.ts';
 import type { Arena } from '../../gpu/tensor.ts';
@@ -7,7 +7,7 @@ import type { MemoryPart } from '../textModel.ts';
 import type { KernelSet } from '../../config/kernelChoice.ts';
 import type { KernelWork, WorkProfile } from '../../domain/profile.ts';
 import { measureCeilings } from './ceilings.ts';
-import { partsOf } from './kernelSets.ts';
+import { variantsOf } from './kernelSets.ts';
 
 /**
  * Edge of the square products that measure the ceiling: large enough to fill a GPU, small enough for a software
@@ -18,7 +18,7 @@ const PRODUCT_EDGE = { hardware: 1024, software: 256 };
 const MAX_TIMING_MS = 15_000;
 
 /** A dispatch, and how often it ran. */
-interface Work {
+interface DispatchCalls {
   readonly op: Dispatch;
   readonly calls: number;
 }
@@ -49,20 +49,20 @@ export class Profiler {
   }
 
   /** Dispatches that ran since `start`, and how often; equal dispatches are merged. */
-  private work(): Work[] {
-    const all = new Map<string, { op: Dispatch; calls: number }>();
+  private dispatchCalls(): DispatchCalls[] {
+    const merged = new Map<string, { op: Dispatch; calls: number }>();
     for (const plan of this.plans()) {
       const replays = plan.replays - (this.replaysAtStart.get(plan) ?? 0);
       if (replays === 0) continue;
-      for (const op of plan.list) {
+      for (const op of plan.dispatches) {
         const { name, constants } = op.entry;
         const key = JSON.stringify([name, constants, op.dims]);
-        const known = all.get(key);
+        const known = merged.get(key);
         if (known) known.calls += replays;
-        else all.set(key, { op, calls: replays });
+        else merged.set(key, { op, calls: replays });
       }
     }
-    return [...all.values()];
+    return [...merged.values()];
   }
 
   /**
@@ -71,32 +71,32 @@ export class Profiler {
    */
   async measure(now: () => number): Promise<WorkProfile> {
     const { gpu, choice } = this;
-    const work = this.work();
+    const work = this.dispatchCalls();
     const edge = gpu.software ? PRODUCT_EDGE.software : PRODUCT_EDGE.hardware;
-    const ceilings = await measureCeilings(gpu, [partsOf(gpu, choice).products], edge, now);
+    const ceilings = await measureCeilings(gpu, [variantsOf(gpu, choice).products], edge, now);
     const timer = await openOpTimer(gpu, now);
-    const kernels = await timed(work, timer, now);
+    const kernels = await timeKernels(work, timer, now);
     timer.close();
     return { clock: timer.clock, variant: choice, ceilings, kernels, memory: [...this.memory] };
   }
 }
 
 /** The work by kernel. Dispatches are timed until the time limit. */
-async function timed(work: readonly Work[], timer: OpTimer, now: () => number): Promise<KernelWork[]> {
+async function timeKernels(work: readonly DispatchCalls[], timer: OpTimer, now: () => number): Promise<KernelWork[]> {
   const end = now() + MAX_TIMING_MS;
   const kernels = new Map<string, KernelWork>();
-  const weight = ({ op, calls }: Work) => calls * op.entry.kernel.flops(op.dims);
+  const weight = ({ op, calls }: DispatchCalls) => calls * op.entry.kernel.flops(op.dims);
   for (const { op, calls } of work.toSorted((a, b) => weight(b) - weight(a))) {
-    const { name, kernel, halves } = op.entry;
-    const source = sourceWith(kernel, halves);
+    const { name, kernel, float16Aliases } = op.entry;
+    const source = sourceWithFloat16(kernel, float16Aliases);
     const ms = now() < end ? calls * (await timer.time(op)) : null;
-    const known = kernels.get(name) ?? { name, source, calls: 0, flops: 0, bytes: 0, ms: 0 };
+    const soFar = kernels.get(name) ?? { name, source, calls: 0, flops: 0, bytes: 0, ms: 0 };
     kernels.set(name, {
-      ...known,
-      calls: known.calls + calls,
-      flops: known.flops + calls * kernel.flops(op.dims),
-      bytes: known.bytes + calls * kernel.bytes(op.dims, halves),
-      ms: known.ms === null || ms === null ? null : known.ms + ms,
+      ...soFar,
+      calls: soFar.calls + calls,
+      flops: soFar.flops + calls * kernel.flops(op.dims),
+      bytes: soFar.bytes + calls * kernel.bytes(op.dims, float16Aliases),
+      ms: soFar.ms === null || ms === null ? null : soFar.ms + ms,
     });
   }
   return [...kernels.values()];
@@ -113,7 +113,7 @@ const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
 ];
 
 /** Memory of an arena by purpose. */
-export function memoryByPurpose({ list: memory }: Arena): readonly MemoryPart[] {
+export function memoryByPurpose({ declaredTensors: memory }: Arena): readonly MemoryPart[] {
   const sums = new Map<string, number>(PURPOSES.map(([purpose]) => [purpose, 0]));
   for (const { name, bytes } of memory) {
     const purpose = PURPOSES.find(([, names]) => names.test(name))?.[0] ?? 'batch, credit and settings';

@@ -1,8 +1,15 @@
 import { useShallow } from 'zustand/react/shallow';
-import { addressed, differences, edit, fromHash, nearestPreset, useConfig } from '../knobs/configStore.ts';
-import { hashOf, readHash, routeOf, type Selected } from './hash.ts';
+import {
+  addressPlan,
+  knobDifferences,
+  editKnobs,
+  configStateFromHash,
+  nearestPreset,
+  useConfig,
+} from '../knobs/configStore.ts';
+import { hashOf, readHash, routeOf, type AddressSelection } from './hash.ts';
 import { changesText } from './knobChanges.ts';
-import { lastAddress, noteAddress } from './lastAddress.ts';
+import { lastAddress, storeLastAddress } from './lastAddress.ts';
 import { currentSubpath, currentRoute, goTo } from './route.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -16,9 +23,9 @@ let lastEntryTime = -Infinity; // when the last entry was made
 
 /** Returns a function from a screen to its address, with the current knobs and selection. */
 export function useAddress(): (route: Route) => string {
-  const { begun, changes } = addressed(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
-  const selected = useSelection(useShallow(selectedOf));
-  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(begun, route, selected, '', changes));
+  const { startConfig, changes } = addressPlan(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
+  const selected = useSelection(useShallow(addressSelection));
+  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(startConfig, route, selected, '', changes));
 }
 
 /** Follows the address, and writes it whenever a knob or the selection changes. Returns a function that stops this. */
@@ -26,16 +33,16 @@ export function bindAddress(): () => void {
   const lastVisited = lastAddress(location.hash);
   if (lastVisited !== null) history.replaceState(PAGE_ENTRY, '', lastVisited);
   goTo(location.hash);
-  noteAddress(location.hash);
-  useConfig.setState(fromHash(location.hash));
-  const { selected } = readHash(location.hash);
-  useSelection.setState({ ...selected, pointed: selected });
+  storeLastAddress(location.hash);
+  useConfig.setState(configStateFromHash(location.hash));
+  const { selection } = readHash(location.hash);
+  useSelection.setState({ ...selection, linkTarget: selection });
   let timer: ReturnType<typeof setTimeout> | undefined;
   let newEntry = false;
   const scheduleWrite = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      write(newEntry);
+      writeAddress(newEntry);
       newEntry = false;
     }, WRITE_MS);
   };
@@ -43,8 +50,8 @@ export function bindAddress(): () => void {
     if (state.wanted !== before.wanted || state.planned !== before.planned) scheduleWrite();
   });
   const stopSelection = useSelection.subscribe((state, before) => {
-    const current = selectedOf(state);
-    const old = selectedOf(before);
+    const current = addressSelection(state);
+    const old = addressSelection(before);
     if (SELECTION_KEYS.every((part) => current[part] === old[part])) return;
     // updates are chosen with a slider, which must not add an entry for each step
     newEntry ||= SELECTION_KEYS.some((part) => part !== 'shownUpdate' && current[part] !== old[part]);
@@ -54,7 +61,7 @@ export function bindAddress(): () => void {
     clearTimeout(timer);
     timer = undefined;
     newEntry = false;
-    follow(location.hash, isOwn(event.state));
+    openAddress(location.hash, isPageEntry(event.state));
   };
   addEventListener('popstate', onPop);
   return () => {
@@ -65,7 +72,7 @@ export function bindAddress(): () => void {
   };
 }
 
-const SELECTION_KEYS: readonly (keyof Selected)[] = [
+const SELECTION_KEYS: readonly (keyof AddressSelection)[] = [
   'shownUpdate',
   'recorded',
   'row',
@@ -76,54 +83,63 @@ const SELECTION_KEYS: readonly (keyof Selected)[] = [
 ];
 
 /** The part of the page's state that an address holds. */
-export function selectedOf({ shownUpdate, recorded, row, turn, token, channel, hide }: Selected): Selected {
+export function addressSelection({
+  shownUpdate,
+  recorded,
+  row,
+  turn,
+  token,
+  channel,
+  hide,
+}: AddressSelection): AddressSelection {
   return { shownUpdate, recorded, row, turn, token, channel, hide };
 }
 
 /**
- * Opens an address. Sets its knobs if it was typed or clicked, but not if the page wrote it (`own`) and the reader went
- * back.
+ * Opens an address. Sets its knobs if it was typed or clicked, but not if the page wrote it (`writtenByPage`) and the
+ * reader went back.
  */
-function follow(hash: string, own: boolean): void {
+function openAddress(hash: string, writtenByPage: boolean): void {
   goTo(hash);
-  noteAddress(hash);
+  storeLastAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
-  const { config, selected, corrections, changes: planned = [] } = readHash(hash);
+  const { config, selection, correctedSettings, changes: planned = [] } = readHash(hash);
   const hasSettings = hash.includes('?'); // an address that only names a screen changes nothing else
-  if (own || hasSettings) useSelection.setState({ ...selected, pointed: selected, revealed: null });
-  if (!own) {
-    const current = addressed(useConfig.getState());
+  if (writtenByPage || hasSettings) useSelection.setState({ ...selection, linkTarget: selection, revealed: null });
+  if (!writtenByPage) {
+    const current = addressPlan(useConfig.getState());
     const changes =
       hasSettings &&
-      (differences(config, current.begun).length > 0 || changesText(planned) !== changesText(current.changes));
+      (knobDifferences(config, current.startConfig).length > 0 ||
+        changesText(planned) !== changesText(current.changes));
     if (changes) {
-      edit(config);
+      editKnobs(config);
       useConfig.setState({
         preset: nearestPreset(config),
-        planned: planned.length > 0 ? { begun: config, changes: planned } : null,
+        planned: planned.length > 0 ? { startConfig: config, changes: planned } : null,
       });
     }
-    // a link from one screen to another changes no knobs, so the shown corrections stay
-    if (changes || corrections.length > 0) useConfig.setState({ corrections });
+    // a link from one screen to another changes no knobs, so the messages about corrected settings stay
+    if (changes || correctedSettings.length > 0) useConfig.setState({ correctedSettings });
   }
-  write(false);
+  writeAddress(false);
 }
 
 /** Writes the address, as a new history entry or in place of the current one. */
-function write(newEntry: boolean): void {
+function writeAddress(newEntry: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;
-  const { begun, changes } = addressed(useConfig.getState());
-  const hash = hashOf(begun, route, selectedOf(useSelection.getState()), currentSubpath(), changes);
+  const { startConfig, changes } = addressPlan(useConfig.getState());
+  const hash = hashOf(startConfig, route, addressSelection(useSelection.getState()), currentSubpath(), changes);
   const addsEntry = newEntry && performance.now() - lastEntryTime > ENTRY_MS;
   if (addsEntry && hash !== location.hash) {
     lastEntryTime = performance.now();
     history.replaceState(PAGE_ENTRY, ''); // marks the old entry too, for going back to it
     history.pushState(PAGE_ENTRY, '', hash);
   } else history.replaceState(PAGE_ENTRY, '', hash);
-  noteAddress(hash);
+  storeLastAddress(hash);
 }
 
-function isOwn(state: unknown): boolean {
+function isPageEntry(state: unknown): boolean {
   return typeof state === 'object' && state !== null && 'own' in state;
 }

@@ -6,26 +6,26 @@ import { changesText, readChanges } from './knobChanges.ts';
 import { readKnob } from './knobValue.ts';
 import { knobText } from '../../config/knobText.ts';
 import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
-import { visible } from './addressText.ts';
+import { addressExcerpt } from './addressText.ts';
 
 /** The preset that the front page runs. */
-export const FIRST_PRESET: PresetName = 'number-hunt';
+export const FRONT_PAGE_PRESET: PresetName = 'number-hunt';
 /** The knobs of an address that names none. */
-export const FRONT_PAGE: RunConfig = { ...DEFAULTS, ...PRESETS[FIRST_PRESET].set };
+export const FRONT_PAGE_CONFIG: RunConfig = { ...DEFAULTS, ...PRESETS[FRONT_PAGE_PRESET].set };
 
-const VERSION = '2';
+const ADDRESS_VERSION = '2';
 /**
  * Setting that names a preset, which gives the knobs that the address doesn't name. Never written, because a preset may
  * change later.
  */
-const PRESET = 'preset';
+const PRESET_PARAM = 'preset';
 /** Setting with the knob changes in the middle of the run. */
-const CHANGES = 'changes';
+const CHANGES_PARAM = 'changes';
 /**
- * Values of the knobs that an address doesn't name, by version. Version 1 used FIELDS' defaults, and its links still
- * do.
+ * Values of the knobs that an address doesn't name, by the version in the address. In addresses of version 1 they are
+ * the defaults of FIELDS.
  */
-const UNNAMED: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [VERSION]: FRONT_PAGE };
+const DEFAULTS_BY_VERSION: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [ADDRESS_VERSION]: FRONT_PAGE_CONFIG };
 
 /** The screen that an address names: `stage` (the start screen) if it is empty, the lab if it names no known screen. */
 export function routeOf(hash: string): Route {
@@ -45,7 +45,7 @@ export function subpathOf(hash: string): string {
 }
 
 /** A reader's selection, as an address holds it. */
-export interface Selected {
+export interface AddressSelection {
   readonly shownUpdate: number | null; // update whose batch is shown; null: the newest
   readonly recorded: number | null; // update of the recording that is shown; null: the one that plays
   readonly row: number;
@@ -55,9 +55,9 @@ export interface Selected {
   readonly hide: string; // parts that a teacher hides: names in HIDEABLE, separated by commas
 }
 /** The part of a selection that a link points at: an update, and a place in its batch. */
-export type LinkTarget = Pick<Selected, 'shownUpdate' | 'recorded' | 'row' | 'turn' | 'token'>;
+export type LinkTarget = Pick<AddressSelection, 'shownUpdate' | 'recorded' | 'row' | 'turn' | 'token'>;
 /** The selection of an address that doesn't name one. */
-export const NOTHING_SELECTED: Selected = {
+export const DEFAULT_SELECTION: AddressSelection = {
   shownUpdate: null,
   recorded: null,
   row: 0,
@@ -91,96 +91,100 @@ export const HIDEABLE: readonly string[] = [
 export function hashOf(
   config: RunConfig,
   route: Route = 'lab',
-  selected: Selected = NOTHING_SELECTED,
+  selected: AddressSelection = DEFAULT_SELECTION,
   subpath = '',
   changes: readonly KnobChange[] = [],
 ): string {
-  const parts = [`v=${VERSION}`];
+  const parts = [`v=${ADDRESS_VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {
     const value = config[name];
-    if (value === FRONT_PAGE[name] && value === DEFAULTS[name]) continue;
+    if (value === FRONT_PAGE_CONFIG[name] && value === DEFAULTS[name]) continue;
     parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
   }
-  if (changes.length > 0) parts.push(`${CHANGES}=${changesText(changes)}`);
-  for (const key of Object.keys(PARAMS) as (keyof Selected)[]) {
+  if (changes.length > 0) parts.push(`${CHANGES_PARAM}=${changesText(changes)}`);
+  for (const key of Object.keys(PARAMS) as (keyof AddressSelection)[]) {
     const value = selected[key];
-    if (value !== NOTHING_SELECTED[key]) parts.push(`${PARAMS[key]}=${value}`);
+    if (value !== DEFAULT_SELECTION[key]) parts.push(`${PARAMS[key]}=${value}`);
   }
   return `#/${route}${subpath && `/${subpath}`}?${parts.join('&')}`;
 }
 
-/** A configuration read from an address, and a sentence for everything in it that had to be changed. */
-export interface Address {
+/**
+ * A configuration read from an address. `correctedSettings`: a sentence for everything that had to be changed in it.
+ */
+export interface ParsedAddress {
   readonly config: RunConfig;
-  readonly selected: Selected;
+  readonly selection: AddressSelection;
   readonly changes?: readonly KnobChange[]; // knob changes in the middle of the run; at least one
-  readonly corrections: readonly string[];
+  readonly correctedSettings: readonly string[];
 }
 
 /**
- * Reads an address. Never throws: bad values are clamped or ignored, and listed in `corrections`. Knobs that it doesn't
- * name have the values of the preset that it names, otherwise those of its version (`UNNAMED`).
+ * Reads an address. Never throws: bad values are clamped or ignored, and listed in `correctedSettings`. Knobs that
+ * the address doesn't name have the values of the preset that it names, or else of its version (`DEFAULTS_BY_VERSION`).
  */
-export function readHash(hash: string): Address {
-  if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE, selected: NOTHING_SELECTED, corrections: [] };
-  const corrections: string[] = [];
-  const settings = hashSettings(hash, corrections);
-  const version = settings.get('v') ?? VERSION;
-  const unnamed = Object.hasOwn(UNNAMED, version) ? UNNAMED[version] : undefined;
-  if (!unnamed) corrections.push(`v: ${visible(version)} isn’t 1 or ${VERSION}. Read as ${VERSION}.`);
-  const base = presetOf(settings, corrections) ?? unnamed ?? FRONT_PAGE;
+export function readHash(hash: string): ParsedAddress {
+  if (hasOwnAddress(routeOf(hash)))
+    return { config: FRONT_PAGE_CONFIG, selection: DEFAULT_SELECTION, correctedSettings: [] };
+  const correctedSettings: string[] = [];
+  const settings = hashSettings(hash, correctedSettings);
+  const version = settings.get('v') ?? ADDRESS_VERSION;
+  const versionDefaults = Object.hasOwn(DEFAULTS_BY_VERSION, version) ? DEFAULTS_BY_VERSION[version] : undefined;
+  if (!versionDefaults)
+    correctedSettings.push(`v: ${addressExcerpt(version)} isn’t 1 or ${ADDRESS_VERSION}. Read as ${ADDRESS_VERSION}.`);
+  const base = presetOf(settings, correctedSettings) ?? versionDefaults ?? FRONT_PAGE_CONFIG;
   const set: Record<string, string | number> = {};
   for (const [name, text] of settings) {
-    if (name === 'v' || name === PRESET || name === CHANGES || PARAM_NAMES.includes(name)) continue;
-    const value = readKnob(name, text, corrections, (knob) => `Kept at ${knobText(base[knob])}`);
+    if (name === 'v' || name === PRESET_PARAM || name === CHANGES_PARAM || PARAM_NAMES.includes(name)) continue;
+    const value = readKnob(name, text, correctedSettings, (knob) => `Kept at ${knobText(base[knob])}`);
     if (value !== null) set[name] = value;
   }
-  const changed = settings.get(CHANGES);
-  const changes = changed === undefined ? [] : readChanges(changed, corrections);
+  const changesParam = settings.get(CHANGES_PARAM);
+  const changes = changesParam === undefined ? [] : readChanges(changesParam, correctedSettings);
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
   return {
     config: { ...base, ...set },
-    selected: selectedBy(settings, corrections),
+    selection: readSelection(settings, correctedSettings),
     ...(changes.length > 0 && { changes }),
-    corrections,
+    correctedSettings,
   };
 }
 
 /**
  * The knobs of the preset that an address names; null if it names none, or an unknown one, which is added to
- * `corrections`.
+ * `correctedSettings`.
  */
-function presetOf(settings: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
-  const text = settings.get(PRESET);
+function presetOf(settings: ReadonlyMap<string, string>, correctedSettings: string[]): RunConfig | null {
+  const text = settings.get(PRESET_PARAM);
   if (text === undefined) return null;
-  const found = Object.entries(PRESETS).find(([name]) => name === text);
-  if (found) return { ...DEFAULTS, ...found[1].set };
-  corrections.push(`preset: ${visible(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
+  const presetEntry = Object.entries(PRESETS).find(([name]) => name === text);
+  if (presetEntry) return { ...DEFAULTS, ...presetEntry[1].set };
+  correctedSettings.push(`preset: ${addressExcerpt(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
   return null;
 }
 
 /**
- * The settings in an address, by name. Of several with one name the last counts. `corrections` gets unknown screens and
- * ignored settings.
+ * The settings in an address, by name. If several have one name, the last counts. Adds unknown screens
+ * and ignored settings to `correctedSettings`.
  */
-export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<string, string> {
-  const at = hash.indexOf('?');
-  const [path, query] = at < 0 ? [hash, ''] : [hash.slice(0, at), hash.slice(at + 1)];
-  const named = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
-  if (!isEmptyHash(path) && !named) {
+export function hashSettings(hash: string, correctedSettings: string[]): ReadonlyMap<string, string> {
+  const queryStart = hash.indexOf('?');
+  const [path, query] = queryStart < 0 ? [hash, ''] : [hash.slice(0, queryStart), hash.slice(queryStart + 1)];
+  const isKnownScreen = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
+  if (!isEmptyHash(path) && !isKnownScreen) {
     const names = SCREEN_LIST.map(([route]) => route);
-    corrections.push(
-      `${visible(path)}: no such screen. Showing ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
+    correctedSettings.push(
+      `${addressExcerpt(path)}: no such screen. Showing ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
     );
   }
   const settings = new Map<string, string>();
   // a + is kept, because a number may have one (1e+3) and no value has a space
-  for (const [named, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
-    const name = currentName(named);
-    const before = settings.get(name);
-    if (before !== undefined && before !== text) {
-      corrections.push(
-        `${visible(name)}: is there twice, as ${visible(before)} and ${visible(text)}. The last one counts.`,
+  for (const [rawName, text] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    const name = currentName(rawName);
+    const previous = settings.get(name);
+    if (previous !== undefined && previous !== text) {
+      correctedSettings.push(
+        `${addressExcerpt(name)}: is there twice, as ${addressExcerpt(previous)} and ${addressExcerpt(text)}. The last one counts.`,
       );
     }
     settings.set(name, text);
@@ -188,32 +192,36 @@ export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<s
   return settings;
 }
 
-/** The selection in an address. Impossible values are ignored and added to `corrections`. */
-function selectedBy(settings: ReadonlyMap<string, string>, corrections: string[]): Selected {
-  const wholeNumber = (name: string): number | null => {
+/** The selection in an address. Impossible values are ignored and added to `correctedSettings`. */
+function readSelection(settings: ReadonlyMap<string, string>, correctedSettings: string[]): AddressSelection {
+  const readWholeNumber = (name: string): number | null => {
     const text = settings.get(name);
     if (text === undefined) return null;
     if (/^\d+$/.test(text) && Number(text) <= MAX_NUMBER) return Number(text);
-    corrections.push(`${name}: ${visible(text)} isn’t a whole number from 0 to ${MAX_NUMBER}. Ignored.`);
+    correctedSettings.push(`${name}: ${addressExcerpt(text)} isn’t a whole number from 0 to ${MAX_NUMBER}. Ignored.`);
     return null;
   };
-  const named = settings.get(PARAMS.channel);
-  const channel = CHANNEL_NAMES.find((each) => each === named);
-  if (named !== undefined && !channel) {
-    corrections.push(`channel: ${visible(named)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`);
+  const channelText = settings.get(PARAMS.channel);
+  const channel = CHANNEL_NAMES.find((each) => each === channelText);
+  if (channelText !== undefined && !channel) {
+    correctedSettings.push(
+      `channel: ${addressExcerpt(channelText)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`,
+    );
   }
   const hidden = settings.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = hidden.filter((part) => !HIDEABLE.includes(part));
   if (unknown.length > 0) {
-    corrections.push(`hide: ${visible(unknown.join(', '))} can’t be hidden. Use ${HIDEABLE.join(', ')}. Ignored.`);
+    correctedSettings.push(
+      `hide: ${addressExcerpt(unknown.join(', '))} can’t be hidden. Use ${HIDEABLE.join(', ')}. Ignored.`,
+    );
   }
   return {
-    shownUpdate: wholeNumber(PARAMS.shownUpdate),
-    recorded: wholeNumber(PARAMS.recorded),
-    row: wholeNumber(PARAMS.row) ?? NOTHING_SELECTED.row,
-    turn: wholeNumber(PARAMS.turn),
-    token: wholeNumber(PARAMS.token),
-    channel: channel ?? NOTHING_SELECTED.channel,
+    shownUpdate: readWholeNumber(PARAMS.shownUpdate),
+    recorded: readWholeNumber(PARAMS.recorded),
+    row: readWholeNumber(PARAMS.row) ?? DEFAULT_SELECTION.row,
+    turn: readWholeNumber(PARAMS.turn),
+    token: readWholeNumber(PARAMS.token),
+    channel: channel ?? DEFAULT_SELECTION.channel,
     hide: HIDEABLE.filter((part) => hidden.includes(part)).join(),
   };
 }

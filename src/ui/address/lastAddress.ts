@@ -1,10 +1,10 @@
-import { panelOf } from '../embed/panels.ts';
+import { embeddedPanel } from '../embed/panels.ts';
 import { storedWord, storeWord } from '../parts/storedWord.ts';
 import { isEmptyHash, routeOf } from './hash.ts';
 
 const KEY = 'rollout-playground-left';
 /** Whether this is a panel in another page. A panel neither opens nor stores the last address. */
-const isPanel = () => 'location' in globalThis && panelOf(location.search) !== null;
+const isPanel = () => 'location' in globalThis && embeddedPanel(location.search) !== null;
 
 /** The address where a returning visitor left off. Null on a first visit, and if `hash` isn't empty. */
 export function lastAddress(hash: string): string | null {
@@ -12,6 +12,6 @@ export function lastAddress(hash: string): string | null {
 }
 
 /** Stores an address for the next visit. Not the start screen: visitors who saw only that screen get it again. */
-export function noteAddress(hash: string): void {
+export function storeLastAddress(hash: string): void {
   if (routeOf(hash) !== 'stage' && !isPanel()) storeWord(KEY, hash);
 }

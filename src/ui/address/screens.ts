@@ -68,10 +68,10 @@ export type Route = keyof typeof SCREENS;
 /** The name of a screen that the navigation lists. */
 export type ListedRoute = Exclude<Route, 'stage'>;
 
-const ALL = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
+const ALL_SCREENS = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
 
 /** The listed screens with their names, in order. */
-export const SCREEN_LIST = ALL.filter(([, { listed }]) => listed !== false) as readonly (readonly [
+export const SCREEN_LIST = ALL_SCREENS.filter(([, { listed }]) => listed !== false) as readonly (readonly [
   ListedRoute,
   Screen,
 ])[];
@@ -103,7 +103,7 @@ export function fullLabel(route: Route): string {
 
 /** The screen that an address's path names; undefined if there is none. */
 export function screenNamed(name: string): Route | undefined {
-  return ALL.find(([route]) => route === name)?.[0];
+  return ALL_SCREENS.find(([route]) => route === name)?.[0];
 }
 
 /** Whether a screen shows one update of the run, chosen with the slider. */

@@ -23,7 +23,7 @@ interface Props {
 export function AdapterExport({ run, checkpoint, close }: Props) {
   const [busy, setBusy] = useState(false);
   const tensors = [...checkpoint.networks.policy.weights.values()];
-  const adapter = tensors.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const adapterBytes = tensors.reduce((sum, { byteLength }) => sum + byteLength, 0);
   return (
     <Dialog title={`Export run ${run.id || ''}`} className="help import" onClose={close}>
       <section className="stack" aria-label="Adapter">
@@ -41,8 +41,8 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
             void exportRun(run).finally(() => setBusy(false));
           }}
         >
-          Adapter with everything to continue, {bytes(adapter + checkpointBytes(checkpoint))} (the adapter alone:{' '}
-          {bytes(adapter)})
+          Adapter with everything to continue, {bytes(adapterBytes + checkpointBytes(checkpoint))} (the adapter alone:{' '}
+          {bytes(adapterBytes)})
         </button>
       </section>
       <section className="stack" aria-label="Merged model">

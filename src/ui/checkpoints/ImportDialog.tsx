@@ -6,7 +6,7 @@ import { count, bytes, counted } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../run/liveStore.ts';
 import '../styles/checkpoints.css';
-import { closeImport, continueImported, type Imported, useImport } from './importFolder.ts';
+import { closeImport, continueImported, type ImportStatus, useImport } from './importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { TermList } from '../parts/TermList.tsx';
@@ -16,7 +16,7 @@ import { TermList } from '../parts/TermList.tsx';
  * says why.
  */
 export function ImportDialog() {
-  const imported = useImport((s) => s.imported);
+  const imported = useImport((s) => s.status);
   if (!imported) return null;
   return (
     <Dialog title="Import a checkpoint" className="help import" onClose={closeImport}>
@@ -36,7 +36,7 @@ export function ImportDialog() {
   );
 }
 
-function RefusedImport({ name, reasons }: Extract<Imported, { kind: 'refused' }>) {
+function RefusedImport({ name, reasons }: Extract<ImportStatus, { kind: 'refused' }>) {
   return (
     <>
       <p role="alert">
@@ -56,11 +56,11 @@ function RefusedImport({ name, reasons }: Extract<Imported, { kind: 'refused' }>
   );
 }
 
-function ImportedRun(imported: Extract<Imported, { kind: 'run' }>) {
+function ImportedRun(imported: Extract<ImportStatus, { kind: 'run' }>) {
   const { run, parameters, foreign, name } = imported;
   const busy = useLive((s) => s.session === 'ready' && s.update > 0);
   const { config, progress } = run.checkpoint;
-  const facts: readonly (readonly [string, string])[] = [
+  const details: readonly (readonly [string, string])[] = [
     ['Run', foreign ? `an external model, ${foreign.kind}` : run.name],
     ['File', name],
     ['Environment', config.env],
@@ -77,7 +77,7 @@ function ImportedRun(imported: Extract<Imported, { kind: 'run' }>) {
   const EnvironmentNote = serverNamed(run.environment) === null ? ProgramInRun : ServerInRun;
   return (
     <>
-      <TermList terms={facts} />
+      <TermList terms={details} />
       {!foreign && run.environment && <EnvironmentNote file={run.environment} />}
       <p className="faint">
         {foreign
@@ -88,7 +88,7 @@ function ImportedRun(imported: Extract<Imported, { kind: 'run' }>) {
       <div className="row">
         <button type="button" className="primary" onClick={() => continueImported(imported)}>
           <Icon name="restart" />{' '}
-          {foreign ? 'Train from it' : `${continueWords(run.environment)} from update ${progress.update}`}
+          {foreign ? 'Train from it' : `${continueLabel(run.environment)} from update ${progress.update}`}
         </button>
         <button type="button" className="quiet" onClick={closeImport}>
           Cancel
@@ -101,7 +101,7 @@ function ImportedRun(imported: Extract<Imported, { kind: 'run' }>) {
 const MAX_LINE_CHARACTERS = 10_000;
 
 /** The button's text. Names the program that it starts or the server that it connects to. */
-function continueWords(file: EnvironmentFile | null): string {
+function continueLabel(file: EnvironmentFile | null): string {
   const server = serverNamed(file);
   if (server !== null) return `Connect to ${server} and continue`;
   return file ? `Run ${visible(file.name)}` : 'Continue';

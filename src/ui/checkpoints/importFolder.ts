@@ -2,13 +2,13 @@ import { create } from 'zustand';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { type PackedRun, unpackedRun } from '../../runs/packed.ts';
 import type { ForeignModel } from '../../wire/folderMessages.ts';
-import { edit, useConfig } from '../knobs/configStore.ts';
+import { editKnobs, useConfig } from '../knobs/configStore.ts';
 import { useFacts } from '../knobs/factsStore.ts';
 import { NO_LISTENER, RunClient } from '../run/runClient.ts';
 import { nextEnvironment, startFrom } from '../run/engine.ts';
 
 /** The state of an import: reading, the reasons why it was refused, or the run that was read. */
-export type Imported =
+export type ImportStatus =
   | { readonly kind: 'reading'; readonly name: string }
   | { readonly kind: 'refused'; readonly name: string; readonly reasons: readonly string[] }
   | {
@@ -20,11 +20,11 @@ export type Imported =
     };
 
 interface ImportState {
-  readonly imported: Imported | null;
+  readonly status: ImportStatus | null;
 }
 
 /** The checkpoint being imported, which waits for the reader's decision. */
-export const useImport = create<ImportState>()(() => ({ imported: null }));
+export const useImport = create<ImportState>()(() => ({ status: null }));
 
 /** Largest import. Larger files are not read into memory. */
 const MAX_BYTES = 2 ** 30;
@@ -35,7 +35,7 @@ let reader: RunClient | null = null;
 export function closeImport(): void {
   reader?.terminate('Reading was cancelled.');
   reader = null;
-  useImport.setState({ imported: null });
+  useImport.setState({ status: null });
 }
 
 /**
@@ -46,8 +46,8 @@ export async function importFiles(name: string, files: readonly File[]): Promise
   closeImport();
   const client = new RunClient(NO_LISTENER);
   reader = client;
-  const show = (imported: Imported) => {
-    if (reader === client) useImport.setState({ imported }); // ignore an import that was closed
+  const show = (status: ImportStatus) => {
+    if (reader === client) useImport.setState({ status }); // ignore an import that was closed
   };
   show({ kind: 'reading', name });
   await read(name, files, client, show);
@@ -58,7 +58,7 @@ async function read(
   name: string,
   files: readonly File[],
   client: RunClient,
-  show: (imported: Imported) => void,
+  show: (imported: ImportStatus) => void,
 ): Promise<void> {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_BYTES) {
@@ -89,11 +89,11 @@ async function contentOf(files: readonly File[]): Promise<Uint8Array | ReadonlyM
 }
 
 /** Continues the imported run in the lab, paused. The current run can be brought back as after a reset. */
-export function continueImported({ run, foreign }: Extract<Imported, { kind: 'run' }>): void {
-  const localRun = { ...run, id: 0 };
-  Reflect.deleteProperty(localRun, 'fork'); // a run's number is valid only in the browser where the run was made
-  if (foreign) edit(run.checkpoint.config);
-  startFrom(unpackedRun(localRun));
+export function continueImported({ run, foreign }: Extract<ImportStatus, { kind: 'run' }>): void {
+  const importedRun = { ...run, id: 0 };
+  Reflect.deleteProperty(importedRun, 'fork'); // a run's number is valid only in the browser where the run was made
+  if (foreign) editKnobs(run.checkpoint.config);
+  startFrom(unpackedRun(importedRun));
   closeImport();
   location.assign('#/lab');
 }

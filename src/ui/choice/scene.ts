@@ -1,7 +1,7 @@
 import type { EnvView } from '../../domain/envView.ts';
 
 /** A stretch of a text, as shares of its length. */
-type Stretch = readonly [from: number, to: number];
+type TextSpan = readonly [from: number, to: number];
 
 /** The data of a small drawing of a task: an environment's view without its texts. */
 export type Scene =
@@ -23,7 +23,7 @@ export type Scene =
   | { readonly kind: 'arms'; readonly arms: readonly string[]; readonly risky: number }
   | {
       readonly kind: 'passages';
-      readonly passages: readonly { readonly marks: readonly Stretch[]; readonly answer: Stretch | null }[];
+      readonly passages: readonly { readonly marks: readonly TextSpan[]; readonly answer: TextSpan | null }[];
     };
 
 const CELLS = { floor: '.', wall: '#', hole: 'o', goal: '*' } as const;
@@ -66,7 +66,7 @@ export function sceneOf(view: EnvView): Scene {
       return {
         kind: 'passages',
         passages: passages.map(({ text, marks, answer }) => {
-          const share = ([from, to]: Stretch): Stretch => [rounded(from / text.length), rounded(to / text.length)];
+          const share = ([from, to]: TextSpan): TextSpan => [rounded(from / text.length), rounded(to / text.length)];
           return { marks: marks.map(share), answer: answer && share(answer) };
         }),
       };

@@ -2,7 +2,7 @@ import type { OfferedEnv } from '../../config/environments.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * The seed of the task that is drawn for each environment: that of the recordings, or one that shows more of the
+ * The seed of the task that is pictured for each environment: the recordings' seed, or one whose task shows more of the
  * environment.
  */
 export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
@@ -19,7 +19,7 @@ export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
   'your-facts': 7,
 };
 
-/** A task of each environment as the scripted expert solves it. A test replays them. */
+/** A task of each environment as the scripted expert solves it. A test plays these tasks again. */
 export const SCENES: Readonly<Record<OfferedEnv, Scene>> = {
   'number-hunt': { kind: 'line', range: 16, target: 4, guesses: [7, 3, 5, 4] },
   'multi-hop': {

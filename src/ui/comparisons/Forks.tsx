@@ -6,21 +6,28 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/runs.css';
 import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
-import { decimal } from '../../base/decimal.ts';
+import { parseDecimal } from '../../base/decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { problemText } from '../../base/problem.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
-import type { Trained } from '../run/armWorker.ts';
+import type { TrainedArm as TrainedRuns } from '../run/armWorker.ts';
 import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
-import { RECIPES, flipped, configToFork, forkRun, UPDATES, UNMASKED } from './recipes.ts';
+import {
+  READY_COMPARISONS,
+  suggestedValue,
+  configToFork,
+  forkRun,
+  COMPARISON_UPDATES,
+  MASKS_OFF,
+} from './readyComparisons.ts';
 import {
   cancelComparison,
-  MORE_SEEDS,
-  moreSeeds,
+  SEEDS_PER_PRESS,
+  trainMoreSeeds,
   progressWords,
   undoComparison,
   useComparison,
@@ -28,7 +35,7 @@ import {
 import { pairsOf } from './comparisonVerdict.ts';
 import { pause as pauseRecording } from '../replay/player.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { begin, stepToDamage } from '../learn/chapterActions.ts';
+import { startPreset, stepToPushedObservation } from '../learn/chapterActions.ts';
 
 /**
  * The screen for comparisons: a fork of the lab's run or one of three ready-made ones, with the runs that they trained
@@ -41,7 +48,7 @@ export function Forks() {
       <main className="runs screen pane" data-pane="watch">
         <section className="run-list panel" aria-label="Forks">
           <ComparisonPanel />
-          <Trained />
+          <TrainedRuns />
         </section>
         <RunCurves />
       </main>
@@ -51,7 +58,7 @@ export function Forks() {
 }
 
 /** The runs that comparisons trained. */
-function Trained() {
+function TrainedRuns() {
   const runs = useRuns((s) => s.runs);
   const arms = runs.filter(({ arm }) => arm !== undefined);
   if (arms.length === 0) return null;
@@ -67,7 +74,7 @@ function Trained() {
   );
 }
 
-const KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
+const FORKABLE_KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
 );
 
@@ -80,9 +87,9 @@ function ComparisonPanel() {
       <div className="panel-head">
         <h2 id="comparisons-title">Train and compare</h2>
       </div>
-      <Fork busy={busy} />
+      <ForkForm busy={busy} />
       <div className="row" role="group" aria-label="Comparisons at one press">
-        {RECIPES.map(({ id, label, note, start }) => (
+        {READY_COMPARISONS.map(({ id, label, note, start }) => (
           <button key={id} type="button" title={note} disabled={busy} onClick={start}>
             {label}
           </button>
@@ -93,7 +100,7 @@ function ComparisonPanel() {
           {comparison.comparison && <b>{comparison.comparison.title}</b>}
           {busy && <p>{progressWords(comparison)}</p>}
           {comparison.verdict && <p className="large comparison-verdict">{comparison.verdict}</p>}
-          <Start results={comparison.results} />
+          <StartCheck results={comparison.results} />
           {comparison.problem && <p className="comparison-problem">{comparison.problem}</p>}
           <div className="row">
             {busy && (
@@ -102,8 +109,8 @@ function ComparisonPanel() {
               </button>
             )}
             {comparison.state === 'done' && comparison.results.length > 1 && (
-              <button type="button" className="primary" onClick={() => void moreSeeds()}>
-                Train {MORE_SEEDS} more seeds
+              <button type="button" className="primary" onClick={() => void trainMoreSeeds()}>
+                Train {SEEDS_PER_PRESS} more seeds
               </button>
             )}
             {comparison.state === 'done' &&
@@ -120,7 +127,7 @@ function ComparisonPanel() {
               )}
             {comparison.state === 'done' && (
               <button type="button" onClick={undoComparison}>
-                Undo: delete {comparison.runs.length === 1 ? 'this run' : 'these runs'}
+                Undo: delete {comparison.runIds.length === 1 ? 'this run' : 'these runs'}
               </button>
             )}
           </div>
@@ -131,39 +138,40 @@ function ComparisonPanel() {
 }
 
 /** Says whether the arms of a comparison started from the same weights and random draws. */
-function Start({ results }: { readonly results: readonly Trained[] }) {
+function StartCheck({ results }: { readonly results: readonly TrainedRuns[] }) {
   const pairs = pairsOf(results);
   const [[a, b] = []] = pairs;
   if (!a || !b) return null;
-  const alike = pairs.filter(([x, y]) => x.checksum === y.checksum && x.began === y.began).length;
+  const equalStarts = pairs.filter(([x, y]) => x.checksum === y.checksum && x.startUpdate === y.startUpdate).length;
   if (pairs.length > 1) {
     return (
       <p className="faint" data-testid="comparison-start">
-        {alike} of {pairs.length} pairs started from the same weights and draws.
+        {equalStarts} of {pairs.length} pairs started from the same weights and draws.
       </p>
     );
   }
   return (
     <p className="faint" data-testid="comparison-start">
-      {alike === 1
-        ? `Both started at update ${a.began} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
+      {equalStarts === 1
+        ? `Both started at update ${a.startUpdate} with weights ${a.checksum} and the draws of seed ${a.run.config.seed}.`
         : `Their weights differed at the start: ${a.checksum} and ${b.checksum}.`}
     </p>
   );
 }
 
 /** The form that forks the current run: a knob, and its value in the copy. */
-function Fork({ busy }: { readonly busy: boolean }) {
+function ForkForm({ busy }: { readonly busy: boolean }) {
   useConfig((s) => s.applied); // draws the form again when the configuration to fork changes
   const started = useLive((s) => s.session === 'ready' && s.update > 0);
   const [name, setName] = useState<FieldName>(() => lastForkableChange()?.knob ?? 'lossMask');
-  const [typed, setTyped] = useState<string | null>(null); // null: the suggested value
+  const [typedValue, setTyped] = useState<string | null>(null); // null: the suggested value
   const field: Field = FIELDS[name];
   const config = configToFork();
   const lastChange = lastForkableChange();
   // for the knob that was changed last, suggests its former value
-  const value = typed ?? knobText(lastChange?.knob === name ? lastChange.was : flipped(name, config));
-  const wanted = 'choices' in field ? value : (decimal(value.trim()) ?? NaN);
+  const value =
+    typedValue ?? knobText(lastChange?.knob === name ? lastChange.valueBefore : suggestedValue(name, config));
+  const wanted = 'choices' in field ? value : (parseDecimal(value.trim()) ?? NaN);
   const problem = forkProblem(name, wanted, config);
   return (
     <form
@@ -185,7 +193,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
             setTyped(null);
           }}
         >
-          {KNOBS.map((knob) => (
+          {FORKABLE_KNOBS.map((knob) => (
             <option key={knob.name} value={knob.name}>
               {knob.label}
             </option>
@@ -196,7 +204,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
         {knobText(config[name])} → <ValueInB field={field} value={value} onChange={setTyped} />
       </span>
       <button type="submit" className="primary" disabled={busy || !started || problem !== ''}>
-        <Icon name="compare" /> Fork, {UPDATES} updates
+        <Icon name="compare" /> Fork, {COMPARISON_UPDATES} updates
       </button>
       <p className="faint">
         {!started
@@ -211,7 +219,7 @@ function Fork({ busy }: { readonly busy: boolean }) {
 /** The last change of a knob; null if a fork can't change that knob. */
 function lastForkableChange() {
   const change = lastChangedKnob();
-  return change && KNOBS.some(({ name }) => name === change.knob) ? change : null;
+  return change && FORKABLE_KNOBS.some(({ name }) => name === change.knob) ? change : null;
 }
 
 /** Why a knob can't have this value in the copy; '' if it can. */
@@ -251,7 +259,7 @@ function ValueInB({ field, value, onChange }: ValueProps) {
   );
 }
 
-let stop: (() => void) | undefined; // ends the listening that the last call of `showDamage` began
+let stopDamageDemo: (() => void) | undefined; // ends the listening that the last call of `showDamage` began
 
 /**
  * Shows the damage of training on text that the agent didn't write. Starts the noisy hunt with both masks off, runs one
@@ -260,14 +268,14 @@ let stop: (() => void) | undefined; // ends the listening that the last call of 
 function showDamage({ inLab = false } = {}): void {
   pauseRecording();
   if (inLab) location.assign('#/lab');
-  begin('noisy-hunt', UNMASKED, false);
+  startPreset('noisy-hunt', MASKS_OFF, false);
   useSelection.setState({ channel: 'gradient', tab: 'watch' });
-  stop?.();
+  stopDamageDemo?.();
   const unsubscribe = useLive.subscribe(({ session, update }) => {
     const { lossMask } = live.config ?? {};
     if (session !== 'ready' || update !== 0 || lossMask !== 'off') return;
     unsubscribe();
-    stop = stepToDamage();
+    stopDamageDemo = stepToPushedObservation();
   });
-  stop = unsubscribe;
+  stopDamageDemo = unsubscribe;
 }

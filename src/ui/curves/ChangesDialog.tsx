@@ -1,13 +1,13 @@
 import { Dialog } from '../parts/Dialog.tsx';
 import { live } from '../run/liveStore.ts';
 import { ChangeList } from './ChangeList.tsx';
-import { pointAt } from './view.ts';
+import { moveCrosshair } from './view.ts';
 
 /** Lists all knob changes of the run. A press moves the crosshair of the curves to a change. */
 export function ChangesDialog({ close }: { readonly close: () => void }) {
   const show = (update: number) => {
     close();
-    pointAt(update);
+    moveCrosshair(update);
   };
   return (
     <Dialog title="Knobs changed on the way" className="help" onClose={close}>

@@ -3,20 +3,20 @@ import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { baselineSentence } from './baselineLines.ts';
-import { useTurn } from './chartClock.ts';
+import { useChartVersion } from './chartClock.ts';
 import { chartSentence } from './chartText.ts';
-import { type Frame, useFrame } from './frame.ts';
+import { type ChartFrame, useFrame } from './frame.ts';
 import { LineChart } from './LineChart.tsx';
-import { edgesOf } from './plot.ts';
-import { useMarkedUpdate, useRecorded } from './markedUpdate.ts';
-import { readAt } from './traces.ts';
+import { edgeAttributes } from './plot.ts';
+import { useMarkedUpdate, useRecording } from './markedUpdate.ts';
+import { pointNear } from './traces.ts';
 import { useSize } from '../parts/useSize.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { LINES } from './curves.ts';
+import { CHART_LINES } from './curves.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
-import { useView } from './view.ts';
+import { useChartView } from './view.ts';
 import { Crosshair } from './Crosshair.tsx';
 
 interface Props {
@@ -24,19 +24,21 @@ interface Props {
   readonly enlarge?: (metric: MetricName) => void; // absent: no button to enlarge the chart
 }
 
-/** One curve with its name and newest value. Drawn when `chartClock.ts` gives it a turn. */
+/** One curve with its name and newest value. Redrawn when `chartClock.ts` gives it a turn. */
 export function ChartCard({ metric, enlarge }: Props) {
   // the texts depend on the environment only: dragging a knob must not redraw all charts
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   const { label, unit, doc } = metricWords(metric, { env });
-  const names = LINES[metric] ?? [metric];
-  const others = names.slice(1).map((name) => `${metricWords(name, { env }).label}: ${metricWords(name, { env }).doc}`);
-  const box = useRef<HTMLDivElement>(null);
+  const names = CHART_LINES[metric] ?? [metric];
+  const secondLineDocs = names
+    .slice(1)
+    .map((name) => `${metricWords(name, { env }).label}: ${metricWords(name, { env }).doc}`);
+  const plotBox = useRef<HTMLDivElement>(null);
   const started = useLive((s) => s.session !== 'none');
-  const recorded = useRecorded() !== null;
-  const version = useTurn(metric, started || recorded);
-  const size = useSize(box);
-  const missing = useMissing(metric);
+  const recorded = useRecording() !== null;
+  const version = useChartVersion(metric, started || recorded);
+  const size = useSize(plotBox);
+  const missingReason = useMissingReason(metric);
   const series = live.series.get(metric);
   const frame = useFrame(metric, version, size.width, size.height);
   const sentences = [
@@ -46,12 +48,12 @@ export function ChartCard({ metric, enlarge }: Props) {
   return (
     <figure
       className="card chart"
-      title={[doc, ...others, unit && `Unit: ${unit}.`, `In logs: ${metric}`].filter(Boolean).join(' ')}
+      title={[doc, ...secondLineDocs, unit && `Unit: ${unit}.`, `In logs: ${metric}`].filter(Boolean).join(' ')}
       data-metric={metric}
     >
       <figcaption>
         <span className="cut soft">{label}</span>
-        <Reading metric={metric} frame={frame} />
+        <ChartValue metric={metric} frame={frame} />
         {enlarge && (
           <button
             type="button"
@@ -68,12 +70,12 @@ export function ChartCard({ metric, enlarge }: Props) {
       </figcaption>
       <div
         className="plot"
-        ref={box}
+        ref={plotBox}
         role="img"
         aria-label={sentences.join(' ').trim()}
-        {...(frame && edgesOf(frame.plot))}
+        {...(frame && edgeAttributes(frame.plot))}
       >
-        {frame ? <LiveChart frame={frame} /> : <div className="plot-empty">{series ? '' : missing}</div>}
+        {frame ? <LiveChart frame={frame} /> : <div className="plot-empty">{series ? '' : missingReason}</div>}
         {frame?.note && (
           <span className="cut chart-note" title={frame.note}>
             {frame.note}
@@ -85,9 +87,9 @@ export function ChartCard({ metric, enlarge }: Props) {
 }
 
 /** Says why a metric has no curve. */
-function useMissing(metric: MetricName): string {
+function useMissingReason(metric: MetricName): string {
   const updated = useLive((s) => s.update > 0);
-  const recorded = useRecorded();
+  const recorded = useRecording();
   if (recorded) return metric in ENGINE_METRICS ? 'not recorded: it depends on the machine' : 'not in the recording';
   return updated ? 'not measured in this run' : 'after the first update';
 }
@@ -96,24 +98,24 @@ function useMissing(metric: MetricName): string {
 const secondText = (metric: MetricName, value: number) =>
   `${metric === 'eval/success' ? 'evaluated' : 'chance'} ${shownText(metric, value)}`;
 
-interface ReadingProps {
+interface ChartValueProps {
   readonly metric: MetricName;
-  readonly frame: Frame | null;
+  readonly frame: ChartFrame | null;
 }
 
 /**
  * The values under the crosshair, measured and smoothed. Without a crosshair: those of the update shown on a recording,
  * otherwise the newest.
  */
-function Reading({ metric, frame }: ReadingProps) {
+function ChartValue({ metric, frame }: ChartValueProps) {
   useLive((s) => s.metricsVersion);
   const marked = useMarkedUpdate();
-  const recorded = useRecorded();
-  const at = useView((s) => s.at) ?? (recorded && marked);
-  const smoothing = useView((s) => s.smoothing);
-  const [, second = metric] = LINES[metric] ?? [];
-  if (at !== null && frame) {
-    const [main, secondPoint] = frame.traces.map((trace) => readAt(trace, at));
+  const recorded = useRecording();
+  const update = useChartView((s) => s.crosshairUpdate) ?? (recorded && marked);
+  const smoothing = useChartView((s) => s.smoothing);
+  const [, second = metric] = CHART_LINES[metric] ?? [];
+  if (update !== null && frame) {
+    const [main, secondPoint] = frame.traces.map((trace) => pointNear(trace, update));
     const smooth = main && shownText(metric, main.smooth);
     return (
       <span className="end" data-testid="read">
@@ -123,20 +125,22 @@ function Reading({ metric, frame }: ReadingProps) {
       </span>
     );
   }
-  const drawn = smoothing === SMOOTHING || metric.startsWith('eval/') ? undefined : frame?.traces[0];
-  const value = drawn ? readAt(drawn, Infinity)?.smooth : shownValue(metric, live.series.get(metric));
-  const secondPoint = second === metric ? undefined : shownValue(second, live.series.get(second));
+  const smoothedTrace = smoothing === SMOOTHING || metric.startsWith('eval/') ? undefined : frame?.traces[0];
+  const value = smoothedTrace
+    ? pointNear(smoothedTrace, Infinity)?.smooth
+    : shownValue(metric, live.series.get(metric));
+  const secondValue = second === metric ? undefined : shownValue(second, live.series.get(second));
   if (value === undefined) return null;
   return (
     <span className="end strong">
       {shownText(metric, value)}
-      {secondPoint !== undefined && <span className="held"> {secondText(second, secondPoint)}</span>}
+      {secondValue !== undefined && <span className="held"> {secondText(second, secondValue)}</span>}
     </span>
   );
 }
 
 /** A curve with its crosshair. */
-export function LiveChart({ frame }: { readonly frame: Frame }) {
+export function LiveChart({ frame }: { readonly frame: ChartFrame }) {
   const marked = useMarkedUpdate();
   return (
     <>

@@ -1,8 +1,8 @@
 import { textWidth } from '../parts/textWidth.ts';
-import type { Trace } from '../../runs/buckets.ts';
-import { across, down, type Plot, upright } from './plot.ts';
-import { readAt } from './traces.ts';
-import { useView } from './view.ts';
+import type { SmoothedCurve } from '../../runs/buckets.ts';
+import { xPixel, yPixel, type Plot, verticalLine } from './plot.ts';
+import { pointNear } from './traces.ts';
+import { useChartView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
 const FONT_PX = 10.5; // px, --type-1
@@ -11,7 +11,7 @@ const LIVE_COLOURS = ['var(--curve)', 'var(--curve-2)'];
 
 interface Props {
   readonly plot: Plot;
-  readonly traces: readonly Trace[]; // the curves that it reads
+  readonly traces: readonly SmoothedCurve[]; // the curves that it reads
   readonly colours?: readonly string[]; // of the dots; absent: the colours of the live run
   readonly marked?: number | null; // update whose batch is shown
 }
@@ -22,32 +22,32 @@ interface Props {
  * redraw the curves.
  */
 export function Crosshair({ plot, traces, colours = LIVE_COLOURS, marked = null }: Props) {
-  const at = useView((s) => s.at);
-  const chosen = useView((s) => s.chosen);
+  const at = useChartView((s) => s.crosshairUpdate);
+  const chosen = useChartView((s) => s.draggedRange);
   const isInView = (update: number | null): update is number =>
     update !== null && update >= plot.x.from && update <= plot.x.to;
   if (at === null && chosen === null && marked === null) return null;
   const dots = (update: number, value: 'value' | 'smooth') =>
     traces.map((trace, line) => {
-      const read = readAt(trace, update);
-      if (!read) return null;
-      const place = { cx: across(plot, read.update), cy: down(plot, read[value]) };
+      const point = pointNear(trace, update);
+      if (!point) return null;
+      const place = { cx: xPixel(plot, point.update), cy: yPixel(plot, point[value]) };
       return <circle key={line} {...place} r={3.5} style={{ fill: colours[line] }} />;
     });
   return (
     <svg className="chart-over" width={plot.width} height={plot.height} aria-hidden="true">
-      {chosen && <ChosenRange plot={plot} chosen={chosen} />}
+      {chosen && <DraggedRange plot={plot} chosen={chosen} />}
       {isInView(marked) && (
         <g data-marked={marked}>
-          <path className="marked" d={upright(plot, marked)} />
+          <path className="marked" d={verticalLine(plot, marked)} />
           {dots(marked, 'value')}
         </g>
       )}
       {isInView(at) && (
         <g data-at={at}>
-          <path className="crosshair" d={upright(plot, at)} />
+          <path className="crosshair" d={verticalLine(plot, at)} />
           {dots(at, 'smooth')}
-          <Tag plot={plot} at={at} />
+          <UpdateTag plot={plot} at={at} />
         </g>
       )}
     </svg>
@@ -55,10 +55,10 @@ export function Crosshair({ plot, traces, colours = LIVE_COLOURS, marked = null 
 }
 
 /** The number of the crosshair's update, on the axis. */
-function Tag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
+function UpdateTag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
   const text = `${at}`;
   const width = Math.ceil(textWidth(text, FONT_PX)) + 6;
-  const from = Math.min(Math.max(0, across(plot, at) - width / 2), plot.width - width);
+  const from = Math.min(Math.max(0, xPixel(plot, at) - width / 2), plot.width - width);
   const bottom = plot.height - plot.bottom;
   return (
     <>
@@ -70,15 +70,15 @@ function Tag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
   );
 }
 
-function ChosenRange({ plot, chosen }: { readonly plot: Plot; readonly chosen: XRange }) {
-  const within = (update: number) => Math.min(Math.max(plot.left, across(plot, update)), plot.width - plot.right);
-  const left = within(chosen.from);
+function DraggedRange({ plot, chosen }: { readonly plot: Plot; readonly chosen: XRange }) {
+  const clampedX = (update: number) => Math.min(Math.max(plot.left, xPixel(plot, update)), plot.width - plot.right);
+  const left = clampedX(chosen.from);
   return (
     <rect
       className="chosen"
       x={left}
       y={plot.top}
-      width={Math.max(1, within(chosen.to) - left)}
+      width={Math.max(1, clampedX(chosen.to) - left)}
       height={plot.height - plot.bottom - plot.top}
     />
   );

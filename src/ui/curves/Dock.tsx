@@ -9,20 +9,20 @@ import { fold, useFolds } from '../shell/folds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { ChartCard } from './ChartCard.tsx';
 import { ChartSurface } from './ChartSurface.tsx';
-import { wordsAt } from './chartText.ts';
-import { useRecorded, useMarkedUpdate } from './markedUpdate.ts';
+import { valuesInWords } from './chartText.ts';
+import { useRecording, useMarkedUpdate } from './markedUpdate.ts';
 import { LastChange, ViewControls } from './ViewControls.tsx';
 import { EVALUATION_WORDS, evaluationSetOf, metricWords } from '../../domain/evaluationSet.ts';
 import { baselinesOf } from './baselineLines.ts';
-import { readAt, traceOf } from './traces.ts';
+import { pointNear, traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { percent, short } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from './frame.ts';
 import { type Chart, LineChart } from './LineChart.tsx';
-import { edgesOf, type Plot, upright } from './plot.ts';
+import { edgeAttributes, type Plot, verticalLine } from './plot.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
-import { lastUpdate, useTurn } from './chartClock.ts';
+import { updateAxisEnd, useChartVersion } from './chartClock.ts';
 import '../styles/curve-strip.css';
 
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
@@ -56,7 +56,7 @@ export function Dock() {
 }
 
 function OpenDock({ set }: { readonly set: CurveSet }) {
-  const recorded = useRecorded();
+  const recorded = useRecording();
   useLive((s) => s.flagsVersion);
   const changed = live.flags.length > 0;
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
@@ -103,7 +103,7 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
           ))}
         </select>
       </div>
-      <ChartSurface className="charts" label="all charts" words={(update) => wordsAt(metricsOf(set), update)}>
+      <ChartSurface className="charts" label="all charts" valueText={(update) => valuesInWords(metricsOf(set), update)}>
         <ImitationCurve />
         {set === 'evaluation' && <BaselineTable />}
         {metricsOf(set).map((metric) => (
@@ -121,10 +121,10 @@ function BaselineTable() {
   const config = useConfig((s) => s.applied ?? s.wanted);
   const { success } = EVALUATION_WORDS[evaluationSetOf(config)];
   const baselines = baselinesOf('eval/success');
-  const recorded = useRecorded();
+  const recorded = useRecording();
   const marked = useMarkedUpdate();
   const evaluation = live.series.get('eval/success');
-  const at = recorded && evaluation ? readAt(traceOf('eval/success', null), marked ?? Infinity) : undefined;
+  const point = recorded && evaluation ? pointNear(traceOf('eval/success', null), marked ?? Infinity) : undefined;
   return (
     <figure className="card chart baselines" data-testid="baselines">
       <figcaption>
@@ -142,8 +142,8 @@ function BaselineTable() {
               </tr>
             ))}
             <tr>
-              <th scope="row">{at ? `after update ${at.update}` : 'now'}, greedy</th>
-              <td>{percent(at ? at.value : evaluation.latest)}</td>
+              <th scope="row">{point ? `after update ${point.update}` : 'now'}, greedy</th>
+              <td>{percent(point ? point.value : evaluation.lastValue)}</td>
             </tr>
           </tbody>
         </table>
@@ -175,10 +175,10 @@ function LossCurve({ losses }: { readonly losses: readonly number[] }) {
       x: { from: 0, to: losses.length - 1 },
       y: { domain: [0, maxLoss || 1], log: false },
     },
-    values: [maxLoss, ...(maxLoss > 0 ? [0] : [])].map((loss) => ({ at: loss, text: short(loss) })),
-    updates: [{ at: losses.length - 1, text: `step ${losses.length}`, anchor: 'end' }],
-    rules: [0],
-    lines: [{ name: 'smooth', x: steps, y: losses }],
+    valueTicks: [maxLoss, ...(maxLoss > 0 ? [0] : [])].map((loss) => ({ value: loss, text: shortNumber(loss) })),
+    updateTicks: [{ value: losses.length - 1, text: `step ${losses.length}`, anchor: 'end' }],
+    gridLines: [0],
+    lines: [{ cssClass: 'smooth', x: steps, y: losses }],
   };
   return (
     <figure
@@ -188,14 +188,14 @@ function LossCurve({ losses }: { readonly losses: readonly number[] }) {
     >
       <figcaption>
         <span className="cut soft">Imitation loss</span>
-        <span className="end strong">{short(last)}</span>
+        <span className="end strong">{shortNumber(last)}</span>
       </figcaption>
       <div
         className="plot"
         ref={box}
-        {...edgesOf(chart.plot)}
+        {...edgeAttributes(chart.plot)}
         role="img"
-        aria-label={`Imitation loss over ${losses.length} steps: ${short(first)} at the first, ${short(last)} at the last.`}
+        aria-label={`Imitation loss over ${losses.length} steps: ${shortNumber(first)} at the first, ${shortNumber(last)} at the last.`}
       >
         {width > 40 && <LineChart chart={chart} />}
       </div>
@@ -210,7 +210,7 @@ const TINY_PLOT = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 
  * otherwise the newest.
  */
 function CurveStrip() {
-  const recorded = useRecorded() !== null;
+  const recorded = useRecording() !== null;
   return (
     <div className="curve-strip">
       <button
@@ -234,27 +234,28 @@ function CurveStrip() {
 
 /** A curve the size of a word, with its label and value. */
 function TinyCurve({ metric }: { readonly metric: MetricName }) {
-  useTurn(metric);
+  useChartVersion(metric);
   useLive((s) => s.curvesVersion);
   const env = useConfig((s) => (s.applied ?? s.wanted).env);
   const { label, doc } = metricWords(metric, { env });
-  const recorded = useRecorded();
+  const recorded = useRecording();
   const marked = useMarkedUpdate();
-  const at = recorded ? marked : null;
+  const crosshairUpdate = recorded ? marked : null;
   const series = live.series.get(metric);
-  const value = at === null ? shownValue(metric, series) : readAt(traceOf(metric, null), at)?.value;
-  const { x, smooth } = series?.drawn ?? { x: [], smooth: [] };
+  const value =
+    crosshairUpdate === null ? shownValue(metric, series) : pointNear(traceOf(metric, null), crosshairUpdate)?.value;
+  const { x, smooth } = series?.plotted ?? { x: [], smooth: [] };
   const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
   const plot: Plot = {
     ...TINY_PLOT,
-    x: { from: 0, to: lastUpdate() },
+    x: { from: 0, to: updateAxisEnd() },
     y: { domain: [low, high > low ? high : low + 1], log: false },
   };
   return (
     <li title={doc}>
       <span className="soft">{label}</span>
-      <LineChart chart={{ plot, rules: [low], lines: [{ name: 'smooth', x, y: smooth }] }}>
-        {at !== null && <path className="marked" d={upright(plot, at)} />}
+      <LineChart chart={{ plot, gridLines: [low], lines: [{ cssClass: 'smooth', x, y: smooth }] }}>
+        {crosshairUpdate !== null && <path className="marked" d={verticalLine(plot, crosshairUpdate)} />}
       </LineChart>
       <b>{series ? shownText(metric, value) : '–'}</b>
     </li>
@@ -264,10 +265,10 @@ function TinyCurve({ metric }: { readonly metric: MetricName }) {
 /** Whether a media query matches, kept up to date. */
 function useMedia(query: string): boolean {
   return useSyncExternalStore(
-    (changed) => {
+    (listener) => {
       const media = matchMedia(query);
-      media.addEventListener('change', changed);
-      return () => media.removeEventListener('change', changed);
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
     },
     () => matchMedia(query).matches,
   );

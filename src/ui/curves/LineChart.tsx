@@ -1,17 +1,17 @@
 import { memo, type ReactNode, useId } from 'react';
 import '../styles/charts.css';
-import { across, bandPath, down, linePath, type Plot, upright } from './plot.ts';
+import { xPixel, bandPath, yPixel, linePath, type Plot, verticalLine } from './plot.ts';
 
 /** Text beside an axis. */
 export interface Tick {
-  readonly at: number; // update or value
+  readonly value: number; // update or value
   readonly text: string;
   readonly anchor?: 'start' | 'end'; // which end of the text is at this place; absent: its middle
 }
 
-/** A line through points. Its name is its CSS class. */
+/** A line through points. */
 export interface Line {
-  readonly name: string;
+  readonly cssClass: string;
   readonly x: ArrayLike<number>; // ascending
   readonly y: ArrayLike<number>;
   readonly colour?: string; // absent: the colour of its CSS class
@@ -28,7 +28,7 @@ export interface Band {
 }
 
 /** A horizontal line to compare curves with, and its name beside the plot. */
-export interface Level {
+export interface PlacedBaseline {
   readonly text: string;
   readonly x: number; // of the name, px from the left
   readonly y: number; // of the name, px from the top
@@ -41,16 +41,16 @@ export interface Flag {
   readonly text: string;
 }
 
-/** Everything that a line chart draws. */
+/** Everything that a line chart shows. */
 export interface Chart {
   readonly plot: Plot;
-  readonly values?: readonly Tick[];
-  readonly updates?: readonly Tick[];
-  readonly rules?: readonly number[]; // values that have a horizontal line
+  readonly valueTicks?: readonly Tick[];
+  readonly updateTicks?: readonly Tick[];
+  readonly gridLines?: readonly number[]; // values that have a horizontal line
   readonly flags?: readonly Flag[];
   readonly bands?: readonly Band[];
   readonly lines: readonly Line[]; // later ones lie over earlier ones
-  readonly levels?: readonly Level[];
+  readonly baselines?: readonly PlacedBaseline[];
 }
 
 /** Length by which horizontal lines stick out to the right of the plot, px. */
@@ -64,12 +64,21 @@ interface Props {
   readonly className?: string;
   readonly label?: string; // the chart in words; absent if they are elsewhere on the page
   readonly fit?: 'box' | 'stretch'; // sized by CSS in proportion ('box') or stretched; absent: the plot's size
-  readonly children?: ReactNode; // drawn over the lines
+  readonly children?: ReactNode; // painted over the lines
 }
 
-/** Draws any line chart of the page as a few SVG paths: axes, bands, lines, levels, flags. */
+/** Plots any line chart of the page as a few SVG paths: axes, bands, lines, baselines, flags. */
 export const LineChart = memo(function LineChart({ chart, className = '', label, fit, children }: Props) {
-  const { plot, values = [], updates = [], rules = [], flags = [], bands = [], lines, levels = [] } = chart;
+  const {
+    plot,
+    valueTicks = [],
+    updateTicks = [],
+    gridLines = [],
+    flags = [],
+    bands = [],
+    lines,
+    baselines = [],
+  } = chart;
   const id = useId();
   const { width, height, left, right, top } = plot;
   const floor = height - plot.bottom;
@@ -90,27 +99,27 @@ export const LineChart = memo(function LineChart({ chart, className = '', label,
           height={floor + CLIP_MARGIN}
         />
       </clipPath>
-      {rules.map((value) => (
-        <path key={value} className="rule" d={`M${left} ${down(plot, value)}H${end}`} />
+      {gridLines.map((value) => (
+        <path key={value} className="rule" d={`M${left} ${yPixel(plot, value)}H${end}`} />
       ))}
       <g className="values">
-        {values.map(({ at, text }) => (
-          <text key={at} x={left - VALUE_GAP} y={down(plot, at) + 4} textAnchor="end">
+        {valueTicks.map(({ value: at, text }) => (
+          <text key={at} x={left - VALUE_GAP} y={yPixel(plot, at) + 4} textAnchor="end">
             {text}
           </text>
         ))}
       </g>
       <g className="updates">
-        {updates.map(({ at, text, anchor }) => (
-          <text key={at} x={across(plot, at)} y={floor + 16} textAnchor={anchor ?? 'middle'}>
+        {updateTicks.map(({ value: at, text, anchor }) => (
+          <text key={at} x={xPixel(plot, at)} y={floor + 16} textAnchor={anchor ?? 'middle'}>
             {text}
           </text>
         ))}
       </g>
       {flags.map(({ update, text }) => (
         <g key={update}>
-          <path className="flag" d={upright(plot, update)} />
-          <text className="mark-label" x={across(plot, update) + 2} y={top + 8}>
+          <path className="flag" d={verticalLine(plot, update)} />
+          <text className="mark-label" x={xPixel(plot, update) + 2} y={top + 8}>
             {text}
           </text>
         </g>
@@ -119,10 +128,10 @@ export const LineChart = memo(function LineChart({ chart, className = '', label,
         {bands.map(({ x, low, high, colour }, i) => (
           <path key={i} className="band" d={bandPath(plot, x, low, high) || undefined} style={{ fill: colour }} />
         ))}
-        {lines.map(({ name, x, y, colour, dash, run }, i) => (
+        {lines.map(({ cssClass, x, y, colour, dash, run }, i) => (
           <path
             key={i}
-            className={name}
+            className={cssClass}
             d={linePath(plot, x, y) || undefined}
             style={{ stroke: colour }}
             strokeDasharray={dash}
@@ -130,7 +139,7 @@ export const LineChart = memo(function LineChart({ chart, className = '', label,
           />
         ))}
       </g>
-      {levels.map(({ text, x, y, line }) => (
+      {baselines.map(({ text, x, y, line }) => (
         <g key={text}>
           <path className="level" d={`M${left} ${line}H${end}`} />
           <path className="level-lead" d={`M${x - 7} ${line}L${x - 2} ${y - 3}`} />

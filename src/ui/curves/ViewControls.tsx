@@ -1,17 +1,17 @@
 import { lazy, Suspense, useState } from 'react';
-import { MOST_SMOOTHING } from '../../runs/smoothing.ts';
+import { MAX_SMOOTHING } from '../../runs/smoothing.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { showRange, scaleByLog, smoothBy, useView } from './view.ts';
+import { showRange, setLogScale, setSmoothing, useChartView } from './view.ts';
 
 const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
 
 /** Controls for all curves: the updates in view, smoothing, scale. */
 export function ViewControls() {
-  const smoothing = useView((s) => s.smoothing);
-  const log = useView((s) => s.log);
+  const smoothing = useChartView((s) => s.smoothing);
+  const log = useChartView((s) => s.log);
   return (
     <>
-      <InView />
+      <UpdatesInView />
       <label
         className="line small soft smoothing"
         title="Weight of earlier updates in the smoothed curve; 0: no smoothing"
@@ -20,11 +20,11 @@ export function ViewControls() {
         <input
           type="range"
           min={0}
-          max={MOST_SMOOTHING}
+          max={MAX_SMOOTHING}
           step={0.01}
           value={smoothing}
           aria-valuetext={smoothing === 0 ? 'none' : `weight ${smoothing}`}
-          onChange={(event) => smoothBy(Number(event.target.value))}
+          onChange={(event) => setSmoothing(Number(event.target.value))}
         />
         <output>{smoothing}</output>
       </label>
@@ -33,7 +33,7 @@ export function ViewControls() {
         className="small toggle"
         aria-pressed={log}
         title="Logarithmic scale, if all values in view are above 0"
-        onClick={() => scaleByLog(!log)}
+        onClick={() => setLogScale(!log)}
       >
         Log
       </button>
@@ -42,8 +42,8 @@ export function ViewControls() {
 }
 
 /** The updates in view, also for screen readers, and a button to show all. Empty if all are in view. */
-function InView() {
-  const range = useView((s) => s.range);
+function UpdatesInView() {
+  const range = useChartView((s) => s.visibleRange);
   return (
     <span className="line small in-view">
       <span className="visually-hidden" role="status">
@@ -71,7 +71,7 @@ function InView() {
 /** The last change of knobs at or before the crosshair, or else the last of all. A press lists all changes. */
 export function LastChange() {
   useLive((s) => s.flagsVersion);
-  const at = useView((s) => s.at);
+  const at = useChartView((s) => s.crosshairUpdate);
   const [open, setOpen] = useState(false);
   const flagAtCrosshair = live.flags.findLast(({ update }) => at !== null && update <= at);
   const flag = flagAtCrosshair ?? live.flags.at(-1);

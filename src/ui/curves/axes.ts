@@ -7,7 +7,7 @@ export interface Axis {
   readonly log: boolean;
 }
 
-const STEPS = [1, 2, 2.5, 5, 10];
+const AXIS_STEPS = [1, 2, 2.5, 5, 10];
 const LOG_STEPS = [1, 2, 5, 10];
 /** Steps for the end of an axis of updates. Half of such an end is a whole number too. */
 const UPDATE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
@@ -17,7 +17,7 @@ const LOG_TOLERANCE = 1e-9; // how far a logarithm may be off a whole number
 /**
  * Rounds up to one of the steps times a power of ten. A value up to 0.1 % above such a number is rounded down to it.
  */
-function roundUp(value: number, steps = STEPS): number {
+function roundUp(value: number, steps = AXIS_STEPS): number {
   const decade = 10 ** Math.floor(Math.log10(value));
   return decade * (steps.find((step) => step * decade >= value * 0.999) ?? 10);
 }
@@ -28,7 +28,7 @@ export function axisEnd(newest: number): number {
 }
 
 /** The axis for shares, from 0 to 1. */
-export const SHARES: Axis = { domain: [0, 1], ticks: [0, 0.5, 1], log: false };
+export const SHARE_AXIS: Axis = { domain: [0, 1], ticks: [0, 0.5, 1], log: false };
 
 /**
  * The axis of values for these buckets, logarithmic if asked for and possible. `note`: why it isn't logarithmic;
@@ -36,9 +36,9 @@ export const SHARES: Axis = { domain: [0, 1], ticks: [0, 0.5, 1], log: false };
  */
 export function axisFor(
   buckets: readonly Bucket[],
-  { shares, log }: { readonly shares: boolean; readonly log: boolean },
+  { shares: isShare, log }: { readonly shares: boolean; readonly log: boolean },
 ): { readonly axis: Axis; readonly note: string } {
-  if (shares) return { axis: SHARES, note: log ? 'linear: a share, from 0 to 1' : '' };
+  if (isShare) return { axis: SHARE_AXIS, note: log ? 'linear: a share, from 0 to 1' : '' };
   const axisOrReason = log ? logAxis(buckets) : linearAxis(buckets);
   return typeof axisOrReason === 'string'
     ? { axis: linearAxis(buckets), note: axisOrReason }
@@ -55,11 +55,11 @@ export function linearAxis(buckets: readonly Bucket[]): Axis {
     low = Math.min(low, min, smooth);
     high = Math.max(high, max, smooth);
   }
-  const size = Math.max(high, -low) / 5; // least extent of a side that has values, so that its tick fits
+  const minExtent = Math.max(high, -low) / 5; // least extent of a side that has values, so that its tick fits
   const domain: Axis['domain'] =
     low === 0 && high === 0
       ? [0, 1]
-      : [low < 0 ? -roundUp(Math.max(-low, size)) : 0, high > 0 ? roundUp(Math.max(high, size)) : 0];
+      : [low < 0 ? -roundUp(Math.max(-low, minExtent)) : 0, high > 0 ? roundUp(Math.max(high, minExtent)) : 0];
   const middle = domain[0] < 0 && domain[1] > 0 ? 0 : (domain[0] + domain[1]) / 2;
   return { domain, ticks: [domain[0], middle, domain[1]], log: false };
 }
@@ -73,8 +73,8 @@ export function logAxis(buckets: readonly Bucket[]): Axis | string {
   for (const { first, last, min, max, smooth } of buckets) {
     const least = Math.min(min, smooth);
     if (least <= 0) {
-      const where = first === last ? `at update ${last}` : `within updates ${first} to ${last}`;
-      return `linear: ${least === 0 ? '0' : 'below 0'} ${where}`;
+      const updatesText = first === last ? `at update ${last}` : `within updates ${first} to ${last}`;
+      return `linear: ${least === 0 ? '0' : 'below 0'} ${updatesText}`;
     }
     low = Math.min(low, least);
     high = Math.max(high, max, smooth);

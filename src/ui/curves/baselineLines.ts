@@ -14,8 +14,8 @@ const SUCCESS_CURVES: readonly MetricName[] = ['rollout/success', 'eval/success'
 /** The baselines of a success curve, highest first, measured before the run's first update. Empty for other curves. */
 export function baselinesOf(metric: MetricName): readonly Baseline[] {
   if (!SUCCESS_CURVES.includes(metric)) return [];
-  return BASELINES.flatMap(({ label, metric: measured }) => {
-    const share = live.series.get(measured)?.first;
+  return BASELINES.flatMap(({ label, metric: baselineMetric }) => {
+    const share = live.series.get(baselineMetric)?.firstValue;
     return share === undefined ? [] : [{ label, share }];
   }).sort((a, b) => b.share - a.share);
 }

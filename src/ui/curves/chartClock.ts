@@ -2,75 +2,75 @@ import { useEffect, useState } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { axisEnd } from './axes.ts';
-import { LINES } from './curves.ts';
+import { CHART_LINES } from './curves.ts';
 
-const ROUND_MS = 250; // shortest time between two drawings of a chart
-const REST_FACTOR = 3; // after drawing a chart, no chart is drawn for this many times the time that it took
+const MIN_REDRAW_MS = 250; // shortest time between two redraws of a chart
+const PAUSE_FACTOR = 3; // after one chart, no chart is redrawn for this many times the time that it took
 
-interface Watcher {
+interface ScheduledChart {
   readonly version: () => number;
-  readonly draw: () => void;
-  drawnVersion: number;
+  readonly redraw: () => void;
+  shownVersion: number;
 }
 
-const watchers = new Set<Watcher>();
-let queue: Watcher[] = [];
+const charts = new Set<ScheduledChart>();
+let queue: ScheduledChart[] = [];
 let timer: ReturnType<typeof setInterval> | undefined;
-let restUntil = 0;
+let pauseUntil = 0;
 /** Larger than the number of points of any curve, so that the curves of another run always have another version. */
 const CURVES_STRIDE = 1e9;
 
 /**
- * The version of a metric's chart that is to be drawn; 0 before the first. It changes when it is the chart's turn,
- * while `on`: at most four times a second, and less often if drawing would take more than a quarter of the page's time.
- * One chart is drawn at a time, so many charts never block the page for long.
+ * The version of a metric's chart to show; 0 before the first. While `enabled`, it changes when it is the chart's turn:
+ * at most four times a second, and less often if redrawing would take more than a quarter of the page's time. Charts
+ * are redrawn one at a time, so many charts never block the page for long.
  */
-export function useTurn(metric: MetricName, on = true): number {
+export function useChartVersion(metric: MetricName, enabled = true): number {
   const [version, setVersion] = useState(0);
   useEffect(() => {
-    if (!on) return;
-    const names = LINES[metric] ?? [metric];
-    const watcher: Watcher = {
+    if (!enabled) return;
+    const names = CHART_LINES[metric] ?? [metric];
+    const chart: ScheduledChart = {
       version: () => chartVersion(names),
-      draw: () => setVersion(chartVersion(names)),
-      drawnVersion: -1,
+      redraw: () => setVersion(chartVersion(names)),
+      shownVersion: -1,
     };
-    watchers.add(watcher);
+    charts.add(chart);
     restartTimer();
     return () => {
-      watchers.delete(watcher);
+      charts.delete(chart);
       restartTimer();
     };
-  }, [metric, on]);
+  }, [metric, enabled]);
   return version;
 }
 
 /** A number that changes whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + lastUpdate();
+  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + updateAxisEnd();
   return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), base);
 }
 
 /** The last update with a measurement; 0 before the first. */
 export function newestUpdate(): number {
   let last = 0;
-  for (const series of live.series.values()) last = Math.max(last, series.last ?? 0);
+  for (const series of live.series.values()) last = Math.max(last, series.lastUpdate ?? 0);
   return last;
 }
 
 /** The end of the axis of updates in all charts: `newestUpdate` rounded up, so that the axis grows in steps. */
-export function lastUpdate(): number {
+export function updateAxisEnd(): number {
   return axisEnd(newestUpdate());
 }
 
-/** The next chart that has to be drawn again; undefined if all are up to date. */
-function nextStale(): Watcher | undefined {
-  for (let tries = watchers.size; tries > 0; tries--) {
-    if (queue.length === 0) queue = [...watchers];
+/** The next chart that has to be redrawn; undefined if all are up to date. */
+function nextOutdatedChart(): ScheduledChart | undefined {
+  for (let tries = charts.size; tries > 0; tries--) {
+    if (queue.length === 0) queue = [...charts];
     const next = queue.shift();
-    const version = next && watchers.has(next) ? next.version() : undefined;
-    if (!next || version === undefined || version === next.drawnVersion) continue;
-    next.drawnVersion = version;
+    const version = next && charts.has(next) ? next.version() : undefined;
+    if (!next || version === undefined || version === next.shownVersion) continue;
+    next.shownVersion = version;
     return next;
   }
   return undefined;
@@ -78,16 +78,16 @@ function nextStale(): Watcher | undefined {
 
 function restartTimer(): void {
   clearInterval(timer);
-  timer = watchers.size > 0 ? setInterval(tick, Math.max(16, ROUND_MS / watchers.size)) : undefined;
+  timer = charts.size > 0 ? setInterval(tick, Math.max(16, MIN_REDRAW_MS / charts.size)) : undefined;
 }
 
 function tick(): void {
-  if (document.hidden || performance.now() < restUntil) return;
-  const next = nextStale();
+  if (document.hidden || performance.now() < pauseUntil) return;
+  const next = nextOutdatedChart();
   if (!next) return;
   const began = performance.now();
-  restUntil = Infinity;
-  next.draw();
+  pauseUntil = Infinity;
+  next.redraw();
   // React renders right after this task, so the time is read after that
-  setTimeout(() => (restUntil = (1 + REST_FACTOR) * performance.now() - REST_FACTOR * began));
+  setTimeout(() => (pauseUntil = (1 + PAUSE_FACTOR) * performance.now() - PAUSE_FACTOR * began));
 }

@@ -1,21 +1,21 @@
 import { METRICS, type MetricName } from '../../domain/metrics.ts';
 
-const NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
+const METRIC_NAMES = (Object.keys(METRICS) as MetricName[]).filter((name) => !('once' in METRICS[name]));
 
 /** Charts with two lines. The second line is dashed; both are shares. */
-export const LINES: Partial<Record<MetricName, readonly [MetricName, MetricName]>> = {
+export const CHART_LINES: Partial<Record<MetricName, readonly [MetricName, MetricName]>> = {
   'rollout/success': ['rollout/success', 'eval/success'],
   'collapse/retrieval_accuracy': ['collapse/retrieval_accuracy', 'collapse/retrieval_chance_level'],
 };
-const SECOND_LINES: readonly (MetricName | undefined)[] = Object.values(LINES).map(([, second]) => second);
-const HEADLINES = NAMES.filter((name) => 'headline' in METRICS[name]);
+const SECOND_LINES: readonly (MetricName | undefined)[] = Object.values(CHART_LINES).map(([, second]) => second);
+const HEADLINE_METRICS = METRIC_NAMES.filter((name) => 'headline' in METRICS[name]);
 
 const startingWith = (...prefixes: readonly string[]) =>
-  NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+  METRIC_NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
 
 /** Sets of curves to show together. */
 export const CURVE_SETS = {
-  overview: { label: 'Overview', names: HEADLINES },
+  overview: { label: 'Overview', names: HEADLINE_METRICS },
   health: {
     label: 'Health',
     names: [
@@ -33,7 +33,10 @@ export const CURVE_SETS = {
   },
   masks: { label: 'Masks', names: [...startingWith('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
   evaluation: { label: 'Evaluation', names: startingWith('eval/') },
-  all: { label: 'Every metric', names: [...HEADLINES, ...NAMES.filter((name) => !HEADLINES.includes(name))] },
+  all: {
+    label: 'Every metric',
+    names: [...HEADLINE_METRICS, ...METRIC_NAMES.filter((name) => !HEADLINE_METRICS.includes(name))],
+  },
 } as const satisfies Record<string, { readonly label: string; readonly names: readonly MetricName[] }>;
 export type CurveSet = keyof typeof CURVE_SETS;
 

@@ -13,7 +13,7 @@ export interface EndLabel {
   readonly text: string; // the name, cut if the margin is too narrow
   readonly x: number; // px
   readonly y: number; // baseline of the text, px
-  readonly lead: string; // SVG path of the line to the name
+  readonly leaderPath: string; // SVG path of the line to the name
 }
 
 const FONT_PX = 10.5; // px of `--type-1`
@@ -23,7 +23,7 @@ const NAME_GAP = 16; // distance between the plot and a name, px
 const MAX_SHARE = 0.36; // largest part of a chart's width that names may take
 
 /** Width of the space beside the plot for the names of curves, px. */
-export function roomForNames(names: readonly string[], width: number): number {
+export function nameMarginWidth(names: readonly string[], width: number): number {
   const widest = Math.max(0, ...names.map((name) => widthOf(name)));
   return Math.min(Math.ceil(NAME_GAP + widest + 4), Math.floor(width * MAX_SHARE));
 }
@@ -40,10 +40,10 @@ export function endLabels(ends: readonly CurveEnd[], plot: Plot): readonly EndLa
   return ends.map((end, i) => {
     const y = heights[i] ?? end.y;
     return {
-      text: cutTo(end.name, plot.right - NAME_GAP),
+      text: truncated(end.name, plot.right - NAME_GAP),
       x,
       y: y + FONT_PX / 3,
-      lead: `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${x - 3} ${y.toFixed(1)}`,
+      leaderPath: `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${x - 3} ${y.toFixed(1)}`,
     };
   });
 }
@@ -52,7 +52,7 @@ function widthOf(name: string): number {
   return textWidth(name, FONT_PX) * BOLD_FACTOR;
 }
 
-function cutTo(name: string, width: number): string {
+function truncated(name: string, width: number): string {
   if (widthOf(name) <= width) return name;
   let length = name.length - 1;
   while (length > 1 && widthOf(`${name.slice(0, length)}…`) > width) length--;

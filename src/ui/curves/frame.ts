@@ -1,31 +1,31 @@
 import { useMemo } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
-import { type Bucket, bucketsBetween, type Trace } from '../../runs/buckets.ts';
+import { type Bucket, bucketsInRange, type SmoothedCurve } from '../../runs/buckets.ts';
 import { MAX_BUCKETS } from '../../runs/series.ts';
 import { live } from '../run/liveStore.ts';
 import { type Axis, axisFor } from './axes.ts';
 import { type Baseline, baselinesOf } from './baselineLines.ts';
-import { lastUpdate } from './chartClock.ts';
-import { LINES } from './curves.ts';
-import { LINE_END_GAP, type Chart, type Flag, type Level, VALUE_GAP } from './LineChart.tsx';
-import { down, labelHeights, type Plot, ticksOf } from './plot.ts';
-import { short } from '../parts/numberText.ts';
+import { updateAxisEnd } from './chartClock.ts';
+import { CHART_LINES } from './curves.ts';
+import { LINE_END_GAP, type Chart, type Flag, type PlacedBaseline, VALUE_GAP } from './LineChart.tsx';
+import { yPixel, labelHeights, type Plot, updateTicks } from './plot.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { textWidth } from '../parts/textWidth.ts';
 import { traceOf } from './traces.ts';
-import { useView } from './view.ts';
+import { useChartView } from './view.ts';
 import type { XRange } from './xRange.ts';
 
 /** The reader's settings of a chart: range, smoothing, scale. */
-type ChartSettings = Pick<ReturnType<typeof useView.getState>, 'range' | 'smoothing' | 'log'>;
+type ChartSettings = Pick<ReturnType<typeof useChartView.getState>, 'visibleRange' | 'smoothing' | 'log'>;
 
-/** Everything that a chart of the live run draws. The crosshair reads the same numbers, so both always agree. */
-export interface Frame extends Chart {
-  readonly settings: ChartSettings;
-  readonly positions: number; // number of positions drawn, over all lines
+/** Everything that a chart of the live run shows. The crosshair reads the same numbers, so both always agree. */
+export interface ChartFrame extends Chart {
+  readonly viewSettings: ChartSettings;
+  readonly positionCount: number; // number of plotted positions, over all lines
   readonly thinned: boolean; // some positions hold several updates
   readonly zoomed: boolean;
   readonly note: string; // why the scale isn't the chosen one; '' if it is
-  readonly traces: readonly Trace[]; // every point of each line
+  readonly traces: readonly SmoothedCurve[]; // every point of each line
 }
 
 /** Space above the plot, px: half a line of text, for the highest value. */
@@ -40,7 +40,7 @@ export const Y_AXIS_WIDTH = 42;
 const FONT_PX = 10.5;
 const LABEL_GAP = 11; // line height of the baselines' names, px
 const NAME_GAP = 8; // distance between the plot and the baselines' names, px
-const MIN_WIDTH = 40; // px; a narrower chart isn't drawn
+const MIN_WIDTH = 40; // px; a narrower chart isn't shown
 const MIN_POSITIONS = 60; // positions that even a narrow chart has
 const POSITION_WIDTH = 1.5; // px
 const MIN_MARK_GAP = 16; // smallest distance between two marks, px
@@ -55,80 +55,80 @@ interface ChartRequest {
  * The frame of a metric's chart for the live run now. Charts with two lines show shares; the second line isn't
  * smoothed.
  */
-export function frameOf({ metric, width, height }: ChartRequest, settings: ChartSettings): Frame {
-  const names = LINES[metric] ?? [metric];
-  const { range, smoothing, log } = settings;
+export function frameOf({ metric, width, height }: ChartRequest, settings: ChartSettings): ChartFrame {
+  const names = CHART_LINES[metric] ?? [metric];
+  const { visibleRange, smoothing, log } = settings;
   const maxPositions = Math.min(MAX_BUCKETS, Math.max(MIN_POSITIONS, width / POSITION_WIDTH));
-  const x = range ?? { from: 0, to: lastUpdate() };
+  const x = visibleRange ?? { from: 0, to: updateAxisEnd() };
   const traces = names.map((name, line) => traceOf(name, line === 0 ? smoothing : 0));
-  const [main = [], second = []] = traces.map((trace) => bucketsBetween(trace, x.from, x.to, maxPositions));
+  const [main = [], second = []] = traces.map((trace) => bucketsInRange(trace, x.from, x.to, maxPositions));
   const thinned = main.some(({ count }) => count > 1);
   const baselines = baselinesOf(metric);
-  const inView = main.filter(({ first, last }) => last >= x.from && first <= x.to);
-  const { axis, note } = axisFor(inView, { shares: names.length > 1 || baselines.length > 0, log });
-  const right = Math.max(widthOfNames(baselines), overhangOfUpdates(x)) + LINE_END_GAP;
+  const visibleBuckets = main.filter(({ first, last }) => last >= x.from && first <= x.to);
+  const { axis, note } = axisFor(visibleBuckets, { shares: names.length > 1 || baselines.length > 0, log });
+  const right = Math.max(baselineNamesWidth(baselines), lastTickOverhang(x)) + LINE_END_GAP;
   const plot: Plot = {
     width,
     height,
-    left: widthOfValues(axis),
+    left: valueAxisWidth(axis),
     right,
     top: TOP_MARGIN,
     bottom: X_AXIS_HEIGHT,
     x,
     y: axis,
   };
-  const gap = ((x.to - x.from) * MIN_MARK_GAP) / Math.max(1, width - plot.left - right);
+  const markGap = ((x.to - x.from) * MIN_MARK_GAP) / Math.max(1, width - plot.left - right);
   const updates = main.map(({ last }) => last);
   const means = meansOf(main);
   return {
-    ...{ settings, plot, traces, thinned, note },
-    positions: main.length + second.length,
-    zoomed: range !== null,
-    values: axis.ticks.map((value) => ({ at: value, text: short(value) })),
-    updates: ticksOf(x).map((update) => ({ at: update, text: `${update}` })),
-    rules: [axis.domain[0]],
-    flags: marksOf(live.flags, [x.from, x.to], gap),
+    ...{ viewSettings: settings, plot, traces, thinned, note },
+    positionCount: main.length + second.length,
+    zoomed: visibleRange !== null,
+    valueTicks: axis.ticks.map((value) => ({ value, text: shortNumber(value) })),
+    updateTicks: updateTicks(x).map((update) => ({ value: update, text: `${update}` })),
+    gridLines: [axis.domain[0]],
+    flags: marksOf(live.flags, [x.from, x.to], markGap),
     bands: thinned ? [{ x: updates, low: main.map(({ min }) => min), high: main.map(({ max }) => max) }] : [],
     lines: [
-      { name: 'raw', x: updates, y: means },
+      { cssClass: 'raw', x: updates, y: means },
       // without smoothing, a position would show only its last value
-      { name: 'smooth', x: updates, y: smoothing > 0 ? main.map(({ smooth }) => smooth) : means },
-      ...(second.length > 0 ? [{ name: 'held', x: second.map(({ last }) => last), y: meansOf(second) }] : []),
+      { cssClass: 'smooth', x: updates, y: smoothing > 0 ? main.map(({ smooth }) => smooth) : means },
+      ...(second.length > 0 ? [{ cssClass: 'held', x: second.map(({ last }) => last), y: meansOf(second) }] : []),
     ],
-    levels: levelsOf(baselines, plot),
+    baselines: placeBaselines(baselines, plot),
   };
 }
 
 /**
  * The frame of a chart of `width` × `height` px for the data up to `version`, with the reader's settings; null if there
- * is nothing to draw yet.
+ * is nothing to show yet.
  */
-export function useFrame(metric: MetricName, version: number, width: number, height: number): Frame | null {
-  const range = useView((s) => s.range);
-  const smoothing = useView((s) => s.smoothing);
-  const log = useView((s) => s.log);
+export function useFrame(metric: MetricName, version: number, width: number, height: number): ChartFrame | null {
+  const visibleRange = useChartView((s) => s.visibleRange);
+  const smoothing = useChartView((s) => s.smoothing);
+  const log = useChartView((s) => s.log);
   const frame = useMemo(() => {
     // the series grow in place, so only the version shows that they changed
     if (version === 0 || width <= MIN_WIDTH) return null;
-    return frameOf({ metric, width, height }, { range, smoothing, log });
-  }, [metric, version, width, height, range, smoothing, log]);
+    return frameOf({ metric, width, height }, { visibleRange, smoothing, log });
+  }, [metric, version, width, height, visibleRange, smoothing, log]);
   return live.series.has(metric) ? frame : null;
 }
 
 const meansOf = (buckets: readonly Bucket[]) => buckets.map(({ sum, count }) => sum / count);
 
 /** Width that the values of an axis need, px. */
-function widthOfValues({ ticks }: Axis): number {
-  return Math.max(Y_AXIS_WIDTH, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(short(tick), FONT_PX))));
+function valueAxisWidth({ ticks }: Axis): number {
+  return Math.max(Y_AXIS_WIDTH, ...ticks.map((tick) => VALUE_GAP + Math.ceil(textWidth(shortNumber(tick), FONT_PX))));
 }
 
 /** Space for the half of the last update's number that sticks out to the right of the plot, px. */
-function overhangOfUpdates(x: XRange): number {
-  return Math.ceil(textWidth(`${ticksOf(x).at(-1) ?? ''}`, FONT_PX) / 2) - LINE_END_GAP;
+function lastTickOverhang(x: XRange): number {
+  return Math.ceil(textWidth(`${updateTicks(x).at(-1) ?? ''}`, FONT_PX) / 2) - LINE_END_GAP;
 }
 
 /** Space for the names of baselines beside a plot, px; the plot's margin if there are none. */
-function widthOfNames(baselines: readonly Baseline[]): number {
+function baselineNamesWidth(baselines: readonly Baseline[]): number {
   const widest = Math.max(0, ...baselines.map(({ label }) => Math.ceil(textWidth(label, FONT_PX))));
   return RIGHT_MARGIN + (widest > 0 ? NAME_GAP + widest : 0);
 }
@@ -137,8 +137,8 @@ function widthOfNames(baselines: readonly Baseline[]): number {
  * Baselines (between 0 and 1) and the places of their names beside the plot. Each name is at the height of its line if
  * possible, and far enough from the next.
  */
-function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] {
-  const lines = baselines.map(({ share }) => down(plot, share));
+function placeBaselines(baselines: readonly Baseline[], plot: Plot): readonly PlacedBaseline[] {
+  const lines = baselines.map(({ share }) => yPixel(plot, share));
   const middle = LABEL_GAP / 3; // from the baseline of a name to its middle, px
   const heights = labelHeights(
     lines.map((line) => line + middle),
@@ -151,8 +151,8 @@ function levelsOf(baselines: readonly Baseline[], plot: Plot): readonly Level[] 
 }
 
 /**
- * Marks for the changes in view. `updates` is ascending. Changes less than `gap` updates after a mark share that mark.
- * The text of a mark has their numbers in the list of changes, counted from 1: "3", "3–5".
+ * Marks for the changes in view. The changes are in the order of their updates. Changes less than `gap` updates after a
+ * mark share that mark. The text of a mark has their numbers in the list of changes, counted from 1: "3", "3–5".
  */
 export function marksOf(
   changes: readonly { readonly update: number }[],
@@ -162,8 +162,8 @@ export function marksOf(
   const marks: { update: number; first: number; last: number }[] = [];
   changes.forEach(({ update }, i) => {
     if (update < from || update > to) return;
-    const open = marks.at(-1);
-    if (open && update - open.update < gap) open.last = i + 1;
+    const lastMark = marks.at(-1);
+    if (lastMark && update - lastMark.update < gap) lastMark.last = i + 1;
     else marks.push({ update, first: i + 1, last: i + 1 });
   });
   return marks.map(({ update, first, last }) => ({ update, text: first === last ? `${first}` : `${first}–${last}` }));

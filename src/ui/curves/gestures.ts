@@ -1,14 +1,14 @@
-import { showRange, pointAt, useView } from './view.ts';
-import { between, pinchRange, movedBy, type XRange, zoomedBy } from './xRange.ts';
+import { showRange, moveCrosshair, useChartView } from './view.ts';
+import { rangeBetween, pinchRange, shiftedRange, type XRange, zoomedRange } from './xRange.ts';
 
 /** The updates where the charts' axes and curves end. */
-export interface Ends {
-  readonly axis: () => number;
-  readonly curves: () => number;
+export interface UpdateEnds {
+  readonly axisEnd: () => number;
+  readonly newestUpdate: () => number;
 }
 
 /** Selector of the chart element that gestures act on. Its data attributes are the edges of the plot. */
-export const PLOT = '.plot';
+export const PLOT_SELECTOR = '.plot';
 const CLICK_PX = 6; // a shorter drag selects nothing
 // change per px of the wheel: of the zoom's logarithm, or as a share of the view that is moved
 const WHEEL_RATE = 0.0016;
@@ -30,14 +30,15 @@ type Gesture =
  * it moves; a double click shows all. Touch: one finger points, two zoom and move. Returns a function that removes the
  * gestures.
  */
-export function bindGestures(element: HTMLElement, { axis: end, curves: newest }: Ends): () => void {
+export function bindGestures(element: HTMLElement, { axisEnd: end, newestUpdate: newest }: UpdateEnds): () => void {
   let gesture: Gesture = null;
   const pointers = new Map<number, number>(); // x of each pressed pointer, px
   const stop = new AbortController();
-  const on = <K extends keyof HTMLElementEventMap>(name: K, act: (event: HTMLElementEventMap[K]) => void) =>
+  const listen = <K extends keyof HTMLElementEventMap>(name: K, act: (event: HTMLElementEventMap[K]) => void) =>
     element.addEventListener(name, act, { signal: stop.signal, passive: false });
-  const rangeNow = () => useView.getState().range ?? { from: 0, to: end() };
-  const plotUnder = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>(PLOT) : null);
+  const visibleRange = () => useChartView.getState().visibleRange ?? { from: 0, to: end() };
+  const plotUnder = ({ target }: Event) =>
+    target instanceof Element ? target.closest<HTMLElement>(PLOT_SELECTOR) : null;
   const edge = (plot: HTMLElement, name: 'left' | 'right' | 'bottom') => Number(plot.dataset[name] ?? 0);
   /** Horizontal position in the plot: 0 at its left edge, 1 at its right edge. */
   const shareAt = (plot: HTMLElement, clientX: number) => {
@@ -45,14 +46,14 @@ export function bindGestures(element: HTMLElement, { axis: end, curves: newest }
     const from = left + edge(plot, 'left');
     return (clientX - from) / Math.max(1, right - edge(plot, 'right') - from);
   };
-  const updateAt = (plot: HTMLElement, clientX: number, { from, to } = rangeNow()) =>
+  const updateAt = (plot: HTMLElement, clientX: number, { from, to } = visibleRange()) =>
     from + Math.min(1, Math.max(0, shareAt(plot, clientX))) * (to - from);
-  const point = (plot: HTMLElement, clientX: number) =>
-    pointAt(Math.min(newest(), Math.round(updateAt(plot, clientX))));
-  const onAxis = (plot: HTMLElement, clientY: number) =>
+  const pointTo = (plot: HTMLElement, clientX: number) =>
+    moveCrosshair(Math.min(newest(), Math.round(updateAt(plot, clientX))));
+  const isOnAxis = (plot: HTMLElement, clientY: number) =>
     plot.getBoundingClientRect().bottom - clientY < edge(plot, 'bottom');
 
-  on('pointerdown', (event) => {
+  listen('pointerdown', (event) => {
     const plot = plotUnder(event);
     if (!plot || (event.pointerType === 'mouse' && event.button !== 0)) return;
     pointers.set(event.pointerId, event.clientX);
@@ -61,17 +62,17 @@ export function bindGestures(element: HTMLElement, { axis: end, curves: newest }
       gesture = { kind: 'hold', plot, heldUpdates: [updateAt(plot, a), updateAt(plot, b)] };
     } else if (event.pointerType === 'touch') {
       gesture = { kind: 'point', plot };
-      point(plot, event.clientX);
+      pointTo(plot, event.clientX);
     } else {
-      const kind = event.shiftKey || onAxis(plot, event.clientY) ? 'move' : 'choose';
-      gesture = { kind, plot, startX: event.clientX, range: rangeNow() };
+      const kind = event.shiftKey || isOnAxis(plot, event.clientY) ? 'move' : 'choose';
+      gesture = { kind, plot, startX: event.clientX, range: visibleRange() };
     }
   });
-  on('pointermove', (event) => {
+  listen('pointermove', (event) => {
     if (pointers.has(event.pointerId)) pointers.set(event.pointerId, event.clientX);
     const plot = gesture?.plot ?? plotUnder(event);
     if (!plot) {
-      if (event.pointerType === 'mouse') pointAt(null);
+      if (event.pointerType === 'mouse') moveCrosshair(null);
       return;
     }
     if (gesture?.kind === 'hold') {
@@ -81,55 +82,60 @@ export function bindGestures(element: HTMLElement, { axis: end, curves: newest }
       // follow the drag beyond the chart; capturing on pointerdown would take clicks from the chart
       element.setPointerCapture(event.pointerId);
       const { from, to } = gesture.range;
-      const moved = (shareAt(plot, gesture.startX) - shareAt(plot, event.clientX)) * (to - from);
-      showRange(movedBy(gesture.range, moved, end()));
+      const movedUpdates = (shareAt(plot, gesture.startX) - shareAt(plot, event.clientX)) * (to - from);
+      showRange(shiftedRange(gesture.range, movedUpdates, end()));
     } else {
-      point(plot, event.clientX);
+      pointTo(plot, event.clientX);
       if (gesture?.kind !== 'choose') return;
-      const chosen = draggedRange(gesture, event.clientX);
-      if (chosen) element.setPointerCapture(event.pointerId);
-      useView.setState({ chosen });
+      const draggedNow = rangeOfDrag(gesture, event.clientX);
+      if (draggedNow) element.setPointerCapture(event.pointerId);
+      useChartView.setState({ draggedRange: draggedNow });
     }
   });
-  const draggedRange = ({ plot, startX }: { readonly plot: HTMLElement; readonly startX: number }, clientX: number) => {
+  const rangeOfDrag = ({ plot, startX }: { readonly plot: HTMLElement; readonly startX: number }, clientX: number) => {
     if (Math.abs(clientX - startX) < CLICK_PX) return null;
     const [a, b] = [updateAt(plot, startX), updateAt(plot, clientX)];
     return { from: Math.min(a, b), to: Math.max(a, b) };
   };
   const release = (event: PointerEvent, confirmed: boolean) => {
     if (!pointers.delete(event.pointerId)) return;
-    const { chosen } = useView.getState();
-    if (gesture?.kind === 'choose' && chosen) {
-      if (confirmed) showRange(between(chosen.from, chosen.to, end()));
-      else useView.setState({ chosen: null });
+    const { draggedRange } = useChartView.getState();
+    if (gesture?.kind === 'choose' && draggedRange) {
+      if (confirmed) showRange(rangeBetween(draggedRange.from, draggedRange.to, end()));
+      else useChartView.setState({ draggedRange: null });
     }
     if (pointers.size === 0) gesture = null;
   };
-  on('pointerup', (event) => release(event, true));
-  on('pointercancel', (event) => release(event, false));
-  on('pointerleave', (event) => {
+  listen('pointerup', (event) => release(event, true));
+  listen('pointercancel', (event) => release(event, false));
+  listen('pointerleave', (event) => {
     if (event.pointerType !== 'mouse') return;
     pointers.delete(event.pointerId); // the press may end outside
     gesture = null;
-    pointAt(null);
+    moveCrosshair(null);
   });
-  on('dblclick', (event) => {
+  listen('dblclick', (event) => {
     if (plotUnder(event)) showRange(null);
   });
-  on('wheel', (event) => {
+  listen('wheel', (event) => {
     const plot = plotUnder(event);
     const scrolls = element.scrollHeight > element.clientHeight + 1 && !event.ctrlKey;
     const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (!plot || (scrolls && !sideways)) return;
     event.preventDefault();
-    const range = rangeNow();
+    const range = visibleRange();
     const delta = Math.min(MAX_WHEEL_PX, Math.max(-MAX_WHEEL_PX, event.deltaX || event.deltaY));
-    if (sideways) showRange(movedBy(range, delta * WHEEL_RATE * (range.to - range.from), end()));
+    if (sideways) showRange(shiftedRange(range, delta * WHEEL_RATE * (range.to - range.from), end()));
     else {
       showRange(
-        zoomedBy(range, Math.exp(delta * WHEEL_RATE * (event.ctrlKey ? 4 : 1)), updateAt(plot, event.clientX), end()),
+        zoomedRange(
+          range,
+          Math.exp(delta * WHEEL_RATE * (event.ctrlKey ? 4 : 1)),
+          updateAt(plot, event.clientX),
+          end(),
+        ),
       );
-      point(plot, event.clientX);
+      pointTo(plot, event.clientX);
     }
   });
   return () => stop.abort();

@@ -7,10 +7,10 @@ import { useSelection } from '../shell/selectionStore.ts';
  */
 export function useMarkedUpdate(): number | null {
   const shownUpdate = useSelection((s) => s.shownUpdate);
-  return useLive(() => (live.recorded || shownUpdate === live.batch.update ? live.batch.update : null));
+  return useLive(() => (live.shownRecording || shownUpdate === live.batch.update ? live.batch.update : null));
 }
 
 /** The recording whose curves are shown; null if they are the run's. */
-export function useRecorded() {
-  return useLive(() => live.recorded);
+export function useRecording() {
+  return useLive(() => live.shownRecording);
 }

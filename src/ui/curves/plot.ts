@@ -14,7 +14,7 @@ export interface Plot {
 }
 
 /** Horizontal position of an update, px from the chart's left edge. */
-export function across({ x, width, left, right }: Plot, update: number): number {
+export function xPixel({ x, width, left, right }: Plot, update: number): number {
   return left + ((update - x.from) / (x.to - x.from)) * (width - left - right);
 }
 
@@ -27,10 +27,10 @@ export function updateAt({ x, width, left, right }: Plot, px: number): number {
  * Vertical position of a value, px from the chart's top. On a logarithmic scale, values of 0 and below lie far under
  * the plot.
  */
-export function down({ y: { domain, log }, height, top, bottom }: Plot, value: number): number {
-  const scaled = (of: number) => (log ? Math.log10(Math.max(of, Number.MIN_VALUE)) : of);
-  const [low, high] = [scaled(domain[0]), scaled(domain[1])];
-  return top + ((high - scaled(value)) / (high - low)) * (height - top - bottom);
+export function yPixel({ y: { domain, log }, height, top, bottom }: Plot, value: number): number {
+  const scaledValue = (rawValue: number) => (log ? Math.log10(Math.max(rawValue, Number.MIN_VALUE)) : rawValue);
+  const [low, high] = [scaledValue(domain[0]), scaledValue(domain[1])];
+  return top + ((high - scaledValue(value)) / (high - low)) * (height - top - bottom);
 }
 
 /** SVG path of points joined by straight lines. Leaves out values that aren't finite. Empty if no point is left. */
@@ -46,26 +46,26 @@ export function bandPath(plot: Plot, x: ArrayLike<number>, low: ArrayLike<number
 }
 
 /** SVG path of a vertical line at an update, over the whole height of the plot. */
-export function upright(plot: Plot, update: number): string {
-  return `M${across(plot, update).toFixed(1)} ${plot.top}V${plot.height - plot.bottom}`;
+export function verticalLine(plot: Plot, update: number): string {
+  return `M${xPixel(plot, update).toFixed(1)} ${plot.top}V${plot.height - plot.bottom}`;
 }
 
 function pointsOf(plot: Plot, x: ArrayLike<number>, y: ArrayLike<number>): readonly string[] {
-  const places: string[] = [];
+  const points: string[] = [];
   for (let i = 0; i < x.length; i++) {
     const value = y[i]!;
-    if (Number.isFinite(value)) places.push(`${across(plot, x[i]!).toFixed(1)} ${down(plot, value).toFixed(1)}`);
+    if (Number.isFinite(value)) points.push(`${xPixel(plot, x[i]!).toFixed(1)} ${yPixel(plot, value).toFixed(1)}`);
   }
-  return places;
+  return points;
 }
 
 /** Whole updates at both ends and in the middle. */
-export function ticksOf({ from, to }: XRange): number[] {
+export function updateTicks({ from, to }: XRange): number[] {
   return [...new Set([Math.ceil(from), Math.round((from + to) / 2), Math.floor(to)])];
 }
 
 /** The edges of a plot as attributes of its element, where gestures read them. */
-export function edgesOf({ left, right, bottom }: Plot) {
+export function edgeAttributes({ left, right, bottom }: Plot) {
   return { 'data-left': left, 'data-right': right, 'data-bottom': bottom };
 }
 

@@ -14,19 +14,19 @@ function clampRange(from: number, to: number, end: number): XRange | null {
   return { from: left, to: left + width };
 }
 
-/** The range that shows `factor` times as many updates and keeps update `about` in its place. */
-export function zoomedBy({ from, to }: XRange, factor: number, about: number, end: number): XRange | null {
+/** The range that shows `factor` times as many updates and keeps update `fixedUpdate` in its place. */
+export function zoomedRange({ from, to }: XRange, factor: number, fixedUpdate: number, end: number): XRange | null {
   const scale = Math.max(factor, MIN_WIDTH / (to - from));
-  return clampRange(about - scale * (about - from), about + scale * (to - about), end);
+  return clampRange(fixedUpdate - scale * (fixedUpdate - from), fixedUpdate + scale * (to - fixedUpdate), end);
 }
 
 /** The range moved by `by` updates, no further than the ends. */
-export function movedBy({ from, to }: XRange, by: number, end: number): XRange | null {
-  return clampRange(from + by, to + by, end);
+export function shiftedRange({ from, to }: XRange, updates: number, end: number): XRange | null {
+  return clampRange(from + updates, to + updates, end);
 }
 
 /** The range between two updates, given in any order. */
-export function between(a: number, b: number, end: number): XRange | null {
+export function rangeBetween(a: number, b: number, end: number): XRange | null {
   return clampRange(Math.min(a, b), Math.max(a, b), end);
 }
 

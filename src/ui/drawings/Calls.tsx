@@ -1,21 +1,21 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { signed, short } from '../parts/numberText.ts';
+import { signedNumber, shortNumber } from '../parts/numberText.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
 
 interface Props {
   readonly view: Extract<EnvView, { kind: 'calls' }>;
   readonly turn: number;
   /** Hides the drawing of the environment's class from a person who plays, because it may reveal the solution. */
-  readonly secret?: boolean;
+  readonly hideSolution?: boolean;
 }
 
 /** An environment that a person wrote: its task, the drawing of its class, one line for each call, and the rewards. */
-export function Calls({ view: { prompt, shown, steps, earned }, turn, secret = false }: Props) {
-  const now = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
+export function Calls({ view: { prompt, shown, steps, earned }, turn, hideSolution = false }: Props) {
+  const currentBoard = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
   return (
     <div className="ledger calls">
       <p className="calls-prompt">{prompt}</p>
-      {!secret && now && <WrittenBoard shown={now} />}
+      {!hideSolution && currentBoard && <WrittenBoard shown={currentBoard} />}
       <ol>
         {steps.map((step) => (
           <li key={step.turn} data-now={step.turn === turn} data-later={turn > 0 && step.turn > turn}>
@@ -31,7 +31,7 @@ export function Calls({ view: { prompt, shown, steps, earned }, turn, secret = f
           <span className="faint">getReward()</span>{' '}
           {Object.entries(earned).map(([name, value]) => (
             <span key={name}>
-              {name} <b>{signed(value)}</b>{' '}
+              {name} <b>{signedNumber(value)}</b>{' '}
             </span>
           ))}
         </p>
@@ -93,23 +93,23 @@ function Table({ rows: [head = [], ...rows] }: { readonly rows: readonly (readon
 
 /** Numbers on a line. Each mark has its own row, so that names never overlap. */
 function Line({ from, to, marks }: Extract<WrittenView, { kind: 'line' }>) {
-  const share = (at: number) => `${100 * Math.min(1, Math.max(0, (at - from) / (to - from)))}%`;
+  const shareOfLine = (value: number) => `${100 * Math.min(1, Math.max(0, (value - from) / (to - from)))}%`;
   return (
     <div className="board-line small">
       {marks.map(({ name, at }) => (
         <div key={name}>
           <span className="cut">{name}</span>
           <span className="board-track">
-            <i style={{ insetInlineStart: share(at) }} />
+            <i style={{ insetInlineStart: shareOfLine(at) }} />
           </span>
-          <b>{short(at)}</b>
+          <b>{shortNumber(at)}</b>
         </div>
       ))}
       <div className="faint">
         <span />
         <span className="row between">
-          <span>{short(from)}</span>
-          <span>{short(to)}</span>
+          <span>{shortNumber(from)}</span>
+          <span>{shortNumber(to)}</span>
         </span>
         <span />
       </div>

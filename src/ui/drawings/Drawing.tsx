@@ -3,7 +3,7 @@ import type { EnvView } from '../../domain/envView.ts';
 import { NumberLine } from './NumberLine.tsx';
 
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
-const Ledger = lazy(() => import('./Ledger.tsx').then((m) => ({ default: m.Ledger })));
+const TextDrawing = lazy(() => import('./TextDrawing.tsx').then((m) => ({ default: m.TextDrawing })));
 const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));
 const Calls = lazy(() => import('./Calls.tsx').then((m) => ({ default: m.Calls })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
@@ -37,24 +37,24 @@ interface Props {
   readonly view: EnvView;
   readonly turn: number;
   readonly group: readonly EnvView[]; // the views of all rollouts of the task
-  readonly rows?: number; // number of turns to leave space for, if more turns may come
+  readonly minRows?: number; // smallest number of turns to leave space for
   readonly wide?: boolean; // there is more space beside the drawing than below it
-  readonly secret?: boolean; // hides everything that a person who plays shouldn't know
+  readonly hideSolution?: boolean; // hides everything that a person who plays shouldn't know
 }
 
 /** The drawing of an environment after `turn`. */
 export function Drawing(props: Props) {
   return (
     <Suspense>
-      <Kind {...props} />
+      <DrawingOfKind {...props} />
     </Suspense>
   );
 }
 
-function Kind({ view, turn, group, rows = 0, wide = false, secret = false }: Props) {
+function DrawingOfKind({ view, turn, group, minRows = 0, wide = false, hideSolution = false }: Props) {
   switch (view.kind) {
     case 'number-line':
-      return <NumberLine {...{ view, turn, rows, wide, secret }} />;
+      return <NumberLine {...{ view, turn, minRows, wide, hideSolution }} />;
     case 'graph':
       return <Graph view={view} turn={turn} />;
     case 'grid':
@@ -62,10 +62,10 @@ function Kind({ view, turn, group, rows = 0, wide = false, secret = false }: Pro
     case 'passages':
       return <Passages view={view} turn={turn} />;
     case 'calls':
-      return <Calls {...{ view, turn, secret }} />;
+      return <Calls {...{ view, turn, hideSolution }} />;
     case 'sum':
     case 'bandit':
-      return <Ledger {...{ view, turn, secret }} />;
+      return <TextDrawing {...{ view, turn, hideSolution }} />;
     default:
       return view satisfies never;
   }

@@ -10,23 +10,23 @@ const MAX_RELATION_CHARS = 18; // longer names of relations are shortened
  */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
   const layout = view.entities.every((name) => name.length <= MAX_INSIDE_CHARS) ? NAMES_INSIDE : NAMES_BESIDE;
-  const { rx, ry, node, margin } = layout;
-  const at = (entity: number): Point => {
+  const { rx, ry, nodeRadius, margin } = layout;
+  const position = (entity: number): Point => {
     const angle = (2 * Math.PI * entity) / view.entities.length - Math.PI / 2;
     return { x: CENTRE + rx * Math.cos(angle), y: CENTRE + ry * Math.sin(angle) };
   };
-  const name = (entity: number | null) => (entity === null ? 'nothing' : (view.entities[entity] ?? '?'));
+  const entityName = (entity: number | null) => (entity === null ? 'nothing' : (view.entities[entity] ?? '?'));
   const searchText = view.searched
-    .map((s) => `turn ${s.turn}: ${name(s.entity)} ${view.relations[s.relation] ?? ''} gives ${name(s.to)}`)
+    .map((s) => `turn ${s.turn}: ${entityName(s.entity)} ${view.relations[s.relation] ?? ''} gives ${entityName(s.to)}`)
     .join('; ');
-  const nodes = view.entities.map((_, i) => at(i));
-  const bends = view.searched.map((search) => bendOf(search, view, at));
-  const labels = labelPlaces(bends, nodes, node);
+  const nodes = view.entities.map((_, i) => position(i));
+  const searchCurves = view.searched.map((search) => searchCurve(search, view, position));
+  const labels = labelPlaces(searchCurves, nodes, nodeRadius);
   const searches = view.searched.map((search, i) => ({
-    ...{ search, view, bend: bends[i]!, label: labels[i]! },
-    ...{ now: search.turn === turn, later: turn > 0 && search.turn > turn },
+    ...{ search, view, curve: searchCurves[i]!, label: labels[i]! },
+    ...{ isCurrent: search.turn === turn, isLater: turn > 0 && search.turn > turn },
   }));
-  const label = `Graph of ${view.entities.length} entities. The answer is ${name(view.answer)}, given: ${name(view.given)}. ${searchText}`;
+  const label = `Graph of ${view.entities.length} entities. The answer is ${entityName(view.answer)}, given: ${entityName(view.given)}. ${searchText}`;
   return (
     <svg
       className="env-svg graph"
@@ -39,25 +39,31 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
         targets.map(
           (to, entity) =>
             to !== null && (
-              <path key={`${relation}-${entity}`} className="fact" d={edge(at(entity), at(to), relation, node)} />
+              <path
+                key={`${relation}-${entity}`}
+                className="fact"
+                d={edgePath(position(entity), position(to), relation, nodeRadius)}
+              />
             ),
         ),
       )}
       {view.gold.map(({ entity, relation, to }, hop) => (
-        <path key={`gold-${hop}`} className="gold" d={edge(at(entity), at(to), relation, node)} />
+        <path key={`gold-${hop}`} className="gold" d={edgePath(position(entity), position(to), relation, nodeRadius)} />
       ))}
       {searches.map((search) => (
-        <Search key={search.search.turn} {...search} node={node} />
+        <Search key={search.search.turn} {...search} nodeRadius={nodeRadius} />
       ))}
       {searches.map((search) => (
-        <Label key={search.search.turn} {...search} />
+        <SearchLabel key={search.search.turn} {...search} />
       ))}
       {view.entities.map((entity, i) => (
         <g key={entity} className="entity" data-start={view.gold[0]?.entity === i} data-given={view.given === i}>
           <title>{entity}</title>
-          {view.answer === i && <circle className="answer-ring" cx={at(i).x} cy={at(i).y} r={node + 4} />}
-          <circle cx={at(i).x} cy={at(i).y} r={node} />
-          <Name name={entity} at={at(i)} layout={layout} />
+          {view.answer === i && (
+            <circle className="answer-ring" cx={position(i).x} cy={position(i).y} r={nodeRadius + 4} />
+          )}
+          <circle cx={position(i).x} cy={position(i).y} r={nodeRadius} />
+          <Name name={entity} centre={position(i)} layout={layout} />
         </g>
       ))}
     </svg>
@@ -66,23 +72,23 @@ export function Graph({ view, turn }: { readonly view: View; readonly turn: numb
 
 interface SearchProps {
   readonly search: View['searched'][number];
-  readonly bend: CurvedEdge;
+  readonly curve: SearchCurve;
   readonly label: Point;
-  readonly node: number;
+  readonly nodeRadius: number;
   readonly view: View;
-  readonly now: boolean;
-  readonly later: boolean;
+  readonly isCurrent: boolean;
+  readonly isLater: boolean;
 }
 
-/** The curve of a search. If it found nothing, it ends half way to the centre. */
-function bendOf(search: View['searched'][number], view: View, at: (entity: number) => Point): CurvedEdge {
-  const from = at(search.entity);
-  const to = search.to === null ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : at(search.to);
-  const wide = 14 + LABEL_CHAR_WIDTH * searchLabel(search, view).length;
+/** The curve of a search. A search that found nothing has a curve that ends half way to the centre. */
+function searchCurve(search: View['searched'][number], view: View, position: (entity: number) => Point): SearchCurve {
+  const from = position(search.entity);
+  const to = search.to === null ? { x: (from.x + CENTRE) / 2, y: (from.y + CENTRE) / 2 } : position(search.to);
+  const labelWidth = 14 + LABEL_CHAR_WIDTH * searchLabel(search, view).length;
   // the label of a loop is moved towards the centre, so that it doesn't cover the node
   const loop = search.to === search.entity;
   const inwards = { x: from.x + (CENTRE - from.x) * 0.9, y: from.y + (CENTRE - from.y) * 0.9 };
-  return { from, middle: loop ? inwards : control(from, to, search.relation), to, wide };
+  return { from, middle: loop ? inwards : controlPoint(from, to, search.relation), to, labelWidth };
 }
 
 /** The label of a search: its turn and the relation that was looked up. */
@@ -91,21 +97,33 @@ function searchLabel(search: View['searched'][number], view: View): string {
   return `${search.turn} · ${search.to === null ? 'none' : shortened(relation, MAX_RELATION_CHARS)}`;
 }
 
-function Search({ search, bend: { from, to }, node, view, now, later }: Omit<SearchProps, 'label'>) {
+function Search({ search, curve: { from, to }, nodeRadius, view, isCurrent, isLater }: Omit<SearchProps, 'label'>) {
   return (
-    <g className="search" data-now={now} data-later={later} data-failed={search.to === null}>
+    <g className="search" data-now={isCurrent} data-later={isLater} data-failed={search.to === null}>
       <title>{view.relations[search.relation] ?? ''}</title>
-      <path d={edge(from, to, search.relation, node)} />
+      <path d={edgePath(from, to, search.relation, nodeRadius)} />
     </g>
   );
 }
 
-/** The label of a search. Labels are drawn after all curves, so that no curve crosses them. */
-function Label({ search, bend: { wide }, label, view, now, later }: Omit<SearchProps, 'node'>) {
+/** The label of a search. Labels are painted after all curves, so that no curve crosses them. */
+function SearchLabel({
+  search,
+  curve: { labelWidth },
+  label,
+  view,
+  isCurrent,
+  isLater,
+}: Omit<SearchProps, 'nodeRadius'>) {
   return (
-    <g className="search-label search" data-now={now} data-later={later} transform={`translate(${label.x} ${label.y})`}>
+    <g
+      className="search-label search"
+      data-now={isCurrent}
+      data-later={isLater}
+      transform={`translate(${label.x} ${label.y})`}
+    >
       <title>{view.relations[search.relation] ?? ''}</title>
-      <rect x={-wide / 2} y={-LABEL_HEIGHT / 2} width={wide} height={LABEL_HEIGHT} rx={9} />
+      <rect x={-labelWidth / 2} y={-LABEL_HEIGHT / 2} width={labelWidth} height={LABEL_HEIGHT} rx={9} />
       <text y={4} textAnchor="middle">
         {searchLabel(search, view)}
       </text>
@@ -117,29 +135,29 @@ function Label({ search, bend: { wide }, label, view, now, later }: Omit<SearchP
  * The control point of an edge. Edges bend towards the centre, by a different amount for each relation, so that
  * parallel facts stay apart.
  */
-function control(a: Point, b: Point, relation: number): Point {
+function controlPoint(a: Point, b: Point, relation: number): Point {
   const pull = 0.25 + 0.22 * relation;
   const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
   return { x: middle.x + (CENTRE - middle.x) * pull, y: middle.y + (CENTRE - middle.y) * pull };
 }
 
-function edge(a: Point, b: Point, relation: number, node: number): string {
+function edgePath(a: Point, b: Point, relation: number, nodeRadius: number): string {
   if (a.x === b.x && a.y === b.y) {
-    const away = 1 + (node + LOOP_HEIGHT + 6 * relation) / NAMES_INSIDE.rx;
-    const [x, y] = [CENTRE + (a.x - CENTRE) * away, CENTRE + (a.y - CENTRE) * away];
+    const outwards = 1 + (nodeRadius + LOOP_HEIGHT + 6 * relation) / NAMES_INSIDE.rx;
+    const [x, y] = [CENTRE + (a.x - CENTRE) * outwards, CENTRE + (a.y - CENTRE) * outwards];
     const [sx, sy] = [(a.y - CENTRE) * 0.18, (CENTRE - a.x) * 0.18];
     return `M${a.x} ${a.y}C${x + sx} ${y + sy} ${x - sx} ${y - sy} ${a.x} ${a.y}`;
   }
-  const c = control(a, b, relation);
+  const c = controlPoint(a, b, relation);
   return `M${a.x} ${a.y}Q${c.x} ${c.y} ${b.x} ${b.y}`;
 }
 
-/** The drawn curve of a search, a quadratic Bézier curve with a label. */
-export interface CurvedEdge {
+/** The curve that shows a search: a quadratic Bézier curve with a label. */
+export interface SearchCurve {
   readonly from: Point;
   readonly middle: Point; // the control point
   readonly to: Point;
-  readonly wide: number; // width of the label
+  readonly labelWidth: number; // width of the label
 }
 
 const LABEL_HEIGHT = 18;
@@ -149,32 +167,39 @@ const LABEL_PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 /**
  * The places of the labels. They are chosen so that labels don't cover each other and, if possible, don't cover nodes.
  */
-export function labelPlaces(bends: readonly CurvedEdge[], nodes: readonly Point[], node: number): readonly Point[] {
-  const labelBoxes: { readonly at: Point; readonly wide: number }[] = [];
-  for (const bend of bends) {
+export function labelPlaces(
+  searchCurves: readonly SearchCurve[],
+  nodes: readonly Point[],
+  nodeRadius: number,
+): readonly Point[] {
+  const labelBoxes: { readonly centre: Point; readonly wide: number }[] = [];
+  for (const curve of searchCurves) {
     const cost = (at: Point) => {
-      const labels = labelBoxes.filter((other) => meet(at, bend.wide, other.at, other.wide, LABEL_HEIGHT)).length;
+      const labels = labelBoxes.filter((other) =>
+        boxesOverlap(at, curve.labelWidth, other.centre, other.wide, LABEL_HEIGHT),
+      ).length;
       const covered = nodes.filter((other) =>
-        meet(at, bend.wide, other, 2 * node, (LABEL_HEIGHT + 2 * node) / 2),
+        boxesOverlap(at, curve.labelWidth, other, 2 * nodeRadius, (LABEL_HEIGHT + 2 * nodeRadius) / 2),
       ).length;
       return (nodes.length + 1) * labels + covered;
     };
-    const places = LABEL_PLACES.map((share) => along(bend, share));
+    const places = LABEL_PLACES.map((share) => pointOnCurve(curve, share));
     const least = Math.min(...places.map(cost));
-    labelBoxes.push({ at: places.find((at) => cost(at) === least) ?? bend.middle, wide: bend.wide });
+    labelBoxes.push({ centre: places.find((at) => cost(at) === least) ?? curve.middle, wide: curve.labelWidth });
   }
-  return labelBoxes.map(({ at }) => at);
+  return labelBoxes.map(({ centre }) => centre);
 }
 
 /**
- * Whether two boxes overlap, given their centres and widths. Vertically, their centres must be more than `tall` apart.
+ * Whether two boxes overlap, given their centres and widths. Vertically, their centres must be more than `minDistance`
+ * apart.
  */
-function meet(a: Point, wideA: number, b: Point, wideB: number, tall: number): boolean {
-  return Math.abs(a.x - b.x) < (wideA + wideB) / 2 + 2 && Math.abs(a.y - b.y) < tall + 2;
+function boxesOverlap(a: Point, widthA: number, b: Point, widthB: number, minDistance: number): boolean {
+  return Math.abs(a.x - b.x) < (widthA + widthB) / 2 + 2 && Math.abs(a.y - b.y) < minDistance + 2;
 }
 
 /** The point of a quadratic Bézier curve at parameter `share`. */
-function along({ from, middle, to }: CurvedEdge, share: number): Point {
+function pointOnCurve({ from, middle, to }: SearchCurve, share: number): Point {
   const mix = (a: number, b: number, c: number) => (1 - share) ** 2 * a + 2 * share * (1 - share) * b + share ** 2 * c;
   return { x: mix(from.x, middle.x, to.x), y: mix(from.y, middle.y, to.y) };
 }
@@ -190,9 +215,9 @@ const NAME_CHAR_WIDTH = 6.4;
 /** Largest number of characters of a name that fits into its node. */
 const MAX_INSIDE_CHARS = 6;
 /** The layout with names inside their nodes. */
-const NAMES_INSIDE = { rx: 118, ry: 118, node: 14, margin: 0 } as const;
+const NAMES_INSIDE = { rx: 118, ry: 118, nodeRadius: 14, margin: 0 } as const;
 /** The layout with names beside their nodes. The nodes are smaller, and there is more space on the left and right. */
-const NAMES_BESIDE = { rx: 84, ry: 128, node: 6, margin: 24 } as const;
+const NAMES_BESIDE = { rx: 84, ry: 128, nodeRadius: 6, margin: 24 } as const;
 
 /** A place in the drawing. */
 interface Point {
@@ -202,7 +227,7 @@ interface Point {
 
 interface NameProps {
   readonly name: string;
-  readonly at: Point;
+  readonly centre: Point;
   readonly layout: typeof NAMES_INSIDE | typeof NAMES_BESIDE;
 }
 
@@ -210,32 +235,36 @@ interface NameProps {
  * The name of an entity, in its node or on the outer side of it, shortened if it doesn't fit. The node's title has the
  * full name.
  */
-function Name({ name, at, layout: { node, margin } }: NameProps) {
-  const away = at.x - CENTRE;
+function Name({ name, centre, layout: { nodeRadius, margin } }: NameProps) {
+  const fromCentre = centre.x - CENTRE;
   if (margin === 0) {
     return (
-      <text x={at.x} y={at.y + 4} textAnchor="middle">
+      <text x={centre.x} y={centre.y + 4} textAnchor="middle">
         {name}
       </text>
     );
   }
-  if (Math.abs(away) < 1) {
+  if (Math.abs(fromCentre) < 1) {
     return (
-      <text x={at.x} y={at.y + (at.y < CENTRE ? -node - 8 : node + 16)} textAnchor="middle">
+      <text x={centre.x} y={centre.y + (centre.y < CENTRE ? -nodeRadius - 8 : nodeRadius + 16)} textAnchor="middle">
         {shortened(name, SIZE / 2 / NAME_CHAR_WIDTH)}
       </text>
     );
   }
-  const freeWidth = SIZE / 2 + margin - Math.abs(away) - node - 6;
+  const freeWidth = SIZE / 2 + margin - Math.abs(fromCentre) - nodeRadius - 6;
   return (
-    <text x={at.x + Math.sign(away) * (node + 6)} y={at.y + 4} textAnchor={away > 0 ? 'start' : 'end'}>
+    <text
+      x={centre.x + Math.sign(fromCentre) * (nodeRadius + 6)}
+      y={centre.y + 4}
+      textAnchor={fromCentre > 0 ? 'start' : 'end'}
+    >
       {shortened(name, freeWidth / NAME_CHAR_WIDTH)}
     </text>
   );
 }
 
-/** A text shortened to at most `most` characters; an ellipsis counts as one. */
-function shortened(text: string, most: number): string {
-  const characters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, most)) + 2));
-  return characters.length <= most ? text : `${characters.slice(0, Math.floor(most) - 1).join('')}…`;
+/** A text shortened to at most `maxCharacters` characters; an ellipsis counts as one. */
+function shortened(text: string, maxCharacters: number): string {
+  const characters = Array.from(text.slice(0, 2 * Math.floor(Math.max(0, maxCharacters)) + 2));
+  return characters.length <= maxCharacters ? text : `${characters.slice(0, Math.floor(maxCharacters) - 1).join('')}…`;
 }

@@ -17,49 +17,61 @@ interface GridProps {
  */
 export function Grid({ view, turn, group }: GridProps) {
   const { size, cells, start } = view;
-  const side = (SIZE - 2 * PAD) / size;
-  const x = (cell: number) => PAD + (cell % size) * side;
-  const y = (cell: number) => PAD + Math.floor(cell / size) * side;
-  const middle = (cell: number) => `${x(cell) + side / 2} ${y(cell) + side / 2}`;
-  const past = view.moves.filter((move) => turn === 0 || move.turn <= turn);
-  const at = past.at(-1)?.at ?? start;
-  const box = past.at(-1)?.box ?? view.box;
-  const heat = visits(group, cells.length);
-  const most = Math.max(1, ...heat);
+  const cellSize = (SIZE - 2 * PAD) / size;
+  const x = (cell: number) => PAD + (cell % size) * cellSize;
+  const y = (cell: number) => PAD + Math.floor(cell / size) * cellSize;
+  const middle = (cell: number) => `${x(cell) + cellSize / 2} ${y(cell) + cellSize / 2}`;
+  const movesSoFar = view.moves.filter((move) => turn === 0 || move.turn <= turn);
+  const agentCell = movesSoFar.at(-1)?.at ?? start;
+  const box = movesSoFar.at(-1)?.box ?? view.box;
+  const visitCounts = visits(group, cells.length);
+  const maxVisits = Math.max(1, ...visitCounts);
   return (
     <svg className="env-svg grid" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={descriptionOf(view)}>
       {cells.map((cell, i) => (
         <g key={i} className="cell" data-cell={cell}>
-          <rect x={x(i) + 1} y={y(i) + 1} width={side - 2} height={side - 2} rx={5} />
+          <rect x={x(i) + 1} y={y(i) + 1} width={cellSize - 2} height={cellSize - 2} rx={5} />
           <rect
             className="heat"
             x={x(i) + 1}
             y={y(i) + 1}
-            width={side - 2}
-            height={side - 2}
+            width={cellSize - 2}
+            height={cellSize - 2}
             rx={5}
-            opacity={(0.6 * (heat[i] ?? 0)) / most}
+            opacity={(0.6 * (visitCounts[i] ?? 0)) / maxVisits}
           />
           <text x={x(i) + 6} y={y(i) + 13}>
-            {nameOf(i, size)}
+            {cellName(i, size)}
           </text>
           {cell !== 'floor' && (
-            <text className="cell-kind" x={x(i) + side / 2} y={y(i) + side - 7} textAnchor="middle">
+            <text className="cell-kind" x={x(i) + cellSize / 2} y={y(i) + cellSize - 7} textAnchor="middle">
               {cell}
             </text>
           )}
         </g>
       ))}
-      <path className="walk" d={`M${[start, ...past.map((move) => move.at)].map(middle).join('L')}`} />
+      <path className="walk" d={`M${[start, ...movesSoFar.map((move) => move.at)].map(middle).join('L')}`} />
       {box !== null && (
-        <rect className="box" x={x(box) + side / 4} y={y(box) + side / 4} width={side / 2} height={side / 2} rx={3} />
+        <rect
+          className="box"
+          x={x(box) + cellSize / 4}
+          y={y(box) + cellSize / 4}
+          width={cellSize / 2}
+          height={cellSize / 2}
+          rx={3}
+        />
       )}
-      <circle className="walker" cx={x(at) + side / 2} cy={y(at) + side / 2} r={side / 5} />
-      <text className="walker-turn" x={x(at) + side / 2} y={y(at) + side / 2 + 4} textAnchor="middle">
-        {past.at(-1)?.turn ?? 0}
+      <circle className="walker" cx={x(agentCell) + cellSize / 2} cy={y(agentCell) + cellSize / 2} r={cellSize / 5} />
+      <text
+        className="walker-turn"
+        x={x(agentCell) + cellSize / 2}
+        y={y(agentCell) + cellSize / 2 + 4}
+        textAnchor="middle"
+      >
+        {movesSoFar.at(-1)?.turn ?? 0}
       </text>
       <text className="moves" x={SIZE / 2} y={SIZE - 3} textAnchor="middle">
-        {past.map(({ direction, asMeant }) => `${ARROWS[direction]}${asMeant ? '' : '✕'}`).join(' ')}
+        {movesSoFar.map(({ direction, asMeant }) => `${ARROWS[direction]}${asMeant ? '' : '✕'}`).join(' ')}
       </text>
     </svg>
   );
@@ -74,20 +86,20 @@ function visits(group: readonly EnvView[], cells: number): readonly number[] {
   return counts;
 }
 
-function nameOf(cell: number, size: number): string {
+function cellName(cell: number, size: number): string {
   return `${String.fromCharCode(97 + Math.floor(cell / size))}${(cell % size) + 1}`;
 }
 
 function descriptionOf({ title, size, cells, start, box, moves }: View): string {
-  const of = (kind: View['cells'][number]) =>
-    cells.flatMap((cell, i) => (cell === kind ? [nameOf(i, size)] : [])).join(' ') || 'none';
+  const cellsOfKind = (kind: View['cells'][number]) =>
+    cells.flatMap((cell, i) => (cell === kind ? [cellName(i, size)] : [])).join(' ') || 'none';
   const moveTexts = moves.map(
     (move) =>
-      `turn ${move.turn}: ${move.direction} to ${nameOf(move.at, size)}${move.box === null ? '' : `, box at ${nameOf(move.box, size)}`}`,
+      `turn ${move.turn}: ${move.direction} to ${cellName(move.at, size)}${move.box === null ? '' : `, box at ${cellName(move.box, size)}`}`,
   );
   return [
-    `${title}, ${size} by ${size}. Start ${nameOf(start, size)}, goal ${of('goal')}, holes ${of('hole')}, walls ${of('wall')}`,
-    ...(box === null ? [] : [`box ${nameOf(box, size)}`]),
+    `${title}, ${size} by ${size}. Start ${cellName(start, size)}, goal ${cellsOfKind('goal')}, holes ${cellsOfKind('hole')}, walls ${cellsOfKind('wall')}`,
+    ...(box === null ? [] : [`box ${cellName(box, size)}`]),
     moveTexts.join('; ') || 'no move yet',
   ].join('. ');
 }

@@ -1,5 +1,5 @@
 import type { EnvView, TextRange } from '../../domain/envView.ts';
-import { short } from '../parts/numberText.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import '../styles/passages.css';
 
 type View = Extract<EnvView, { kind: 'passages' }>;
@@ -8,19 +8,19 @@ type Passage = View['searches'][number]['passages'][number];
 /** The passages that each search found, with the query's words and the answer marked, and the agent's answer. */
 export function Passages({ view, turn }: { readonly view: View; readonly turn: number }) {
   const { searches, given, givenAt } = view;
-  const later = (at: number) => turn > 0 && at > turn;
+  const isLater = (at: number) => turn > 0 && at > turn;
   return (
     <div className="passages">
       {searches.length === 0 && <p className="faint">No searches.</p>}
       <ol className="stack">
         {searches.map((search) => (
-          <li key={search.turn} data-now={search.turn === turn} data-later={later(search.turn)}>
+          <li key={search.turn} data-now={search.turn === turn} data-later={isLater(search.turn)}>
             <p>
               <span className="faint">{search.turn === 0 ? 'in the prompt' : search.turn}</span> searched{' '}
               <strong>{search.query || 'words the agent had not read'}</strong>
             </p>
             {search.passages.map((passage) => (
-              <Found key={passage.title} passage={passage} answer={view.answer} />
+              <FoundPassage key={passage.title} passage={passage} answer={view.answer} />
             ))}
             {search.passages.length === 0 && (
               <p className="faint">{search.failed ? 'The tool failed.' : 'No passage contains these words.'}</p>
@@ -28,7 +28,7 @@ export function Passages({ view, turn }: { readonly view: View; readonly turn: n
           </li>
         ))}
       </ol>
-      <p className="row given" data-now={givenAt === turn} data-later={givenAt !== null && later(givenAt)}>
+      <p className="row given" data-now={givenAt === turn} data-later={givenAt !== null && isLater(givenAt)}>
         <span className="faint">{givenAt ?? ''}</span> answered <strong>{given ?? 'nothing'}</strong>
         {given !== null && <Verdict view={view} />}
       </p>
@@ -40,41 +40,41 @@ function Verdict({ view: { answer, scores } }: { readonly view: View }) {
   if (scores.exact === 1) return <span className="faint">exact match</span>;
   return (
     <span>
-      <span className="faint">F1 {short(scores.f1)}, expected</span> <strong>{answer}</strong>
+      <span className="faint">F1 {shortNumber(scores.f1)}, expected</span> <strong>{answer}</strong>
     </span>
   );
 }
 
-function Found({ passage, answer }: { readonly passage: Passage; readonly answer: string }) {
+function FoundPassage({ passage, answer }: { readonly passage: Passage; readonly answer: string }) {
   const { title, text, read, gold, titleMarks, marks } = passage;
   return (
     <blockquote data-gold={gold}>
       <strong>
-        <Marked text={title} marks={titleMarks} answer={gold && title === answer ? [0, title.length] : null} />
+        <MarkedText text={title} marks={titleMarks} answer={gold && title === answer ? [0, title.length] : null} />
       </strong>{' '}
-      <Marked text={text.slice(0, read)} marks={marks} answer={passage.answer} />
+      <MarkedText text={text.slice(0, read)} marks={marks} answer={passage.answer} />
       {read < text.length && <del aria-label="cut, not read">{text.slice(read)}</del>}
       {gold && <span className="chip">needed</span>}
     </blockquote>
   );
 }
 
-interface MarkedProps {
+interface MarkedTextProps {
   readonly text: string;
   readonly marks: readonly TextRange[]; // words of the query
   readonly answer: TextRange | null;
 }
 
 /** A text with marks for the words of the query and for the answer. The marks may overlap. */
-function Marked({ text, marks, answer }: MarkedProps) {
-  const cuts = new Set([0, text.length, ...[...marks, ...(answer ? [answer] : [])].flat()]);
-  const ends = [...cuts].filter((at) => at <= text.length).toSorted((a, b) => a - b);
-  const inside = (at: number, [from, to]: TextRange) => from <= at && at < to;
-  return ends.slice(1).map((end, i) => {
-    const from = ends[i] ?? 0;
+function MarkedText({ text, marks, answer }: MarkedTextProps) {
+  const boundarySet = new Set([0, text.length, ...[...marks, ...(answer ? [answer] : [])].flat()]);
+  const boundaries = [...boundarySet].filter((at) => at <= text.length).toSorted((a, b) => a - b);
+  const isInside = (at: number, [from, to]: TextRange) => from <= at && at < to;
+  return boundaries.slice(1).map((end, i) => {
+    const from = boundaries[i] ?? 0;
     const piece = text.slice(from, end);
-    const matched = marks.some((range) => inside(from, range));
-    const inAnswer = answer !== null && inside(from, answer);
+    const matched = marks.some((range) => isInside(from, range));
+    const inAnswer = answer !== null && isInside(from, answer);
     if (!matched && !inAnswer) return piece;
     return (
       <mark key={from} data-matched={matched} data-answer={inAnswer}>

@@ -1,11 +1,11 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { Trajectory } from '../rollout/Trajectory.tsx';
+import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { AddressNotes } from '../shell/AddressNotes.tsx';
 import { Boundary } from '../shell/Boundary.tsx';
-import { type Panel, PANELS } from './panels.ts';
+import { type EmbedPanel, EMBED_PANELS } from './panels.ts';
 import '../styles/embed.css';
 import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -17,15 +17,15 @@ const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ de
 const EmbeddedExercise = lazy(() => import('./EmbeddedExercise.tsx').then((m) => ({ default: m.EmbeddedExercise })));
 
 /** One panel that fills its frame, with a link to the whole page. */
-export function Embed({ panel }: { readonly panel: Panel }) {
+export function Embed({ panel }: { readonly panel: EmbedPanel }) {
   useEffect(() => {
     document.documentElement.dataset['embed'] = panel;
   }, [panel]);
   return (
     <div className="embed" data-panel={panel}>
       <EmbedBar panel={panel} />
-      <main className="embed-panel" aria-label={PANELS[panel].label}>
-        <Boundary name={`The panel “${PANELS[panel].label}”`}>
+      <main className="embed-panel" aria-label={EMBED_PANELS[panel].label}>
+        <Boundary name={`The panel “${EMBED_PANELS[panel].label}”`}>
           <Suspense fallback={<div aria-busy="true" />}>
             <PanelContent panel={panel} />
           </Suspense>
@@ -36,7 +36,7 @@ export function Embed({ panel }: { readonly panel: Panel }) {
   );
 }
 
-function PanelContent({ panel }: { readonly panel: Panel }) {
+function PanelContent({ panel }: { readonly panel: EmbedPanel }) {
   switch (panel) {
     case 'stage':
       return <EmbeddedStage />;
@@ -53,23 +53,28 @@ function PanelContent({ panel }: { readonly panel: Panel }) {
 
 /** The rollout in view with its board. Before there is a run, also the recording's updates. */
 function EmbeddedRollout() {
-  const untouched = useLive((s) => s.session === 'none');
+  const hasNoRun = useLive((s) => s.session === 'none');
   return (
     <>
-      {untouched && <RecordedUpdates />}
+      {hasNoRun && <RecordedUpdates />}
       <div className="stage-row">
         <EnvPanel />
-        <Trajectory />
+        <RolloutPanel />
       </div>
     </>
   );
 }
 
 /** Whether the bar has a button to train. The other panels have their own buttons. */
-const HAS_RUN: Readonly<Record<Panel, boolean>> = { stage: false, rollout: true, curve: true, exercise: false };
+const HAS_TRAIN_BUTTON: Readonly<Record<EmbedPanel, boolean>> = {
+  stage: false,
+  rollout: true,
+  curve: true,
+  exercise: false,
+};
 
 /** The bar above a panel: preset, update, training button, and a link to the whole page. */
-function EmbedBar({ panel }: { readonly panel: Panel }) {
+function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
   const preset = useConfig((s) => s.preset);
   const running = useLive((s) => s.running);
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
@@ -77,18 +82,18 @@ function EmbedBar({ panel }: { readonly panel: Panel }) {
     <header className="row embed-bar">
       <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
       {update !== null && <span className="faint">update {update}</span>}
-      {HAS_RUN[panel] && (
+      {HAS_TRAIN_BUTTON[panel] && (
         <button type="button" className="small run" onClick={() => (running ? pause() : run())}>
           <Icon name={running ? 'pause' : 'play'} /> {running ? 'Pause' : 'Train it here'}
         </button>
       )}
-      <WholePage />
+      <WholePageLink />
     </header>
   );
 }
 
 /** A link out of the frame: opens the whole page at the same place. */
-function WholePage() {
+function WholePageLink() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = () => setHash(location.hash);

@@ -2,9 +2,9 @@ import { useEffect, useRef } from 'react';
 import { languageOf, type EnvironmentFile } from '../../domain/environmentFile.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
 import type { Examination, Sample } from '../../written/examination.ts';
-import { whole, signed } from '../parts/numberText.ts';
+import { wholeNumber, signedNumber } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
-import { cancelCheck, check, TASKS_PLAYED } from './examine.ts';
+import { cancelCheck, check, CHECK_TASKS } from './examine.ts';
 import { LineButton, Problems } from './ReadingLine.tsx';
 import type { CheckReport } from '../../written/checker.ts';
 import type { Move } from '../../written/plays.ts';
@@ -19,7 +19,7 @@ import { setEnvironment, start } from '../run/engine.ts';
 
 /** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {
-  const found = useEnvironment((s) => (s.check?.state === 'done' ? s.check.found : null));
+  const examination = useEnvironment((s) => (s.check?.state === 'done' ? s.check.examination : null));
   const running = useEnvironment((s) => s.check?.state === 'running');
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -30,10 +30,12 @@ export function CheckPanel() {
     <div className="environment-side">
       <section ref={section} className="panel stack" aria-labelledby="check-title" data-testid="check">
         <CheckButtons />
-        <Outcome />
+        <CheckOutcome />
       </section>
       <ToolList />
-      {found?.problem === null && <SampleEpisode sample={found.sample} weights={found.report.settled.weights} />}
+      {examination?.problem === null && (
+        <SampleEpisode sample={examination.sample} weights={examination.report.settings.weights} />
+      )}
       <ClassMembers />
     </div>
   );
@@ -42,7 +44,7 @@ export function CheckPanel() {
 /** The buttons that run the file. Apart from them only an export runs it, after a check. */
 function CheckButtons() {
   const running = useEnvironment((s) => s.check?.state === 'running');
-  const readable = useEnvironment((s) => s.reading?.found.problem === null);
+  const isReadable = useEnvironment((s) => s.reading?.result.problem === null);
   return (
     <div className="panel-head">
       <h2 id="check-title">Try it</h2>
@@ -55,70 +57,70 @@ function CheckButtons() {
           Check
         </button>
       )}
-      <button type="button" className="primary" disabled={!readable} onClick={train}>
+      <button type="button" className="primary" disabled={!isReadable} onClick={trainOnFile}>
         Train on it
       </button>
     </div>
   );
 }
 
-function train(): void {
+function trainOnFile(): void {
   const { name, text } = useEnvironment.getState().file;
   trainOnEnvironment({ name, text });
 }
 
-function Outcome() {
-  const state = useEnvironment((s) => s.check);
-  const python = useEnvironment((s) => languageOf(s.file) === 'python');
-  const stale = useEnvironment((s) => s.check !== null && s.check.text !== s.file.text);
-  if (state?.state === 'running') {
+function CheckOutcome() {
+  const check = useEnvironment((s) => s.check);
+  const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
+  const isOutdated = useEnvironment((s) => s.check !== null && s.check.text !== s.file.text);
+  if (check?.state === 'running') {
     return (
       <>
         <p className="soft">
-          Playing {whole(TASKS_PLAYED)} tasks with each of three players, then the random calls a second time …
+          Playing {wholeNumber(CHECK_TASKS)} tasks with each of three players, then the random calls a second time …
         </p>
-        <progress value={state.share} max={1} aria-label="Check" />
+        <progress value={check.progress} max={1} aria-label="Check" />
       </>
     );
   }
   return (
     <div className="stack" role="status">
-      {state === null && python && (
+      {check === null && isPython && (
         <p className="soft" data-testid="python-note">
           <b>Check</b> and <b>Train on it</b> load Python (6 MB, once). It runs in a worker without network, storage or
           files, with Python’s standard library alone.
         </p>
       )}
-      {state === null && (
+      {check === null && (
         <p className="soft">
-          The check plays {whole(TASKS_PLAYED)} tasks in a sandbox: with the calls that your method{' '}
+          The check plays {wholeNumber(CHECK_TASKS)} tasks in a sandbox: with the calls that your method{' '}
           <code>expert()</code> returns, with random valid calls and with broken calls. It lists each problem with its
           line number.
         </p>
       )}
-      {stale && <p className="note">The file has changed since this check.</p>}
-      {state?.state === 'ended' && <p className="note bad">The check didn’t finish. {state.why}</p>}
-      {state?.state === 'done' && state.exported && <ExportNote as={state.exported.as} />}
-      {state?.state === 'done' && <CheckResult found={state.found} />}
+      {isOutdated && <p className="note">The file has changed since this check.</p>}
+      {check?.state === 'ended' && <p className="note bad">The check didn’t finish. {check.reason}</p>}
+      {check?.state === 'done' && check.exported && <ExportNote as={check.exported.zipName} />}
+      {check?.state === 'done' && <CheckResult found={check.examination} />}
     </div>
   );
 }
 
-function ExportNote({ as }: { readonly as: string | null }) {
-  return as === null ? (
+function ExportNote({ as: zipName }: { readonly as: string | null }) {
+  return zipName === null ? (
     <p data-testid="exported">Nothing was exported. Fix what is wrong first.</p>
   ) : (
     <p data-testid="exported">
-      Exported as <span className="mono">{as}</span>: unpack it, and read its README.
+      Exported as <span className="mono">{zipName}</span>: unpack it, and read its README.
     </p>
   );
 }
 
-function CheckResult({ found }: { readonly found: Examination }) {
-  if (found.problem) return <Problems of={[found.problem, ...found.others]} tone="bad" />;
-  const { report, untrained, stopped } = found;
+function CheckResult({ found: examination }: { readonly found: Examination }) {
+  if (examination.problem) return <Problems problems={[examination.problem, ...examination.others]} tone="bad" />;
+  const { report, untrained, stopped } = examination;
   const faults = faultsOf(report).length;
-  const tasks = report.settled.tasks;
+  const tasks = report.settings.tasks;
   return (
     <>
       <p className={faults === 0 ? 'note good' : 'note bad'} data-testid="verdict" data-faults={faults}>
@@ -132,7 +134,7 @@ function CheckResult({ found }: { readonly found: Examination }) {
               {kind}
             </span>{' '}
             {line !== null && <LineButton line={line} />} {text}
-            {episodes > 1 && <span className="faint"> {whole(episodes)} times.</span>}
+            {episodes > 1 && <span className="faint"> {wholeNumber(episodes)} times.</span>}
           </li>
         ))}
       </ul>
@@ -145,11 +147,11 @@ function CheckResult({ found }: { readonly found: Examination }) {
           nonsense earns something, the agent may learn nonsense.
         </p>
         <p>
-          The check played {whole(report.episodes)} episodes with {whole(report.turns)} turns. The class has{' '}
-          {whole(tasks.train)} tasks for training and {whole(tasks.test)} for evaluation, with at most{' '}
-          {report.settled.maxTurns} turns each. The longest prompt has {whole(report.longestPrompt)} characters, and the
-          longest tool answer has {whole(report.longestReply)}. The random player’s calls were played a second time, to
-          see that the same calls give the same episode.
+          The check played {wholeNumber(report.episodes)} episodes with {wholeNumber(report.turns)} turns. The class has{' '}
+          {wholeNumber(tasks.train)} tasks for training and {wholeNumber(tasks.test)} for evaluation, with at most{' '}
+          {report.settings.maxTurns} turns each. The longest prompt has {wholeNumber(report.longestPrompt)} characters,
+          and the longest tool answer has {wholeNumber(report.longestReply)}. The random player’s calls were played a
+          second time, to see that the same calls give the same episode.
         </p>
       </details>
     </>
@@ -175,7 +177,7 @@ function Scores({ report }: { readonly report: MeanRewards }) {
       </caption>
       <tbody>
         {PLAYERS.map(({ player, doc }) => {
-          const earned = report[player];
+          const meanReward = report[player];
           return (
             <tr key={player} data-player={player}>
               <th scope="row">
@@ -183,10 +185,10 @@ function Scores({ report }: { readonly report: MeanRewards }) {
               </th>
               <td aria-hidden="true">
                 <span className="score-bar">
-                  <span style={{ width: `${(Math.max(0, earned ?? 0) / maxReward) * 100}%` }} />
+                  <span style={{ width: `${(Math.max(0, meanReward ?? 0) / maxReward) * 100}%` }} />
                 </span>
               </td>
-              <td className="number">{earned === null ? 'none' : earned.toFixed(2)}</td>
+              <td className="number">{meanReward === null ? 'none' : meanReward.toFixed(2)}</td>
             </tr>
           );
         })}
@@ -232,7 +234,7 @@ function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
           Reward <b>{reward.toFixed(2)}</b>
           {Object.entries(play.parts).map(([part, amount]) => (
             <RewardChip key={part} amount={Number(amount)}>
-              {part} {signed(Number(amount))}
+              {part} {signedNumber(Number(amount))}
               {Object.hasOwn(weights, part) && weights[part] !== 1 && ` × ${weights[part]}`}
             </RewardChip>
           ))}
@@ -250,7 +252,7 @@ interface EpisodeTextProps {
 function EpisodeText({ kind, text }: EpisodeTextProps) {
   return (
     <li className="episode-turn" data-kind={kind}>
-      <SpanLabel of={KINDS[kind]} />
+      <SpanLabel kindStyle={KINDS[kind]} />
       <span className="mono">{text}</span>
     </li>
   );
@@ -267,8 +269,8 @@ const callText = (move: Move): string =>
  * The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read.
  */
 function ToolList() {
-  const declared = useEnvironment((s) => (s.reading?.found.problem === null ? s.reading.found.declared : null));
-  const python = useEnvironment((s) => languageOf(s.file) === 'python');
+  const declared = useEnvironment((s) => (s.reading?.result.problem === null ? s.reading.result.declared : null));
+  const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   if (!declared) return null;
   const { description, tools } = declared;
   return (
@@ -276,17 +278,17 @@ function ToolList() {
       <h2 id="tools-title">Task and tools</h2>
       {description === '' ? (
         <p className="faint">
-          {python ? 'Write a docstring in the class' : 'Write a comment before the class'} to describe the task.
+          {isPython ? 'Write a docstring in the class' : 'Write a comment before the class'} to describe the task.
         </p>
       ) : (
         <p>{description}</p>
       )}
-      {tools.map(({ name, description: does, parameters }) => (
+      {tools.map(({ name, description: toolDescription, parameters }) => (
         <div key={name} className="tool">
           <p className="mono">
             <b>{name}</b>({parameters.map(signature).join(', ')})
           </p>
-          {does !== '' && <p className="soft">{does}</p>}
+          {toolDescription !== '' && <p className="soft">{toolDescription}</p>}
           {parameters.map((parameter) =>
             typeof parameter !== 'string' && parameter.description !== undefined ? (
               <p key={parameter.name} className="faint">
@@ -308,16 +310,16 @@ function signature(parameter: Parameter): string {
 
 /** A list of everything a class can define, in the file's language, for people who don't know the names. */
 function ClassMembers() {
-  const python = useEnvironment((s) => languageOf(s.file) === 'python');
+  const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   return (
     <details className="panel class-members" data-testid="class-members">
       <summary>
         <b>Everything the class can define</b>
       </summary>
       <dl className="small">
-        {MEMBERS.map(({ label, python: inPython, doc }) => (
+        {MEMBERS.map(({ label, pythonName: memberInPython, doc }) => (
           <div key={label}>
-            <dt className="mono">{label === 'tool' ? 'any other method' : python ? inPython : label}</dt>
+            <dt className="mono">{label === 'tool' ? 'any other method' : isPython ? memberInPython : label}</dt>
             <dd className="soft">{doc}</dd>
           </div>
         ))}

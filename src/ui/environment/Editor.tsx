@@ -16,9 +16,9 @@ import {
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
-import { complete, nodeAt } from './completions.ts';
+import { completeTypeScript, nodeAt } from './completions.ts';
 import { completePython } from './pythonCompletions.ts';
-import { useEnvironment, write } from './environmentStore.ts';
+import { useEnvironment, setText } from './environmentStore.ts';
 
 interface Props {
   readonly label: string;
@@ -40,7 +40,7 @@ interface Labels {
 /** Extensions for the file's language: colours, indentation, completions. */
 function languageExtensions(file: EnvironmentFile): Extension {
   const isPython = languageOf(file) === 'python';
-  const completion = autocompletion({ override: [isPython ? completePython : complete], icons: false });
+  const completion = autocompletion({ override: [isPython ? completePython : completeTypeScript], icons: false });
   return isPython
     ? [python(), indentUnit.of('    '), EditorState.tabSize.of(4), completion]
     : [javascript({ typescript: true }), indentUnit.of('  '), EditorState.tabSize.of(2), completion];
@@ -73,19 +73,19 @@ function showEditor(parent: HTMLElement, { label, describedBy }: Labels): () => 
           tabindex: '0',
         }),
         EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged) write(state.doc.toString());
+          if (docChanged) setText(state.doc.toString());
         }),
       ],
     }),
   });
-  mark(view);
+  showDiagnostics(view);
   const { lineToShow } = useEnvironment.getState();
   if (lineToShow) goToLine(view, lineToShow.line); // requested on another screen
-  const stop = useEnvironment.subscribe((now, before) => {
-    if (now.timesPlaced !== before.timesPlaced && now.file.text !== view.state.doc.toString())
-      replace(view, now.file.text);
-    if (now.reading !== before.reading || now.check !== before.check) mark(view);
-    if (now.lineToShow && now.lineToShow !== before.lineToShow) goToLine(view, now.lineToShow.line);
+  const stop = useEnvironment.subscribe((current, before) => {
+    if (current.openedCount !== before.openedCount && current.file.text !== view.state.doc.toString())
+      replaceText(view, current.file.text);
+    if (current.reading !== before.reading || current.check !== before.check) showDiagnostics(view);
+    if (current.lineToShow && current.lineToShow !== before.lineToShow) goToLine(view, current.lineToShow.line);
   });
   return () => {
     stop();
@@ -102,7 +102,7 @@ function goToLine(view: EditorView, line: number): void {
 }
 
 /** Replaces the whole text as one change, so that Ctrl Z brings back the old text. */
-function replace(view: EditorView, text: string): void {
+function replaceText(view: EditorView, text: string): void {
   view.dispatch({
     changes: { from: 0, to: view.state.doc.length, insert: text },
     selection: { anchor: 0 },
@@ -111,7 +111,7 @@ function replace(view: EditorView, text: string): void {
 }
 
 /** Marks the lines with problems: those that make the text unreadable, likely mistakes, and what the check found. */
-function mark(view: EditorView): void {
+function showDiagnostics(view: EditorView): void {
   const { reading, check } = useEnvironment.getState();
   const { doc } = view.state;
   const text = doc.toString();
@@ -120,21 +120,21 @@ function mark(view: EditorView): void {
     const { from, to, text: code } = doc.line(Math.min(Math.max(1, line), doc.lines));
     return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
   };
-  const marks: Diagnostic[] = [];
-  const { found } = reading;
-  const errors = found.problem ? [found.problem, ...found.others] : [];
-  for (const { what, line } of errors) marks.push(diagnostic(line ?? 1, 'error', what));
-  const mistakes = found.problem ? [] : found.declared.mistakes;
-  for (const { what, line } of mistakes) marks.push(diagnostic(line ?? 1, 'warning', what));
-  if (check?.state === 'done' && check.text === text && check.found.problem === null) {
-    for (const { line, kind, text: says } of check.found.report.findings)
-      if (line !== null && !mistakes.some((each) => each.line === line && each.what === says))
-        marks.push(diagnostic(line, kind === 'fault' ? 'error' : 'warning', says));
+  const diagnostics: Diagnostic[] = [];
+  const { result } = reading;
+  const errors = result.problem ? [result.problem, ...result.others] : [];
+  for (const { what, line } of errors) diagnostics.push(diagnostic(line ?? 1, 'error', what));
+  const mistakes = result.problem ? [] : result.declared.mistakes;
+  for (const { what, line } of mistakes) diagnostics.push(diagnostic(line ?? 1, 'warning', what));
+  if (check?.state === 'done' && check.text === text && check.examination.problem === null) {
+    for (const { line, kind, text: finding } of check.examination.report.findings)
+      if (line !== null && !mistakes.some((each) => each.line === line && each.what === finding))
+        diagnostics.push(diagnostic(line, kind === 'fault' ? 'error' : 'warning', finding));
   }
   view.dispatch(
     setDiagnostics(
       view.state,
-      marks.toSorted((a, b) => a.from - b.from),
+      diagnostics.toSorted((a, b) => a.from - b.from),
     ),
   );
 }
@@ -149,11 +149,11 @@ export const continueComment: StateCommand = ({ state, dispatch }) => {
   if (opens === undefined || before.includes('*/')) return false;
   const indent = opens === '*' ? space : `${space} `;
   const next = line.number < state.doc.lines ? state.doc.line(line.number + 1).text : '';
-  const closed = opens === '*' || line.text.includes('*/') || /^\s*\*/.test(next);
+  const isClosed = opens === '*' || line.text.includes('*/') || /^\s*\*/.test(next);
   const star = `\n${indent}* `;
   dispatch(
     state.update({
-      changes: { from: main.head, insert: closed ? star : `${star}\n${indent}*/` },
+      changes: { from: main.head, insert: isClosed ? star : `${star}\n${indent}*/` },
       selection: { anchor: main.head + star.length },
       userEvent: 'input',
       scrollIntoView: true,

@@ -1,14 +1,21 @@
 import { lazy, Suspense, useEffect, useId, useState, useRef } from 'react';
 import { languageOf, type EnvironmentLanguage } from '../../domain/environmentFile.ts';
-import { noteAddress } from '../address/lastAddress.ts';
+import { storeLastAddress } from '../address/lastAddress.ts';
 import { routeOf } from '../address/hash.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/environment.css';
 import { CheckPanel } from './CheckPanel.tsx';
 import { readEnvironmentHash, environmentHash } from './environmentAddress.ts';
-import { place, useEnvironment, bringBack, chooseLanguage, openFile, rename } from './environmentStore.ts';
-import { keepReading, checkAndExport, foundInText, TASKS_PLAYED } from './examine.ts';
+import {
+  openInEditor,
+  useEnvironment,
+  restorePreviousFile,
+  chooseLanguage,
+  openFile,
+  renameFile,
+} from './environmentStore.ts';
+import { readOnChange, checkAndExport, currentExamination, CHECK_TASKS } from './examine.ts';
 import { ReadingLine } from './ReadingLine.tsx';
 import { download } from '../export/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -17,7 +24,7 @@ import { pageAddress } from '../share/sharedAddress.ts';
 import { ServerDialog } from './ServerDialog.tsx';
 import { TEMPLATES } from './templates.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
-import { whole } from '../parts/numberText.ts';
+import { wholeNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { FixEnvironment } from './FixEnvironment.tsx';
 
@@ -25,17 +32,17 @@ const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Edito
 
 /** The screen to write an environment: the editor, with the check beside it. */
 export function Environment() {
-  const corrections = useLinkedFile();
-  const python = useEnvironment((s) => languageOf(s.file) === 'python');
+  const correctedSettings = useLinkedFile();
+  const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   const byLink = useEnvironment((s) => s.file.byLink);
-  const refused = useEnvironment((s) => s.refused);
-  const keys = useId();
-  useEffect(keepReading, []);
+  const refusalMessage = useEnvironment((s) => s.refusalMessage);
+  const keysHintId = useId();
+  useEffect(readOnChange, []);
   return (
     <>
       <Header />
       <main className="environment screen pane" data-pane="watch">
-        {[...corrections, ...(refused === null ? [] : [refused])].map((text) => (
+        {[...correctedSettings, ...(refusalMessage === null ? [] : [refusalMessage])].map((text) => (
           <p key={text} className="note" role="alert">
             {text}
           </p>
@@ -52,11 +59,14 @@ export function Environment() {
         <div className="environment-body">
           <section className="environment-file" aria-label="The file">
             <Suspense fallback={<div className="editor" aria-busy="true" />}>
-              <Editor label={python ? 'Environment, as Python' : 'Environment, as TypeScript'} describedBy={keys} />
+              <Editor
+                label={isPython ? 'Environment, as Python' : 'Environment, as TypeScript'}
+                describedBy={keysHintId}
+              />
             </Suspense>
             <div className="row between">
               <ReadingLine />
-              <p id={keys} className="faint small">
+              <p id={keysHintId} className="faint small">
                 Tab indents. Esc, then Tab leaves the editor. Ctrl Space suggests code.
               </p>
             </div>
@@ -74,22 +84,22 @@ export function Environment() {
  * edited. Returns the problems with the address.
  */
 function useLinkedFile(): readonly string[] {
-  const [corrections, setCorrections] = useState<readonly string[]>([]);
+  const [correctedSettings, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {
-    const read = () => {
+    const openLinkedFile = () => {
       if (routeOf(location.hash) !== 'environment') return;
-      const found = readEnvironmentHash(location.hash);
-      setCorrections(found.corrections);
-      if (found.file) place(found.file, true);
+      const linkedFile = readEnvironmentHash(location.hash);
+      setCorrections(linkedFile.correctedSettings);
+      if (linkedFile.file) openInEditor(linkedFile.file, true);
       if (location.hash === '#/environment') return;
       history.replaceState(history.state, '', '#/environment');
-      noteAddress('#/environment');
+      storeLastAddress('#/environment');
     };
-    read();
-    addEventListener('popstate', read);
-    return () => removeEventListener('popstate', read);
+    openLinkedFile();
+    addEventListener('popstate', openLinkedFile);
+    return () => removeEventListener('popstate', openLinkedFile);
   }, []);
-  return corrections;
+  return correctedSettings;
 }
 
 /** The file's name, with buttons to open another file and to use this one outside the page. */
@@ -108,7 +118,7 @@ function EnvironmentBar() {
         aria-label="File name"
         spellCheck={false}
         value={name}
-        onChange={({ target }) => rename(target.value)}
+        onChange={({ target }) => renameFile(target.value)}
       />
       <LanguageChoice language={languageOf({ name })} />
       <button type="button" aria-haspopup="dialog" onClick={() => setDialog('templates')}>
@@ -130,7 +140,7 @@ function EnvironmentBar() {
         Connect to an environment on a server…
       </button>
       {before && (
-        <button type="button" className="quiet end" onClick={bringBack}>
+        <button type="button" className="quiet end" onClick={restorePreviousFile}>
           Back to {before.name}
         </button>
       )}
@@ -187,11 +197,11 @@ function save(): void {
   download(name.trim() || 'environment.ts', python ? 'text/x-python' : 'text/typescript', text);
 }
 
-interface Closing {
+interface DialogProps {
   readonly close: () => void;
 }
 
-function TemplateDialog({ close }: Closing) {
+function TemplateDialog({ close }: DialogProps) {
   const currentText = useEnvironment((s) => s.file.text);
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
@@ -200,19 +210,19 @@ function TemplateDialog({ close }: Closing) {
         <i>Back to …</i>.
       </p>
       <ul data-testid="templates">
-        {TEMPLATES.map(({ file, title, sentence }) => (
+        {TEMPLATES.map(({ file, title, summary }) => (
           <li key={file.name}>
             <button
               type="button"
               className="template"
               aria-current={file.text === currentText ? 'true' : undefined}
               onClick={() => {
-                place(file, false);
+                openInEditor(file, false);
                 close();
               }}
             >
               <b>{title}</b> {languageOf(file) === 'python' && <span className="chip">Python</span>}
-              <span className="soft">{sentence}</span>
+              <span className="soft">{summary}</span>
             </button>
           </li>
         ))}
@@ -221,7 +231,7 @@ function TemplateDialog({ close }: Closing) {
   );
 }
 
-function LinkDialog({ close }: Closing) {
+function LinkDialog({ close }: DialogProps) {
   const file = useEnvironment((s) => s.file);
   const hash = environmentHash(file);
   return (
@@ -257,13 +267,13 @@ interface Props {
  */
 function ExportEnvironment({ close }: Props) {
   const { name, byLink } = useEnvironment((s) => s.file);
-  const declared = useEnvironment((s) => s.reading?.found.problem === null && s.reading.found.declared.name);
-  const checked = useEnvironment((s) => {
-    const found = foundInText(s);
+  const className = useEnvironment((s) => s.reading?.result.problem === null && s.reading.result.declared.name);
+  const hasPassedCheck = useEnvironment((s) => {
+    const found = currentExamination(s);
     return found?.problem === null && faultsOf(found.report).length === 0;
   });
   if (languageOf({ name }) === 'python')
-    return <PythonExport name={name} declared={declared || 'MyTask'} close={close} />;
+    return <PythonExport name={name} declared={className || 'MyTask'} close={close} />;
   return (
     <Dialog title="Export this environment" className="export-environment" onClose={close}>
       <div className="stack">
@@ -271,12 +281,12 @@ function ExportEnvironment({ close }: Props) {
           You get a zip. With it, TRL, verifiers, OpenEnv and verl train a model of yours on this environment. They play
           the same episodes as this page, bit for bit. The README in the zip says what each one needs.
         </p>
-        {checked ? (
+        {hasPassedCheck ? (
           <p className="soft">The check found no fault in this file, so it isn’t played again.</p>
         ) : (
           <p className="soft">
-            <i>Check and export</i> first runs the file on {whole(TASKS_PLAYED)} tasks, in the sandbox. If the check
-            finds a fault, nothing is written.
+            <i>Check and export</i> first runs the file on {wholeNumber(CHECK_TASKS)} tasks, in the sandbox. If the
+            check finds a fault, nothing is written.
           </p>
         )}
         {byLink && <p className="note">It came by a link, so somebody else may have written it. Read it first.</p>}
@@ -289,7 +299,7 @@ function ExportEnvironment({ close }: Props) {
               close();
             }}
           >
-            {checked ? 'Export' : 'Check and export'}
+            {hasPassedCheck ? 'Export' : 'Check and export'}
           </button>
         </div>
       </div>
@@ -298,15 +308,19 @@ function ExportEnvironment({ close }: Props) {
 }
 
 /** A class in Python needs no export: TRL takes it as it is. */
-function PythonExport({ name, declared, close }: Props & { readonly name: string; readonly declared: string }) {
+function PythonExport({
+  name,
+  declared: className,
+  close,
+}: Props & { readonly name: string; readonly declared: string }) {
   const module = name.trim().replace(/\.py$/i, '');
   return (
     <Dialog title="Train on it elsewhere" className="export-environment" onClose={close}>
       <div className="stack">
         <p>TRL trains on this file as it is. Save it beside your script and name its class:</p>
         <pre>
-          from {module} import {declared}
-          {'\n'}GRPOTrainer(…, environment_factory={declared})
+          from {module} import {className}
+          {'\n'}GRPOTrainer(…, environment_factory={className})
         </pre>
         <p className="soft">
           Only classes in TypeScript can be exported for verifiers, OpenEnv and verl. TRL doesn’t seed{' '}

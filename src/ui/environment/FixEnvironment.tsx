@@ -3,16 +3,19 @@ import { serverNamed } from '../../domain/serverAddress.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { nextEnvironment, continueWithEnvironment } from '../run/engine.ts';
 import { useLive } from '../run/liveStore.ts';
-import { goToLine, place, useEnvironment } from './environmentStore.ts';
+import { goToLine, openInEditor, useEnvironment } from './environmentStore.ts';
 
 /** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
 export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
-  const edited = useEnvironment((s) => s.file);
-  const failed = nextEnvironment();
-  const isProgram = serverNamed(edited) === null; // a server's address has its own button to connect
-  const isEdited = failed !== null && edited.name === failed.name && environmentSum(edited) !== environmentSum(failed);
-  const differs = isEdited && isProgram;
+  const editorFile = useEnvironment((s) => s.file);
+  const failedFile = nextEnvironment();
+  const isProgram = serverNamed(editorFile) === null; // a server's address has its own button to connect
+  const isEdited =
+    failedFile !== null &&
+    editorFile.name === failedFile.name &&
+    environmentSum(editorFile) !== environmentSum(failedFile);
+  const canContinue = isEdited && isProgram;
   const label =
     line === null
       ? inEditor
@@ -21,12 +24,12 @@ export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boole
       : `${inEditor ? 'Go to' : 'Open the editor at'} line ${line}`;
   return (
     <>
-      {differs && (
-        <button type="button" className="primary" onClick={() => continueRun(edited)}>
+      {canContinue && (
+        <button type="button" className="primary" onClick={() => continueRun(editorFile)}>
           <Icon name="play" /> Continue with the fixed file
         </button>
       )}
-      <button type="button" className={differs ? 'quiet' : 'primary'} onClick={() => openEditor(line)}>
+      <button type="button" className={canContinue ? 'quiet' : 'primary'} onClick={() => openEditor(line)}>
         {label}
       </button>
     </>
@@ -40,9 +43,9 @@ function continueRun({ name, text }: EnvironmentFile): void {
 
 /** Shows the file that failed in the editor, unless a version of it is already open there. */
 function openEditor(line: number | null): void {
-  const failed = nextEnvironment();
+  const failedFile = nextEnvironment();
   const { file } = useEnvironment.getState();
-  if (failed && failed.name !== file.name) place(failed, false);
+  if (failedFile && failedFile.name !== file.name) openInEditor(failedFile, false);
   if (line !== null) goToLine(line);
   location.assign('#/environment');
 }

@@ -7,27 +7,27 @@ import { goToLine, useEnvironment } from './environmentStore.ts';
  */
 export function ReadingLine() {
   const reading = useEnvironment((s) => s.reading);
-  const kept = useEnvironment((s) => s.kept);
+  const isSaved = useEnvironment((s) => s.isSaved);
   if (!reading) return <p className="reading" role="status" />;
-  const { found } = reading;
-  if (found.problem) {
+  const { result } = reading;
+  if (result.problem) {
     return (
       <div className="reading stack" role="status" data-testid="reading">
-        <Problems of={[found.problem, ...found.others]} tone="bad" />
+        <Problems problems={[result.problem, ...result.others]} tone="bad" />
       </div>
     );
   }
-  const { name, tools, mistakes } = found.declared;
-  const list = tools.map((tool) => tool.name).join(', ');
+  const { name, tools, mistakes } = result.declared;
+  const toolNames = tools.map((tool) => tool.name).join(', ');
   return (
     <div className="reading soft stack" role="status" data-testid="reading">
       <p>
         <b>{name}</b>{' '}
         {tools.length === 0 ? 'has no tools' : tools.length === 1 ? 'has one tool:' : `has ${tools.length} tools:`}{' '}
-        <span className="mono">{list}</span>.{' '}
-        {kept ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
+        <span className="mono">{toolNames}</span>.{' '}
+        {isSaved ? 'Saved in this browser.' : 'This browser can’t save it. Save it as a file.'}
       </p>
-      <Problems of={mistakes} tone="" />
+      <Problems problems={mistakes} tone="" />
     </div>
   );
 }
@@ -36,15 +36,15 @@ export function ReadingLine() {
 const MAX_LISTED = 5;
 
 /** Problems of a file, each with a button to its line. */
-export function Problems({ of, tone }: { readonly of: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
+export function Problems({ problems, tone }: { readonly problems: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
   return (
     <>
-      {of.slice(0, MAX_LISTED).map(({ what, line }) => (
+      {problems.slice(0, MAX_LISTED).map(({ what, line }) => (
         <p key={`${line} ${what}`} className={`note ${tone}`}>
           {line !== null && <LineButton line={line} />} {what}
         </p>
       ))}
-      {of.length > MAX_LISTED && <p className="faint small">And {of.length - MAX_LISTED} more.</p>}
+      {problems.length > MAX_LISTED && <p className="faint small">And {problems.length - MAX_LISTED} more.</p>}
     </>
   );
 }

@@ -1,38 +1,39 @@
 import { useId, useState } from 'react';
 import { DEFAULTS } from '../../config/fields.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
-import { onServer, SERVER_PRESET } from '../../config/presets.ts';
+import { serverKnobs, SERVER_PRESET } from '../../config/presets.ts';
 import { isServerAddress, readServerAddress, type ServerAddress, serverFile } from '../../domain/serverAddress.ts';
-import { edit, useConfig } from '../knobs/configStore.ts';
+import { editKnobs, useConfig } from '../knobs/configStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { setEnvironment, nextEnvironment, start } from '../run/engine.ts';
 
-const EXAMPLE = 'ws://127.0.0.1:8000/ws';
+const EXAMPLE_ADDRESS = 'ws://127.0.0.1:8000/ws';
 
 /** Asks for the address of an OpenEnv server on this machine. Nothing is sent to it before its button is pressed. */
 export function ServerDialog({ close }: { readonly close: () => void }) {
-  const [text, setText] = useState(firstAddress);
-  const adapts = useConfig((s) => s.wanted.model === 'checkpoint');
-  const [field, why] = [useId(), useId()];
-  const { address, problem } = read(text);
+  const [text, setText] = useState(initialAddress);
+  const trainsAdapters = useConfig((s) => s.wanted.model === 'checkpoint');
+  const [fieldId, hintId] = [useId(), useId()];
+  const { address, problem } = parseAddress(text);
   return (
     <Dialog title="Train on an OpenEnv server" className="help server-dialog" onClose={close}>
       <div className="stack">
         <p>
-          Your environment runs as a server on this machine, and {adapts ? 'the language model' : 'a small text agent'}{' '}
-          calls its tools. Start the server first, with as many sessions as a batch has rollouts.
+          Your environment runs as a server on this machine, and{' '}
+          {trainsAdapters ? 'the language model' : 'a small text agent'} calls its tools. Start the server first, with
+          as many sessions as a batch has rollouts.
         </p>
-        <label htmlFor={field}>Address</label>
+        <label htmlFor={fieldId}>Address</label>
         <input
-          {...{ id: field, type: 'text', spellCheck: false, autoCapitalize: 'off', autoComplete: 'off' }}
+          {...{ id: fieldId, type: 'text', spellCheck: false, autoCapitalize: 'off', autoComplete: 'off' }}
           className="mono"
           value={text}
           aria-invalid={problem !== null}
-          aria-describedby={why}
+          aria-describedby={hintId}
           onChange={({ target }) => setText(target.value)}
         />
         <p
-          id={why}
+          id={hintId}
           className={problem === null ? 'faint small' : 'small'}
           role={problem === null ? undefined : 'alert'}
         >
@@ -65,12 +66,12 @@ export function ServerDialog({ close }: { readonly close: () => void }) {
 }
 
 /** The address of the server that runs train on now, or an example. */
-function firstAddress(): string {
+function initialAddress(): string {
   const environment = nextEnvironment();
-  return environment && isServerAddress(environment.text) ? environment.text : EXAMPLE;
+  return environment && isServerAddress(environment.text) ? environment.text : EXAMPLE_ADDRESS;
 }
 
-function read(text: string): { readonly address: ServerAddress | null; readonly problem: string | null } {
+function parseAddress(text: string): { readonly address: ServerAddress | null; readonly problem: string | null } {
   try {
     return { address: readServerAddress(text), problem: null };
   } catch (error) {
@@ -86,7 +87,7 @@ function isServedHere(hostname: string): boolean {
 function trainOnServer(address: ServerAddress): void {
   const { model } = useConfig.getState().wanted;
   setEnvironment(serverFile(address));
-  edit(model === 'checkpoint' ? onServer({ model }) : { ...DEFAULTS, ...SERVER_PRESET.set });
+  editKnobs(model === 'checkpoint' ? serverKnobs({ model }) : { ...DEFAULTS, ...SERVER_PRESET.set });
   useConfig.setState({ preset: YOUR_ENVIRONMENT });
   start(true);
   location.assign('#/lab');

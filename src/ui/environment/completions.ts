@@ -12,10 +12,10 @@ import type { SyntaxNode } from '@lezer/common';
 import declarations from '../../../public/environments/environment.d.ts?raw';
 import { MEMBERS } from './members.ts';
 
-const WORD = /^\w*$/;
-const MEMBER = /^(static\s+)?\w*$/;
+const WORD_PATTERN = /^\w*$/;
+const MEMBER_PATTERN = /^(static\s+)?\w*$/;
 /** A whole class, for a file that has none yet. */
-const CLASS = snippetCompletion(
+const CLASS_SNIPPET = snippetCompletion(
   [
     "import type { Task } from './environment.d.ts';",
     '',
@@ -44,20 +44,20 @@ const CLASS = snippetCompletion(
   ].join('\n'),
   { label: 'export default class', info: 'A whole class to fill in.', type: 'class' },
 );
-const members: readonly Completion[] = MEMBERS.map(({ label, doc, snippet }) =>
+const memberCompletions: readonly Completion[] = MEMBERS.map(({ label, doc, snippet }) =>
   snippetCompletion(snippet, { label, info: doc, type: 'method', boost: 1 }),
 );
 
 /** The members of each interface of `environment.d.ts`, with their types and comments. */
-const INTERFACES: ReadonlyMap<string, readonly Completion[]> = new Map(
+const INTERFACE_MEMBERS: ReadonlyMap<string, readonly Completion[]> = new Map(
   typescriptLanguage.parser
     .parse(declarations)
     .topNode.getChildren('ExportDeclaration')
     .flatMap((exported) => exported.getChild('InterfaceDeclaration') ?? [])
     .map((node) => {
       const type = node.getChild('ObjectType');
-      const found = [...(type?.getChildren('MethodType') ?? []), ...(type?.getChildren('PropertyType') ?? [])];
-      return [textOf(node.getChild('TypeDefinition'), declarations), found.map(memberOf)];
+      const types = [...(type?.getChildren('MethodType') ?? []), ...(type?.getChildren('PropertyType') ?? [])];
+      return [textOf(node.getChild('TypeDefinition'), declarations), types.map(memberOf)];
     }),
 );
 
@@ -83,50 +83,50 @@ export const nodeAt = (state: EditorState, pos: number): SyntaxNode =>
  * Completions in a TypeScript file: members of `draw`, `task` and `this`, and inside the class the members it may
  * define.
  */
-export function complete(context: CompletionContext): CompletionResult | null {
+export function completeTypeScript(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
-  const dotted = context.matchBefore(/\b(draw|task|this)\.\w*/);
-  if (dotted) {
-    const [object = ''] = dotted.text.split('.');
-    const from = dotted.from + object.length + 1;
-    return { from, options: [...membersOf(object, context)], validFor: WORD };
+  const memberAccess = context.matchBefore(/\b(draw|task|this)\.\w*/);
+  if (memberAccess) {
+    const [object = ''] = memberAccess.text.split('.');
+    const from = memberAccess.from + object.length + 1;
+    return { from, options: [...membersOf(object, context)], validFor: WORD_PATTERN };
   }
   const word = context.matchBefore(/\bstatic\s+\w*|\w+/);
   if (!word && !context.explicit) return null;
   const parent = nodeAt(state, pos);
-  if (!inClassBody(parent)) {
+  if (!isInClassBody(parent)) {
     const hasClass = /\bclass\b/.test(state.doc.toString());
-    return hasClass || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS] };
+    return hasClass || parent.name.includes('Comment') ? null : { from: word?.from ?? pos, options: [CLASS_SNIPPET] };
   }
   const defined = new Set(propertiesOf(parent, context).map(({ label }) => label));
-  const options = members.filter(({ label }) => !defined.has(label.replace('static ', '')));
-  return { from: word?.from ?? pos, options, validFor: MEMBER };
+  const options = memberCompletions.filter(({ label }) => !defined.has(label.replace('static ', '')));
+  return { from: word?.from ?? pos, options, validFor: MEMBER_PATTERN };
 }
 
 function membersOf(object: string, context: CompletionContext): readonly Completion[] {
   if (object === 'this') return propertiesOf(nodeAt(context.state, context.pos), context);
-  return INTERFACES.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
+  return INTERFACE_MEMBERS.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
 }
 
 /** Fields and methods of the class around a node. */
-function propertiesOf(at: SyntaxNode, { state }: CompletionContext): readonly Completion[] {
-  let body: SyntaxNode | null = at;
+function propertiesOf(startNode: SyntaxNode, { state }: CompletionContext): readonly Completion[] {
+  let body: SyntaxNode | null = startNode;
   while (body && body.name !== 'ClassBody') body = body.parent;
-  const found: Completion[] = [];
+  const properties: Completion[] = [];
   for (const [kind, type] of [
     ['PropertyDeclaration', 'property'],
     ['MethodDeclaration', 'method'],
   ] as const) {
     for (const node of body?.getChildren(kind) ?? []) {
       const name = node.getChild('PropertyDefinition');
-      if (name) found.push({ label: state.sliceDoc(name.from, name.to), type });
+      if (name) properties.push({ label: state.sliceDoc(name.from, name.to), type });
     }
   }
-  return found;
+  return properties;
 }
 
 /** Whether a class member can begin at a node: inside a class body, but not inside a method. */
-function inClassBody(node: SyntaxNode): boolean {
+function isInClassBody(node: SyntaxNode): boolean {
   for (let at: SyntaxNode | null = node; at; at = at.parent) {
     if (at.name === 'ClassBody') return true;
     if (!['PropertyDeclaration', 'PropertyDefinition', '⚠', 'MethodDeclaration'].includes(at.name)) return false;

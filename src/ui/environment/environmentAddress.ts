@@ -1,6 +1,6 @@
 import { deflateSync, Inflate } from 'fflate';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
-import { visible } from '../address/addressText.ts';
+import { addressExcerpt } from '../address/addressText.ts';
 import { hashSettings, routeOf } from '../address/hash.ts';
 
 /** Longest address that mail, chats and browsers all pass on, in characters. */
@@ -8,38 +8,38 @@ const MAX_ADDRESS_CHARACTERS = 8000;
 /** Largest file that a link may unpack to, in bytes. Code packs into a third or a quarter of its size. */
 const MAX_UNPACKED_BYTES = 100_000;
 const SCREEN_HASH = '#/environment';
-const KEYS = { name: 'name', code: 'code' } as const;
+const PARAM_NAMES = { name: 'name', code: 'code' } as const;
 
 /** The address that holds a file; null if it would be too long. */
 export function environmentHash({ name, text }: EnvironmentFile): string | null {
   const packed = base64url(deflateSync(new TextEncoder().encode(text), { level: 9 }));
-  const hash = `${SCREEN_HASH}?${KEYS.name}=${encodeURIComponent(name)}&${KEYS.code}=${packed}`;
+  const hash = `${SCREEN_HASH}?${PARAM_NAMES.name}=${encodeURIComponent(name)}&${PARAM_NAMES.code}=${packed}`;
   return hash.length > MAX_ADDRESS_CHARACTERS ? null : hash;
 }
 
 /**
  * The file in an address of this screen, and the problems found. `file` is null if there is none or it can't be opened.
  */
-interface Linked {
+interface LinkedFile {
   readonly file: EnvironmentFile | null;
-  readonly corrections: readonly string[];
+  readonly correctedSettings: readonly string[];
 }
 
-/** Reads an address of this screen. Never throws; `corrections` lists what could not be used. */
-export function readEnvironmentHash(hash: string): Linked {
-  const corrections: string[] = [];
-  if (routeOf(hash) !== 'environment') return { file: null, corrections };
-  const settings = hashSettings(hash, corrections);
+/** Reads an address of this screen. Never throws; `correctedSettings` lists what could not be used. */
+export function readEnvironmentHash(hash: string): LinkedFile {
+  const correctedSettings: string[] = [];
+  if (routeOf(hash) !== 'environment') return { file: null, correctedSettings };
+  const settings = hashSettings(hash, correctedSettings);
   for (const key of settings.keys()) {
-    if (!Object.values(KEYS).some((known) => known === key))
-      corrections.push(
-        `${visible(key)}: isn’t part of this screen’s address and was ignored. The address has only name and code.`,
+    if (!Object.values(PARAM_NAMES).some((known) => known === key))
+      correctedSettings.push(
+        `${addressExcerpt(key)}: isn’t part of this screen’s address and was ignored. The address has only name and code.`,
       );
   }
-  const [givenName, code] = [settings.get(KEYS.name), settings.get(KEYS.code)];
+  const [givenName, code] = [settings.get(PARAM_NAMES.name), settings.get(PARAM_NAMES.code)];
   if (code === undefined) {
-    if (givenName !== undefined) corrections.push('name: the address has no code, so there is no file to open.');
-    return { file: null, corrections };
+    if (givenName !== undefined) correctedSettings.push('name: the address has no code, so there is no file to open.');
+    return { file: null, correctedSettings };
   }
   const characters = givenName
     ?.replaceAll(/[^\p{L}\p{N}._ -]/gu, '')
@@ -47,37 +47,37 @@ export function readEnvironmentHash(hash: string): Linked {
     .trim();
   const name = characters === undefined || characters === '' ? 'environment.ts' : characters;
   if (givenName !== undefined && givenName !== name) {
-    corrections.push(`name: ${visible(givenName)} can’t be a file name. The file is called ${name} here.`);
+    correctedSettings.push(`name: ${addressExcerpt(givenName)} can’t be a file name. The file is called ${name} here.`);
   }
-  const text = unpack(code);
-  if (text !== null) return { file: { name, text }, corrections };
-  corrections.push('code: the link is damaged or cut off, so its file can’t be opened. Ask for the link again.');
-  return { file: null, corrections };
+  const text = unpackText(code);
+  if (text !== null) return { file: { name, text }, correctedSettings };
+  correctedSettings.push('code: the link is damaged or cut off, so its file can’t be opened. Ask for the link again.');
+  return { file: null, correctedSettings };
 }
 
 /**
  * Unpacks the code of an address. Null if it isn't text packed by this page, or is larger than `MAX_UNPACKED_BYTES`.
  */
-function unpack(code: string): string | null {
+function unpackText(code: string): string | null {
   try {
     const characters = atob(code.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(characters, (letter) => letter.charCodeAt(0));
     const parts: Uint8Array[] = [];
-    let [size, ended] = [0, false];
+    let [unpackedBytes, isComplete] = [0, false];
     const inflate = new Inflate((part, last) => {
-      size += part.length;
-      ended = last;
-      if (size <= MAX_UNPACKED_BYTES) parts.push(part);
+      unpackedBytes += part.length;
+      isComplete = last;
+      if (unpackedBytes <= MAX_UNPACKED_BYTES) parts.push(part);
     });
-    const SLICE_BYTES = 64; // bytes; deflate expands them about a thousandfold at most before `size` is checked
-    for (let at = 0; at < bytes.length && size <= MAX_UNPACKED_BYTES; at += SLICE_BYTES)
+    const SLICE_BYTES = 64; // deflate expands a slice about a thousandfold at most before the size is checked
+    for (let at = 0; at < bytes.length && unpackedBytes <= MAX_UNPACKED_BYTES; at += SLICE_BYTES)
       inflate.push(bytes.subarray(at, at + SLICE_BYTES), at + SLICE_BYTES >= bytes.length);
-    if (!ended || size > MAX_UNPACKED_BYTES) return null;
-    const whole = new Uint8Array(size);
-    let at = 0;
+    if (!isComplete || unpackedBytes > MAX_UNPACKED_BYTES) return null;
+    const whole = new Uint8Array(unpackedBytes);
+    let byteOffset = 0;
     for (const part of parts) {
-      whole.set(part, at);
-      at += part.length;
+      whole.set(part, byteOffset);
+      byteOffset += part.length;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(whole);
   } catch {

@@ -3,17 +3,17 @@ import {
   type EnvironmentFile,
   type EnvironmentLanguage,
   languageOf,
-  MOST_ENVIRONMENT_BYTES,
+  MAX_ENVIRONMENT_BYTES,
 } from '../../domain/environmentFile.ts';
 import type { Examination, Reading } from '../../written/examination.ts';
 import { isRecord } from '../../base/jsonRecord.ts';
-import { visible } from '../address/addressText.ts';
+import { addressExcerpt } from '../address/addressText.ts';
 import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import { FIRST_TEMPLATES, TEMPLATES } from './templates.ts';
 
 interface EditorFile extends EnvironmentFile {
-  /** It came by a link, so somebody else may have written it. */
+  /** Whether the file came by a link, so that somebody else may have written it. */
   readonly byLink: boolean;
 }
 
@@ -23,50 +23,58 @@ interface EnvironmentState {
   /** The file that was in the editor before. */
   readonly before: EditorFile | null;
   /** How often another file was put into the editor. */
-  readonly timesPlaced: number;
+  readonly openedCount: number;
   /** Why the last file was refused. */
-  readonly refused: string | null;
+  readonly refusalMessage: string | null;
   /** The line that the editor should show. */
   readonly lineToShow: { readonly line: number } | null;
-  /** Whether the browser saved it, so that it's there after a reload. */
-  readonly kept: boolean;
+  /** Whether the browser saved the file, so that it's there after a reload. */
+  readonly isSaved: boolean;
   readonly reading: {
     readonly text: string;
     readonly language: EnvironmentLanguage;
-    readonly found: Reading;
+    readonly result: Reading;
   } | null;
   readonly check:
-    | { readonly state: 'running'; readonly text: string; readonly share: number }
+    | { readonly state: 'running'; readonly text: string; readonly progress: number }
     | {
         readonly state: 'done';
         readonly text: string;
-        readonly found: Examination;
+        readonly examination: Examination;
         /** If the check was part of an export: the zip's name, or null if nothing was written. */
-        readonly exported: { readonly as: string | null } | null;
+        readonly exported: { readonly zipName: string | null } | null;
       }
-    | { readonly state: 'ended'; readonly text: string; readonly why: string }
+    | { readonly state: 'ended'; readonly text: string; readonly reason: string }
     | null;
 }
 
-const KEY = 'rollout-playground-environment';
-const FIELDS = ['file', 'before'] as const;
+const STORAGE_KEY = 'rollout-playground-environment';
+const STORED_FIELDS = ['file', 'before'] as const;
 
 /** The person's own environment in the editor. Stored in this browser. */
 export const useEnvironment = create<EnvironmentState>()(() => ({
-  ...{ before: null, timesPlaced: 0, refused: null, lineToShow: null, kept: true, reading: null, check: null },
-  ...(restored() ?? { file: firstFile() }),
+  ...{
+    before: null,
+    openedCount: 0,
+    refusalMessage: null,
+    lineToShow: null,
+    isSaved: true,
+    reading: null,
+    check: null,
+  },
+  ...(loadStored() ?? { file: initialFile() }),
 }));
 
 /** Stores the text after a change in the editor. */
-export function write(text: string): void {
+export function setText(text: string): void {
   const { file } = useEnvironment.getState();
-  if (text !== file.text) keep({ file: { ...file, text } });
+  if (text !== file.text) updateAndStore({ file: { ...file, text } });
 }
 
 /** Gives the file another name. */
-export function rename(name: string): void {
+export function renameFile(name: string): void {
   const { file } = useEnvironment.getState();
-  keep({ file: { ...file, name } });
+  updateAndStore({ file: { ...file, name } });
 }
 
 /** Makes the editor show a line, from 1. */
@@ -75,42 +83,43 @@ export function goToLine(line: number): void {
 }
 
 /** Puts a file into the editor. The old one can be brought back. */
-export function place({ name, text }: EnvironmentFile, byLink: boolean): void {
-  const { file: old, before, timesPlaced } = useEnvironment.getState();
-  const same = old.text === text; // the same text keeps its origin (the person's own, or a link)
-  const file = { name, text, byLink: same ? old.byLink : byLink };
-  keep({
+export function openInEditor({ name, text }: EnvironmentFile, byLink: boolean): void {
+  const { file: old, before, openedCount } = useEnvironment.getState();
+  const isSameText = old.text === text; // the same text keeps its origin (the person's own, or a link)
+  const file = { name, text, byLink: isSameText ? old.byLink : byLink };
+  updateAndStore({
     file,
-    refused: null,
+    refusalMessage: null,
     check: null,
     lineToShow: null,
-    timesPlaced: timesPlaced + 1,
-    before: same ? before : old,
+    openedCount: openedCount + 1,
+    before: isSameText ? before : old,
   });
 }
 
 /** Brings back the previous file. The current one becomes the previous one, so this can be undone. */
-export function bringBack(): void {
+export function restorePreviousFile(): void {
   const { before } = useEnvironment.getState();
-  if (before) place(before, before.byLink);
+  if (before) openInEditor(before, before.byLink);
 }
 
 /** Opens a file from this machine. */
-export async function openFile(given: File): Promise<void> {
-  const refuse = (why: string) => useEnvironment.setState({ refused: `${visible(given.name)} ${why}` });
-  if (given.size > MOST_ENVIRONMENT_BYTES) {
+export async function openFile(localFile: File): Promise<void> {
+  const refuse = (why: string) =>
+    useEnvironment.setState({ refusalMessage: `${addressExcerpt(localFile.name)} ${why}` });
+  if (localFile.size > MAX_ENVIRONMENT_BYTES) {
     refuse('is larger than 1 MB. An environment is one short class. Choose another file.');
     return;
   }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(await given.arrayBuffer());
-    place({ name: given.name, text: text.replaceAll('\r\n', '\n') }, false);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await localFile.arrayBuffer());
+    openInEditor({ name: localFile.name, text: text.replaceAll('\r\n', '\n') }, false);
   } catch {
     refuse('isn’t UTF-8 text. Choose a TypeScript or Python file.');
   }
 }
 
-function firstFile(): EditorFile {
+function initialFile(): EditorFile {
   return { ...firstTemplate('typescript'), byLink: false };
 }
 
@@ -123,20 +132,20 @@ function firstTemplate(language: EnvironmentLanguage): EnvironmentFile {
 export function chooseLanguage(language: EnvironmentLanguage): void {
   const { file, before } = useEnvironment.getState();
   if (languageOf(file) === language) return;
-  if (before && languageOf(before) === language) bringBack();
-  else place(firstTemplate(language), false);
+  if (before && languageOf(before) === language) restorePreviousFile();
+  else openInEditor(firstTemplate(language), false);
 }
 
-function restored(): Pick<EnvironmentState, 'file' | 'before'> | null {
+function loadStored(): Pick<EnvironmentState, 'file' | 'before'> | null {
   try {
-    const stored = globalThis.localStorage.getItem(KEY);
+    const stored = globalThis.localStorage.getItem(STORAGE_KEY);
     if (stored === null) return null;
-    const { file, before } = readKeptText(stored, FIELDS);
+    const { file, before } = readKeptText(stored, STORED_FIELDS);
     if (!isEditorFile(file)) throw new RangeError('it has no file');
     return { file, before: isEditorFile(before) ? before : null };
   } catch (error) {
     if (error instanceof RangeError) {
-      putAside(KEY);
+      putAside(STORAGE_KEY);
       notice(`The environment you wrote couldn’t be read and was set aside: ${error.message}.`);
     }
     return null; // storage is blocked, so nothing is stored
@@ -149,14 +158,14 @@ function isEditorFile(value: unknown): value is EditorFile {
   return typeof name === 'string' && typeof text === 'string' && typeof byLink === 'boolean';
 }
 
-function keep(changed: Partial<EnvironmentState>): void {
+function updateAndStore(changed: Partial<EnvironmentState>): void {
   useEnvironment.setState(changed);
   const { file, before } = useEnvironment.getState();
   let isStored = true;
   try {
-    globalThis.localStorage.setItem(KEY, keptText({ file, before }));
+    globalThis.localStorage.setItem(STORAGE_KEY, keptText({ file, before }));
   } catch {
     isStored = false; // private windows may refuse storage
   }
-  if (isStored !== useEnvironment.getState().kept) useEnvironment.setState({ kept: isStored });
+  if (isStored !== useEnvironment.getState().isSaved) useEnvironment.setState({ isSaved: isStored });
 }

@@ -1,24 +1,24 @@
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import type { Examination } from '../../written/examination.ts';
 import { download } from '../export/fileDownload.ts';
-import { rename, useEnvironment } from './environmentStore.ts';
+import { renameFile, useEnvironment } from './environmentStore.ts';
 import { nameAfterClass } from './templates.ts';
 import type { ExaminerCommand, ExaminerEvent } from '../../written/examinerMessages.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 
 /** Tasks that a check plays. */
-export const TASKS_PLAYED = 1000;
-const SEED = 1;
+export const CHECK_TASKS = 1000;
+const CHECK_SEED = 1;
 
 let reader: ExaminerClient | null = null;
 let fileBeingRead: EnvironmentFile | null = null; // the file that is being read
 let checker: ExaminerClient | null = null;
 
 /** Reads the editor's text whenever it changes, without running it. Returns a function that stops this. */
-export function keepReading(): () => void {
-  read();
+export function readOnChange(): () => void {
+  readNewestText();
   const stop = useEnvironment.subscribe(({ file }, before) => {
-    if (file.text !== before.file.text || languageOf(file) !== languageOf(before.file)) read();
+    if (file.text !== before.file.text || languageOf(file) !== languageOf(before.file)) readNewestText();
   });
   return () => {
     stop();
@@ -28,7 +28,7 @@ export function keepReading(): () => void {
 }
 
 /** Reads the newest text, unless a text is being read. Texts in between are skipped. */
-function read(): void {
+function readNewestText(): void {
   const { file, reading } = useEnvironment.getState();
   if (fileBeingRead !== null || (reading?.text === file.text && reading.language === languageOf(file))) return;
   reader ??= new ExaminerClient(
@@ -36,13 +36,13 @@ function read(): void {
       onEvent: (event) => {
         if (event.type !== 'read' || fileBeingRead === null) return;
         useEnvironment.setState({
-          reading: { text: fileBeingRead.text, language: languageOf(fileBeingRead), found: event.reading },
+          reading: { text: fileBeingRead.text, language: languageOf(fileBeingRead), result: event.reading },
         });
-        if (event.reading.problem === null) followClass(fileBeingRead, event.reading.declared.name);
+        if (event.reading.problem === null) renameAfterClass(fileBeingRead, event.reading.declared.name);
         fileBeingRead = null;
-        read();
+        readNewestText();
       },
-      onLoss: () => ([reader, fileBeingRead] = [null, null]), // the next change of the text starts another worker
+      onWorkerEnd: () => ([reader, fileBeingRead] = [null, null]), // the next change of the text starts another worker
     },
     false,
   );
@@ -51,54 +51,54 @@ function read(): void {
 }
 
 /** Renames the file after its class, if it still has a template's name and its class was renamed. */
-function followClass({ name, text }: EnvironmentFile, className: string): void {
+function renameAfterClass({ name, text }: EnvironmentFile, className: string): void {
   const { file } = useEnvironment.getState();
   const newName = nameAfterClass(name, className);
-  if (newName !== null && file.name === name && file.text === text) rename(newName);
+  if (newName !== null && file.name === name && file.text === text) renameFile(newName);
 }
 
 /** Checks the editor's text, in a separate worker. */
-export const check = (): void => play(false);
+export const check = (): void => runCheck(false);
 
 /**
  * Checks the editor's text, unless the last check was of the same text. If it has no fault, downloads the zip that
  * other frameworks train with.
  */
-export const checkAndExport = (): void => play(true);
+export const checkAndExport = (): void => runCheck(true);
 
 /** What the last check found in the editor's text; null if this text wasn't checked. */
-export const foundInText = ({ check, file }: ReturnType<typeof useEnvironment.getState>): Examination | null =>
-  check?.state === 'done' && check.text === file.text ? check.found : null;
+export const currentExamination = ({ check, file }: ReturnType<typeof useEnvironment.getState>): Examination | null =>
+  check?.state === 'done' && check.text === file.text ? check.examination : null;
 
-function play(exports: boolean): void {
+function runCheck(exportAfterCheck: boolean): void {
   cancelCheck();
   const { name, text } = useEnvironment.getState().file;
-  const found = exports ? foundInText(useEnvironment.getState()) : null;
-  if (!found) useEnvironment.setState({ check: { state: 'running', text, share: 0 } });
+  const examination = exportAfterCheck ? currentExamination(useEnvironment.getState()) : null;
+  if (!examination) useEnvironment.setState({ check: { state: 'running', text, progress: 0 } });
   checker = new ExaminerClient(
     {
       onEvent: (event) => {
         if (event.type === 'progress') {
-          useEnvironment.setState({ check: { state: 'running', text, share: event.share } });
+          useEnvironment.setState({ check: { state: 'running', text, progress: event.share } });
         } else if (event.type === 'checked') {
           checker?.terminate();
           checker = null;
-          const exported = exports ? { as: event.zip && downloadZip(name, event.zip) } : null;
-          useEnvironment.setState({ check: { state: 'done', text, found: event.examination, exported } });
+          const exported = exportAfterCheck ? { zipName: event.zip && downloadZip(name, event.zip) } : null;
+          useEnvironment.setState({ check: { state: 'done', text, examination: event.examination, exported } });
         }
       },
-      onLoss: (why) => {
+      onWorkerEnd: (reason) => {
         checker = null;
-        useEnvironment.setState({ check: { state: 'ended', text, why } });
+        useEnvironment.setState({ check: { state: 'ended', text, reason } });
       },
     },
     true,
   );
   const file = { name, text };
   checker.send(
-    found
-      ? { type: 'export', file, examination: found }
-      : { type: 'check', file, episodes: TASKS_PLAYED, seed: SEED, exports },
+    examination
+      ? { type: 'export', file, examination }
+      : { type: 'check', file, episodes: CHECK_TASKS, seed: CHECK_SEED, exports: exportAfterCheck },
   );
 }
 
@@ -123,28 +123,28 @@ const TIMEOUT_MS = 10_000;
 interface ExaminerListener {
   readonly onEvent: (event: Exclude<ExaminerEvent, { type: 'here' | 'failed' }>) => void;
   /** The worker has ended; `why` is a sentence. */
-  readonly onLoss: (why: string) => void;
+  readonly onWorkerEnd: (why: string) => void;
 }
 
 /** Owns a worker that examines an environment's file. */
 class ExaminerClient {
   readonly #worker: Worker;
-  readonly #onLoss: ExaminerListener['onLoss'];
+  readonly #onLoss: ExaminerListener['onWorkerEnd'];
   #timeout: ReturnType<typeof setTimeout> | undefined;
 
   /** Starts the worker. `hasTimeout`: ends it once it has sent nothing for ten seconds after a message. */
-  constructor({ onEvent, onLoss }: ExaminerListener, hasTimeout: boolean) {
-    this.#onLoss = onLoss;
+  constructor({ onEvent, onWorkerEnd }: ExaminerListener, hasTimeout: boolean) {
+    this.#onLoss = onWorkerEnd;
     this.#worker = new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' });
     this.#worker.onmessage = ({ data }: MessageEvent<ExaminerEvent>) => {
       if (hasTimeout) this.#restartTimeout();
-      if (data.type === 'failed') this.#lose(`The sandbox stopped: ${data.message}`);
+      if (data.type === 'failed') this.#fail(`The sandbox stopped: ${data.message}`);
       else if (data.type !== 'here') onEvent(data);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
-      this.#lose(
+      this.#fail(
         event.message
           ? `The sandbox stopped: ${event.message}`
           : 'The code of the check couldn’t be loaded. Reload the page.',
@@ -166,13 +166,13 @@ class ExaminerClient {
   #restartTimeout(): void {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(
-      () => this.#lose(`The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it.`),
+      () => this.#fail(`The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it.`),
       TIMEOUT_MS,
     );
   }
 
-  #lose(why: string): void {
+  #fail(reason: string): void {
     this.terminate();
-    this.#onLoss(why);
+    this.#onLoss(reason);
   }
 }

@@ -9,10 +9,10 @@ import type { SyntaxNode } from '@lezer/common';
 import { nodeAt } from './completions.ts';
 import { MEMBERS } from './members.ts';
 
-const WORD = /^\w*$/;
-const MEMBER = /^(def\s+)?\w*$/;
+const WORD_PATTERN = /^\w*$/;
+const MEMBER_PATTERN = /^(def\s+)?\w*$/;
 /** A whole class, for a file that has none yet. */
-const CLASS = snippetCompletion(
+const CLASS_SNIPPET = snippetCompletion(
   [
     'import random',
     '',
@@ -38,23 +38,23 @@ const CLASS = snippetCompletion(
   ].join('\n'),
   { label: 'class', info: 'A whole class to fill in.', type: 'class' },
 );
-const members: readonly Completion[] = MEMBERS.filter(({ pythonSnippet }) => pythonSnippet !== '').map(
-  ({ python, doc, pythonSnippet }) =>
+const memberCompletions: readonly Completion[] = MEMBERS.filter(({ pythonSnippet }) => pythonSnippet !== '').map(
+  ({ pythonName, doc, pythonSnippet }) =>
     snippetCompletion(pythonSnippet, {
-      label: pythonSnippet.startsWith('def ') ? `def ${python}` : python,
+      label: pythonSnippet.startsWith('def ') ? `def ${pythonName}` : pythonName,
       info: doc,
       boost: 1,
     }),
 );
 /** The members of the module `random` that a class needs. The page seeds the module for each episode. */
-const RANDOM: readonly Completion[] = [
+const RANDOM_MEMBERS: readonly Completion[] = [
   { label: 'random', detail: '()', info: 'A number from 0 up to 1.' },
   { label: 'randrange', detail: '(n)', info: 'A whole number from 0 up to n − 1.' },
   { label: 'choice', detail: '(list)', info: 'One of a list.' },
   { label: 'sample', detail: '(list, k)', info: 'k different ones of a list, in random order.' },
   { label: 'shuffle', detail: '(list)', info: 'Shuffles a list in place, and returns nothing.' },
 ];
-const DONE: Completion = { label: 'done', info: MEMBERS.find(({ label }) => label === 'done')?.doc ?? '' };
+const DONE_COMPLETION: Completion = { label: 'done', info: MEMBERS.find(({ label }) => label === 'done')?.doc ?? '' };
 
 /**
  * Completions in a Python file: members of `self` and `random`, and inside the class the methods and fields it may
@@ -64,30 +64,30 @@ export function completePython(context: CompletionContext): CompletionResult | n
   const { state, pos } = context;
   const node = nodeAt(state, pos);
   if (/String|Comment/.test(node.name)) return null;
-  const dotted = context.matchBefore(/\b(self|random)\.\w*/);
-  if (dotted) {
-    const [object = ''] = dotted.text.split('.');
-    const options = object === 'random' ? RANDOM : [DONE, ...membersAround(node, context)];
-    return { from: dotted.from + object.length + 1, options: [...options], validFor: WORD };
+  const memberAccess = context.matchBefore(/\b(self|random)\.\w*/);
+  if (memberAccess) {
+    const [object = ''] = memberAccess.text.split('.');
+    const options = object === 'random' ? RANDOM_MEMBERS : [DONE_COMPLETION, ...membersAround(node, context)];
+    return { from: memberAccess.from + object.length + 1, options: [...options], validFor: WORD_PATTERN };
   }
   const word = context.matchBefore(/\bdef\s+\w*|\w+/);
   if (!word && !context.explicit) return null;
   const from = word?.from ?? pos;
-  if (!/^\s*class\b/m.test(state.doc.toString())) return { from, options: [CLASS] };
+  if (!/^\s*class\b/m.test(state.doc.toString())) return { from, options: [CLASS_SNIPPET] };
   const body = bodyOfClass(state.doc, from);
   if (body === null) return null;
-  const options = members.filter(({ label }) => !new RegExp(`^\\s*${label}\\b`, 'm').test(body));
-  return { from, options, validFor: MEMBER };
+  const options = memberCompletions.filter(({ label }) => !new RegExp(`^\\s*${label}\\b`, 'm').test(body));
+  return { from, options, validFor: MEMBER_PATTERN };
 }
 
 /** The lines from the class statement to a place where a member can begin. Null if none can. */
-function bodyOfClass(doc: Text, at: number): string | null {
-  const line = doc.lineAt(at);
-  const before = line.text.slice(0, at - line.from);
-  if (before.trim() !== '') return null;
-  for (let number = line.number - 1; number >= 1; number--) {
-    const { text, from } = doc.line(number);
-    if (text.trim() === '' || text.search(/\S/) >= before.length) continue;
+function bodyOfClass(doc: Text, position: number): string | null {
+  const line = doc.lineAt(position);
+  const indent = line.text.slice(0, position - line.from);
+  if (indent.trim() !== '') return null;
+  for (let lineNumber = line.number - 1; lineNumber >= 1; lineNumber--) {
+    const { text, from } = doc.line(lineNumber);
+    if (text.trim() === '' || text.search(/\S/) >= indent.length) continue;
     return /^\s*class\b/.test(text) ? doc.sliceString(from) : null;
   }
   return null;
@@ -95,16 +95,16 @@ function bodyOfClass(doc: Text, at: number): string | null {
 
 /** The names of methods and fields in the class around a place, without the name that is being typed. */
 function membersAround(node: SyntaxNode, { state, pos }: CompletionContext): readonly Completion[] {
-  let at: SyntaxNode | null = node;
-  while (at && at.name !== 'ClassDefinition') at = at.parent;
-  if (!at) return [];
-  const text = state.sliceDoc(at.from, pos).replace(/\w*$/, '') + state.sliceDoc(pos, at.to);
-  const fields = (at.getChild('Body')?.getChildren('AssignStatement') ?? []).flatMap(
+  let classNode: SyntaxNode | null = node;
+  while (classNode && classNode.name !== 'ClassDefinition') classNode = classNode.parent;
+  if (!classNode) return [];
+  const text = state.sliceDoc(classNode.from, pos).replace(/\w*$/, '') + state.sliceDoc(pos, classNode.to);
+  const fields = (classNode.getChild('Body')?.getChildren('AssignStatement') ?? []).flatMap(
     (each) => each.getChild('VariableName') ?? [],
   );
   const names = new Set([
     ...Array.from(text.matchAll(/\b(?:def |self\.)(\w+)/g), ([, name = '']) => name),
     ...fields.map(({ from, to }) => state.sliceDoc(from, to)),
   ]);
-  return [...names].filter((name) => name !== DONE.label).map((label) => ({ label }));
+  return [...names].filter((name) => name !== DONE_COMPLETION.label).map((label) => ({ label }));
 }

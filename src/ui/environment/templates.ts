@@ -1,6 +1,6 @@
 import { type EnvironmentFile, type EnvironmentLanguage, languageOf } from '../../domain/environmentFile.ts';
 
-const TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}', '!**/*.d.ts'], {
+const TEMPLATE_TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}', '!**/*.d.ts'], {
   query: '?raw',
   import: 'default',
   eager: true,
@@ -10,19 +10,19 @@ const TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}'
 export interface Template {
   readonly file: EnvironmentFile;
   readonly title: string; // its name in words
-  readonly sentence: string; // the first sentence of the comment on its class
+  readonly summary: string; // the first sentence of the comment on its class
 }
 
 /** Finds the comment on a class, by language. */
-const COMMENTS: Readonly<Record<EnvironmentLanguage, RegExp>> = {
+const CLASS_COMMENTS: Readonly<Record<EnvironmentLanguage, RegExp>> = {
   typescript: /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export default class/,
   python: /^class \w+:\s*"""([^]*?)"""/m,
 };
 
 /** The shipped environments: all files in `public/environments`. */
-export const TEMPLATES: readonly Template[] = Object.entries(TEXTS)
+export const TEMPLATES: readonly Template[] = Object.entries(TEMPLATE_TEXTS)
   .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
-  .map((file) => ({ file, title: titleOf(file.name), sentence: sentenceOf(file) }));
+  .map((file) => ({ file, title: titleOf(file.name), summary: summaryOf(file) }));
 
 /** File name of the first template of each language. The TypeScript one is in the editor on a first visit. */
 export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
@@ -49,8 +49,8 @@ function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function sentenceOf(file: EnvironmentFile): string {
-  const comment = COMMENTS[languageOf(file)].exec(file.text)?.[1] ?? '';
+function summaryOf(file: EnvironmentFile): string {
+  const comment = CLASS_COMMENTS[languageOf(file)].exec(file.text)?.[1] ?? '';
   const words = comment
     .replaceAll(/\n\s*\*/g, ' ')
     .replaceAll(/\s+/g, ' ')

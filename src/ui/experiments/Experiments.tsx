@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { EXPERIMENTS, EXPERIMENT_NAMES } from '../../experiments/experimentList.ts';
 import { plannedRuns, type Plan } from '../../experiments/experimentPlan.ts';
-import { tableOf } from '../../experiments/resultTable.ts';
+import { resultTable } from '../../experiments/resultTable.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../address/hash.ts';
 import { planHash, readPlan, defaultPlan, MAX_SEEDS } from './planAddress.ts';
@@ -14,24 +14,24 @@ import { Results } from './Results.tsx';
 import { resumeStored, cancel, pause, resume, start } from './experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
 import { loadShipped } from './shipped.ts';
-import { useExperiments, lacking } from './experimentStore.ts';
+import { useExperiments, missingRuns } from './experimentStore.ts';
 import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { costOf } from './experimentCost.ts';
 import type { RunRequest } from './requests.ts';
 import { FIELDS, type RunConfig } from '../../config/config.ts';
-import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
-import { decimal } from '../../base/decimal.ts';
+import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
+import { parseDecimal } from '../../base/decimal.ts';
 
 /** The screen that queues experiments and prints their tables. */
 export function Experiments() {
   const plan = useExperiments((s) => s.plan);
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shipped[plan.experiment]);
-  const table = useMemo(() => tableOf(plan, results, shipped), [plan, results, shipped]);
+  const shipped = useExperiments((s) => s.shippedResults[plan.experiment]);
+  const table = useMemo(() => resultTable(plan, results, shipped), [plan, results, shipped]);
   const { label, question, doc } = EXPERIMENTS[plan.experiment];
   usePlanAddress();
-  useTitle();
+  useQueueTitle();
   useEffect(resumeStored, []);
   useEffect(() => void loadShipped(plan.experiment), [plan.experiment]);
   return (
@@ -42,7 +42,7 @@ export function Experiments() {
       </header>
       <ViewBar />
       <main className="experiments">
-        <Setup />
+        <PlanForm />
         <section className="experiment" aria-labelledby="experiment-title">
           <h2 id="experiment-title">{label}</h2>
           <p className="large">{question}</p>
@@ -59,12 +59,12 @@ export function Experiments() {
 }
 
 function Notices() {
-  const corrections = useExperiments((s) => s.corrections);
-  const unsaved = useExperiments((s) => s.unsaved);
+  const correctedSettings = useExperiments((s) => s.correctedSettings);
+  const saveError = useExperiments((s) => s.saveError);
   const note = useExperiments((s) => s.note);
   return (
     <>
-      {[...corrections, ...(unsaved === null ? [] : [unsaved])].map((text) => (
+      {[...correctedSettings, ...(saveError === null ? [] : [saveError])].map((text) => (
         <p key={text} className="note" role="alert">
           {text}
         </p>
@@ -101,7 +101,7 @@ function usePlanAddress(): void {
   }, []);
 }
 
-function useTitle(): void {
+function useQueueTitle(): void {
   const running = useExperiments((s) => s.mode === 'running');
   const runsLeft = useExperiments((s) => s.waiting.length);
   useTitleParts({ progress: running ? `▶ ${runsLeft} runs left` : '' });
@@ -113,15 +113,15 @@ function QueueButtons() {
   const plan = useExperiments((s) => s.plan);
   const waiting = useExperiments((s) => s.waiting);
   const results = useExperiments((s) => s.results);
-  const missing = useMemo(() => lacking(plan, waiting, results), [plan, waiting, results]);
-  const more = missing.length;
-  const elsewhere = waiting.filter((run) => run.experiment !== plan.experiment).length;
+  const missingRequests = useMemo(() => missingRuns(plan, waiting, results), [plan, waiting, results]);
+  const missingCount = missingRequests.length;
+  const otherRunCount = waiting.filter((run) => run.experiment !== plan.experiment).length;
   const busy = mode !== 'idle';
   return (
     <div className="stack">
       <div className="row" role="group" aria-label="Queue">
-        {(more > 0 || !busy) && (
-          <button type="button" className="primary" disabled={more === 0} onClick={start}>
+        {(missingCount > 0 || !busy) && (
+          <button type="button" className="primary" disabled={missingCount === 0} onClick={start}>
             <Icon name="play" />
             {busy ? 'Add to the queue' : 'Start'}
           </button>
@@ -144,29 +144,32 @@ function QueueButtons() {
             Cancel
           </button>
         )}
-        <Cost of={missing} />
+        <CostText of={missingRequests} />
       </div>
       {mode === 'elsewhere' && (
         <p className="note">
           Another tab of this page is running the queue. This tab takes over when the other is done.
         </p>
       )}
-      {elsewhere > 0 && <p className="faint">Also waiting: {elsewhere} runs of other experiments.</p>}
+      {otherRunCount > 0 && <p className="faint">Also waiting: {otherRunCount} runs of other experiments.</p>}
       {busy && <p className="faint">The queue and finished runs survive a reload. The current run then starts over.</p>}
     </div>
   );
 }
 
-function Cost({ of }: { readonly of: readonly RunRequest[] }) {
+function CostText({ of: runs }: { readonly of: readonly RunRequest[] }) {
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shipped[s.plan.experiment]);
-  const { seconds, updates, measured } = useMemo(() => costOf(of, results, shipped ?? []), [of, results, shipped]);
-  if (of.length === 0) return null;
+  const shipped = useExperiments((s) => s.shippedResults[s.plan.experiment]);
+  const { seconds, updates, isMeasured } = useMemo(
+    () => costOf(runs, results, shipped ?? []),
+    [runs, results, shipped],
+  );
+  if (runs.length === 0) return null;
   return (
     <span className="cost">
-      {of.length} {of.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
+      {runs.length} {runs.length === 1 ? 'run' : 'runs'}, {updates} updates in all, about {duration(seconds)}{' '}
       <span className="faint">
-        {measured ? 'measured here' : 'on one CPU core (a rough estimate, better after the first run)'}
+        {isMeasured ? 'measured here' : 'on one CPU core (a rough estimate, better after the first run)'}
       </span>
     </span>
   );
@@ -179,11 +182,11 @@ const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
 };
 
 /** The form: experiment, seeds, updates, backend, variants. */
-function Setup() {
+function PlanForm() {
   const plan = useExperiments((s) => s.plan);
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
-  const set = (changes: Partial<Plan>) =>
-    useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
+  const changePlan = (changes: Partial<Plan>) =>
+    useExperiments.setState({ plan: { ...plan, ...changes }, correctedSettings: [], note: '' });
   return (
     <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
       <fieldset className="choices">
@@ -194,14 +197,14 @@ function Setup() {
               type="radio"
               name="experiment"
               checked={name === plan.experiment}
-              onChange={() => set({ ...defaultPlan(name), backend: plan.backend })}
+              onChange={() => changePlan({ ...defaultPlan(name), backend: plan.backend })}
             />
             <b>{EXPERIMENTS[name].label}</b>
             <span className="faint">{EXPERIMENTS[name].question}</span>
           </label>
         ))}
       </fieldset>
-      <NumberInput label="Seeds" value={plan.seeds} max={MAX_SEEDS} onChange={(seeds) => set({ seeds })} />
+      <NumberInput label="Seeds" value={plan.seeds} max={MAX_SEEDS} onChange={(seeds) => changePlan({ seeds })} />
       {experiment.shared.updates === undefined ? (
         <p className="faint">Each preset runs for its own number of updates.</p>
       ) : (
@@ -209,12 +212,12 @@ function Setup() {
           label="Updates in a run"
           value={plan.updates ?? experiment.shared.updates}
           max={FIELDS.updates.max}
-          onChange={(updates) => set({ updates: updates === experiment.shared.updates ? null : updates })}
+          onChange={(updates) => changePlan({ updates: updates === experiment.shared.updates ? null : updates })}
         />
       )}
       <label className="line between field">
         Backend
-        <select value={plan.backend} onChange={(e) => set({ backend: e.target.value as RunConfig['backend'] })}>
+        <select value={plan.backend} onChange={(e) => changePlan({ backend: e.target.value as RunConfig['backend'] })}>
           {FIELDS.backend.choices.map((choice) => (
             <option key={choice} value={choice}>
               {BACKENDS[choice]}
@@ -222,7 +225,7 @@ function Setup() {
           ))}
         </select>
       </label>
-      <ArmChoice experiment={experiment} plan={plan} set={set} />
+      <ArmChoice experiment={experiment} plan={plan} changePlan={changePlan} />
     </form>
   );
 }
@@ -230,22 +233,24 @@ function Setup() {
 function ArmChoice(props: {
   readonly experiment: Experiment;
   readonly plan: Plan;
-  readonly set: (changes: Partial<Plan>) => void;
+  readonly changePlan: (changes: Partial<Plan>) => void;
 }) {
-  const { experiment, plan, set } = props;
-  const runs = experiment.arms.filter(isRun).map(({ key }) => key);
-  const chosen = plan.arms.length === 0 ? runs : runs.filter((key) => plan.arms.includes(key));
+  const { experiment, plan, changePlan } = props;
+  const runKeys = experiment.arms.filter(isRunArm).map(({ key }) => key);
+  const chosen = plan.arms.length === 0 ? runKeys : runKeys.filter((key) => plan.arms.includes(key));
   const toggle = (key: string) => {
     const next = chosen.includes(key) ? chosen.filter((other) => other !== key) : [...chosen, key];
     // at least one variant stays chosen
-    if (next.length > 0) set({ arms: next.length === runs.length ? [] : runs.filter((k) => next.includes(k)) });
+    if (next.length > 0)
+      changePlan({ arms: next.length === runKeys.length ? [] : runKeys.filter((k) => next.includes(k)) });
   };
   return (
     <details className="arms" open={plan.arms.length > 0}>
       <summary>
-        Variants <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runs.length}`}</span>
+        Variants{' '}
+        <span className="faint">{plan.arms.length === 0 ? 'all' : `${chosen.length} of ${runKeys.length}`}</span>
       </summary>
-      {experiment.arms.filter(isRun).map(({ key, label, group }) => (
+      {experiment.arms.filter(isRunArm).map(({ key, label, group }) => (
         <label key={key} className="choice">
           <input type="checkbox" checked={chosen.includes(key)} onChange={() => toggle(key)} />
           <span>{group === undefined ? label : `${group}: ${label}`}</span>
@@ -268,9 +273,9 @@ interface Props {
  */
 function NumberInput({ label, value, max, onChange }: Props) {
   const [typed, setTyped] = useState<string | null>(null);
-  const take = (text: string) => {
+  const onType = (text: string) => {
     setTyped(text);
-    const number = decimal(text);
+    const number = parseDecimal(text);
     if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
   };
   return (
@@ -281,7 +286,7 @@ function NumberInput({ label, value, max, onChange }: Props) {
         min={1}
         max={max}
         value={typed ?? value}
-        onChange={(event) => take(event.target.value)}
+        onChange={(event) => onType(event.target.value)}
         onBlur={() => setTyped(null)}
       />
     </label>

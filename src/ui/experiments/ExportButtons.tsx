@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { csvOf, markdownOf } from '../../experiments/experimentExports.ts';
+import { tableCsv, tableMarkdown } from '../../experiments/experimentExports.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { resultsText } from '../../experiments/runResult.ts';
 import { download } from '../export/fileDownload.ts';
-import { forget, restoreDeleted, useExperiments } from './experimentStore.ts';
+import { deleteResults, restoreDeleted, useExperiments } from './experimentStore.ts';
 
 /** Buttons to export the table or to delete its results. */
 export function ExportButtons({ table }: { readonly table: Table }) {
@@ -14,11 +14,11 @@ export function ExportButtons({ table }: { readonly table: Table }) {
   const ownResults = results.filter((result) => result.experiment === experiment);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(markdownOf(table));
+      await navigator.clipboard.writeText(tableMarkdown(table));
       setMessage('Copied.');
     } catch {
       // a page on plain http has no clipboard
-      download(`${experiment}.md`, 'text/markdown', markdownOf(table));
+      download(`${experiment}.md`, 'text/markdown', tableMarkdown(table));
       setMessage('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
@@ -27,7 +27,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       <button type="button" onClick={() => void copy()}>
         Copy Markdown
       </button>
-      <button type="button" onClick={() => download(`${experiment}.csv`, 'text/csv', csvOf(table))}>
+      <button type="button" onClick={() => download(`${experiment}.csv`, 'text/csv', tableCsv(table))}>
         Download CSV
       </button>
       <button
@@ -38,7 +38,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       >
         Download results
       </button>
-      <button type="button" className="quiet" disabled={!idle} onClick={() => forget(table.plan)}>
+      <button type="button" className="quiet" disabled={!idle} onClick={() => deleteResults(table.plan)}>
         Delete these results
       </button>
       <span className="faint" role="status">
@@ -50,7 +50,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
 
 /** Says how many results were deleted, with a button to undo that. */
 export function DeletedResults() {
-  const deletedCount = useExperiments((s) => s.deleted.length);
+  const deletedCount = useExperiments((s) => s.deletedResults.length);
   if (deletedCount === 0) return null;
   return (
     <p className="note" role="status">

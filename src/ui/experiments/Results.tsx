@@ -1,12 +1,12 @@
 import { Fragment } from 'react';
 import type { Row, Table } from '../../experiments/resultTable.ts';
 import {
-  againstText,
+  comparedWithText,
   cellText,
   differenceHeading,
   differenceText,
   isReference,
-  notes,
+  tableNotes,
   publishedNote,
   publishedText,
 } from '../../experiments/wording.ts';
@@ -18,20 +18,20 @@ export function Results({ table }: { readonly table: Table }) {
   const { experiment, rows } = table;
   const published = experiment.published;
   const groups = [...new Set(rows.map(({ arm }) => arm.group ?? ''))];
-  const width = 4 + experiment.columns.length + (published?.columns.length ?? 0);
+  const columnCount = 4 + experiment.columns.length + (published?.columns.length ?? 0);
   if (table.done === 0) return <p className="faint empty">No results yet. Start the queue and the table fills in.</p>;
   return (
     <>
       <div className="scroll" role="region" aria-label="Results" tabIndex={0}>
         <table className="ruled results">
           <caption>Results</caption>
-          <Head table={table} />
+          <TableHead table={table} />
           <tbody>
             {groups.map((group) => (
               <Fragment key={group}>
                 {group !== '' && (
                   <tr className="group-row">
-                    <th scope="rowgroup" colSpan={width}>
+                    <th scope="rowgroup" colSpan={columnCount}>
                       {group}
                     </th>
                   </tr>
@@ -46,7 +46,7 @@ export function Results({ table }: { readonly table: Table }) {
           </tbody>
         </table>
       </div>
-      {notes(table).map((note) => (
+      {tableNotes(table).map((note) => (
         <p key={note} className="faint">
           {note}
         </p>
@@ -57,7 +57,7 @@ export function Results({ table }: { readonly table: Table }) {
   );
 }
 
-function Head({ table }: { readonly table: Table }) {
+function TableHead({ table }: { readonly table: Table }) {
   const { experiment } = table;
   const published = experiment.published;
   return (
@@ -98,7 +98,7 @@ function Head({ table }: { readonly table: Table }) {
 
 function ResultRow({ row, table }: { readonly row: Row; readonly table: Table }) {
   const { experiment } = table;
-  const against = againstText(table, row);
+  const comparedArm = comparedWithText(table, row);
   return (
     <tr>
       <th scope="row">{row.arm.label}</th>
@@ -112,10 +112,10 @@ function ResultRow({ row, table }: { readonly row: Row; readonly table: Table })
         </td>
       ))}
       <td className="difference">
-        {against !== '' && (
-          <TwoLines text={`${differenceText(row.difference)}; compared with ${against}`} separator=", better" />
+        {comparedArm !== '' && (
+          <TwoLines text={`${differenceText(row.difference)}; compared with ${comparedArm}`} separator=", better" />
         )}
-        {against === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
+        {comparedArm === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
       </td>
       {experiment.published?.columns.map((label, i) => (
         <td key={label} className="published">

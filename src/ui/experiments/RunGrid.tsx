@@ -1,12 +1,12 @@
 import { Fragment } from 'react';
-import { isRun } from '../../experiments/experimentDefinition.ts';
-import { resultFor, shippedFor, type PlannedRun } from '../../experiments/experimentPlan.ts';
+import { isRunArm } from '../../experiments/experimentDefinition.ts';
+import { usableResult, usableShippedResult, type PlannedRun } from '../../experiments/experimentPlan.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Sparkline } from './Sparkline.tsx';
-import { isSame, requestFor } from './requests.ts';
+import { isSameRequest, requestFor } from './requests.ts';
 import { useExperiments } from './experimentStore.ts';
 
 /** A table of the state of every run of the plan: one row per arm, one column per seed. */
@@ -14,7 +14,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;
   const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
-  const failedHere = failed.filter((run) => run.experiment === plan.experiment);
+  const failedInPlan = failed.filter((run) => run.experiment === plan.experiment);
   return (
     <>
       <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
@@ -36,11 +36,11 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
             </tr>
           </thead>
           <tbody>
-            <Rows {...{ runs, table, seeds }} />
+            <ArmRows {...{ runs, table, seeds }} />
           </tbody>
         </table>
       </div>
-      {failedHere.map(({ arm, seed, message }) => (
+      {failedInPlan.map(({ arm, seed, message }) => (
         <p key={`${arm} ${seed}`} className="note bad" role="alert">
           {arm}, seed {seed}, failed: {message} Start tries it again.
         </p>
@@ -49,16 +49,16 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   );
 }
 
-interface RowsProps {
+interface ArmRowsProps {
   readonly runs: readonly PlannedRun[];
   readonly table: Table;
   readonly seeds: readonly number[];
 }
 
-function Rows({ runs, table, seeds }: RowsProps) {
+function ArmRows({ runs, table, seeds }: ArmRowsProps) {
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shipped[table.plan.experiment]);
-  const arms = table.rows.map(({ arm }) => arm).filter(isRun);
+  const shipped = useExperiments((s) => s.shippedResults[table.plan.experiment]);
+  const arms = table.rows.map(({ arm }) => arm).filter(isRunArm);
   return arms.map((arm, i) => (
     <Fragment key={arm.key}>
       {arm.group !== undefined && arm.group !== arms[i - 1]?.group && (
@@ -77,9 +77,9 @@ function Rows({ runs, table, seeds }: RowsProps) {
               {run && (
                 <RunState
                   run={run}
-                  result={resultFor(run, results)}
+                  result={usableResult(run, results)}
                   table={table}
-                  shipped={shipped !== undefined && shippedFor(run, shipped) !== undefined}
+                  shipped={shipped !== undefined && usableShippedResult(run, shipped) !== undefined}
                 />
               )}
             </td>
@@ -99,10 +99,10 @@ interface RunStateProps {
 
 function RunState({ run, result, table, shipped }: RunStateProps) {
   const request = requestFor(table.plan, run);
-  const current = useExperiments((s) => (s.current && isSame(s.current.run, request) ? s.current : null));
+  const current = useExperiments((s) => (s.current && isSameRequest(s.current.run, request) ? s.current : null));
   const paused = useExperiments((s) => s.mode === 'paused');
-  const isWaiting = useExperiments((s) => s.waiting.some((other) => isSame(other, request)));
-  const failed = useExperiments((s) => s.failed.some((other) => isSame(other, request)));
+  const isWaiting = useExperiments((s) => s.waiting.some((other) => isSameRequest(other, request)));
+  const failed = useExperiments((s) => s.failed.some((other) => isSameRequest(other, request)));
   if (result) {
     return (
       <span className="run-state" data-state="done">
@@ -112,13 +112,13 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
   }
   if (current && isWaiting) {
     const { update, updates, phase, done, total } = current;
-    const starting = phase === 'warm-start' && total > 0;
-    const text = starting ? `warm start ${done}/${total}` : `${update}/${updates}`;
+    const isWarmStart = phase === 'warm-start' && total > 0;
+    const text = isWarmStart ? `warm start ${done}/${total}` : `${update}/${updates}`;
     return (
       <span className="run-state" data-state="running">
         <progress
-          value={starting ? done : update}
-          max={starting ? total : updates}
+          value={isWarmStart ? done : update}
+          max={isWarmStart ? total : updates}
           aria-label={`${run.arm}, seed ${run.seed}`}
         />
         {paused ? `paused ${text}` : text}

@@ -1,5 +1,5 @@
 import { meanCurve } from '../../experiments/statistics.ts';
-import { SHARES } from '../curves/axes.ts';
+import { SHARE_AXIS } from '../curves/axes.ts';
 import { LineChart } from '../curves/LineChart.tsx';
 import { percent } from '../parts/numberText.ts';
 
@@ -16,18 +16,18 @@ export function Sparkline({ curves }: { readonly curves: readonly (readonly numb
   if (updates === 0) return <span className="faint">–</span>;
   const seeds = curves.length === 1 ? 'one seed' : `mean of ${curves.length} seeds`;
   const x = mean.map((_, i) => i);
-  const extreme = (of: (...values: number[]) => number) =>
-    x.map((i) => of(...curves.flatMap((curve) => curve[i] ?? [])));
+  const boundOver = (bound: (...values: number[]) => number) =>
+    x.map((i) => bound(...curves.flatMap((curve) => curve[i] ?? [])));
   return (
     <LineChart
       className="sparkline"
       fit="box"
       label={`Training success, ${seeds}: from ${percent(mean[0])} to ${percent(mean.at(-1))} in ${updates} updates`}
       chart={{
-        plot: { ...PLOT_BOX, x: { from: 0, to: Math.max(1, updates - 1) }, y: SHARES },
-        rules: [0],
-        bands: curves.length > 1 ? [{ x, low: extreme(Math.min), high: extreme(Math.max) }] : [],
-        lines: [...curves.map((y) => ({ name: 'one', x, y })), { name: 'mean', x, y: mean }],
+        plot: { ...PLOT_BOX, x: { from: 0, to: Math.max(1, updates - 1) }, y: SHARE_AXIS },
+        gridLines: [0],
+        bands: curves.length > 1 ? [{ x, low: boundOver(Math.min), high: boundOver(Math.max) }] : [],
+        lines: [...curves.map((y) => ({ cssClass: 'one', x, y })), { cssClass: 'mean', x, y: mean }],
       }}
     />
   );

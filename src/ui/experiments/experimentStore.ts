@@ -1,10 +1,10 @@
 import { create } from 'zustand';
-import { plannedRuns, resultFor, type Plan } from '../../experiments/experimentPlan.ts';
+import { plannedRuns, usableResult, type Plan } from '../../experiments/experimentPlan.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { readPlan } from './planAddress.ts';
-import { isSame, requestFor, type FailedRun, type RunRequest } from './requests.ts';
-import { load, save } from './storage.ts';
+import { isSameRequest, requestFor, type FailedRun, type RunRequest } from './requests.ts';
+import { loadQueue, saveQueue } from './storage.ts';
 
 /** State of the queue. `elsewhere`: another tab runs it, and this tab waits. */
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
@@ -22,61 +22,64 @@ export interface CurrentRun {
 
 interface ExperimentsState {
   readonly plan: Plan; // what the form shows
-  readonly corrections: readonly string[]; // what had to be changed in the address
+  readonly correctedSettings: readonly string[]; // messages on what the address said and could not be used as it is
   readonly mode: Mode;
   readonly waiting: readonly RunRequest[]; // while the queue runs, the first is the current run
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
   // results that come with the page, by experiment
-  readonly shipped: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
+  readonly shippedResults: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
   readonly current: CurrentRun | null;
-  readonly deleted: readonly RunResult[]; // for undo
-  readonly unsaved: string | null; // why nothing is being saved
+  readonly deletedResults: readonly RunResult[]; // for undo
+  readonly saveError: string | null; // why nothing is being saved
   readonly note: string; // announced by screen readers
 }
 
 /** The queue and its results; read from storage when the screen is first opened. */
 export const useExperiments = create<ExperimentsState>()(() => {
-  const { stored, problem } = load();
+  const { stored, problem } = loadQueue();
   return {
     ...readPlan(location.hash),
     mode: stored.waiting.length === 0 ? 'idle' : stored.running ? 'running' : 'paused',
     waiting: stored.waiting,
     failed: stored.failed,
     results: stored.results,
-    shipped: {},
+    shippedResults: {},
     current: null,
-    deleted: [],
-    unsaved: problem,
+    deletedResults: [],
+    saveError: problem,
     note: '',
   };
 });
 
 /** Changes the queue or the results, and stores them. */
-export function change(changes: Partial<ExperimentsState>): void {
+export function updateAndStore(changes: Partial<ExperimentsState>): void {
   useExperiments.setState(changes);
   const { waiting, failed, results, mode } = useExperiments.getState();
-  const unsaved = save({ waiting, failed, results, running: mode === 'running' || mode === 'elsewhere' });
-  useExperiments.setState({ unsaved });
+  const unsaved = saveQueue({ waiting, failed, results, running: mode === 'running' || mode === 'elsewhere' });
+  useExperiments.setState({ saveError: unsaved });
 }
 
 /** The runs that a plan lacks: without a result and not waiting. Failed runs count as lacking. */
-export function lacking(plan: Plan, waiting: readonly RunRequest[], results: readonly RunResult[]): RunRequest[] {
+export function missingRuns(plan: Plan, waiting: readonly RunRequest[], results: readonly RunResult[]): RunRequest[] {
   return plannedRuns(plan)
-    .filter((run) => !resultFor(run, results))
+    .filter((run) => !usableResult(run, results))
     .map((run) => requestFor(plan, run))
-    .filter((request) => !waiting.some((other) => isSame(other, request)));
+    .filter((request) => !waiting.some((other) => isSameRequest(other, request)));
 }
 
 /** Deletes a plan's results. `restoreDeleted` brings them back. */
-export function forget(plan: Plan): void {
+export function deleteResults(plan: Plan): void {
   const { results } = useExperiments.getState();
   const runs = plannedRuns(plan);
-  const deletedResults = new Set(runs.flatMap((run) => resultFor(run, results) ?? []));
-  change({ results: results.filter((result) => !deletedResults.has(result)), deleted: [...deletedResults] });
+  const deletedResults = new Set(runs.flatMap((run) => usableResult(run, results) ?? []));
+  updateAndStore({
+    results: results.filter((result) => !deletedResults.has(result)),
+    deletedResults: [...deletedResults],
+  });
 }
 
 export function restoreDeleted(): void {
-  const { results, deleted: forgotten } = useExperiments.getState();
-  change({ results: [...results, ...forgotten], deleted: [] });
+  const { results, deletedResults: forgotten } = useExperiments.getState();
+  updateAndStore({ results: [...results, ...forgotten], deletedResults: [] });
 }

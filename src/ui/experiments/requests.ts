@@ -1,5 +1,5 @@
 import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
-import { isRun, type Experiment } from '../../experiments/experimentDefinition.ts';
+import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/experimentPlan.ts';
 
 /** A requested run, small enough to store. Its knobs follow from its experiment and arm. */
@@ -14,7 +14,7 @@ export interface FailedRun extends RunRequest {
 /** The planned run of a request. Null if the experiment no longer has this arm. */
 export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunRequest): PlannedRun | null {
   const { arms }: Experiment = EXPERIMENTS[experiment];
-  if (!arms.some((a) => a.key === arm && isRun(a))) return null;
+  if (!arms.some((a) => a.key === arm && isRunArm(a))) return null;
   return (
     plannedRuns({ experiment, arms: [arm], seeds: seed, updates, backend }).find((run) => run.seed === seed) ?? null
   );
@@ -27,7 +27,7 @@ export function requestFor(plan: Plan, { arm, seed }: PlannedRun): RunRequest {
 }
 
 /** Whether two requests are for one run. */
-export function isSame(a: RunRequest, b: RunRequest): boolean {
+export function isSameRequest(a: RunRequest, b: RunRequest): boolean {
   return (
     a.experiment === b.experiment &&
     a.arm === b.arm &&
@@ -41,14 +41,14 @@ export function isSame(a: RunRequest, b: RunRequest): boolean {
 export function parseRequest(value: unknown): RunRequest | null {
   if (typeof value !== 'object' || value === null) return null;
   const { experiment, arm, seed, updates, backend } = value as Partial<Record<keyof RunRequest, unknown>>;
-  const fits =
+  const isValid =
     typeof experiment === 'string' &&
     isExperiment(experiment) &&
     typeof arm === 'string' &&
     isCount(seed) &&
     (updates === null || isCount(updates)) &&
     isBackend(backend);
-  if (!fits) return null;
+  if (!isValid) return null;
   const request = { experiment, arm, seed, updates, backend };
   return plannedRunOf(request) ? request : null;
 }

@@ -1,4 +1,4 @@
-import { SHIPPED, type ExperimentName } from '../../experiments/experimentList.ts';
+import { SHIPPED_EXPERIMENTS, type ExperimentName } from '../../experiments/experimentList.ts';
 import { parseResults, type RunResult } from '../../experiments/runResult.ts';
 import { useExperiments } from './experimentStore.ts';
 
@@ -6,19 +6,21 @@ const requested = new Set<ExperimentName>();
 
 /** Fetches, once, the runs of an experiment that come with the page. If there are none, the table does not change. */
 export async function loadShipped(name: ExperimentName): Promise<void> {
-  if (requested.has(name) || !SHIPPED.includes(name)) return;
+  if (requested.has(name) || !SHIPPED_EXPERIMENTS.includes(name)) return;
   requested.add(name);
   try {
     const response = await fetch(`${import.meta.env.BASE_URL}experiments/${name}.jsonl`);
     // some servers answer a missing file with the page itself
     if (!response.ok || response.headers.get('content-type')?.includes('html')) return;
     const { results } = parseResults(await response.text());
-    add(name, results);
+    storeShipped(name, results);
   } catch {
     requested.delete(name); // offline: the next call tries again
   }
 }
 
-function add(name: ExperimentName, results: readonly RunResult[]): void {
-  useExperiments.setState(({ shipped }) => ({ shipped: { ...shipped, [name]: results } }));
+function storeShipped(name: ExperimentName, results: readonly RunResult[]): void {
+  useExperiments.setState(({ shippedResults }) => ({
+    shippedResults: { ...shippedResults, [name]: results },
+  }));
 }

@@ -2,18 +2,18 @@ import { useRef, useState } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { LiveChart } from '../curves/ChartCard.tsx';
-import { useTurn } from '../curves/chartClock.ts';
-import { chartSentence, wordsAt } from '../curves/chartText.ts';
+import { useChartVersion } from '../curves/chartClock.ts';
+import { chartSentence, valuesInWords } from '../curves/chartText.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { type Frame, useFrame } from '../curves/frame.ts';
-import { edgesOf } from '../curves/plot.ts';
-import { useView } from '../curves/view.ts';
+import { type ChartFrame, useFrame } from '../curves/frame.ts';
+import { edgeAttributes } from '../curves/plot.ts';
+import { useChartView } from '../curves/view.ts';
 import { ViewControls } from '../curves/ViewControls.tsx';
-import { LINES } from '../curves/curves.ts';
+import { CHART_LINES } from '../curves/curves.ts';
 import { live } from '../run/liveStore.ts';
 import { shownText } from '../run/metricText.ts';
-import { readAt } from '../curves/traces.ts';
+import { pointNear } from '../curves/traces.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
@@ -24,7 +24,7 @@ import '../styles/export.css';
 import { csvOfCurves } from './curvesCsv.ts';
 import { download, fileName } from './fileDownload.ts';
 import { PictureButtons } from './PictureButtons.tsx';
-import { captionOf, configNow, titleOf } from './caption.ts';
+import { captionOf, currentConfig, titleOf } from './caption.ts';
 import { liveColumns } from './wholeRun.ts';
 
 const SIZE = { width: 620, height: 300 };
@@ -38,29 +38,29 @@ interface Props {
 /** A large view of a curve, with buttons to export it. */
 export function ExportDialog({ metric, close }: Props) {
   const drawing = useRef<HTMLDivElement>(null);
-  const names = LINES[metric] ?? [metric];
-  const version = Math.max(1, useTurn(metric)); // draw at once, without waiting for a turn
+  const names = CHART_LINES[metric] ?? [metric];
+  const version = Math.max(1, useChartVersion(metric)); // draw at once, without waiting for a turn
   const series = live.series.get(metric);
-  const [{ width, height }] = useState(sizeNow);
+  const [{ width, height }] = useState(chartSize);
   const frame = useFrame(metric, version, width, height);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
-  const record = live.recorded ? null : currentRun();
+  const run = live.shownRecording ? null : currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
       {series && frame ? (
         <>
           <div className="row">
-            <CrosshairReading metric={metric} frame={frame} />
+            <CrosshairValue metric={metric} frame={frame} />
             <ViewControls />
           </div>
-          <ChartSurface className="" label="this chart" words={(update) => wordsAt(names, update)}>
+          <ChartSurface className="" label="this chart" valueText={(update) => valuesInWords(names, update)}>
             <div
               ref={drawing}
               className="plot"
               style={{ height }}
-              {...edgesOf(frame.plot)}
+              {...edgeAttributes(frame.plot)}
               role="img"
-              aria-label={chartSentence(metric, series, configNow())}
+              aria-label={chartSentence(metric, series, currentConfig())}
             >
               <LiveChart frame={frame} />
             </div>
@@ -71,54 +71,54 @@ export function ExportDialog({ metric, close }: Props) {
         <p className="empty">Not measured yet.</p>
       )}
       <p className="faint">
-        {metricWords(metric, configNow()).doc}{' '}
-        {series && `The chart draws ${frame?.positions ?? 0} positions; CSV has all ${series.length} points.`}
+        {metricWords(metric, currentConfig()).doc}{' '}
+        {series && `The chart draws ${frame?.positionCount ?? 0} positions; CSV has all ${series.length} points.`}
       </p>
       {series && frame && (
         <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />
       )}
       {live.flags.length > 0 && <ChangeList changes={live.flags} />}
-      {record && <RunButtons record={record} />}
+      {run && <RunButtons record={run} />}
     </Dialog>
   );
 }
 
 /** Buttons to export the whole run. */
-function RunButtons({ record }: { readonly record: Run }) {
+function RunButtons({ record: run }: { readonly record: Run }) {
   return (
     <>
       <button
         type="button"
         className="quiet"
-        onClick={() => download(fileName(`run ${record.id}`, 'csv'), 'text/csv', csvOfCurves(liveColumns()))}
+        onClick={() => download(fileName(`run ${run.id}`, 'csv'), 'text/csv', csvOfCurves(liveColumns()))}
       >
-        Every metric of run {record.id}, CSV
+        Every metric of run {run.id}, CSV
       </button>
       {latestCheckpoint() && (
-        <ExportRun run={latestCheckpoint} label={`Checkpoint of run ${record.id}, zip`}>
-          {`Checkpoint of run ${record.id}, zip`}
+        <ExportRun run={latestCheckpoint} label={`Checkpoint of run ${run.id}, zip`}>
+          {`Checkpoint of run ${run.id}, zip`}
         </ExportRun>
       )}
-      <SameKernels run={record} />
+      <SameKernels run={run} />
     </>
   );
 }
 
 /** The size of the drawing, limited by the window's width, px. */
-function sizeNow() {
+function chartSize() {
   return { ...SIZE, width: Math.min(SIZE.width, innerWidth - MARGINS) };
 }
 
 /** The values under the crosshair, in words. */
-function CrosshairReading({ metric, frame }: { readonly metric: MetricName; readonly frame: Frame }) {
-  const at = useView((s) => s.at);
-  const smoothing = useView((s) => s.smoothing);
-  const read = at === null ? undefined : frame.traces[0] && readAt(frame.traces[0], at);
-  if (!read) return <span className="faint">Point at the curve to read it; drag to zoom in.</span>;
-  const smooth = smoothing > 0 ? `, smoothed ${shownText(metric, read.smooth)}` : '';
+function CrosshairValue({ metric, frame }: { readonly metric: MetricName; readonly frame: ChartFrame }) {
+  const update = useChartView((s) => s.crosshairUpdate);
+  const smoothing = useChartView((s) => s.smoothing);
+  const point = update === null ? undefined : frame.traces[0] && pointNear(frame.traces[0], update);
+  if (!point) return <span className="faint">Point at the curve to read it; drag to zoom in.</span>;
+  const smooth = smoothing > 0 ? `, smoothed ${shownText(metric, point.smooth)}` : '';
   return (
     <span className="small" data-testid="read">
-      update {read.update}: <b>{shownText(metric, read.value)}</b>
+      update {point.update}: <b>{shownText(metric, point.value)}</b>
       {smooth}
     </span>
   );

@@ -33,7 +33,7 @@ interface Props {
 export function HandoverDialog({ run, close }: Props) {
   const [engine, setEngine] = useState<Engine>('verl');
   const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);
-  const [refused, setRefused] = useState('');
+  const [refusal, setRefused] = useState('');
   const [message, setMessage] = useState('');
   useEffect(() => {
     void convert({ kind: 'handover', run, engine: null }).then((answer) => {
@@ -54,9 +54,9 @@ export function HandoverDialog({ run, close }: Props) {
   };
   return (
     <Dialog title={`Run ${run.id} for a cluster`} className="help wide handover" onClose={close}>
-      {refused ? (
+      {refusal ? (
         <p className="note" role="alert">
-          {refused}
+          {refusal}
         </p>
       ) : (
         <>

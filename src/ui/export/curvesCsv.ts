@@ -4,7 +4,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 
 /** One column of a table: values `y` at ascending updates `x`. Shapes: (points). */
-export interface Column {
+export interface CsvColumn {
   readonly title: string;
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
@@ -14,7 +14,7 @@ export interface Column {
  * Curves as CSV: a header, then one line for each update that any curve has. Numbers have all their digits; a value
  * that wasn't measured is empty.
  */
-export function csvOfCurves(columns: readonly Column[]): string {
+export function csvOfCurves(columns: readonly CsvColumn[]): string {
   const values = columns.map(({ x, y }) => new Map(Array.from(x, (update, i) => [update, y[i]] as const)));
   const updates = [...new Set(values.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);
   const head = ['update', ...columns.map(({ title }) => title)];
@@ -23,7 +23,7 @@ export function csvOfCurves(columns: readonly Column[]): string {
 }
 
 /** The heading of a metric's column: label, unit (1 for a plain number), key. */
-export function headOf(metric: MetricName, config: RunConfig): string {
+export function columnTitle(metric: MetricName, config: RunConfig): string {
   const { label, unit } = metricWords(metric, config);
   return `${label} (${unit || '1'}) [${metric}]`;
 }

@@ -1,5 +1,5 @@
 /** An entry of a legend. Colours and lengths are CSS values, which may use `var()`. */
-export interface Key {
+export interface LegendEntry {
   readonly label: string;
   readonly stroke: string;
   readonly width: number;
@@ -11,18 +11,18 @@ export interface Key {
 export interface Caption {
   readonly title: string; // with the unit
   readonly notes: readonly string[]; // lines about the run and the axes
-  readonly keys: readonly Key[];
+  readonly legend: readonly LegendEntry[];
 }
 
 /** A self-contained SVG: its text and its size in px. */
-export interface Picture {
+export interface SvgPicture {
   readonly svg: string;
   readonly width: number;
   readonly height: number;
 }
 
 // presentation attributes that the page's style sheets set
-const INLINED = [
+const INLINED_ATTRIBUTES = [
   ...['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray', 'opacity', 'paint-order'],
   ...['font-size', 'font-family', 'font-weight', 'text-anchor', 'overflow'],
 ] as const;
@@ -39,7 +39,7 @@ const NAMESPACE = 'http://www.w3.org/2000/svg';
  * A chart as a self-contained picture with title, unit, legend and notes. Always on white, with the computed colours of
  * the light theme written out.
  */
-export function pictureOf(chart: SVGSVGElement, caption: Caption): Picture {
+export function pictureOf(chart: SVGSVGElement, caption: Caption): SvgPicture {
   const { dataset } = document.documentElement;
   const before = dataset['theme'];
   // switch to the light theme to compute its colours; the old theme is back before the browser paints
@@ -52,8 +52,8 @@ export function pictureOf(chart: SVGSVGElement, caption: Caption): Picture {
   }
 }
 
-/** A drawing of the page as a self-contained picture that looks the same. `width` and `height` are in its own units. */
-export function standAlone(drawing: SVGSVGElement, width: number, height: number): Picture {
+/** A drawing of the page as a self-contained picture that looks the same. `width`, `height`: in the drawing's units. */
+export function standalonePicture(drawing: SVGSVGElement, width: number, height: number): SvgPicture {
   const copy = inlineStyles(drawing);
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height));
@@ -61,17 +61,17 @@ export function standAlone(drawing: SVGSVGElement, width: number, height: number
   return { svg: new XMLSerializer().serializeToString(copy), width, height };
 }
 
-function drawPicture(chart: SVGSVGElement, { title, notes, keys }: Caption): Picture {
-  const { width: inner, height: plot } = chart.getBoundingClientRect();
-  const width = Math.round(inner) + 2 * PAD;
+function drawPicture(chart: SVGSVGElement, { title, notes, legend }: Caption): SvgPicture {
+  const { width: plotWidth, height: plotHeight } = chart.getBoundingClientRect();
+  const width = Math.round(plotWidth) + 2 * PAD;
   const style = getComputedStyle(chart);
   const ink = computedColour(chart, 'var(--ink)');
   const faint = computedColour(chart, 'var(--ink-3)');
   const font = style.fontFamily;
-  const { places, height: legend } = placeLegend(keys, width - 2 * PAD);
+  const { places: entryPositions, height: legendHeight } = placeLegend(legend, width - 2 * PAD);
   const lines = notes.flatMap((note) => wrapText(note, (width - 2 * PAD) / CHARACTER_WIDTH));
   const top = TITLE_HEIGHT + NOTE_LINE_HEIGHT * lines.length;
-  const height = Math.round(top + plot + legend + PAD);
+  const height = Math.round(top + plotHeight + legendHeight + PAD);
   const root = element('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'font-family': font });
   root.append(
     element('title', {}, [title, ...notes].join('. ')),
@@ -85,16 +85,16 @@ function drawPicture(chart: SVGSVGElement, { title, notes, keys }: Caption): Pic
   copy.setAttribute('x', String(PAD));
   copy.setAttribute('y', String(top));
   root.append(copy);
-  keys.forEach(({ label, stroke, width: weight, dash = '', opacity = 1 }, i) => {
-    const { x, y } = places[i] ?? { x: 0, y: 0 };
-    const at = { x: PAD + x, y: top + plot + 6 + y };
-    const line = { x1: at.x, x2: at.x + SWATCH_WIDTH - 6, y1: at.y + 6, y2: at.y + 6 };
+  legend.forEach(({ label, stroke, width: weight, dash = '', opacity = 1 }, i) => {
+    const { x, y } = entryPositions[i] ?? { x: 0, y: 0 };
+    const corner = { x: PAD + x, y: top + plotHeight + 6 + y };
+    const line = { x1: corner.x, x2: corner.x + SWATCH_WIDTH - 6, y1: corner.y + 6, y2: corner.y + 6 };
     root.append(
       element('line', {
         ...{ ...line, stroke: computedColour(chart, stroke), 'stroke-width': weight, opacity },
         ...(dash && { 'stroke-dasharray': dash }),
       }),
-      element('text', { x: at.x + SWATCH_WIDTH, y: at.y + 10, 'font-size': 11, fill: ink }, label),
+      element('text', { x: corner.x + SWATCH_WIDTH, y: corner.y + 10, 'font-size': 11, fill: ink }, label),
     );
   });
   return { svg: new XMLSerializer().serializeToString(root), width, height };
@@ -114,7 +114,7 @@ function wrapText(text: string, characters: number): readonly string[] {
 }
 
 /** Places legend entries in lines of at most `maxWidth`. */
-function placeLegend(keys: readonly Key[], maxWidth: number) {
+function placeLegend(keys: readonly LegendEntry[], maxWidth: number) {
   // 6.2: average width of a character at 11 px
   const entryWidth = (label: string) => SWATCH_WIDTH + 6.2 * label.length + 16;
   let [x, y] = [0, 0];
@@ -130,16 +130,16 @@ function placeLegend(keys: readonly Key[], maxWidth: number) {
 /** A copy with its styles inlined, which looks the same outside the page. */
 function inlineStyles(original: SVGSVGElement): SVGSVGElement {
   const copy = original.cloneNode(true) as SVGSVGElement;
-  const from = [original, ...original.querySelectorAll('*')];
+  const originals = [original, ...original.querySelectorAll('*')];
   for (const [i, node] of [copy, ...copy.querySelectorAll('*')].entries()) {
-    const source = from[i];
+    const source = originals[i];
     if (!source) continue;
     const style = getComputedStyle(source);
     for (const name of [...node.getAttributeNames()]) {
       const isPageOnly = name === 'class' || name === 'style' || name.startsWith('data-') || name === 'tabindex';
       if (isPageOnly || node.getAttribute(name)?.includes('var(')) node.removeAttribute(name);
     }
-    for (const name of INLINED) {
+    for (const name of INLINED_ATTRIBUTES) {
       const value = style.getPropertyValue(name);
       if (value) node.setAttribute(name, value);
     }
@@ -165,7 +165,7 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
 }
 
 /** A canvas with a picture on it, `scale` times its size. */
-export async function canvasOf({ svg, width, height }: Picture, scale: number): Promise<HTMLCanvasElement> {
+export async function canvasOf({ svg, width, height }: SvgPicture, scale: number): Promise<HTMLCanvasElement> {
   const image = new Image(width, height);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
@@ -178,7 +178,7 @@ export async function canvasOf({ svg, width, height }: Picture, scale: number): 
 }
 
 /** A picture as PNG, by default at twice its size so that it stays sharp. */
-export async function pngOf(picture: Picture, scale = 2): Promise<Blob> {
+export async function pngOf(picture: SvgPicture, scale = 2): Promise<Blob> {
   const canvas = await canvasOf(picture, scale);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser drew no PNG'))), 'image/png'),

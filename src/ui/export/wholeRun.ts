@@ -6,12 +6,12 @@ import { logText } from '../../runs/log.ts';
 import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
-import { withKernels } from '../address/sameKernels.ts';
+import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { type Column, headOf } from './curvesCsv.ts';
+import { type CsvColumn, columnTitle } from './curvesCsv.ts';
 
 /** A metric's values at updates. */
-interface MetricColumn extends Column {
+interface MetricColumn extends CsvColumn {
   readonly metric: MetricName;
 }
 
@@ -19,7 +19,11 @@ interface MetricColumn extends Column {
 export function liveColumns(): readonly MetricColumn[] {
   const { applied, wanted } = useConfig.getState();
   const config = applied ?? wanted;
-  return Array.from(live.series, ([metric, series]) => ({ metric, title: headOf(metric, config), ...series.points }));
+  return Array.from(live.series, ([metric, series]) => ({
+    metric,
+    title: columnTitle(metric, config),
+    ...series.points,
+  }));
 }
 
 /** All curves of a run: every update of the current run; of other runs the positions that were stored. */
@@ -27,7 +31,7 @@ export function columnsOf(run: Run): readonly MetricColumn[] {
   if (currentRun()?.id === run.id) return liveColumns();
   return Array.from(run.series, ([metric, series]) => ({
     metric,
-    title: headOf(metric, run.begun),
+    title: columnTitle(metric, run.begun),
     ...series.points,
   }));
 }
@@ -41,7 +45,7 @@ export function logOf(run: Run): string {
   const current = currentRun();
   const { begun, kernels } = run;
   const addressOf = (knobs: RunConfig) => `${location.origin}${location.pathname}${hashOf(knobs)}`;
-  const exactKnobs = withKernels(begun, findKernelSet(kernels?.['set']));
+  const exactKnobs = withUsedKernels(begun, findKernelSet(kernels?.['set']));
   return logText(current?.id === run.id ? current : run, {
     complete: current?.id === run.id, // every update; false: the positions a chart draws
     address: addressOf(begun),

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, Fragment, useState } from 'react';
-import { formulaOf, signsOf, type Line, type Part, type Piece } from '../../config/formula.ts';
+import { formulaOf, symbolsText, type FormulaEquation, type Part, type Piece } from '../../config/formula.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import '../styles/formula.css';
-import { bindPointing, useFormula, pin, sameTarget, release } from './formulaTarget.ts';
-import { useCurrent } from '../run/currentRollout.ts';
+import { bindTargets, useFormula, pinTarget, sameTarget, releaseTarget } from './formulaTarget.ts';
+import { useShownRollout } from '../run/currentRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { typeset } from './typeset.tsx';
@@ -11,14 +11,14 @@ import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { algorithmTitle } from '../knobs/algorithm.ts';
 import { BeforeAfterChange } from '../curves/BeforeAfterChange.tsx';
 import { knobText } from '../../config/knobText.ts';
-import { whole } from '../parts/numberText.ts';
+import { wholeNumber } from '../parts/numberText.ts';
 import { usesTouch } from '../parts/breakpoints.ts';
 import { usePreview } from '../rollout/previewStore.ts';
 import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { previewNumbers } from './previewNumbers.ts';
-import { counted, type Counts } from './counts.ts';
-import { CAN_PREVIEW, type Target } from './previewKnobs.ts';
+import { countMarks, type MarkCounts } from './counts.ts';
+import { PREVIEWABLE_KNOBS, type FormulaTarget } from './previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
 
 /**
@@ -30,9 +30,9 @@ export function FormulaDock() {
   const lines = useMemo(() => formulaOf(wanted), [wanted]);
   const open = useFormula((s) => s.open);
   const target = useFormula((s) => s.target);
-  const turned = useFormula((s) => s.turned);
+  const isPreviewing = useFormula((s) => s.isPreviewing);
   const equations = useRef<HTMLDivElement>(null);
-  useEffect(bindPointing, []);
+  useEffect(bindTargets, []);
   useEffect(() => {
     const box = equations.current;
     const lit = box?.querySelector<HTMLElement>('.term[data-lit="true"]')?.closest<HTMLElement>('.equation');
@@ -56,16 +56,16 @@ export function FormulaDock() {
         {lines.map((line, i) => (
           <Equation key={i} line={line} />
         ))}
-        <p className="equation faint">{typeset(signsOf(lines))}</p>
+        <p className="equation faint">{typeset(symbolsText(lines))}</p>
       </div>
-      <Strip />
+      <RolloutStrip />
       {open && <TargetDetails />}
     </details>
   );
   return (
     <>
       {dock}
-      {!open && turned && <TargetDetails />}
+      {!open && isPreviewing && <TargetDetails />}
     </>
   );
 }
@@ -74,22 +74,22 @@ export function FormulaDock() {
  * The rollout on screen as a bar, with its highlighted tokens, for layouts in which the rollout itself is on another
  * tab.
  */
-function Strip() {
-  const { batch, rollout } = useCurrent();
-  const marks = useSelection((s) => s.lit?.marks);
+function RolloutStrip() {
+  const { batch, rollout } = useShownRollout();
+  const marks = useSelection((s) => s.highlighted?.marks);
   const from = rollout.row * batch.length;
-  const runs: { mark: number; length: number }[] = [];
+  const stretches: { mark: number; length: number }[] = [];
   for (let t = 0; t < rollout.words.length; t++) {
     const mark = marks?.[from + t] ?? 0;
-    const last = runs.at(-1);
+    const last = stretches.at(-1);
     if (last?.mark === mark) last.length++;
-    else runs.push({ mark, length: 1 });
+    else stretches.push({ mark, length: 1 });
   }
   return (
     <div className="lit-strip" aria-hidden="true" data-empty={!marks}>
       <span className="faint">in this rollout</span>
       <div className="lit-runs">
-        {runs.map(({ mark, length }, i) => (
+        {stretches.map(({ mark, length }, i) => (
           <span key={i} data-lit={mark} style={{ flexGrow: length }} />
         ))}
       </div>
@@ -98,10 +98,10 @@ function Strip() {
 }
 
 /** An equation whose terms can be hovered, focused with the keyboard, and pinned. */
-function Equation({ line: { pieces, words } }: { readonly line: Line }) {
+function Equation({ line: { pieces, meaning } }: { readonly line: FormulaEquation }) {
   return (
     <p className="equation">
-      <span className="visually-hidden">{words}: </span>
+      <span className="visually-hidden">{meaning}: </span>
       <Pieces pieces={pieces} />
     </p>
   );
@@ -110,13 +110,13 @@ function Equation({ line: { pieces, words } }: { readonly line: Line }) {
 function Pieces({ pieces, inside = false }: { readonly pieces: readonly Piece[]; readonly inside?: boolean }) {
   return pieces.map((piece, i) => {
     if (typeof piece === 'string') return <Fragment key={i}>{typeset(piece)}</Fragment>;
-    return inside ? <Inner key={i} part={piece} /> : <Outer key={i} part={piece} />;
+    return inside ? <NestedTerm key={i} part={piece} /> : <TermButton key={i} part={piece} />;
   });
 }
 
 /** A term that the keyboard can focus. Terms inside it can only be hovered. */
-function Outer({ part: { term, pieces, off } }: { readonly part: Part }) {
-  const lit = useFormula((s) => s.terms.includes(term));
+function TermButton({ part: { term, pieces, isOff } }: { readonly part: Part }) {
+  const lit = useFormula((s) => s.litTerms.includes(term));
   const pinned = useFormula((s) => sameTarget(s.pinned, { term }));
   return (
     <button
@@ -124,22 +124,22 @@ function Outer({ part: { term, pieces, off } }: { readonly part: Part }) {
       className="term"
       data-term={term}
       data-lit={lit}
-      data-off={off}
+      data-off={isOff}
       aria-pressed={pinned}
-      onClick={() => pin({ term })}
+      onClick={() => pinTarget({ term })}
     >
       <Pieces pieces={pieces} inside />
       <span className="visually-hidden">
         {' '}
         ({TERM_LIST[term].name}
-        {off && ', off'})
+        {isOff && ', off'})
       </span>
     </button>
   );
 }
 
-function Inner({ part: { term, pieces } }: { readonly part: Part }) {
-  const lit = useFormula((s) => s.terms.includes(term));
+function NestedTerm({ part: { term, pieces } }: { readonly part: Part }) {
+  const lit = useFormula((s) => s.litTerms.includes(term));
   return (
     <span className="term" data-term={term} data-lit={lit}>
       <Pieces pieces={pieces} inside />
@@ -153,14 +153,14 @@ function Inner({ part: { term, pieces } }: { readonly part: Part }) {
  */
 function TargetDetails() {
   const target = useFormula((s) => s.target);
-  const terms = useFormula((s) => s.terms);
-  const knobs = useFormula((s) => s.knobs);
-  const trying = usePreview((s) => s.changes !== null);
+  const terms = useFormula((s) => s.litTerms);
+  const knobs = useFormula((s) => s.litKnobs);
+  const isPreviewing = usePreview((s) => s.changes !== null);
   const wanted = useConfig((s) => s.wanted);
   if (!target) {
     return (
       <div className="acting">
-        <Since />
+        <SinceLastChange />
         <p className="faint">
           {usesTouch() ? 'Tap the ƒ of a knob, or a term,' : 'Hover a knob or a term'} to highlight the terms and tokens
           it affects. Change a knob to preview its effect on the batch shown. Some knobs can’t be previewed: you see
@@ -173,12 +173,12 @@ function TargetDetails() {
   return (
     <div className="acting" data-testid="acting">
       {!('term' in target) && <Preview target={target} />}
-      {!trying && 'knob' in target && target.knob === lastChangedKnob()?.knob && <Since />}
-      {!trying && (
+      {!isPreviewing && 'knob' in target && target.knob === lastChangedKnob()?.knob && <SinceLastChange />}
+      {!isPreviewing && (
         <p>
           <b>{'term' in target ? names : targetTitle(target, wanted)}</b>
           {'term' in target ? '. ' : ` · ${names}. `}
-          {terms.length === 1 && terms[0] && TERM_LIST[terms[0]].doc} <Touched />
+          {terms.length === 1 && terms[0] && TERM_LIST[terms[0]].doc} <TouchedCount />
         </p>
       )}
       {'term' in target && knobs.length > 0 && (
@@ -189,7 +189,7 @@ function TargetDetails() {
 }
 
 /** Metrics of the run before and after the last change of its knobs. */
-function Since() {
+function SinceLastChange() {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.flagsVersion);
   const index = live.flags.length - 1;
@@ -208,34 +208,34 @@ function Since() {
   );
 }
 
-type KnobTarget = Exclude<Target, { readonly term: unknown }>;
+type KnobTarget = Exclude<FormulaTarget, { readonly term: unknown }>;
 
 function targetTitle(target: KnobTarget, wanted: RunConfig): string {
   if ('knob' in target) return `${FIELDS[target.knob].label} ${knobText(wanted[target.knob])}`;
   return `Algorithm ${algorithmTitle(wanted)}`;
 }
 
-function Touched() {
-  const lit = useSelection((s) => s.lit);
-  const { batch, rollout } = useCurrent();
-  const counts = useMemo(() => lit && counted(lit.marks, batch, rollout.row), [lit, rollout, batch]);
+function TouchedCount() {
+  const lit = useSelection((s) => s.highlighted);
+  const { batch, rollout } = useShownRollout();
+  const counts = useMemo(() => lit && countMarks(lit.marks, batch, rollout.row), [lit, rollout, batch]);
   const groups = useMemo(() => new Set(batch.episodes.map(({ group }) => group)).size, [batch]);
   if (!counts) return null;
-  return <span className="soft">{touchedWords(counts, groups)}</span>;
+  return <span className="soft">{touchedText(counts, groups)}</span>;
 }
 
-function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number): string {
-  const clippedCount = rose + fell;
+function touchedText({ inBatch, groupCount, inRow, clippedHigh, clippedLow }: MarkCounts, all: number): string {
+  const clippedCount = clippedHigh + clippedLow;
   if (clippedCount > 0) {
     const sides = [
-      ...(rose > 0 ? [`▲ ${whole(rose)} after they became more likely`] : []),
-      ...(fell > 0 ? [`▼ ${whole(fell)} after they became less likely`] : []),
+      ...(clippedHigh > 0 ? [`▲ ${wholeNumber(clippedHigh)} after they became more likely`] : []),
+      ...(clippedLow > 0 ? [`▼ ${wholeNumber(clippedLow)} after they became less likely`] : []),
     ];
     return `Clipped in at least one epoch: ${sides.join(', ')}.`;
   }
-  if (batch === 0) return 'It touches no token of this batch.';
-  const within = groups === 1 && all > 1 ? 'this group' : 'the batch';
-  return `${whole(batch)} ${batch === 1 ? 'token' : 'tokens'} of ${within}, ${whole(here)} of this rollout.`;
+  if (inBatch === 0) return 'It touches no token of this batch.';
+  const within = groupCount === 1 && all > 1 ? 'this group' : 'the batch';
+  return `${wholeNumber(inBatch)} ${inBatch === 1 ? 'token' : 'tokens'} of ${within}, ${wholeNumber(inRow)} of this rollout.`;
 }
 
 /**
@@ -243,19 +243,19 @@ function touchedWords({ batch, groups, here, rose, fell }: Counts, all: number):
  * algorithm's knobs.
  */
 function Preview({ target }: { readonly target: KnobTarget }) {
-  const { changes, preview, refused, of } = usePreview();
-  const { batch } = useCurrent();
-  const moved = useConfig(
+  const { changes, preview, refusalReason, previewedBatch } = usePreview();
+  const { batch } = useShownRollout();
+  const isChanged = useConfig(
     (s) => 'knob' in target && s.applied !== null && s.wanted[target.knob] !== s.applied[target.knob],
   );
   const wanted = useConfig((s) => s.wanted);
   useLive((s) => s.batchVersion);
-  const shown = useMemo(
-    () => (preview && of && changes ? previewNumbers({ batch: of, changes, preview }) : null),
-    [preview, of, changes],
+  const summary = useMemo(
+    () => (preview && previewedBatch && changes ? previewNumbers({ batch: previewedBatch, changes, preview }) : null),
+    [preview, previewedBatch, changes],
   );
-  if (!changes || of !== batch || ('knob' in target && changes[target.knob] === undefined)) {
-    if (!('knob' in target) || CAN_PREVIEW.has(target.knob) || !moved) return null;
+  if (!changes || previewedBatch !== batch || ('knob' in target && changes[target.knob] === undefined)) {
+    if (!('knob' in target) || PREVIEWABLE_KNOBS.has(target.knob) || !isChanged) return null;
     return <p className="soft">No preview: this needs rollouts that have not been drawn.</p>;
   }
   return (
@@ -263,18 +263,23 @@ function Preview({ target }: { readonly target: KnobTarget }) {
       <div className="row between">
         <b>{'algorithm' in target ? targetTitle(target, wanted) : FIELDS[target.knob].label}</b>
         <span className="line">
-          {shown && <ShowTokens batch={batch} tokens={shown.tokens} />}
-          <button type="button" className="quiet small" title="Stop the preview; keep the value" onClick={release}>
+          {summary && <ShowTokens batch={batch} tokens={summary.tokens} />}
+          <button
+            type="button"
+            className="quiet small"
+            title="Stop the preview; keep the value"
+            onClick={releaseTarget}
+          >
             Done
           </button>
         </span>
       </div>
-      {refused !== null ? (
-        <p className="soft">{refused}</p>
-      ) : shown ? (
+      {refusalReason !== null ? (
+        <p className="soft">{refusalReason}</p>
+      ) : summary ? (
         <p className="tried" aria-live="polite" data-testid="tried">
           {changes.groupSize !== undefined && `Only the first ${knobText(changes.groupSize)} rollouts of each task. `}
-          With {changesText(changes)}: {shown.sentence}
+          With {changesText(changes)}: {summary.sentence}
         </p>
       ) : (
         <p className="soft waiting">Computing it on this batch…</p>
@@ -298,30 +303,30 @@ interface Props {
 
 /** Buttons that show the given tokens of a batch one after the other. Nothing if there are none. */
 function ShowTokens({ batch, tokens }: Props) {
-  const [at, setAt] = useState<{ readonly of: readonly number[]; readonly k: number } | null>(null);
+  const [position, setAt] = useState<{ readonly of: readonly number[]; readonly k: number } | null>(null);
   if (tokens.length === 0) return null;
-  const k = at?.of === tokens ? at.k : null;
-  const go = (to: number) => {
+  const k = position?.of === tokens ? position.k : null;
+  const goToIndex = (to: number) => {
     const next = (to + tokens.length) % tokens.length;
     setAt({ of: tokens, k: next });
-    show(batch, tokens[next] ?? 0);
+    selectToken(batch, tokens[next] ?? 0);
   };
   if (k === null) {
     return (
-      <button type="button" className="small" onClick={() => go(0)}>
+      <button type="button" className="small" onClick={() => goToIndex(0)}>
         {tokens.length === 1 ? 'Show it ›' : 'Show them ›'}
       </button>
     );
   }
   return (
     <span className="line">
-      <button type="button" className="small" aria-label="Previous token" onClick={() => go(k - 1)}>
+      <button type="button" className="small" aria-label="Previous token" onClick={() => goToIndex(k - 1)}>
         ‹
       </button>
       <span aria-live="polite">
-        {whole(k + 1)} of {whole(tokens.length)}
+        {wholeNumber(k + 1)} of {wholeNumber(tokens.length)}
       </span>
-      <button type="button" className="small" aria-label="Next token" onClick={() => go(k + 1)}>
+      <button type="button" className="small" aria-label="Next token" onClick={() => goToIndex(k + 1)}>
         ›
       </button>
     </span>
@@ -329,7 +334,7 @@ function ShowTokens({ batch, tokens }: Props) {
 }
 
 /** Selects a token with its rollout and turn, and scrolls to it. On a phone, also opens the tab with the rollout. */
-function show(batch: BatchView, i: number): void {
+function selectToken(batch: BatchView, i: number): void {
   const [row, token] = [Math.floor(i / batch.length), i % batch.length];
   useSelection.setState({ row, token, turn: batch.turns[i] ?? null, revealed: null, branch: null, tab: 'watch' });
   requestAnimationFrame(() =>

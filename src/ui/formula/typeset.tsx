@@ -4,15 +4,15 @@ const SCRIPT = /([_^])(\{[^}]*\}|[^\s·()+,/=]+)/;
 
 /** A text with subscripts (after `_`) and superscripts (after `^`). */
 export function typeset(text: string): ReactNode {
-  const found = SCRIPT.exec(text);
-  if (!found) return text;
-  const [whole, sign, script = ''] = found;
-  const shown = script.replace(/[{}]/g, '');
+  const match = SCRIPT.exec(text);
+  if (!match) return text;
+  const [whole, sign, script = ''] = match;
+  const scriptText = script.replace(/[{}]/g, '');
   return (
     <>
-      {text.slice(0, found.index)}
-      {sign === '_' ? <sub>{shown}</sub> : <sup>{shown}</sup>}
-      {typeset(text.slice(found.index + whole.length))}
+      {text.slice(0, match.index)}
+      {sign === '_' ? <sub>{scriptText}</sub> : <sup>{scriptText}</sup>}
+      {typeset(text.slice(match.index + whole.length))}
     </>
   );
 }

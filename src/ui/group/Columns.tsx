@@ -2,11 +2,11 @@ import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from '
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS } from '../rollout/kinds.ts';
-import { whole } from '../parts/numberText.ts';
+import { wholeNumber } from '../parts/numberText.ts';
 import { type Rollout, textOf } from '../rollout/readRollout.ts';
 
 /** A rollout shown as a column. */
-export interface Column {
+export interface RolloutColumn {
   readonly key: string;
   readonly label: string;
   readonly batch: BatchView;
@@ -15,35 +15,35 @@ export interface Column {
 }
 
 interface Props {
-  readonly columns: readonly Column[];
-  readonly shared: number; // number of tokens that all rollouts begin with; left out of the cells
-  readonly chosen: { readonly key: string; readonly turn: number | null };
-  readonly choose: (column: Column, turn: number) => void;
-  readonly head: (column: Column) => ReactNode;
+  readonly columns: readonly RolloutColumn[];
+  readonly sharedLength: number; // number of tokens that all rollouts begin with; left out of the cells
+  readonly selected: { readonly key: string; readonly turn: number | null };
+  readonly choose: (column: RolloutColumn, turn: number) => void;
+  readonly renderHead: (column: RolloutColumn) => ReactNode;
 }
 
 /**
  * Rollouts side by side, aligned by turn. One tab stop; arrow keys move between turns (up, down) and rollouts (left,
  * right).
  */
-export function Columns({ columns, shared, chosen, choose, head }: Props) {
+export function Columns({ columns, sharedLength, selected, choose, renderHead }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   const turns = [...new Set(columns.flatMap(({ rollout }) => rollout.turns.map(({ turn }) => turn)))]
     .filter((turn) => turn > 0)
     .sort((a, b) => a - b);
   const onKey = (event: KeyboardEvent) => {
-    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    const at = event.target instanceof HTMLElement ? event.target.dataset['cell'] : undefined;
-    if (!by || at === undefined) return;
-    const [c = 0, t = 0] = at.split(' ').map(Number);
-    const cell = grid.current?.querySelector(`[data-cell="${c + (by[0] ?? 0)} ${t + (by[1] ?? 0)}"]`);
+    const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const cellText = event.target instanceof HTMLElement ? event.target.dataset['cell'] : undefined;
+    if (!direction || cellText === undefined) return;
+    const [c = 0, t = 0] = cellText.split(' ').map(Number);
+    const cell = grid.current?.querySelector(`[data-cell="${c + (direction[0] ?? 0)} ${t + (direction[1] ?? 0)}"]`);
     event.preventDefault();
     if (!(cell instanceof HTMLElement)) return;
     cell.focus();
     cell.click();
   };
   // if no turn was chosen, the last one is current
-  const current = chosen.turn ?? turns.at(-1) ?? 0;
+  const current = selected.turn ?? turns.at(-1) ?? 0;
   return (
     <div
       className="columns"
@@ -61,15 +61,15 @@ export function Columns({ columns, shared, chosen, choose, head }: Props) {
             key={column.key}
             className="card column"
             aria-label={column.label}
-            data-chosen={column.key === chosen.key}
+            data-chosen={column.key === selected.key}
           >
-            <header>{head(column)}</header>
+            <header>{renderHead(column)}</header>
             {turns.map((turn) => (
               <Cell
                 key={turn}
-                {...{ column, shared, turn }}
-                place={`${c} ${turn}`}
-                stop={column.key === chosen.key && turn === Math.min(current, last)}
+                {...{ column, sharedLength, turn }}
+                cellKey={`${c} ${turn}`}
+                isTabStop={column.key === selected.key && turn === Math.min(current, last)}
                 onChoose={() => choose(column, turn)}
               />
             ))}
@@ -81,26 +81,26 @@ export function Columns({ columns, shared, chosen, choose, head }: Props) {
 }
 
 interface CellProps {
-  readonly column: Column;
-  readonly shared: number;
+  readonly column: RolloutColumn;
+  readonly sharedLength: number;
   readonly turn: number;
-  readonly place: string;
-  readonly stop: boolean; // the tab stop
+  readonly cellKey: string;
+  readonly isTabStop: boolean; // the tab stop
   readonly onChoose: () => void;
 }
 
-function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose }: CellProps) {
+function Cell({ column: { label, rollout }, sharedLength, turn, cellKey, isTabStop, onChoose }: CellProps) {
   const spans = (rollout.turns.find((each) => each.turn === turn)?.spans ?? [])
-    .map(({ kind, tokens }) => ({ kind, tokens: tokens.filter((t) => t >= shared) }))
+    .map(({ kind, tokens }) => ({ kind, tokens: tokens.filter((t) => t >= sharedLength) }))
     .filter(({ tokens }) => tokens.length > 0);
   if (spans.length === 0) return <div className="cell empty-cell" aria-hidden="true" />;
   return (
     <button
       type="button"
       className="cell"
-      data-cell={place}
-      tabIndex={stop ? 0 : -1}
-      aria-pressed={stop}
+      data-cell={cellKey}
+      tabIndex={isTabStop ? 0 : -1}
+      aria-pressed={isTabStop}
       onClick={onChoose}
     >
       <span className="cell-turn">
@@ -111,7 +111,7 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
           <b
             className="tag"
             aria-hidden="true"
-            data-diverges={rollout.tags[shared] === true && span.tokens.includes(shared)}
+            data-diverges={rollout.tags[sharedLength] === true && span.tokens.includes(sharedLength)}
           >
             {KINDS[span.kind].letter}
           </b>
@@ -119,7 +119,7 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
           {span.tokens
             .filter((t) => !rollout.tags[t])
             .map((t) => (
-              <span key={t} className="word" data-diverges={t === shared}>
+              <span key={t} className="word" data-diverges={t === sharedLength}>
                 {rollout.words[t]}
               </span>
             ))}
@@ -130,19 +130,19 @@ function Cell({ column: { label, rollout }, shared, turn, place, stop, onChoose 
 }
 
 /** Number of shared tokens shown of a text. Its prompt is long and the same for all rollouts. */
-const MAX_SHARED_SHOWN = 60;
+const MAX_SHARED_TOKENS = 60;
 
 /** The tokens that all rollouts begin with. Of a long text only the last ones. */
-export function Beginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
+export function SharedBeginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
   const { words, kinds, writing } = rollout;
   if (writing === 'bytes') {
     const tokens = Array.from(
-      { length: Math.min(shared, MAX_SHARED_SHOWN) },
-      (_, i) => Math.max(0, shared - MAX_SHARED_SHOWN) + i,
+      { length: Math.min(shared, MAX_SHARED_TOKENS) },
+      (_, i) => Math.max(0, shared - MAX_SHARED_TOKENS) + i,
     );
     return (
       <span className="mono">
-        {shared > MAX_SHARED_SHOWN && `${whole(shared - MAX_SHARED_SHOWN)} tokens … `}
+        {shared > MAX_SHARED_TOKENS && `${wholeNumber(shared - MAX_SHARED_TOKENS)} tokens … `}
         {textOf(rollout, tokens)}
       </span>
     );

@@ -1,19 +1,19 @@
 import { type CSSProperties, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { baselineOf, whitens } from '../../config/estimators.ts';
-import { RANDOMNESS_LESSONS, isRandom } from '../../config/environmentRandomness.ts';
+import { baselineOf, whitensAdvantages } from '../../config/estimators.ts';
+import { RANDOMNESS_NOTES, hasRandomness } from '../../config/environmentRandomness.ts';
 import {
-  COMPARISON_NAMES,
-  EPSILON,
-  otherComparison,
-  type WrittenAdvantage,
-  writtenAdvantage,
+  BASELINE_DESCRIPTIONS,
+  STD_EPSILON,
+  otherBaselineKnobs,
+  type AdvantageEquation,
+  advantageEquation,
 } from '../rollout/advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { useCurrent } from '../run/currentRollout.ts';
-import { exact, short, signed } from '../parts/numberText.ts';
-import { STOPS } from '../rollout/kinds.ts';
+import { useShownRollout } from '../run/currentRollout.ts';
+import { exactNumber, shortNumber, signedNumber } from '../parts/numberText.ts';
+import { STOP_TEXTS } from '../rollout/kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
@@ -21,13 +21,13 @@ import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
-import { Trajectory } from '../rollout/Trajectory.tsx';
+import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { readRollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
-import { sharedPrefix } from './align.ts';
-import { Beginning, type Column, Columns } from './Columns.tsx';
+import { sharedPrefixLength } from './align.ts';
+import { SharedBeginning, type RolloutColumn, Columns } from './Columns.tsx';
 
 /** The screen with the rollouts of one prompt side by side: where they diverge, their rewards and their advantages. */
 export function Group() {
@@ -45,7 +45,7 @@ export function Group() {
 }
 
 function SideBySide() {
-  const { batch, episode } = useCurrent();
+  const { batch, episode } = useShownRollout();
   const row = useSelection((s) => s.row);
   const turn = useSelection((s) => s.turn);
   const applied = useConfig((s) => s.applied ?? s.wanted);
@@ -55,53 +55,53 @@ function SideBySide() {
     () =>
       batch.episodes
         .filter((each) => each.group === group)
-        .map((each, i): Column => {
+        .map((each, i): RolloutColumn => {
           const rollout = readRollout(batch, live.vocabulary, each.row);
           return { key: String(each.row), label: `Rollout ${i + 1}`, batch, episode: each, rollout };
         }),
     [batch, group],
   );
-  const shared = useMemo(() => sharedPrefix(columns.map(tokensOf)), [columns]);
+  const shared = useMemo(() => sharedPrefixLength(columns.map(tokensOf)), [columns]);
   const rewards = columns.map((column) => column.episode.reward);
   const [first] = columns;
   if (batch.rows === 0) return null; // the strip above says why
   if (!first) return <p className="empty">This batch has no rollouts of this task.</p>;
-  const identical = columns.every(({ rollout }) => rollout.words.length === shared);
+  const areIdentical = columns.every(({ rollout }) => rollout.words.length === shared);
   return (
     <>
       <Lesson rewards={rewards} config={config} />
       <p className="row quote shared" data-testid="shared">
         <span className="faint">
-          {identical ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
+          {areIdentical ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
         </span>{' '}
-        <Beginning rollout={first.rollout} shared={shared} />
-        {!identical && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
+        <SharedBeginning rollout={first.rollout} shared={shared} />
+        {!areIdentical && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
       </p>
       <Columns
         columns={columns}
-        shared={shared}
-        chosen={{ key: String(row), turn }}
+        sharedLength={shared}
+        selected={{ key: String(row), turn }}
         choose={chooseTurn}
-        head={(column) => <ColumnHead {...{ column, rewards, config }} />}
+        renderHead={(column) => <ColumnHead {...{ column, rewards, config }} />}
       />
       <div className="stage-row group-chosen">
         <EnvPanel />
-        <Trajectory />
+        <RolloutPanel />
       </div>
     </>
   );
 }
 
 /** Selects a turn of a rollout, and the first token of the turn that isn't a tag. */
-function chooseTurn({ episode, rollout }: Column, turn: number): void {
+function chooseTurn({ episode, rollout }: RolloutColumn, turn: number): void {
   const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
   const token = spans.flatMap(({ tokens }) => tokens).find((t) => !rollout.tags[t]) ?? null;
   useSelection.setState({ row: episode.row, turn, token, revealed: null });
 }
 
-function tokensOf({ batch, episode }: Column): Int32Array {
-  const from = episode.row * batch.length;
-  return batch.tokens.subarray(from, from + (batch.lengths[episode.row] ?? 0));
+function tokensOf({ batch, episode }: RolloutColumn): Int32Array {
+  const start = episode.row * batch.length;
+  return batch.tokens.subarray(start, start + (batch.lengths[episode.row] ?? 0));
 }
 
 interface LessonProps {
@@ -111,9 +111,9 @@ interface LessonProps {
 
 /** Says what can be learned from the group, and how its advantages are calculated. */
 function Lesson({ rewards, config }: LessonProps) {
-  const compared = writtenAdvantage(config, rewards, rewards[0] ?? 0);
-  const flat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < EPSILON;
-  if (!compared) {
+  const groupAdvantage = advantageEquation(config, rewards, rewards[0] ?? 0);
+  const isFlat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < STD_EPSILON;
+  if (!groupAdvantage) {
     return (
       <p className="card soft">
         <b>{config.estimator}</b> does not compare the rollouts of a prompt. Each token’s advantage comes from its own
@@ -122,11 +122,11 @@ function Lesson({ rewards, config }: LessonProps) {
       </p>
     );
   }
-  if (flat) {
+  if (isFlat) {
     return (
       <p className="card soft" data-flat="true" data-testid="flat-group">
         <b>
-          All {rewards.length} scored {short(rewards[0])}.
+          All {rewards.length} scored {shortNumber(rewards[0])}.
         </b>{' '}
         Spread 0 → every advantage is 0 → this group teaches nothing. No rollout is better or worse than another.
       </p>
@@ -134,58 +134,58 @@ function Lesson({ rewards, config }: LessonProps) {
   }
   return (
     <p className="card soft">
-      {compared.spread === null
-        ? `Advantage = reward − ${compared.words}`
-        : `Advantage = (reward − ${compared.words}) / (standard deviation + ε), with the sample standard deviation (n − 1) and ε = 1e-6`}
-      {whitens(config) && ', then whitened over the batch'}.
-      {isRandom(config) && ` ${RANDOMNESS_LESSONS[config.randomness]}`}
+      {groupAdvantage.divisor === null
+        ? `Advantage = reward − ${groupAdvantage.baselineText}`
+        : `Advantage = (reward − ${groupAdvantage.baselineText}) / (standard deviation + ε), with the sample standard deviation (n − 1) and ε = 1e-6`}
+      {whitensAdvantages(config) && ', then whitened over the batch'}.
+      {hasRandomness(config) && ` ${RANDOMNESS_NOTES[config.randomness]}`}
     </p>
   );
 }
 
 interface HeadProps extends LessonProps {
-  readonly column: Column;
+  readonly column: RolloutColumn;
 }
 
 function ColumnHead({ column: { label, batch, episode }, rewards, config }: HeadProps) {
-  const written = writtenAdvantage(config, rewards, episode.reward);
+  const ownAdvantage = advantageEquation(config, rewards, episode.reward);
   const wanted = useConfig((s) => s.wanted);
-  const other = written && otherComparison(config, wanted);
-  const comparison = other && writtenAdvantage(other, rewards, episode.reward);
-  const trained = meanAdvantage(batch, episode.row);
+  const otherConfig = ownAdvantage && otherBaselineKnobs(config, wanted);
+  const comparison = otherConfig && advantageEquation(otherConfig, rewards, episode.reward);
+  const trainedAdvantage = meanAdvantage(batch, episode.row);
   const isKept = batch.kept[episode.row] !== 0;
-  const maxReward = Math.max(EPSILON, ...rewards.map(Math.abs));
+  const maxReward = Math.max(STD_EPSILON, ...rewards.map(Math.abs));
   return (
     <>
       <h3 className="line">
         <Icon name={episode.success ? 'check' : 'cross'} />
         <span className="visually-hidden">Rollout</span> {label.replace('Rollout ', '')}
         <b className="end large" data-testid="column-reward">
-          {exact(episode.reward)}
+          {exactNumber(episode.reward)}
         </b>
       </h3>
-      <p className="faint">{STOPS[episode.stop]}</p>
+      <p className="faint">{STOP_TEXTS[episode.stop]}</p>
       <div style={{ '--share': Math.abs(episode.reward) / maxReward } as CSSProperties}>
         <RewardSplit toScale episode={episode} />
       </div>
-      {written && (
+      {ownAdvantage && (
         <p className="formula" data-testid="column-advantage">
-          <AdvantageSum of={written} reward={episode.reward} />
+          <AdvantageSum calculation={ownAdvantage} reward={episode.reward} />
         </p>
       )}
       <p className="faint">
         {isKept
-          ? trained === null
+          ? trainedAdvantage === null
             ? 'no token carries an advantage'
-            : `${written && Math.abs(written.value - trained) < 1e-3 ? '✓ Training used the same advantage' : 'Advantage used in training'}: ${signed(trained)}`
+            : `${ownAdvantage && Math.abs(ownAdvantage.value - trainedAdvantage) < 1e-3 ? '✓ Training used the same advantage' : 'Advantage used in training'}: ${signedNumber(trainedAdvantage)}`
           : 'not trained (filtered)'}
       </p>
       {comparison && (
         <p className="faint" data-testid="column-beside">
           For comparison, another method, not used here: the reward{' '}
-          {COMPARISON_NAMES[baselineOf(other.estimator, other.divideByStd === 'on')]}:{' '}
+          {BASELINE_DESCRIPTIONS[baselineOf(otherConfig.estimator, otherConfig.divideByStd === 'on')]}:{' '}
           <span className="formula">
-            <AdvantageSum of={comparison} reward={episode.reward} />
+            <AdvantageSum calculation={comparison} reward={episode.reward} />
           </span>
         </p>
       )}
@@ -195,17 +195,17 @@ function ColumnHead({ column: { label, batch, episode }, rewards, config }: Head
 
 /** The calculation of an advantage, with its numbers. */
 function AdvantageSum({
-  of: { baseline, spread, value },
+  calculation: { baseline, divisor, value },
   reward,
 }: {
-  readonly of: WrittenAdvantage;
+  readonly calculation: AdvantageEquation;
   readonly reward: number;
 }) {
   return (
     <>
-      {spread !== null && '('}
-      {exact(reward)} − {exact(baseline)}
-      {spread !== null && `) / (${exact(spread)} + 1e-6)`} = <b>{exact(value)}</b>
+      {divisor !== null && '('}
+      {exactNumber(reward)} − {exactNumber(baseline)}
+      {divisor !== null && `) / (${exactNumber(divisor)} + 1e-6)`} = <b>{exactNumber(value)}</b>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { useLive } from '../run/liveStore.ts';
-import { differences, presetConfig, useConfig } from './configStore.ts';
+import { knobDifferences, presetConfig, useConfig } from './configStore.ts';
 import { presetLabel, presetTitle } from './presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
@@ -9,7 +9,7 @@ const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ defaul
 /**
  * Names what is trained: the preset's task with the algorithm that the knobs make up, or the person's own environment.
  */
-export function Trained() {
+export function TrainedTitle() {
   const ownName = useLive((s) => s.ownEnvironment);
   return useConfig((s) =>
     s.preset === YOUR_ENVIRONMENT ? presetLabel(s.preset, ownName) : presetTitle(s.preset, s.wanted).label,
@@ -21,8 +21,8 @@ export function Trained() {
  * nothing if none differs.
  */
 export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) {
-  const count = useConfig((s) => differences(s.wanted, presetConfig(s.preset)).length);
-  const from = useConfig((s) => presetTitle(s.preset, s.wanted).from);
+  const count = useConfig((s) => knobDifferences(s.wanted, presetConfig(s.preset)).length);
+  const presetAlgorithm = useConfig((s) => presetTitle(s.preset, s.wanted).presetAlgorithm);
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -34,7 +34,7 @@ export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) 
           title="The knobs that differ from the preset"
           onClick={() => setOpen(true)}
         >
-          {origin && from !== null && <span className="changed-from">from {from}, </span>}
+          {origin && presetAlgorithm !== null && <span className="changed-from">from {presetAlgorithm}, </span>}
           <span>
             {count} <span className="changed-word">changed</span>
           </span>

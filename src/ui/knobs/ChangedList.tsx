@@ -2,7 +2,7 @@ import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { useLive } from '../run/liveStore.ts';
 import { presetLabel } from './presetTitle.ts';
-import { edit, presetConfig, useConfig, differences } from './configStore.ts';
+import { editKnobs, presetConfig, useConfig, knobDifferences } from './configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -22,28 +22,28 @@ export function ChangedList({ close }: { readonly close: () => void }) {
   const changes = presetDifferences(preset, wanted, applied);
   const putBack = (names: readonly FieldName[]) => {
     const presetKnobs = presetConfig(preset);
-    edit(Object.fromEntries(names.map((name) => [name, presetKnobs[name]])));
+    editKnobs(Object.fromEntries(names.map((name) => [name, presetKnobs[name]])));
   };
   return createPortal(
     <Dialog title={`Changed from ${presetLabel(preset, ownName)}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
-        {changes.map(({ name, from, to, acts }) => {
+        {changes.map(({ name, presetValue, value, effectText }) => {
           const { label, when }: Field = FIELDS[name];
           return (
             <li key={name}>
               <p>
                 <b>{label}</b>{' '}
                 <span className="mono changes-values">
-                  {knobText(from)} → <b>{knobText(to)}</b>
+                  {knobText(presetValue)} → <b>{knobText(value)}</b>
                 </span>
               </p>
               <p className="badge" data-when={when}>
-                <Icon name={when} /> {acts}
+                <Icon name={when} /> {effectText}
               </p>
               <button
                 type="button"
-                aria-label={`Put back ${label} to ${knobText(from)}`}
+                aria-label={`Put back ${label} to ${knobText(presetValue)}`}
                 onClick={() => putBack([name])}
               >
                 Put back
@@ -66,31 +66,36 @@ export function ChangedList({ close }: { readonly close: () => void }) {
 }
 
 /** A knob that differs from its preset. */
-export interface Change {
+export interface PresetDifference {
   readonly name: FieldName;
-  readonly from: string | number; // the preset's
-  readonly to: string | number;
-  readonly acts: string; // when the change takes effect, in words
+  readonly presetValue: string | number; // the preset's
+  readonly value: string | number;
+  readonly effectText: string; // when the change takes effect, in words
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
-export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): Change[] {
+export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): PresetDifference[] {
   const presetKnobs = presetConfig(preset);
-  const contradict = applied !== null && contradictions(wanted).length > 0;
-  return differences(presetKnobs, wanted).map((name) => ({
+  const hasContradictions = applied !== null && contradictions(wanted).length > 0;
+  return knobDifferences(presetKnobs, wanted).map((name) => ({
     name,
-    from: presetKnobs[name],
-    to: wanted[name],
-    acts: whenOf(name, wanted, applied, contradict),
+    presetValue: presetKnobs[name],
+    value: wanted[name],
+    effectText: whenInEffect(name, wanted, applied, hasContradictions),
   }));
 }
 
-function whenOf(name: FieldName, wanted: RunConfig, applied: RunConfig | null, contradict: boolean): string {
+function whenInEffect(
+  name: FieldName,
+  wanted: RunConfig,
+  applied: RunConfig | null,
+  hasContradictions: boolean,
+): string {
   if (!applied) return 'acts when the run starts';
   if (applied[name] === wanted[name]) return 'in effect';
   const { when } = FIELDS[name];
-  const has = knobText(applied[name]);
-  if (when === 'restart') return `after a restart; the run has ${has}`;
-  if (contradict) return `waiting, because knobs contradict each other; the run has ${has}`;
+  const runValue = knobText(applied[name]);
+  if (when === 'restart') return `after a restart; the run has ${runValue}`;
+  if (hasContradictions) return `waiting, because knobs contradict each other; the run has ${runValue}`;
   return when === 'live' ? 'from the next optimizer step' : 'from the next rollout batch';
 }

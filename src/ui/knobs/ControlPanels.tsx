@@ -5,13 +5,13 @@ import { useFactsOpen } from './factsStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
-import { sizesInWords } from '../models/trainee.ts';
+import { sizesInWords } from '../models/traineeText.ts';
 import { PreferenceButton } from '../preferences/PreferenceButton.tsx';
 import '../styles/algorithm.css';
 import { live, useLive } from '../run/liveStore.ts';
 import { maskSentence } from './maskSentence.ts';
-import { overrides } from '../../config/masks.ts';
-import { invariants, judge } from './maskChecks.ts';
+import { ownMasks } from '../../config/masks.ts';
+import { invariants, checkInvariant } from './maskChecks.ts';
 import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/algorithms.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { chooseAlgorithm, isCustom, lacksCritic, algorithmMatch } from './algorithm.ts';
@@ -21,7 +21,7 @@ import { useShallow } from 'zustand/react/shallow';
 import { contradictions, warnings } from '../../config/contradictions.ts';
 import { problemText } from '../../base/problem.ts';
 import { pendingRestart } from '../run/pendingKnobs.ts';
-import { idle } from '../../config/idle.ts';
+import { whyIdle } from '../../config/idle.ts';
 import { useFormula } from '../formula/formulaTarget.ts';
 import { counted } from '../parts/numberText.ts';
 
@@ -71,7 +71,7 @@ export function ControlPanels() {
             key={entry.group}
             {...entry}
             open={entry.group === 'task' && facts}
-            {...(entry.group === 'model' && { beside: sizes, above: <TraineePanel /> })}
+            {...(entry.group === 'model' && { note: sizes, above: <TraineePanel /> })}
           >
             {entry.group === 'task' && (
               <>
@@ -127,8 +127,8 @@ const MaskDetails = lazy(() => import('./MaskDetails.tsx').then((m) => ({ defaul
 /** Says what both switches do together. Folded below: the table of four cases, the measured checks, the six places. */
 function MaskPanel() {
   const sentence = useConfig((s) => maskSentence(s.wanted));
-  const overridden = useConfig((s) => overrides(s.wanted).length);
-  const [opened, setOpened] = useState(false);
+  const overridden = useConfig((s) => ownMasks(s.wanted).length);
+  const [wasOpened, setOpened] = useState(false);
   return (
     <>
       <p className="quote mask-sentence" aria-live="polite" data-testid="mask-sentence">
@@ -146,7 +146,7 @@ function MaskPanel() {
           <MaskCheck />
           {overridden > 0 && <span className="faint">{overridden} overridden</span>}
         </summary>
-        {opened && (
+        {wasOpened && (
           <Suspense>
             <MaskDetails />
           </Suspense>
@@ -162,14 +162,14 @@ function MaskCheck() {
   const { config, metrics } = live;
   const measured = config && invariants(config).filter(({ metric }) => metrics[metric] !== undefined);
   if (!measured || measured.length === 0) return null;
-  const broken = measured.filter((each) => judge(each, metrics[each.metric] ?? 0) === 'broken').length;
+  const brokenCount = measured.filter((each) => checkInvariant(each, metrics[each.metric] ?? 0) === 'broken').length;
   return (
     <span
       className="line end held-word"
-      data-broken={broken > 0}
+      data-broken={brokenCount > 0}
       title="Checks of the masks on the last update; open for each one"
     >
-      <Icon name={broken > 0 ? 'alert' : 'check'} /> {broken > 0 ? `${broken} wrong` : 'checked'}
+      <Icon name={brokenCount > 0 ? 'alert' : 'check'} /> {brokenCount > 0 ? `${brokenCount} wrong` : 'checked'}
     </span>
   );
 }
@@ -179,11 +179,11 @@ const CUSTOM = 'custom';
 /** Shows the algorithm that the knobs make up. Choosing another sets all of its knobs. */
 export function AlgorithmPanel() {
   const wanted = useConfig((s) => s.wanted);
-  const { name, differing } = useMemo(() => algorithmMatch(wanted), [wanted]);
+  const { name, differingNames } = useMemo(() => algorithmMatch(wanted), [wanted]);
   const missingCritic = useConfig((s) => lacksCritic(s.wanted, s.applied));
   const id = useId();
   const { label, doc } = ALGORITHMS[name];
-  const custom = isCustom(differing);
+  const custom = isCustom(differingNames);
   const choose = (value: string) => {
     if (value !== CUSTOM) chooseAlgorithm(value as AlgorithmName);
   };
@@ -202,11 +202,11 @@ export function AlgorithmPanel() {
           ))}
         </select>
       </div>
-      {differing.length > 0 && (
+      {differingNames.length > 0 && (
         <div className="row between soft algorithm-apart">
           <p>
             {custom ? `Closest to ${label}, except for` : `${label}, but with`}{' '}
-            {differing.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
+            {differingNames.map((field) => `${FIELDS[field].label} ${knobText(wanted[field])}`).join(', ')}.
           </p>
           <button type="button" className="quiet" onClick={() => chooseAlgorithm(name)}>
             Set to {label}
@@ -242,25 +242,25 @@ function Contradictions() {
   return (
     <div className="note bad" role="alert">
       <p>These knobs contradict each other:</p>
-      <List texts={problems} />
+      <TextList texts={problems} />
     </div>
   );
 }
 
 function Warnings() {
-  const found = useConfig(useShallow((s) => warnings(s.wanted).map(problemText)));
-  if (found.length === 0) return null;
+  const warningTexts = useConfig(useShallow((s) => warnings(s.wanted).map(problemText)));
+  if (warningTexts.length === 0) return null;
   return (
     <div className="note" role="status" data-testid="warnings">
       <p>
         <Icon name="alert" /> This runs, but is rarely what you want:
       </p>
-      <List texts={found} />
+      <TextList texts={warningTexts} />
     </div>
   );
 }
 
-function List({ texts }: { readonly texts: readonly string[] }) {
+function TextList({ texts }: { readonly texts: readonly string[] }) {
   return (
     <ul>
       {texts.map((text) => (
@@ -295,55 +295,55 @@ const NAMES = Object.keys(FIELDS) as FieldName[];
 const ALWAYS_SHOWN: readonly FieldName[] = ['lossMask', 'advantageMask'];
 
 /** Groups that the reader opened or folded. Kept while other screens are shown. */
-const opened = new Map<Group, boolean>();
+const openGroups = new Map<Group, boolean>();
 
 interface Props {
   readonly group: Group;
   readonly title: string;
   readonly open?: boolean;
-  readonly beside?: string; // text beside the heading, while no knob is changed
+  readonly note?: string; // text beside the heading, while no knob is changed
   readonly above?: ReactNode; // shown above the knobs, once the group was opened
   readonly children?: ReactNode; // below the knobs
 }
 
 /** The knobs of one group. Those without effect are hidden until the reader asks for them. */
-function KnobGroup({ group, title, open = false, beside = '', above, children }: Props) {
-  const [all, setAll] = useState(false);
-  const unfolded = opened.get(group) ?? open;
-  const [wasOpened, setWasOpened] = useState(unfolded);
+function KnobGroup({ group, title, open = false, note = '', above, children }: Props) {
+  const [showsAll, setAll] = useState(false);
+  const isOpen = openGroups.get(group) ?? open;
+  const [wasOpened, setWasOpened] = useState(isOpen);
   const names = NAMES.filter((name) => FIELDS[name].group === group);
   const hidden = useConfig(
-    useShallow((s) => names.filter((name) => !ALWAYS_SHOWN.includes(name) && idle(name, s.wanted) !== null)),
+    useShallow((s) => names.filter((name) => !ALWAYS_SHOWN.includes(name) && whyIdle(name, s.wanted) !== null)),
   );
   const changed = useConfig((s) => {
     const presetKnobs = presetConfig(s.preset);
     return names.filter((name) => s.wanted[name] !== presetKnobs[name]).length;
   });
-  const lit = useFormula((s) => s.knobs.some((name) => FIELDS[name].group === group));
-  const shown = all ? names : names.filter((name) => !hidden.includes(name));
+  const lit = useFormula((s) => s.litKnobs.some((name) => FIELDS[name].group === group));
+  const visibleNames = showsAll ? names : names.filter((name) => !hidden.includes(name));
   return (
     <details
       className="knob-group"
       data-group={group}
       data-lit={lit}
-      open={unfolded}
+      open={isOpen}
       onToggle={({ currentTarget, target }) => {
         if (target !== currentTarget) return;
         setWasOpened(wasOpened || currentTarget.open);
-        if (currentTarget.open !== unfolded) opened.set(group, currentTarget.open);
+        if (currentTarget.open !== isOpen) openGroups.set(group, currentTarget.open);
       }}
     >
       <summary>
         <h2>{title}</h2>
-        <span className="faint">{changed > 0 ? `${changed} changed` : beside}</span>
+        <span className="faint">{changed > 0 ? `${changed} changed` : note}</span>
       </summary>
       {wasOpened && above}
-      {shown.map((name) => (
+      {visibleNames.map((name) => (
         <Knob key={name} name={name} />
       ))}
       {hidden.length > 0 && (
-        <button type="button" className="quiet small more" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Hide' : 'Show'} {counted(hidden.length, 'knob')} without effect here
+        <button type="button" className="quiet small more" aria-expanded={showsAll} onClick={() => setAll(!showsAll)}>
+          {showsAll ? 'Hide' : 'Show'} {counted(hidden.length, 'knob')} without effect here
         </button>
       )}
       {children}

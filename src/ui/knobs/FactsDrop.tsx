@@ -3,7 +3,7 @@ import { readFacts } from './factsStore.ts';
 
 /** A box to drop or choose a file of facts. */
 export function FactsDrop() {
-  const [over, setOver] = useState(false);
+  const [isDraggedOver, setOver] = useState(false);
   const onDrag = (inside: boolean) => (event: DragEvent) => {
     if (event.dataTransfer.types.includes('Files')) setOver(inside);
   };
@@ -11,7 +11,7 @@ export function FactsDrop() {
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the file input inside works without a mouse
     <label
       className="stack drop"
-      data-over={over}
+      data-over={isDraggedOver}
       onDragEnter={onDrag(true)}
       onDragLeave={onDrag(false)}
       onDrop={() => setOver(false)}

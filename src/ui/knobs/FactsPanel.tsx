@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { FactsDrop } from './FactsDrop.tsx';
-import { FactsLoaded, FactsProblems } from './FactsRead.tsx';
+import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts, useFactsOpen } from './factsStore.ts';
 import '../styles/facts.css';
 
@@ -9,7 +9,7 @@ export function FactsPanel() {
   const open = useFactsOpen();
   const panel = useRef<HTMLDetailsElement>(null);
   useEffect(() => void restoreFacts(), []);
-  const dropped = useFacts((s) => s.dropped);
+  const dropped = useFacts((s) => s.droppedFiles);
   useEffect(() => {
     if (dropped > 0) panel.current?.scrollIntoView({ block: 'nearest' });
   }, [dropped]);

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { FactsDrop } from './FactsDrop.tsx';
-import { FactsLoaded, FactsProblems } from './FactsRead.tsx';
+import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts } from './factsStore.ts';
 import '../styles/facts.css';
 

@@ -1,11 +1,11 @@
 import { memo, useId, useState } from 'react';
 import { FIELD_DOCS } from '../../config/fieldDocs.ts';
-import { allowed, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
+import { allowedText, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
 import { termsOf } from '../../config/formulaLinks.ts';
-import { pin, sameTarget, useFormula } from '../formula/formulaTarget.ts';
-import { presetConfig, useConfig, edit } from './configStore.ts';
+import { pinTarget, sameTarget, useFormula } from '../formula/formulaTarget.ts';
+import { presetConfig, useConfig, editKnobs } from './configStore.ts';
 import { knobText } from '../../config/knobText.ts';
-import { idle } from '../../config/idle.ts';
+import { whyIdle } from '../../config/idle.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { beforeAndAfter } from '../../runs/beforeAndAfter.ts';
@@ -13,13 +13,13 @@ import { lastChangedKnob } from '../run/lastChangedKnob.ts';
 import { shownText } from '../run/metricText.ts';
 import { parseField } from '../../config/config.ts';
 import { ConfigError } from '../../config/configProblem.ts';
-import { movedTo, scaleOf, SLIDER_STEPS, toSlider, type Range } from './scale.ts';
+import { valueAfterSlide, scaleOf, SLIDER_STEPS, sliderPosition, type KnobRange } from './scale.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 
 const SHOWN_METRICS = ['rollout/success'] as const;
 
 /** Success right before and after the last knob change, shown under that knob. Claims no cause. */
-function SinceChanged({ name }: { readonly name: FieldName }) {
+function SinceLastChange({ name }: { readonly name: FieldName }) {
   useLive((s) => s.flagsVersion);
   return lastChangedKnob()?.knob === name ? <BeforeAndAfter /> : null;
 }
@@ -49,14 +49,14 @@ export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc
 export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
-  const why = useConfig((s) => idle(name, s.wanted));
+  const idleReason = useConfig((s) => whyIdle(name, s.wanted));
   const presetValue = useConfig((s) => presetConfig(s.preset)[name]);
   const changed = useConfig((s) => s.wanted[name] !== presetValue);
   const pending = useConfig(
     (s) => field.when === 'restart' && s.applied !== null && s.wanted[name] !== s.applied[name],
   );
-  const blamed = useLive((s) => s.problem?.fields.includes(name) ?? false);
-  const lit = useFormula((s) => s.knobs.includes(name));
+  const isInProblem = useLive((s) => s.problem?.fields.includes(name) ?? false);
+  const lit = useFormula((s) => s.litKnobs.includes(name));
   const badge = BADGES[field.when];
   const numeric = !('choices' in field);
   return (
@@ -66,8 +66,8 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
       data-lit={lit}
       data-numeric={numeric}
       data-pending={pending}
-      data-blamed={blamed}
-      data-inert={why !== null}
+      data-blamed={isInProblem}
+      data-inert={idleReason !== null}
     >
       <span className="line soft knob-label">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
@@ -79,21 +79,21 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
         <button type="button" className="explain" popoverTarget={popover} aria-label={`What is ${field.label}?`}>
           ?
         </button>
-        <InFormula name={name} label={field.label} />
+        <FormulaButton name={name} label={field.label} />
       </span>
       {'choices' in field ? (
-        <ChoiceKnob name={name} choices={field.choices} label={field.label} disabled={why !== null} />
+        <ChoiceKnob name={name} choices={field.choices} label={field.label} disabled={idleReason !== null} />
       ) : (
-        <NumberKnob name={name} range={field} label={field.label} disabled={why !== null} />
+        <NumberKnob name={name} range={field} label={field.label} disabled={idleReason !== null} />
       )}
-      {why !== null && <p className="knob-note">No effect here: {why}.</p>}
+      {idleReason !== null && <p className="knob-note">No effect here: {idleReason}.</p>}
       {pending && <p className="knob-note">Changed; restart to apply.</p>}
-      <SinceChanged name={name} />
+      <SinceLastChange name={name} />
       <div id={popover} popover="auto" className="popover">
         <h3>{field.label}</h3>
         <p>{FIELD_DOCS[name]}</p>
         <p className="faint">
-          <code>{name}</code> · {allowed(field)} · default {knobText(field.default)} · {badge.doc}
+          <code>{name}</code> · {allowedText(field)} · default {knobText(field.default)} · {badge.doc}
         </p>
       </div>
     </div>
@@ -101,7 +101,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
 });
 
 /** A button that keeps the terms of a knob highlighted in the formula. Renders nothing if the knob acts on none. */
-function InFormula({ name, label }: { readonly name: FieldName; readonly label: string }) {
+function FormulaButton({ name, label }: { readonly name: FieldName; readonly label: string }) {
   const acts = useConfig((s) => termsOf(name, s.wanted).length > 0);
   const pinned = useFormula((s) => sameTarget(s.pinned, { knob: name }));
   if (!acts) return null;
@@ -112,7 +112,7 @@ function InFormula({ name, label }: { readonly name: FieldName; readonly label: 
       aria-pressed={pinned}
       aria-label={`Where ${label} acts in the formula`}
       title="Show where this knob acts in the formula"
-      onClick={() => pin({ knob: name })}
+      onClick={() => pinTarget({ knob: name })}
     >
       ƒ
     </button>
@@ -123,7 +123,7 @@ const SEED_LIMIT = 100_000; // a new seed stays short enough to read out
 
 interface Props {
   readonly name: FieldName;
-  readonly range: Range;
+  readonly range: KnobRange;
   readonly label: string;
   readonly disabled: boolean;
 }
@@ -139,7 +139,7 @@ function NumberKnob({ name, range, label, disabled }: Props) {
   const type = (text: string) => {
     setTyped(text);
     try {
-      edit({ [name]: parseField(name, text.trim()) });
+      editKnobs({ [name]: parseField(name, text.trim()) });
       setProblem(null);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -152,7 +152,7 @@ function NumberKnob({ name, range, label, disabled }: Props) {
   };
   const slide = (next: number) => {
     discardTyped();
-    edit({ [name]: next });
+    editKnobs({ [name]: next });
   };
   return (
     <>
@@ -197,7 +197,7 @@ interface SliderProps extends Omit<Props, 'name'> {
 
 /** The slider of a number. Whole numbers on a linear scale go one by one, all others in even steps of their scale. */
 function Slider({ value, range, label, disabled, slide }: SliderProps) {
-  const oneByOne = scaleOf(range) === 'linear' && range.integer;
+  const isOneByOne = scaleOf(range) === 'linear' && range.integer;
   return (
     <input
       type="range"
@@ -205,13 +205,13 @@ function Slider({ value, range, label, disabled, slide }: SliderProps) {
       aria-label={`${label}, slider`}
       aria-valuetext={knobText(value)}
       disabled={disabled}
-      min={oneByOne ? range.min : 0}
-      max={oneByOne ? range.max : SLIDER_STEPS}
+      min={isOneByOne ? range.min : 0}
+      max={isOneByOne ? range.max : SLIDER_STEPS}
       step={1}
-      value={oneByOne ? value : toSlider(value, range)}
+      value={isOneByOne ? value : sliderPosition(value, range)}
       onChange={(event) => {
         const position = Number(event.target.value);
-        slide(oneByOne ? position : movedTo(position, value, range));
+        slide(isOneByOne ? position : valueAfterSlide(position, value, range));
       }}
     />
   );
@@ -239,7 +239,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
         aria-label={label}
         aria-checked={on}
         disabled={disabled}
-        onClick={() => edit({ [name]: on ? 'off' : 'on' })}
+        onClick={() => editKnobs({ [name]: on ? 'off' : 'on' })}
       >
         <span aria-hidden="true">{value}</span>
       </button>
@@ -254,7 +254,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
             type="button"
             aria-pressed={choice === value}
             disabled={disabled}
-            onClick={() => edit({ [name]: choice })}
+            onClick={() => editKnobs({ [name]: choice })}
           >
             {choice}
           </button>
@@ -268,7 +268,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
       aria-label={label}
       value={value}
       disabled={disabled}
-      onChange={(event) => edit({ [name]: event.target.value })}
+      onChange={(event) => editKnobs({ [name]: event.target.value })}
     >
       {[...new Set([...choices, value])].map((choice) => (
         <option key={choice} value={choice}>

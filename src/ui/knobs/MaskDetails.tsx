@@ -1,12 +1,12 @@
 import { FIELDS, type FieldName } from '../../config/config.ts';
 import '../styles/masks.css';
-import { useConfig, edit } from './configStore.ts';
-import { agentOnly, isPlace, PLACES, type Place, overrides } from '../../config/masks.ts';
+import { useConfig, editKnobs } from './configStore.ts';
+import { agentOnly, isMaskKnob, MASK_SWITCHES, type MaskKnob, ownMasks } from '../../config/masks.ts';
 import { Knob } from './Knob.tsx';
 import { METRICS } from '../../domain/metrics.ts';
-import { short } from '../parts/numberText.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { invariants, judge, type Invariant } from './maskChecks.ts';
+import { invariants, checkInvariant, type Invariant } from './maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useShallow } from 'zustand/react/shallow';
 import { maskPhrase } from './maskSentence.ts';
@@ -34,7 +34,7 @@ function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
       {names.map((name) => (
         <div key={name} className="place">
           <Knob name={name} />
-          {isPlace(name) && <PlaceState place={name} />}
+          {isMaskKnob(name) && <PlaceState place={name} />}
         </div>
       ))}
     </details>
@@ -42,12 +42,12 @@ function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
 }
 
 /** Says whether a place's mask is on or off now. */
-function PlaceState({ place }: { readonly place: Place }) {
+function PlaceState({ place }: { readonly place: MaskKnob }) {
   const isOn = useConfig((s) => agentOnly(s.wanted, place));
   const follows = useConfig((s) => s.wanted[place] === 'follow');
   return (
     <p className="faint">
-      {follows ? `Follows the ${FIELDS[PLACES[place]].label.toLowerCase()}, now ` : 'Now '}
+      {follows ? `Follows the ${FIELDS[MASK_SWITCHES[place]].label.toLowerCase()}, now ` : 'Now '}
       <b>{isOn ? 'on' : 'off'}</b>: {isOn ? 'the agent’s words only' : 'the tool’s words too'}
     </p>
   );
@@ -65,7 +65,7 @@ export function MaskInvariants() {
       {measured ? (
         <dl>
           {invariants(config).map((each) => (
-            <Row key={each.metric} invariant={each} value={metrics[each.metric]} />
+            <InvariantRow key={each.metric} invariant={each} value={metrics[each.metric]} />
           ))}
         </dl>
       ) : (
@@ -78,22 +78,24 @@ export function MaskInvariants() {
   );
 }
 
-const VERDICTS: Readonly<Record<ReturnType<typeof judge>, { readonly icon: IconName; readonly text: string }>> = {
+const VERDICTS: Readonly<
+  Record<ReturnType<typeof checkInvariant>, { readonly icon: IconName; readonly text: string }>
+> = {
   holds: { icon: 'check', text: 'holds' },
   broken: { icon: 'alert', text: 'should be 0' },
   none: { icon: 'minus', text: 'none this time' },
 };
 
-function Row({ invariant, value }: { readonly invariant: Invariant; readonly value: number | undefined }) {
+function InvariantRow({ invariant, value }: { readonly invariant: Invariant; readonly value: number | undefined }) {
   const { label, doc, unit } = METRICS[invariant.metric];
-  const verdict = value === undefined ? null : judge(invariant, value);
-  const wanted = invariant.expected === 'zero' ? '0' : '> 0';
+  const verdict = value === undefined ? null : checkInvariant(invariant, value);
+  const expectedText = invariant.expected === 'zero' ? '0' : '> 0';
   return (
     <div title={doc} data-verdict={verdict}>
       <dt>{label}</dt>
       <dd>
-        <b>{short(value)}</b> {unit === 'tokens' && 'tokens'}
-        <span className="faint"> expected {wanted}</span>
+        <b>{shortNumber(value)}</b> {unit === 'tokens' && 'tokens'}
+        <span className="faint"> expected {expectedText}</span>
         {verdict && (
           <span className="line end verdict-word">
             <Icon name={VERDICTS[verdict].icon} /> {VERDICTS[verdict].text}
@@ -109,7 +111,7 @@ const STATES = ['on', 'off'] as const;
 /** What happens to observation tokens in each of the four settings of the two switches, with the current algorithm. */
 function MaskTable() {
   const current = useConfig(useShallow(({ wanted: { lossMask, advantageMask } }) => ({ lossMask, advantageMask })));
-  const overridden = useConfig((s) => overrides(s.wanted).length > 0);
+  const overridden = useConfig((s) => ownMasks(s.wanted).length > 0);
   return (
     <table className="mask-table">
       <caption>Observation tokens, in each of the four cases{overridden && ' with the overrides below'}</caption>
@@ -129,7 +131,7 @@ function MaskTable() {
             <th scope="row">loss mask {lossMask}</th>
             {STATES.map((advantageMask) => (
               <td key={advantageMask}>
-                <Cell
+                <MaskCase
                   {...{ lossMask, advantageMask }}
                   isCurrent={current.lossMask === lossMask && current.advantageMask === advantageMask}
                 />
@@ -142,16 +144,16 @@ function MaskTable() {
   );
 }
 
-interface CellProps {
+interface MaskCaseProps {
   readonly lossMask: 'on' | 'off';
   readonly advantageMask: 'on' | 'off';
   readonly isCurrent: boolean;
 }
 
-function Cell({ lossMask, advantageMask, isCurrent }: CellProps) {
+function MaskCase({ lossMask, advantageMask, isCurrent }: MaskCaseProps) {
   const phrase = useConfig((s) => maskPhrase({ ...s.wanted, lossMask, advantageMask }));
   return (
-    <button type="button" aria-pressed={isCurrent} onClick={() => edit({ lossMask, advantageMask })}>
+    <button type="button" aria-pressed={isCurrent} onClick={() => editKnobs({ lossMask, advantageMask })}>
       {isCurrent && <span className="chip here">now</span>} {phrase}
     </button>
   );

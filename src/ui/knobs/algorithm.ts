@@ -1,23 +1,23 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../../config/algorithms.ts';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { knobText } from '../../config/knobText.ts';
-import { edit, useConfig } from './configStore.ts';
+import { editKnobs, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 
 /** The named algorithm closest to a configuration, and the knobs that differ from it. */
 export interface AlgorithmMatch {
   readonly name: AlgorithmName;
-  readonly differing: readonly FieldName[]; // empty: an exact match
+  readonly differingNames: readonly FieldName[]; // empty: an exact match
 }
 
 /** Finds the named algorithm closest to a configuration. */
 export function algorithmMatch(config: RunConfig): AlgorithmMatch {
   const exact = algorithmOf(config);
-  if (exact) return { name: exact, differing: [] };
-  const all = ALGORITHM_NAMES.map((name) => ({ name, differing: differingKnobs(config, name) }));
+  if (exact) return { name: exact, differingNames: [] };
+  const all = ALGORITHM_NAMES.map((name) => ({ name, differingNames: differingKnobs(config, name) }));
   // A different estimator outweighs any number of other knobs. A tie goes to the algorithm with the same divideByStd,
   // because that knob tells GRPO from Dr. GRPO.
-  const distance = ({ differing: names }: AlgorithmMatch) =>
+  const distance = ({ differingNames: names }: AlgorithmMatch) =>
     names.length + (names.includes('estimator') ? 100 : 0) + (names.includes('divideByStd') ? 0.5 : 0);
   return all.reduce((best, next) => (distance(next) < distance(best) ? next : best));
 }
@@ -27,14 +27,14 @@ export function algorithmMatch(config: RunConfig): AlgorithmMatch {
  * algorithm has its estimator.
  */
 export function algorithmTitle(config: RunConfig): string {
-  const { name, differing } = algorithmMatch(config);
-  if (isCustom(differing)) return 'custom';
-  const others = differing.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
+  const { name, differingNames } = algorithmMatch(config);
+  if (isCustom(differingNames)) return 'custom';
+  const others = differingNames.map((field) => `${FIELDS[field].label} ${knobText(config[field])}`);
   return [ALGORITHMS[name].label, ...(others.length > 0 ? [`with ${others.join(', ')}`] : [])].join(' ');
 }
 
 /** Whether no algorithm has the configuration's estimator. */
-export const isCustom = (differing: AlgorithmMatch['differing']): boolean => differing.includes('estimator');
+export const isCustom = (differing: AlgorithmMatch['differingNames']): boolean => differing.includes('estimator');
 
 function differingKnobs(config: RunConfig, name: AlgorithmName): FieldName[] {
   const preset: Partial<RunConfig> = ALGORITHMS[name].set;
@@ -50,7 +50,7 @@ function differingKnobs(config: RunConfig, name: AlgorithmName): FieldName[] {
 export function chooseAlgorithm(name: AlgorithmName): void {
   const { set } = ALGORITHMS[name];
   const addsCritic = usesCritic(set.estimator) && useConfig.getState().wanted.critic === 'none';
-  edit({ ...set, ...(addsCritic && { critic: 'shared' }) });
+  editKnobs({ ...set, ...(addsCritic && { critic: 'shared' }) });
 }
 
 /** Whether the run lacks the critic that the wanted algorithm needs. */

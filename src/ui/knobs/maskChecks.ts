@@ -1,11 +1,11 @@
-import { whitens } from '../../config/estimators.ts';
+import { whitensAdvantages } from '../../config/estimators.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { agentOnly } from '../../config/masks.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 
 /** Whether observation tokens can have an advantage other than 0. */
 function observationsHaveAdvantage(c: RunConfig): boolean {
-  return !agentOnly(c, 'advantageTokens') || (whitens(c) && c.remask === 'off');
+  return !agentOnly(c, 'advantageTokens') || (whitensAdvantages(c) && c.remask === 'off');
 }
 
 /** Whether the policy loss pushes the probability of observation tokens. */
@@ -33,7 +33,7 @@ export function invariants(c: RunConfig): Invariant[] {
 }
 
 /** Compares a number with its expected value. `none`: 0 where more was expected, as in an update without advantages. */
-export function judge({ expected }: Invariant, value: number): 'holds' | 'broken' | 'none' {
+export function checkInvariant({ expected }: Invariant, value: number): 'holds' | 'broken' | 'none' {
   if (expected === 'zero') return value === 0 ? 'holds' : 'broken';
   return value > 0 ? 'holds' : 'none';
 }

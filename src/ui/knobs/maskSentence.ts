@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { decays, ESTIMATORS, usesCritic, usesGroups, whitens } from '../../config/estimators.ts';
-import { agentOnly, idleSwitch } from '../../config/masks.ts';
+import { creditDecays, ESTIMATORS, usesCritic, usesGroups, whitensAdvantages } from '../../config/estimators.ts';
+import { agentOnly, whySwitchIdle } from '../../config/masks.ts';
 
 /** Says what the masks do together in a configuration: one sentence for each effect. */
 export function maskSentence(c: RunConfig): string {
@@ -24,14 +24,14 @@ export function maskPhrase(c: RunConfig): string {
     return averagesTokens(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
   }
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
-  if (decays(c)) return 'not trained, but credit leaks into them';
-  return idleSwitch('advantageMask', c) === null
+  if (creditDecays(c)) return 'not trained, but credit leaks into them';
+  return whySwitchIdle('advantageMask', c) === null
     ? 'not trained, but counted'
     : 'not trained: the advantage mask changes nothing';
 }
 
 function hasConstantPush(c: RunConfig): boolean {
-  return agentOnly(c, 'advantageTokens') && whitens(c) && c.remask === 'off';
+  return agentOnly(c, 'advantageTokens') && whitensAdvantages(c) && c.remask === 'off';
 }
 
 function averagesTokens(c: RunConfig): boolean {
@@ -49,31 +49,31 @@ function trainedSentence(c: RunConfig): string {
 }
 
 function creditSentence(c: RunConfig): string {
-  const skips = agentOnly(c, 'advantageTokens');
+  const skipsObservations = agentOnly(c, 'advantageTokens');
   if (usesGroups(c.estimator)) {
-    if (skips) return 'In one rollout, all of the agent’s tokens get the same advantage.';
+    if (skipsObservations) return 'In one rollout, all of the agent’s tokens get the same advantage.';
     if (!agentOnly(c, 'policyTokens')) return 'They get the rollout’s score too.';
-    const nothing = c.advantageMask === 'off' && idleSwitch('advantageMask', c) !== null;
-    return `All tokens of a rollout get the same advantage, so none leaks into observations${nothing ? ', and the advantage mask changes nothing' : ''}.`;
+    const isIdle = c.advantageMask === 'off' && whySwitchIdle('advantageMask', c) !== null;
+    return `All tokens of a rollout get the same advantage, so none leaks into observations${isIdle ? ', and the advantage mask changes nothing' : ''}.`;
   }
-  if (ESTIMATORS[c.estimator].core === 'turns') {
-    return skips
+  if (ESTIMATORS[c.estimator].advantageKind === 'turns') {
+    return skipsObservations
       ? 'Credit goes from turn to turn and skips observations.'
       : 'Credit restarts at the end of each turn, so none leaks into observations.';
   }
-  if (skips) return 'Credit skips observations.';
-  if (decays(c)) return 'Credit decays while it passes through observations.';
+  if (skipsObservations) return 'Credit skips observations.';
+  if (creditDecays(c)) return 'Credit decays while it passes through observations.';
   return `Credit passes through observations without decay, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;
 }
 
 function countedSentence(c: RunConfig): string {
-  const skips = agentOnly(c, 'advantageTokens');
-  const facts: string[] = [];
-  if (whitens(c) && !agentOnly(c, 'whitenTokens')) facts.push('whitening counts them');
+  const skipsObservations = agentOnly(c, 'advantageTokens');
+  const effects: string[] = [];
+  if (whitensAdvantages(c) && !agentOnly(c, 'whitenTokens')) effects.push('whitening counts them');
   if (usesCritic(c.estimator) && !agentOnly(c, 'valueTokens'))
-    facts.push(`the critic trains ${skips ? 'towards 0 ' : ''}on them`);
-  if (c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens') && !skips) facts.push('they pay KL');
-  return facts.length > 0 ? `Observations still matter: ${facts.join(', ')}.` : '';
+    effects.push(`the critic trains ${skipsObservations ? 'towards 0 ' : ''}on them`);
+  if (c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens') && !skipsObservations) effects.push('they pay KL');
+  return effects.length > 0 ? `Observations still matter: ${effects.join(', ')}.` : '';
 }
 
 function regularizerSentence(c: RunConfig): string {

@@ -8,7 +8,7 @@ import { presetConfig } from './configStore.ts';
 /** Names what the current knobs train. */
 interface PresetTitle {
   readonly label: string; // the preset's label, with the algorithm closest to the knobs
-  readonly from: string | null; // the preset's algorithm, if that is another one
+  readonly presetAlgorithm: string | null; // the preset's algorithm, if that is another one
 }
 
 /** The name of a preset, or of the person's own environment (`ownName`), which is no preset. */
@@ -20,9 +20,11 @@ export function presetLabel(preset: RunPreset, ownName: string | null): string {
 export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
   const { label } = presetNamed(preset);
   const algorithmLabel = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
-  const [before, after] = [algorithmMatch(presetConfig(preset)), algorithmMatch(wanted)];
-  const currentLabel = ALGORITHMS[after.name].label;
-  const same = currentLabel === algorithmLabel || (after.name === before.name && after.differing.length > 0);
-  if (algorithmLabel === undefined || same) return { label, from: null };
-  return { label: `${label.slice(0, -algorithmLabel.length)}${currentLabel}`, from: algorithmLabel };
+  const [presetMatch, currentMatch] = [algorithmMatch(presetConfig(preset)), algorithmMatch(wanted)];
+  const currentLabel = ALGORITHMS[currentMatch.name].label;
+  const isSameAlgorithm =
+    currentLabel === algorithmLabel ||
+    (currentMatch.name === presetMatch.name && currentMatch.differingNames.length > 0);
+  if (algorithmLabel === undefined || isSameAlgorithm) return { label, presetAlgorithm: null };
+  return { label: `${label.slice(0, -algorithmLabel.length)}${currentLabel}`, presetAlgorithm: algorithmLabel };
 }

@@ -1,5 +1,5 @@
 /** The range of a numeric knob, for its slider. */
-export interface Range {
+export interface KnobRange {
   readonly min: number;
   readonly max: number;
   readonly integer?: boolean;
@@ -12,18 +12,18 @@ const DECADES_ABOVE_ZERO = 5; // a log slider that begins at 0 spans this many b
 const WIDE_RATIO = 500;
 
 /** How slider positions map to values: in even steps, by decades ('log'), or finer towards the minimum ('cubic'). */
-export function scaleOf({ min, max, integer, log }: Range): 'linear' | 'log' | 'cubic' {
+export function scaleOf({ min, max, integer, log }: KnobRange): 'linear' | 'log' | 'cubic' {
   if (log || (max - min >= WIDE_RATIO && min > 0 && max / min >= WIDE_RATIO)) return 'log';
   if (integer) return max - min >= WIDE_RATIO ? 'cubic' : 'linear';
   return max >= 5 ? 'cubic' : 'linear';
 }
 
-function floorOf({ min, max }: Range): number {
+function logMinimum({ min, max }: KnobRange): number {
   return min > 0 ? min : max * 10 ** -DECADES_ABOVE_ZERO;
 }
 
 /** The slider position (0 … SLIDER_STEPS) of a value. */
-export function toSlider(value: number, range: Range): number {
+export function sliderPosition(value: number, range: KnobRange): number {
   const { min, max } = range;
   const share = (value - min) / (max - min);
   switch (scaleOf(range)) {
@@ -32,7 +32,7 @@ export function toSlider(value: number, range: Range): number {
     case 'cubic':
       return Math.round(Math.cbrt(share) * SLIDER_STEPS);
     case 'log': {
-      const low = floorOf(range);
+      const low = logMinimum(range);
       if (value < low) return 0;
       return Math.round(1 + ((SLIDER_STEPS - 1) * Math.log(value / low)) / Math.log(max / low));
     }
@@ -40,7 +40,7 @@ export function toSlider(value: number, range: Range): number {
 }
 
 /** The value at a slider position, rounded to what a person would type. */
-export function fromSlider(position: number, range: Range): number {
+export function sliderValue(position: number, range: KnobRange): number {
   const { min, max, integer } = range;
   if (position <= 0) return min;
   if (position >= SLIDER_STEPS) return max;
@@ -55,7 +55,7 @@ export function fromSlider(position: number, range: Range): number {
       value = Number((min + share ** 3 * (max - min)).toPrecision(2));
       break;
     case 'log': {
-      const low = floorOf(range);
+      const low = logMinimum(range);
       value = Number((low * (max / low) ** ((position - 1) / (SLIDER_STEPS - 1))).toPrecision(2));
     }
   }
@@ -63,14 +63,18 @@ export function fromSlider(position: number, range: Range): number {
 }
 
 /**
- * The value after a slider moved from `value` to `position`: rounded like `fromSlider`, but if possible never the old
+ * The value after a slider moved from `value` to `position`: rounded like `sliderValue`, but if possible never the old
  * value again.
  */
-export function movedTo(position: number, value: number, range: Range): number {
-  const by = Math.sign(position - toSlider(value, range));
-  for (let at = position; by !== 0 && at >= 0 && at <= SLIDER_STEPS; at += by) {
-    const moved = fromSlider(at, range);
+export function valueAfterSlide(position: number, value: number, range: KnobRange): number {
+  const direction = Math.sign(position - sliderPosition(value, range));
+  for (
+    let nextPosition = position;
+    direction !== 0 && nextPosition >= 0 && nextPosition <= SLIDER_STEPS;
+    nextPosition += direction
+  ) {
+    const moved = sliderValue(nextPosition, range);
     if (moved !== value) return moved;
   }
-  return fromSlider(position, range);
+  return sliderValue(position, range);
 }

@@ -1,8 +1,8 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
-import { useRecorded } from '../curves/markedUpdate.ts';
-import { edit, useConfig } from '../knobs/configStore.ts';
+import { useRecording } from '../curves/markedUpdate.ts';
+import { editKnobs, useConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -20,10 +20,13 @@ const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>
 const LIMITS =
   'The monitor can’t see an agent that has settled on a wrong answer for each task. It measures only every few updates whether turns depend on what was read.';
 
-/** The monitor's verdict on the run, since which update it holds, the evidence, and changes of knobs that may help. */
+/**
+ * The monitor's verdict on the run, the update since which the verdict holds, the evidence, and changes of knobs that
+ * may help.
+ */
 export function HealthPanel() {
   const health = useLive((s) => s.health);
-  const recorded = useRecorded() !== null;
+  const recorded = useRecording() !== null;
   if (!health) return null;
   const { word, icon } = HEALTH[health.state];
   return (
@@ -57,7 +60,7 @@ export function HealthPanel() {
       {health.evidence.length > 0 && (
         <ul className="evidence">
           {health.evidence.map((each) => (
-            <Sign key={each.sign} {...each} />
+            <EvidenceItem key={each.sign} {...each} />
           ))}
         </ul>
       )}
@@ -73,7 +76,7 @@ export function HealthPanel() {
   );
 }
 
-function Sign({ text, alarming }: Evidence) {
+function EvidenceItem({ text, alarming }: Evidence) {
   return (
     <li data-alarming={alarming}>
       <Icon name={alarming ? 'alert' : 'watch'} />
@@ -90,17 +93,17 @@ function Sign({ text, alarming }: Evidence) {
  */
 function RemedyButton({ label, changes }: Remedy) {
   const names = Object.keys(changes) as FieldName[];
-  const before = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));
-  const done = names.every((name, i) => before[i] === changes[name]);
+  const currentValues = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));
+  const isDone = names.every((name, i) => currentValues[i] === changes[name]);
   return (
-    <button type="button" disabled={done} onClick={() => edit(changes)}>
+    <button type="button" disabled={isDone} onClick={() => editKnobs(changes)}>
       <b>{label}</b>
       <span className="soft">
-        {done
+        {isDone
           ? 'done'
           : names
-              .filter((name, i) => before[i] !== changes[name])
-              .map((name) => changeText(name, before[names.indexOf(name)], changes))
+              .filter((name, i) => currentValues[i] !== changes[name])
+              .map((name) => changeText(name, currentValues[names.indexOf(name)], changes))
               .join(', ')}
       </span>
     </button>

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
-import { Trajectory } from '../rollout/Trajectory.tsx';
+import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { Boundary } from '../shell/Boundary.tsx';
 import { Header } from '../shell/Header.tsx';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -26,11 +26,11 @@ export function Lab() {
       </Boundary>
       <main className="stage pane" data-pane="watch">
         <Boundary name="What stands above the rollouts">
-          <Banner />
+          <LabBanner />
         </Boundary>
         <Boundary name="The rollouts">
           <GroupStrip />
-          <Stage />
+          <RolloutArea />
         </Boundary>
       </main>
       <Boundary name="The inspector" area="inspector">
@@ -53,7 +53,7 @@ export function Lab() {
 }
 
 /** A rollout and its environment, or a branch beside the rollout that it starts from. */
-function Stage() {
+function RolloutArea() {
   const branch = useSelection((s) => s.branch);
   if (branch !== null) {
     return (
@@ -65,7 +65,7 @@ function Stage() {
   return (
     <div className="stage-row">
       <EnvPanel />
-      <Trajectory />
+      <RolloutPanel />
     </div>
   );
 }
@@ -75,7 +75,7 @@ const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default:
 const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
 /** The top of the lab. It shows how the run goes or what went wrong; on a page without a run, a welcome. */
-function Banner() {
+function LabBanner() {
   const needsFacts = useConfig((s) => s.wanted.env === 'your-facts' && s.applied?.env !== 'your-facts');
   const started = useLive((s) => s.session !== 'none');
   const untouched = useLive(isUntouched);

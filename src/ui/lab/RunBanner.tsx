@@ -1,16 +1,16 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
-import { edit, useConfig } from '../knobs/configStore.ts';
+import { editKnobs, useConfig } from '../knobs/configStore.ts';
 import { endWorker, cancelStart, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
-import { recover } from '../resume/resumeRun.ts';
+import { continueFailedRun } from '../resume/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
 import { latestSaveText } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
-import { courseOf, type CourseState } from '../run/course.ts';
-import { courseWords, waitingWords } from '../run/sentences.ts';
+import { summarizeRun, type SummaryState } from '../run/runSummary.ts';
+import { summaryWords, waitingWords } from '../run/sentences.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
@@ -23,36 +23,36 @@ const PreferenceBar = lazy(() =>
 );
 
 interface RunBannerProps {
-  readonly resumes?: boolean; // whether to offer saved runs for resuming
+  readonly offersSavedRuns?: boolean; // whether to offer saved runs for resuming
 }
 
 /** How the run goes, or what went wrong. */
-export function RunBanner({ resumes = true }: RunBannerProps) {
+export function RunBanner({ offersSavedRuns = true }: RunBannerProps) {
   const problem = useLive((s) => s.problem);
   const health = useSelection((s) => s.health);
-  const preferring = useSelection((s) => s.preferring);
+  const showsPreferences = useSelection((s) => s.preferring);
   const hasRewardModel = useConfig((s) => (s.applied ?? s.wanted).rewardModel === 'on');
   const untouched = useLive(isUntouched);
   return (
     <>
       {problem && <ProblemPanel problem={problem} />}
-      {untouched && resumes && <ResumeCard />}
-      {!untouched && <Verdict />}
+      {untouched && offersSavedRuns && <ResumeCard />}
+      {!untouched && <RunVerdict />}
       <OnCpu />
       <Suspense>
         {health && <HealthPanel />}
         {hasRewardModel && <PreferenceBar />}
         {/* outside the stage, which a phone may hide behind its tabs */}
-        {preferring && createPortal(<Preferences />, document.body)}
+        {showsPreferences && createPortal(<Preferences />, document.body)}
       </Suspense>
     </>
   );
 }
 
-function Verdict() {
+function RunVerdict() {
   // numbers change ten times a second; a sentence should not
-  const currentCourse = () => courseOf(live.series, useLive.getState().health, live.config);
-  const [course, setCourse] = useState(currentCourse);
+  const currentSummary = () => summarizeRun(live.series, useLive.getState().health, live.config);
+  const [summary, setSummary] = useState(currentSummary);
   // changes of these values show at once
   const health = useLive((s) => s.health);
   const running = useLive((s) => s.running);
@@ -61,17 +61,17 @@ function Verdict() {
   const preparing = useLive((s) => s.session === 'starting' || (s.running && s.phase === 'warm-start'));
   useEffect(() => {
     const refresh = () => {
-      if (!document.hidden) setCourse(currentCourse());
+      if (!document.hidden) setSummary(currentSummary());
     };
     refresh();
     const timer = setInterval(refresh, 1000);
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
   // while a new run starts, the old one is still in view, and its verdict would look like the new run's
-  const words = course && !preparing && courseWords(course, health, finished);
+  const words = summary && !preparing && summaryWords(summary, health, finished);
   return (
-    <div className="verdict panel" data-testid="verdict" data-course={preparing ? undefined : course?.state}>
-      <Icon name={course && !preparing ? COURSE_ICONS[course.state] : 'curves'} />
+    <div className="verdict panel" data-testid="verdict" data-course={preparing ? undefined : summary?.state}>
+      <Icon name={summary && !preparing ? SUMMARY_ICONS[summary.state] : 'curves'} />
       <p className="large headline">{words ? words.headline : <Waiting />}</p>
       {words && (
         <details>
@@ -85,7 +85,7 @@ function Verdict() {
           Cancel
         </button>
       )}
-      {course && !starting && (
+      {summary && !starting && (
         <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
           Train and compare
         </a>
@@ -94,7 +94,7 @@ function Verdict() {
   );
 }
 
-const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
+const SUMMARY_ICONS: Readonly<Record<SummaryState, IconName>> = {
   trapped: 'alert',
   falling: 'alert',
   apart: 'alert',
@@ -108,14 +108,23 @@ const COURSE_ICONS: Readonly<Record<CourseState, IconName>> = {
 /** What the run is doing, until there is a verdict. */
 function Waiting() {
   const starting = useLive((s) => s.session === 'starting');
-  const still = useLive((s) => s.session === 'ready' && !s.running && !s.stepping);
+  const isPaused = useLive((s) => s.session === 'ready' && !s.running && !s.stepping);
   const phase = useLive((s) => s.phase);
   const update = useLive((s) => s.update);
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);
-  const left = useLive((s) => s.phaseLeft);
+  const secondsLeft = useLive((s) => s.phaseLeft);
   const { prompts, groupSize } = useConfig((s) => s.applied ?? s.wanted);
-  return waitingWords({ starting, still, phase, update, done, total, left, rollouts: prompts * groupSize });
+  return waitingWords({
+    starting,
+    paused: isPaused,
+    phase,
+    update,
+    done,
+    total,
+    secondsLeft,
+    rollouts: prompts * groupSize,
+  });
 }
 
 /** Says why a run that could have had a GPU has none. */
@@ -164,7 +173,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
       </button>
     );
   }
-  const saved = workerLost ? latestSaveText() : null;
+  const saveText = workerLost ? latestSaveText() : null;
   return (
     <>
       {cause === 'non-finite' && (
@@ -178,14 +187,14 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
             Choose its {of}…
           </button>
         ))}
-      {saved !== null && (
-        <button type="button" className="primary" onClick={recover}>
-          <Icon name="restart" /> Recover from {saved}
+      {saveText !== null && (
+        <button type="button" className="primary" onClick={continueFailedRun}>
+          <Icon name="restart" /> Recover from {saveText}
         </button>
       )}
       <button
         type="button"
-        className={saved !== null || cause === 'non-finite' || cause === 'needs-model' ? 'quiet' : 'primary'}
+        className={saveText !== null || cause === 'non-finite' || cause === 'needs-model' ? 'quiet' : 'primary'}
         onClick={() => (workerLost ? startAgain() : run())}
       >
         <Icon name={ready && !workerLost ? 'play' : 'restart'} />{' '}
@@ -195,8 +204,8 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   );
 }
 
-async function choose(of: 'file' | 'folder'): Promise<void> {
-  (await import('../models/chooseModel.ts')).chooseModel(of);
+async function choose(source: 'file' | 'folder'): Promise<void> {
+  (await import('../models/chooseModel.ts')).chooseModel(source);
 }
 
 function startAgain(): void {
@@ -206,7 +215,7 @@ function startAgain(): void {
 
 function continueWithLowerRate(): void {
   const { learningRate } = useConfig.getState().wanted;
-  edit({ learningRate: Number((learningRate / 10).toPrecision(3)) });
+  editKnobs({ learningRate: Number((learningRate / 10).toPrecision(3)) });
   useLive.setState({ problem: null });
   run();
 }

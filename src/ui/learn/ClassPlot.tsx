@@ -2,7 +2,7 @@ import { useRef } from 'react';
 import { Bar, BarChart, XAxis, YAxis } from 'recharts';
 import { useSize } from '../parts/useSize.ts';
 import { chapterNamed } from './chapters.ts';
-import { type Column, countsOf, type Line } from './classTable.ts';
+import { type Column, countsOf, type StudentResults } from './classTable.ts';
 import type { Exercise } from './exercise.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
@@ -19,11 +19,11 @@ const BARS = [
 
 interface Props {
   readonly columns: readonly Column[];
-  readonly lines: readonly Line[];
+  readonly students: readonly StudentResults[];
 }
 
 /** Bar chart with one bar per exercise: how many predictions were right, wrong or unclear. */
-export function ClassPlot({ columns, lines }: Props) {
+export function ClassPlot({ columns, students }: Props) {
   const { chapters } = useTexts();
   const say = useSay();
   const box = useRef<HTMLDivElement>(null);
@@ -33,11 +33,11 @@ export function ClassPlot({ columns, lines }: Props) {
     const n = all.findIndex(({ id }) => id === exercise.id) + 1;
     return {
       exercise: `${chapters[chapter].title}${all.length > 1 ? ` · ${say('exercise', { n })}` : ''}`,
-      ...countsOf(lines, key),
+      ...countsOf(students, key),
     };
   });
-  const step = Math.ceil(lines.length / MAX_TICKS);
-  const ticks = Array.from({ length: Math.floor(lines.length / step) + 1 }, (_, i) => i * step);
+  const step = Math.ceil(students.length / MAX_TICKS);
+  const ticks = Array.from({ length: Math.floor(students.length / step) + 1 }, (_, i) => i * step);
   const nameWidth = Math.min(MAX_NAME_WIDTH, width * 0.4);
   return (
     <figure className="card class-plot">
@@ -65,7 +65,7 @@ export function ClassPlot({ columns, lines }: Props) {
             <XAxis
               type="number"
               ticks={ticks}
-              domain={[0, lines.length]}
+              domain={[0, students.length]}
               tick={{ fill: 'var(--ink-2)', fontSize: 12 }}
               height={X_AXIS_HEIGHT}
             />

@@ -1,15 +1,15 @@
 import { Fragment, lazy, Suspense, useRef } from 'react';
 import { download } from '../export/fileDownload.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { chosenFiles } from '../parts/placedFiles.ts';
+import { chosenFiles } from '../parts/filesWithPaths.ts';
 import { CHAPTERS, chapterNamed } from './chapters.ts';
 import { addFiles, clearClass, useClass } from './classStore.ts';
-import { classCsv, classTable, type Column, type Line } from './classTable.ts';
+import { classCsv, classTable, type Column, type StudentResults } from './classTable.ts';
 import { verdictOf } from './exercise.ts';
-import { learnHash } from './learnPlace.ts';
+import { learnHash } from './learnAddress.ts';
 import { useProgress } from './chapterProgress.ts';
 import { exerciseText } from './texts/catalogue.ts';
-import { written } from './texts/fill.ts';
+import { formattedNumber } from './texts/fill.ts';
 import { useSay, useTexts } from './useTexts.ts';
 
 const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
@@ -20,7 +20,7 @@ export function ClassView() {
   const say = useSay();
   const files = useClass((s) => s.files);
   const last = useProgress((s) => chapterNamed(s.last)?.id ?? CHAPTERS[0].id);
-  const { columns, lines } = classTable(files);
+  const { columns, students } = classTable(files);
   return (
     <article className="stack" aria-labelledby="class-title" data-testid="class">
       <div className="row between">
@@ -34,9 +34,9 @@ export function ClassView() {
         <p className="empty">{say('noFiles')}</p>
       ) : (
         <>
-          <ClassTable columns={columns} lines={lines} />
+          <ClassTable columns={columns} students={students} />
           <Suspense>
-            <ClassPlot columns={columns} lines={lines} />
+            <ClassPlot columns={columns} students={students} />
           </Suspense>
         </>
       )}
@@ -48,7 +48,7 @@ function Files() {
   const say = useSay();
   const files = useClass((s) => s.files);
   const input = useRef<HTMLInputElement>(null);
-  const students = classTable(files).lines.length;
+  const studentCount = classTable(files).students.length;
   return (
     <div className="row card class-files">
       <button type="button" className="primary" onClick={() => input.current?.click()}>
@@ -70,7 +70,7 @@ function Files() {
       {files.length > 0 && (
         <>
           <span className="end" role="status">
-            {say('merged', { files: files.length, students })}
+            {say('merged', { files: files.length, students: studentCount })}
           </span>
           <button type="button" onClick={() => download('class.csv', 'text/csv', classCsv(files))}>
             {say('csv')}
@@ -109,10 +109,10 @@ function Problems() {
 
 interface TableProps {
   readonly columns: readonly Column[];
-  readonly lines: readonly Line[];
+  readonly students: readonly StudentResults[];
 }
 
-function ClassTable({ columns, lines }: TableProps) {
+function ClassTable({ columns, students }: TableProps) {
   const texts = useTexts();
   const say = useSay();
   return (
@@ -141,7 +141,7 @@ function ClassTable({ columns, lines }: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {lines.map(({ name, results }) => (
+          {students.map(({ name, results }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               {columns.map((column) => (
@@ -156,7 +156,7 @@ function ClassTable({ columns, lines }: TableProps) {
 }
 
 interface CellsProps {
-  readonly result: Line['results'][string] | undefined;
+  readonly result: StudentResults['results'][string] | undefined;
   readonly column: Column;
 }
 
@@ -179,7 +179,7 @@ function Cells({ result, column: { chapter, exercise } }: CellsProps) {
         <span className="line">
           <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} />
           <span className="visually-hidden">{say(verdict)}</span>
-          {written(result.numbers[exercise.headline], exercise.format, texts.decimal)}
+          {formattedNumber(result.numbers[exercise.headlineNumber], exercise.format, texts.decimal)}
         </span>
       </td>
     </>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { learnLink } from './learnPlace.ts';
+import { learnLink } from './learnAddress.ts';
 import { useSay } from './useTexts.ts';
 
 interface Props {
@@ -7,7 +7,7 @@ interface Props {
   readonly label: string; // what the link leads to
 }
 
-/** Button that copies the link to a place of Learn to the clipboard, and says whether it succeeded. */
+/** Button that copies a link to a chapter or an exercise to the clipboard, and says whether that succeeded. */
 export function CopyLink({ hash, label }: Props) {
   const say = useSay();
   const [status, setStatus] = useState('');

@@ -6,7 +6,7 @@ import { CopyLink } from './CopyLink.tsx';
 import { doExercise, predict, stopExercise, useExerciseRun } from './exerciseRun.ts';
 import { type Exercise, verdictOf } from './exercise.ts';
 import { HandInLink } from './HandIn.tsx';
-import { learnHash } from './learnPlace.ts';
+import { learnHash } from './learnAddress.ts';
 import { useProgress } from './chapterProgress.ts';
 import { keyOf, type Result } from './exerciseResult.ts';
 import { exerciseText } from './texts/catalogue.ts';
@@ -18,51 +18,51 @@ interface Props {
   readonly chapter: ChapterId;
   readonly exercise: Exercise;
   readonly n: number; // from 1
-  readonly asked: boolean; // the address points at this exercise
-  readonly covered?: Result | undefined; // a result to hide until it is uncovered
+  readonly isLinked: boolean; // the address points at this exercise
+  readonly coveredResult?: Result | undefined; // a result to hide until it is uncovered
   readonly uncover?: () => void;
 }
 
 /** An exercise: the prediction, the button that runs it, and its result. */
-export function ExercisePanel({ chapter, exercise, n, asked, covered, uncover }: Props) {
+export function ExercisePanel({ chapter, exercise, n, isLinked, coveredResult, uncover }: Props) {
   const texts = useTexts();
   const say = useSay();
   const words = exerciseText(texts, chapter, exercise.id);
   const key = keyOf(chapter, exercise.id);
   const result = useProgress((s) => s.results[key]);
   const running = useExerciseRun((s) => s.running && s.key === key);
-  const failed = useExerciseRun((s) => s.key === key && s.failed !== null);
+  const failed = useExerciseRun((s) => s.key === key && s.failure !== null);
   // the result that is being replaced: the exercise is done again
   const [replacing, setReplacing] = useState<Result | null>(null);
-  const hidden = result !== undefined && result === covered;
-  const open = !result || result === replacing || hidden;
+  const isCovered = result !== undefined && result === coveredResult;
+  const asksPrediction = !result || result === replacing || isCovered;
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (asked) panel.current?.scrollIntoView({ block: 'start' });
-  }, [asked]);
+    if (isLinked) panel.current?.scrollIntoView({ block: 'start' });
+  }, [isLinked]);
   return (
     <section
       ref={panel}
       className="stack card exercise"
       aria-label={say('exercise', { n })}
       data-testid={`exercise-${exercise.id}`}
-      data-asked={asked}
-      data-verdict={open ? undefined : verdictOf(result)}
+      data-asked={isLinked}
+      data-verdict={asksPrediction ? undefined : verdictOf(result)}
     >
       <div className="row between">
         <h4 className="faint">{say('exercise', { n })}</h4>
-        {asked && <span className="chip here">{say('linked')}</span>}
+        {isLinked && <span className="chip here">{say('linked')}</span>}
         <CopyLink hash={learnHash(texts.language, chapter, exercise.id)} label={say('exerciseLink', { n })} />
       </div>
       <p className="strong">{words.question}</p>
       {running ? (
-        <UnderWay exercise={exercise} />
-      ) : open ? (
+        <RunProgress exercise={exercise} />
+      ) : asksPrediction ? (
         <Prediction {...{ chapter, exercise, words }} />
       ) : (
         <Outcome result={result} words={words} repeat={() => setReplacing(result)} />
       )}
-      {hidden && !running && (
+      {isCovered && !running && (
         <button type="button" className="quiet small" onClick={uncover}>
           {say('uncover')}
         </button>
@@ -114,8 +114,8 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
             ? say('predictFirst')
             : arms[0]
               ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
-              : exercise.reads
-                ? say('reads', { update: exercise.reads.update })
+              : exercise.recordedUpdate
+                ? say('reads', { update: exercise.recordedUpdate.update })
                 : say('readsShipped')}
         </span>
       </div>
@@ -124,7 +124,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
 }
 
 /** Progress of the exercise under way, with a stop button. */
-function UnderWay({ exercise: { arms } }: { readonly exercise: Exercise }) {
+function RunProgress({ exercise: { arms } }: { readonly exercise: Exercise }) {
   const say = useSay();
   const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
@@ -183,8 +183,8 @@ function Outcome({ result, words, repeat }: OutcomeProps) {
 
 function Failure() {
   const say = useSay();
-  const failed = useExerciseRun((s) => s.failed);
-  const why = useExerciseRun((s) => s.why);
+  const failed = useExerciseRun((s) => s.failure);
+  const why = useExerciseRun((s) => s.failureReason);
   return (
     <p className="note bad" role="alert">
       {failed === 'interrupted' || !why ? say('interrupted') : say('failed', { why })}

@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { download, fileName } from '../export/fileDownload.ts';
 import type { ChapterId } from './chapters.ts';
 import { classFileText } from './classFile.ts';
-import { remember, useProgress } from './chapterProgress.ts';
+import { saveProgress, useProgress } from './chapterProgress.ts';
 import { useSay } from './useTexts.ts';
 
 /** Form that saves a chapter's results as a file for the class view. */
@@ -16,7 +16,7 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   const missing = Object.keys(chapterResults).length === 0 ? say('nothingYet') : name === '' ? say('nameFirst') : '';
   const save = () => {
     const handIn = useProgress.getState().handIns + 1;
-    remember({ handIns: handIn });
+    saveProgress({ handIns: handIn });
     const text = classFileText({ chapter, name, handIn, saved: new Date().toISOString(), results: chapterResults });
     download(fileName(`${chapter} ${name}`, 'json'), 'application/json', text);
   };
@@ -34,7 +34,7 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
           maxLength={60}
           autoComplete="off"
           value={student}
-          onChange={({ target }) => remember({ student: target.value })}
+          onChange={({ target }) => saveProgress({ student: target.value })}
         />
         <button type="button" disabled={missing !== ''} onClick={save}>
           {say('save')}

@@ -5,19 +5,19 @@ import { useConfig } from '../knobs/configStore.ts';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
-import { Trajectory } from '../rollout/Trajectory.tsx';
+import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { Header } from '../shell/Header.tsx';
 import { useTitleParts } from '../shell/pageTitle.ts';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
 import { beginTour } from '../tour/offer.ts';
-import { useTakenLab, returnLab, keepExerciseRun } from './swapLab.ts';
+import { useReaderLab, returnLab, keepExerciseRun } from './readerLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from './chapters.ts';
 import { leaveChapter, useExerciseRun } from './exerciseRun.ts';
 import { minutesOf } from './minutes.ts';
-import { CLASS, learnHash, readPlace } from './learnPlace.ts';
-import { remember, startOver, useProgress } from './chapterProgress.ts';
+import { CLASS_VIEW, learnHash, readLearnAddress } from './learnAddress.ts';
+import { saveProgress, deleteResults, useProgress } from './chapterProgress.ts';
 import { verdictIn } from './exerciseResult.ts';
 import { isLanguage, type Language, LANGUAGES } from './texts/shape.ts';
 import { TextsContext, useLoadedTexts, useSay, useTexts } from './useTexts.ts';
@@ -36,27 +36,27 @@ const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m
  * The Learn page: chapters with exercises, beside the lab in which they are done; or the class view, without the lab.
  */
 export function Learn() {
-  const place = readPlace(useSubpath());
+  const learnAddress = readLearnAddress(useSubpath());
   const storedLanguage = useProgress((s) => s.language);
   const lastChapter = useProgress((s) => s.last);
-  const language = place.language ?? storedLanguage;
-  const shown = place.chapter ?? chapterNamed(lastChapter)?.id ?? CHAPTERS[0].id;
+  const language = learnAddress.language ?? storedLanguage;
+  const shown = learnAddress.chapter ?? chapterNamed(lastChapter)?.id ?? CHAPTERS[0].id;
   const texts = useLoadedTexts(language);
-  const [presented, setPresented] = useState(false); // true: the presentation shows the lab
-  const title = shown === CLASS ? texts?.words.classView : texts?.chapters[shown].title;
+  const [isPresenting, setPresented] = useState(false); // true: the presentation shows the lab
+  const title = shown === CLASS_VIEW ? texts?.words.classView : texts?.chapters[shown].title;
   useTitleParts(title === undefined ? {} : { shown: title });
-  const correctionText = place.corrections.join('\n');
+  const correctionText = learnAddress.correctionMessages.join('\n');
   useEffect(() => {
     if (correctionText !== '')
-      useConfig.setState((s) => ({ corrections: [...s.corrections, ...correctionText.split('\n')] }));
+      useConfig.setState((s) => ({ correctedSettings: [...s.correctedSettings, ...correctionText.split('\n')] }));
   }, [correctionText]);
-  const isCompleteAddress = place.chapter !== null && place.language !== null;
+  const isCompleteAddress = learnAddress.chapter !== null && learnAddress.language !== null;
   useEffect(() => {
     // replace an incomplete address with the full address of what is shown
-    if (!isCompleteAddress) location.replace(learnHash(language, shown, place.exercise ?? undefined));
-  }, [isCompleteAddress, language, shown, place.exercise]);
+    if (!isCompleteAddress) location.replace(learnHash(language, shown, learnAddress.exercise ?? undefined));
+  }, [isCompleteAddress, language, shown, learnAddress.exercise]);
   useEffect(() => {
-    if (shown !== CLASS) remember({ last: shown });
+    if (shown !== CLASS_VIEW) saveProgress({ last: shown });
     return leaveChapter; // called when another chapter is shown, not when only the language changes
   }, [shown]);
   return (
@@ -64,7 +64,7 @@ export function Learn() {
       <Header />
       {texts ? (
         <TextsContext value={texts}>
-          {shown === CLASS ? (
+          {shown === CLASS_VIEW ? (
             <main className="learn class pane" data-pane="watch" lang={texts.language}>
               <Suspense>
                 <ClassView />
@@ -76,9 +76,9 @@ export function Learn() {
               <ChapterPage
                 key={shown}
                 chapter={shown}
-                exercise={place.exercise}
-                presented={presented}
-                present={setPresented}
+                exercise={learnAddress.exercise}
+                isPresenting={isPresenting}
+                setPresenting={setPresented}
               />
             </main>
           )}
@@ -86,24 +86,24 @@ export function Learn() {
       ) : (
         <main className="learn pane" data-pane="watch" aria-busy="true" />
       )}
-      {shown !== CLASS && !presented && <LabBeside />}
+      {shown !== CLASS_VIEW && !isPresenting && <LabBeside />}
       <StatusLine />
     </>
   );
 }
 
 function LabBeside() {
-  const exerciseHasLab = useTakenLab((s) => s.lab !== null); // then the saved run returns together with the lab
+  const exerciseHasLab = useReaderLab((s) => s.lab !== null); // then the saved run returns together with the lab
   return (
     <>
       <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
         <Suspense>
-          <RunBanner resumes={!exerciseHasLab} />
+          <RunBanner offersSavedRuns={!exerciseHasLab} />
         </Suspense>
         <GroupStrip />
         <div className="stage-row">
           <EnvPanel />
-          <Trajectory />
+          <RolloutPanel />
         </div>
       </section>
       <Inspector />
@@ -128,10 +128,10 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
         <h2>{say('learn')}</h2>
         <span className="row">
           <LanguageChoice />
-          <a className="small" href={learnHash(language, CLASS)}>
+          <a className="small" href={learnHash(language, CLASS_VIEW)}>
             {say('classView')}
           </a>
-          <button type="button" className="quiet small" onClick={() => tourIn(language)}>
+          <button type="button" className="quiet small" onClick={() => beginTourIn(language)}>
             {say('tour')}
           </button>
         </span>
@@ -165,7 +165,7 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
         <span data-testid="progress">{say('progress', { done, all: verdicts.length, right })}</span>
         <span>{say('allMinutes', { chapters: CHAPTERS.length, n: 5 * Math.round(minutes / 5) })}</span>
         {done > 0 && (
-          <button type="button" className="quiet small" onClick={startOver}>
+          <button type="button" className="quiet small" onClick={deleteResults}>
             {say('startOver')}
           </button>
         )}
@@ -178,8 +178,8 @@ function LanguageChoice() {
   const { language } = useTexts();
   const say = useSay();
   const choose = (next: Language) => {
-    remember({ language: next });
-    const { chapter, exercise } = readPlace(location.hash.replace(/^#\/\w+\/?|\?.*$/g, ''));
+    saveProgress({ language: next });
+    const { chapter, exercise } = readLearnAddress(location.hash.replace(/^#\/\w+\/?|\?.*$/g, ''));
     if (chapter !== null) location.replace(learnHash(next, chapter, exercise ?? undefined));
   };
   return (
@@ -203,19 +203,19 @@ const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m
 interface Props {
   readonly chapter: ChapterId;
   readonly exercise: string | null; // id of the exercise that the address points at
-  readonly presented: boolean;
-  readonly present: (presented: boolean) => void;
+  readonly isPresenting: boolean;
+  readonly setPresenting: (presented: boolean) => void;
 }
 
 /** A chapter: its text and formulas, its exercises, and buttons to present, print and hand it in. */
-function ChapterPage({ chapter, exercise, presented, present }: Props) {
+function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
   const { title, text, formulas } = chapters[chapter];
-  const found = chapterNamed(chapter);
-  usePausedRecording(found?.exercises ?? []);
+  const chapterEntry = chapterNamed(chapter);
+  usePausedRecording(chapterEntry?.exercises ?? []);
   const next = CHAPTERS[CHAPTERS.findIndex(({ id }) => id === chapter) + 1];
-  if (!found) return null;
+  if (!chapterEntry) return null;
   return (
     <article className="stack large chapter" aria-labelledby="chapter-title" data-testid="chapter">
       <div className="row between">
@@ -230,15 +230,15 @@ function ChapterPage({ chapter, exercise, presented, present }: Props) {
           {typeset(formula)}
         </p>
       ))}
-      <p className="small faint">{found.source}</p>
+      <p className="small faint">{chapterEntry.source}</p>
       {chapter === CHAPTERS[0].id && <TourOffer />}
       <LabReturn />
-      {found.exercises.map((each, i) => (
-        <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} asked={each.id === exercise} />
+      {chapterEntry.exercises.map((each, i) => (
+        <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} isLinked={each.id === exercise} />
       ))}
       <div className="row chapter-actions">
         {next && <a href={learnHash(language, next.id)}>{say('nextChapter')}</a>}
-        <button type="button" className="quiet end" onClick={() => present(true)}>
+        <button type="button" className="quiet end" onClick={() => setPresenting(true)}>
           {say('present')}
         </button>
         <button type="button" className="quiet" onClick={() => print()}>
@@ -246,14 +246,14 @@ function ChapterPage({ chapter, exercise, presented, present }: Props) {
         </button>
       </div>
       <HandIn chapter={chapter} />
-      <Suspense>{presented && <Presenter chapter={chapter} close={() => present(false)} />}</Suspense>
+      <Suspense>{isPresenting && <Presenter chapter={chapter} close={() => setPresenting(false)} />}</Suspense>
     </article>
   );
 }
 
 /** Begins the tour in the given language. */
-function tourIn(language: Language): void {
-  remember({ language });
+function beginTourIn(language: Language): void {
+  saveProgress({ language });
   beginTour();
 }
 
@@ -265,7 +265,7 @@ function TourOffer() {
     <section className="stack card" aria-labelledby="story-title">
       <h4 id="story-title">{say('story')}</h4>
       <p>{say('storyText')}</p>
-      <button type="button" className="story-start" onClick={() => tourIn(language)}>
+      <button type="button" className="story-start" onClick={() => beginTourIn(language)}>
         {say('storyStart')}
       </button>
     </section>
@@ -276,11 +276,11 @@ function TourOffer() {
 function usePausedRecording(exercises: readonly Exercise[]): void {
   const recording = useReplay((s) => s.recording);
   useEffect(() => {
-    const reads = exercises.find((exercise) => exercise.reads)?.reads;
+    const recordedUpdate = exercises.find((exercise) => exercise.recordedUpdate)?.recordedUpdate;
     const { playing } = useReplay.getState();
-    if (!reads || !recording || !pauseRecordingAt(reads)) return;
+    if (!recordedUpdate || !recording || !pauseRecordingAt(recordedUpdate)) return;
     return () => {
-      if (playing && !useReplay.getState().over) play();
+      if (playing && !useReplay.getState().trainingBegan) play();
     };
   }, [exercises, recording]);
 }
@@ -291,7 +291,7 @@ function usePausedRecording(exercises: readonly Exercise[]): void {
  */
 function LabReturn() {
   const say = useSay();
-  const exerciseHasLab = useTakenLab((s) => s.lab !== null);
+  const exerciseHasLab = useReaderLab((s) => s.lab !== null);
   const running = useExerciseRun((s) => s.running);
   if (!exerciseHasLab) return null;
   return (

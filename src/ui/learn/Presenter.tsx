@@ -3,7 +3,7 @@ import { typeset } from '../formula/typeset.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { Trajectory } from '../rollout/Trajectory.tsx';
+import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { chapterNamed, type ChapterId } from './chapters.ts';
 import type { Exercise } from './exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
@@ -23,7 +23,7 @@ interface Props {
 export function Presenter({ chapter, close }: Props) {
   const { language, chapters } = useTexts();
   const say = useSay();
-  const [at, setAt] = useState(0);
+  const [slideIndex, setAt] = useState(0);
   const { covered, uncover } = useCovered(chapter);
   const { title, text, formulas } = chapters[chapter];
   const exercises: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
@@ -46,41 +46,41 @@ export function Presenter({ chapter, close }: Props) {
         key={exercise.id}
         {...{ chapter, exercise }}
         n={i + 1}
-        asked={false}
-        covered={covered(exercise.id)}
+        isLinked={false}
+        coveredResult={covered(exercise.id)}
         uncover={() => uncover(exercise.id)}
       />
     )),
   ];
-  const move = (to: number) => setAt(Math.min(slides.length - 1, Math.max(0, to)));
+  const move = (slide: number) => setAt(Math.min(slides.length - 1, Math.max(0, slide)));
   const onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented) return; // the rollout's tokens have handled an arrow key
-    const shown = exercises[at - (slides.length - exercises.length)];
+    const shown = exercises[slideIndex - (slides.length - exercises.length)];
     if (shown && event.key.toLowerCase() === 'r') uncover(shown.id);
-    const to = targetOf(event.key, at, slides.length);
-    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = slideForKey(event.key, slideIndex, slides.length);
+    if (target === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    move(to);
+    move(target);
   };
   return (
     <Dialog title={say('presentation', { title })} className="presenter" onClose={close} onKeyDown={onKey}>
       <div className="presenter-body">
         <div className="presenter-lab" data-testid="presenter-lab">
           <EnvPanel />
-          <Trajectory />
+          <RolloutPanel />
         </div>
         <div className="slide" lang={language} data-testid="slide">
-          {slides[at]}
+          {slides[slideIndex]}
         </div>
       </div>
       <div className="row presenter-foot">
-        <button type="button" disabled={at === 0} onClick={() => move(at - 1)}>
+        <button type="button" disabled={slideIndex === 0} onClick={() => move(slideIndex - 1)}>
           <Icon name="left" /> {say('previous')}
         </button>
-        <button type="button" disabled={at === slides.length - 1} onClick={() => move(at + 1)}>
+        <button type="button" disabled={slideIndex === slides.length - 1} onClick={() => move(slideIndex + 1)}>
           {say('next')} <Icon name="right" />
         </button>
-        <span role="status">{say('slide', { n: at + 1, all: slides.length })}</span>
+        <span role="status">{say('slide', { n: slideIndex + 1, all: slides.length })}</span>
         <span className="faint end">{say('keys')}</span>
       </div>
     </Dialog>
@@ -88,19 +88,19 @@ export function Presenter({ chapter, close }: Props) {
 }
 
 /** The slide that a key moves to; null for other keys. May lie out of range. */
-function targetOf(key: string, at: number, slides: number): number | null {
-  if (key === 'ArrowRight' || key === 'PageDown') return at + 1;
-  if (key === 'ArrowLeft' || key === 'PageUp') return at - 1;
+function slideForKey(key: string, slideIndex: number, slideCount: number): number | null {
+  if (key === 'ArrowRight' || key === 'PageDown') return slideIndex + 1;
+  if (key === 'ArrowLeft' || key === 'PageUp') return slideIndex - 1;
   if (key === 'Home') return 0;
-  return key === 'End' ? slides - 1 : null;
+  return key === 'End' ? slideCount - 1 : null;
 }
 
 /** Covers the results from before the presentation until each is uncovered. */
 function useCovered(chapter: ChapterId) {
-  const [before] = useState(() => useProgress.getState().results);
+  const [earlierResults] = useState(() => useProgress.getState().results);
   const [uncovered, setUncovered] = useState<ReadonlySet<string>>(new Set());
   return {
-    covered: (id: string) => (uncovered.has(id) ? undefined : before[keyOf(chapter, id)]),
+    covered: (id: string) => (uncovered.has(id) ? undefined : earlierResults[keyOf(chapter, id)]),
     uncover: (id: string) => setUncovered((all) => new Set([...all, id])),
   };
 }

@@ -1,21 +1,21 @@
 import { live, useLive } from '../run/liveStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
-import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
-import { hardestObservation } from './hardestObservation.ts';
+import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
+import { hardestPushedObservation } from './hardestPushedObservation.ts';
 import { selectRow, selectToken, useSelection } from '../shell/selectionStore.ts';
 import { start, step } from '../run/transport.ts';
 
 /** Selects the token with the batch's largest advantage, and its rollout. */
-export function showLargestAdvantage(): void {
+export function selectLargestAdvantage(): void {
   const { advantages, entropies } = live.batch;
   // only tokens that the agent had a choice for: with the grammar a tag has entropy 0
-  choose(indexOfLargest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
+  selectAt(indexOfLargest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
 }
 
 /** Selects the observation token that the update pushed hardest; does nothing if none was pushed. */
-export function pointAtHardestPush(): void {
-  choose(hardestObservation(live.batch));
+export function selectHardestPushedObservation(): void {
+  selectAt(hardestPushedObservation(live.batch));
 }
 
 /**
@@ -28,13 +28,13 @@ const MAX_STEPS = 6;
  * Steps updates until one with the loss mask off has pushed an observation token, and selects the one pushed hardest.
  * Usually one update is enough; it gives up after `MAX_STEPS`. Returns a function that cancels.
  */
-export function stepToDamage(): () => void {
+export function stepToPushedObservation(): () => void {
   let { batch: previousBatch } = live;
   let steps = 1;
   const stop = useLive.subscribe(({ running, stepping }) => {
     if (live.batch === previousBatch || live.isExample) return;
-    const found = live.batchConfig?.lossMask === 'off' && hardestObservation(live.batch) >= 0;
-    if (!found && steps < MAX_STEPS) {
+    const isObservationPushed = live.batchConfig?.lossMask === 'off' && hardestPushedObservation(live.batch) >= 0;
+    if (!isObservationPushed && steps < MAX_STEPS) {
       if (running || stepping) return; // wait until the update under way is done
       previousBatch = live.batch;
       steps++;
@@ -42,7 +42,7 @@ export function stepToDamage(): () => void {
       return;
     }
     stop();
-    pointAtHardestPush();
+    selectHardestPushedObservation();
   });
   step();
   return stop;
@@ -52,16 +52,16 @@ export function stepToDamage(): () => void {
  * Starts a preset with the page's seed and backend and some knobs changed. With `run` it trains at once, otherwise it
  * is paused.
  */
-export function begin(preset: PresetName, changes: Partial<RunConfig> = {}, run = true): void {
+export function startPreset(preset: PresetName, changes: Partial<RunConfig> = {}, run = true): void {
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);
-  edit({ backend, seed, ...changes });
+  editKnobs({ backend, seed, ...changes });
   useSelection.setState({ shownUpdate: null, revealed: null, row: 0, token: null, turn: null });
   start(run);
 }
 
 /** Selects the token at a flat index of the batch, and its rollout; −1 does nothing. */
-function choose(index: number): void {
+function selectAt(index: number): void {
   const { length, turns } = live.batch;
   if (index < 0 || length === 0) return;
   selectRow(Math.floor(index / length));

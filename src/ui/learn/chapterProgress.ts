@@ -21,19 +21,19 @@ const NO_PROGRESS: ProgressState = { results: {}, last: '', language: 'en', stud
 export const useProgress = create<ProgressState>()(() => storedProgress());
 
 /** Records the result of an exercise and counts its tries. */
-export function note(chapter: string, exercise: string, result: Omit<Result, 'tries'>): void {
+export function recordResult(chapter: string, exercise: string, result: Omit<Result, 'tries'>): void {
   const { results } = useProgress.getState();
   const key = keyOf(chapter, exercise);
-  remember({ results: { ...results, [key]: { ...result, tries: (results[key]?.tries ?? 0) + 1 } } });
+  saveProgress({ results: { ...results, [key]: { ...result, tries: (results[key]?.tries ?? 0) + 1 } } });
 }
 
 /** Deletes all results. Keeps the language and the name. */
-export function startOver(): void {
-  remember({ results: {}, last: '' });
+export function deleteResults(): void {
+  saveProgress({ results: {}, last: '' });
 }
 
 /** Changes the progress and keeps it for the next visit. */
-export function remember(changes: Partial<ProgressState>): void {
+export function saveProgress(changes: Partial<ProgressState>): void {
   useProgress.setState(changes);
   const { results, last, language, student, handIns } = useProgress.getState();
   try {

@@ -11,7 +11,7 @@ const FILE_VERSION = 1;
 const MAX_NAME_LENGTH = 60; // characters
 
 /** One student's results of a chapter, as saved in a file. */
-export interface HandedIn {
+export interface StudentHandIn {
   readonly chapter: ChapterId;
   readonly name: string;
   // number of the file, counted from 1 by the student's browser; 0: saved by an older page, which did not count
@@ -21,7 +21,7 @@ export interface HandedIn {
 }
 
 /** A file of results that was read, with its file name. */
-export interface ClassFile extends HandedIn {
+export interface ClassFile extends StudentHandIn {
   readonly file: string;
 }
 
@@ -31,7 +31,7 @@ export interface FileProblem extends Required<LearnMessage> {
 }
 
 /** The text of a file of results. */
-export function classFileText({ chapter, name, handIn, saved, results }: HandedIn): string {
+export function classFileText({ chapter, name, handIn, saved, results }: StudentHandIn): string {
   return `${JSON.stringify({ schema: SCHEMA, version: FILE_VERSION, chapter, name, handIn, saved, results }, null, 2)}\n`;
 }
 
@@ -63,12 +63,12 @@ export function readClassFile(file: string, text: string): ClassFile | FileProbl
   if (!isCount(handIn)) return damaged('gotNoCount', { count: visible(JSON.stringify(handIn)) });
   if (typeof saved !== 'string' || Number.isNaN(Date.parse(saved))) return damaged('gotNoTime');
   try {
-    const read = readResults(results);
-    const foreignKey = Object.keys(read).find((key) => !key.startsWith(keyOf(chapterId, '')));
+    const ownResults = readResults(results);
+    const foreignKey = Object.keys(ownResults).find((key) => !key.startsWith(keyOf(chapterId, '')));
     if (foreignKey !== undefined) return damaged('gotOthers', { key: foreignKey, chapter: chapterId });
-    if (Object.keys(read).length === 0) return damaged('gotNoResults');
+    if (Object.keys(ownResults).length === 0) return damaged('gotNoResults');
     const student = { chapter: chapterId, name: name.trim().slice(0, MAX_NAME_LENGTH) };
-    return { file: visible(file), ...student, handIn, saved, results: read };
+    return { file: visible(file), ...student, handIn, saved, results: ownResults };
   } catch (error) {
     if (error instanceof ExerciseError) return damagedFile(file, error.reason);
     throw error;
@@ -81,8 +81,8 @@ export function damagedFile(file: string, got: LearnMessage): FileProblem {
 }
 
 /** Whether reading a file gave results rather than a problem. */
-export function isClassFile(read: ClassFile | FileProblem): read is ClassFile {
-  return 'results' in read;
+export function isClassFile(result: ClassFile | FileProblem): result is ClassFile {
+  return 'results' in result;
 }
 
 /**
@@ -97,8 +97,8 @@ export function mergeFiles(
   const files = [...existing];
   const problems: FileProblem[] = [];
   for (const file of added) {
-    const at = files.findIndex((other) => isSamePerson(other.name, file.name) && other.chapter === file.chapter);
-    const other = files[at];
+    const index = files.findIndex((other) => isSamePerson(other.name, file.name) && other.chapter === file.chapter);
+    const other = files[index];
     if (!other) {
       files.push(file);
       continue;
@@ -109,7 +109,7 @@ export function mergeFiles(
       continue;
     }
     problems.push({ word: 'again', values });
-    if (file.handIn >= other.handIn) files[at] = file;
+    if (file.handIn >= other.handIn) files[index] = file;
   }
   return { files, problems };
 }

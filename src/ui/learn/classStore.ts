@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { PlacedFile } from '../parts/placedFiles.ts';
+import type { FileWithPath } from '../parts/filesWithPaths.ts';
 import { type ClassFile, damagedFile, type FileProblem, isClassFile, mergeFiles, readClassFile } from './classFile.ts';
 
 interface ClassState {
@@ -14,17 +14,17 @@ export const useClass = create<ClassState>()(() => ({ files: [], problems: [] })
 const MAX_FILE_BYTES = 2 ** 20;
 
 /** Reads files of results and merges them into the existing ones. Files that are not valid become problems. */
-export async function addFiles(given: readonly PlacedFile[]): Promise<void> {
-  const read = await Promise.all(
-    given.map(async ({ path, file }) =>
+export async function addFiles(placedFiles: readonly FileWithPath[]): Promise<void> {
+  const results = await Promise.all(
+    placedFiles.map(async ({ path, file }) =>
       file.size > MAX_FILE_BYTES
         ? damagedFile(path, { word: 'gotBytes', values: { bytes: file.size } })
         : readClassFile(path, await file.text()),
     ),
   );
   const { files } = useClass.getState();
-  const merged = mergeFiles(files, read.filter(isClassFile));
-  const refused = read.flatMap((each) => (isClassFile(each) ? [] : [each]));
+  const merged = mergeFiles(files, results.filter(isClassFile));
+  const refused = results.flatMap((each) => (isClassFile(each) ? [] : [each]));
   useClass.setState({ files: merged.files, problems: [...refused, ...merged.problems] });
 }
 

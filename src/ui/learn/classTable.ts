@@ -12,7 +12,7 @@ export interface Column {
 }
 
 /** A line of the class table: one student's results, by exercise. */
-export interface Line {
+export interface StudentResults {
   readonly name: string;
   readonly results: Readonly<Record<string, Result>>;
 }
@@ -20,25 +20,25 @@ export interface Line {
 /** The class table: one line per name, sorted by name, and one column per exercise, in the order of the chapters. */
 export function classTable(files: readonly ClassFile[]): {
   readonly columns: readonly Column[];
-  readonly lines: readonly Line[];
+  readonly students: readonly StudentResults[];
 } {
-  const byName = new Map<string, Line>();
+  const byName = new Map<string, StudentResults>();
   for (const { name, results } of files) {
     const id = name.toLowerCase();
     const line = byName.get(id) ?? { name, results: {} };
     byName.set(id, { ...line, results: { ...line.results, ...results } });
   }
-  const lines = [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+  const students = [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
   const columns = CHAPTERS.flatMap(({ id, exercises }) =>
     exercises.map((exercise) => ({ chapter: id, exercise, key: keyOf(id, exercise.id) })),
-  ).filter(({ key }) => lines.some(({ results }) => results[key]));
-  return { columns, lines };
+  ).filter(({ key }) => students.some(({ results }) => results[key]));
+  return { columns, students };
 }
 
 /** How many predictions of a column were right, wrong or unclear. */
-export function countsOf(lines: readonly Line[], key: string): Readonly<Record<Verdict, number>> {
+export function countsOf(students: readonly StudentResults[], key: string): Readonly<Record<Verdict, number>> {
   const counts = { right: 0, wrong: 0, unclear: 0 };
-  for (const { results } of lines) {
+  for (const { results } of students) {
     const result = results[key];
     if (result) counts[verdictOf(result)]++;
   }
@@ -47,7 +47,7 @@ export function countsOf(lines: readonly Line[], key: string): Readonly<Record<V
 
 /** The table as CSV: one line per name and exercise, with unrounded numbers. */
 export function classCsv(files: readonly ClassFile[]): string {
-  const { columns, lines } = classTable(files);
+  const { columns, students } = classTable(files);
   const head = [
     'name',
     'chapter',
@@ -62,15 +62,28 @@ export function classCsv(files: readonly ClassFile[]): string {
     'tries',
     'at',
   ];
-  const cells = lines.flatMap(({ name, results }) =>
+  const cells = students.flatMap(({ name, results }) =>
     columns.flatMap(({ chapter, exercise, key }) => {
       const result = results[key];
       if (!result) return [];
       const { predicted, answer, numbers, seed, backend, tries, at } = result;
-      const { id, headline } = exercise;
-      const value = numbers[headline] ?? '';
+      const { id, headlineNumber } = exercise;
+      const value = numbers[headlineNumber] ?? '';
       return [
-        [name, chapter, id, predicted, answer ?? '', verdictOf(result), headline, value, seed, backend, tries, at],
+        [
+          name,
+          chapter,
+          id,
+          predicted,
+          answer ?? '',
+          verdictOf(result),
+          headlineNumber,
+          value,
+          seed,
+          backend,
+          tries,
+          at,
+        ],
       ];
     }),
   );

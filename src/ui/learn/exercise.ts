@@ -47,13 +47,13 @@ export interface Exercise<Choice extends string = string> {
   readonly choices: readonly Choice[]; // the possible predictions; the catalogue of texts has their words
   // trained one after the other; empty if the exercise reads a recording or shipped runs
   readonly arms: readonly ArmPlan[];
-  readonly reads?: RecordedUpdate; // the recording is paused at this update while the chapter is open
+  readonly recordedUpdate?: RecordedUpdate; // read, not trained; the recording is paused here while the chapter is open
   readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs to read instead of training
-  readonly find: (arms: readonly ArmResult[]) => Finding<Choice>;
-  readonly headline: string; // name of the number shown in the class table
+  readonly findingOf: (arms: readonly ArmResult[]) => Finding<Choice>;
+  readonly headlineNumber: string; // name of the number shown in the class table
   readonly format: NumberFormat; // of the headline number
-  readonly look: { readonly channel: Channel; readonly curves?: CurveSet };
-  readonly point?: () => void; // called at the end: selects the rollout and token that the finding is about
+  readonly labView: { readonly channel: Channel; readonly curves?: CurveSet };
+  readonly selectExample?: () => void; // called at the end: selects the rollout and token that the finding is about
 }
 
 /** Format of a number: three significant digits, a share in per cent, or a whole number. */

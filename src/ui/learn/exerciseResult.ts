@@ -35,29 +35,32 @@ export function verdictIn(results: Results, chapter: string, exercise: string): 
  * expected.
  */
 export function readResults(value: unknown): Results {
-  if (!isRecord(value)) throw unexpected('results', value, { word: 'wantResults' });
+  if (!isRecord(value)) throw unexpectedValue('results', value, { word: 'wantResults' });
   return Object.fromEntries(Object.entries(value).map(([key, result]) => [key, readResult(key, result)]));
 }
 
 function readResult(key: string, value: unknown): Result {
   const [chapter = '', id = ''] = key.split('/');
   const exercise = exerciseNamed(chapter, id);
-  const part = key.slice(0, MAX_QUOTED_KEY);
-  if (!exercise || keyOf(chapter, id) !== key) throw new ExerciseError({ word: 'gotUnknown', values: { key: part } });
-  if (!isRecord(value)) throw unexpected(part, value, { word: 'wantFields' });
+  const quotedKey = key.slice(0, MAX_QUOTED_KEY);
+  if (!exercise || keyOf(chapter, id) !== key)
+    throw new ExerciseError({ word: 'gotUnknown', values: { key: quotedKey } });
+  if (!isRecord(value)) throw unexpectedValue(quotedKey, value, { word: 'wantFields' });
   const { predicted, answer, numbers, tries, seed, backend, at } = value;
   const isChoice = (text: unknown): text is string => typeof text === 'string' && exercise.choices.includes(text);
-  const field = (name: string, got: unknown, want: LearnMessage) => unexpected(`${part}: ${name}`, got, want);
+  const fieldError = (name: string, got: unknown, want: LearnMessage) =>
+    unexpectedValue(`${quotedKey}: ${name}`, got, want);
   const oneOf = (choices: readonly string[]) => ({ choices: choices.join(', ') });
-  if (!isChoice(predicted)) throw field('predicted', predicted, { word: 'wantOneOf', values: oneOf(exercise.choices) });
+  if (!isChoice(predicted))
+    throw fieldError('predicted', predicted, { word: 'wantOneOf', values: oneOf(exercise.choices) });
   if (answer !== null && !isChoice(answer))
-    throw field('answer', answer, { word: 'wantNullOr', values: oneOf(exercise.choices) });
-  if (!isNumbers(numbers)) throw field('numbers', numbers, { word: 'wantNumbers' });
-  if (!isCount(tries)) throw field('tries', tries, { word: 'wantCount' });
-  if (!isCount(seed)) throw field('seed', seed, { word: 'wantCount' });
+    throw fieldError('answer', answer, { word: 'wantNullOr', values: oneOf(exercise.choices) });
+  if (!isNumbers(numbers)) throw fieldError('numbers', numbers, { word: 'wantNumbers' });
+  if (!isCount(tries)) throw fieldError('tries', tries, { word: 'wantCount' });
+  if (!isCount(seed)) throw fieldError('seed', seed, { word: 'wantCount' });
   if (typeof backend !== 'string' || !BACKENDS.includes(backend))
-    throw field('backend', backend, { word: 'wantOneOf', values: oneOf(BACKENDS) });
-  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) throw field('at', at, { word: 'wantTime' });
+    throw fieldError('backend', backend, { word: 'wantOneOf', values: oneOf(BACKENDS) });
+  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) throw fieldError('at', at, { word: 'wantTime' });
   return { predicted, answer, numbers, tries, seed, backend, at };
 }
 
@@ -67,12 +70,12 @@ function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
   );
 }
 
-function unexpected(part: string, got: unknown, want: LearnMessage): ExerciseError {
-  return new ExerciseError({ word: 'gotPart', values: { part, got: kindOf(got), want } });
+function unexpectedValue(part: string, got: unknown, want: LearnMessage): ExerciseError {
+  return new ExerciseError({ word: 'gotPart', values: { part, got: descriptionOf(got), want } });
 }
 
 /** A short description of a value for an error message. */
-function kindOf(value: unknown): LearnMessage | string {
+function descriptionOf(value: unknown): LearnMessage | string {
   if (value === undefined) return { word: 'nothing' };
   if (value === null) return 'null';
   if (typeof value === 'object') return { word: Array.isArray(value) ? 'aList' : 'someFields' };

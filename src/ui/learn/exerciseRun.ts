@@ -1,9 +1,9 @@
 import { create } from 'zustand';
 import { useLive, live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { takeLab, returnLab } from './swapLab.ts';
+import { takeLab, returnLab } from './readerLab.ts';
 import type { Exercise, ArmResult, ArmPlan } from './exercise.ts';
-import { note } from './chapterProgress.ts';
+import { recordResult } from './chapterProgress.ts';
 import { keyOf } from './exerciseResult.ts';
 import { showRecordedUpdate } from './recordedUpdateView.ts';
 import { type LearnMessage, ExerciseError } from './learnMessage.ts';
@@ -16,14 +16,14 @@ import { useExperiments } from '../experiments/experimentStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { step } from '../run/transport.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { begin } from './chapterActions.ts';
+import { startPreset } from './chapterActions.ts';
 
 interface ExerciseRunState {
   readonly key: string | null; // of the exercise under way, or of the last one that failed
   readonly progress: Progress | null; // null: the lab is being prepared
   readonly running: boolean;
-  readonly failed: 'interrupted' | 'failed' | null;
-  readonly why: LearnMessage | null; // why it failed
+  readonly failure: 'interrupted' | 'failed' | null;
+  readonly failureReason: LearnMessage | null; // why it failed
   readonly predictions: Readonly<Record<string, string>>; // predictions chosen but not yet checked, by exercise
 }
 
@@ -32,8 +32,8 @@ export const useExerciseRun = create<ExerciseRunState>()(() => ({
   key: null,
   progress: null,
   running: false,
-  failed: null,
-  why: null,
+  failure: null,
+  failureReason: null,
   predictions: {},
 }));
 
@@ -53,29 +53,29 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
   const ownController = new AbortController();
   controller = ownController;
   const key = keyOf(chapter, exercise.id);
-  const tell = (news: Partial<ExerciseRunState>) => {
-    if (controller === ownController) useExerciseRun.setState(news);
+  const setOwnState = (changes: Partial<ExerciseRunState>) => {
+    if (controller === ownController) useExerciseRun.setState(changes);
   };
-  tell({ key, running: true, progress: null, failed: null, why: null });
+  setOwnState({ key, running: true, progress: null, failure: null, failureReason: null });
   try {
     await takeLab();
     ownController.signal.throwIfAborted();
-    useSelection.setState({ ...exercise.look, preview: null });
-    const results = await armsOf(exercise, (progress) => tell({ progress }), ownController.signal);
+    useSelection.setState({ ...exercise.labView, preview: null });
+    const results = await armResultsOf(exercise, (progress) => setOwnState({ progress }), ownController.signal);
     ownController.signal.throwIfAborted();
-    const { answer, numbers } = exercise.find(results);
-    note(chapter, exercise.id, {
+    const { answer, numbers } = exercise.findingOf(results);
+    recordResult(chapter, exercise.id, {
       ...{ predicted, answer, numbers, at: new Date().toISOString() },
       seed: results[0]?.config.seed ?? 0,
       backend: exercise.arms.length > 0 ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
     });
     predict(key, null);
-    exercise.point?.();
-    tell({ key: null, running: false });
+    exercise.selectExample?.();
+    setOwnState({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;
-    const why = error instanceof ExerciseError ? error.reason : unexpectedFailure(error);
-    tell({ running: false, failed: interrupted ? 'interrupted' : 'failed', why });
+    const failureReason = error instanceof ExerciseError ? error.reason : unexpectedFailure(error);
+    setOwnState({ running: false, failure: interrupted ? 'interrupted' : 'failed', failureReason });
   }
 }
 
@@ -85,21 +85,21 @@ function unexpectedFailure(error: unknown): LearnMessage {
 }
 
 /** The arms that check an exercise: trained now, shipped with the page, or a recorded batch. */
-async function armsOf(
-  { arms, shipped, reads }: Exercise,
-  tell: (progress: Progress) => void,
+async function armResultsOf(
+  { arms, shipped, recordedUpdate }: Exercise,
+  onProgress: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<readonly ArmResult[]> {
   if (shipped) return shippedRuns(shipped);
-  if (reads) return [await showRecordedUpdate(reads, signal)];
-  return trainArms(arms, tell, signal);
+  if (recordedUpdate) return [await showRecordedUpdate(recordedUpdate, signal)];
+  return trainArms(arms, onProgress, signal);
 }
 
 /** Stops the exercise under way. Its run stays in the lab. */
 export function stopExercise(): void {
   controller?.abort();
   controller = null;
-  useExerciseRun.setState({ key: null, progress: null, running: false, failed: null, why: null });
+  useExerciseRun.setState({ key: null, progress: null, running: false, failure: null, failureReason: null });
 }
 
 /** Leaves the chapter: stops the exercise under way and restores the reader's lab. */
@@ -120,14 +120,14 @@ export interface Progress {
  */
 export function trainArms(
   arms: readonly ArmPlan[],
-  tell: (progress: Progress) => void,
+  onProgress: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<readonly ArmResult[]> {
   return new Promise((resolve, reject) => {
     const results: ArmResult[] = [];
     const queue = new ArmQueue<ArmPlan, number, Run>(() => new LabTrainer(), {
-      onBegin: () => tell({ arm: results.length, update: 0 }),
-      onNews: (_, update) => tell({ arm: results.length, update }),
+      onBegin: () => onProgress({ arm: results.length, update: 0 }),
+      onProgress: (_, update) => onProgress({ arm: results.length, update }),
       onDone: (_, run) => results.push(resultOf(run)),
       onFailure: (_, reason) => stop(reason instanceof Error ? reason : new Error(String(reason))),
       onEnd: () => resolve(results),
@@ -143,18 +143,18 @@ export function trainArms(
 
 /** Trains an arm as the lab's run, one update at a time, so that each can be watched. The run stays in the lab. */
 class LabTrainer implements Trainer<ArmPlan, number, Run> {
-  readonly #leaving = new AbortController();
+  readonly cancellation = new AbortController();
 
   async train({ preset, set, updates }: ArmPlan, tell: (update: number) => void): Promise<Run> {
-    const { signal } = this.#leaving;
-    const before = useLive.getState().run;
-    begin(preset, set, false);
-    await until(() => useLive.getState().run > before, signal);
+    const { signal } = this.cancellation;
+    const previousRun = useLive.getState().run;
+    startPreset(preset, set, false);
+    await waitFor(() => useLive.getState().run > previousRun, signal);
     useRuns.setState({ replaced: null }); // no offer to undo: the reader's run is restored when the chapter is left
     const ownRun = useLive.getState().run;
     for (let k = 1; k <= updates; k++) {
       step();
-      await until(() => isUpdateDone(k), signal, ownRun);
+      await waitFor(() => isUpdateDone(k), signal, ownRun);
       tell(k);
     }
     const [run, { batch, batchConfig }] = [currentRun(), live];
@@ -164,7 +164,7 @@ class LabTrainer implements Trainer<ArmPlan, number, Run> {
   }
 
   end(): void {
-    this.#leaving.abort();
+    this.cancellation.abort();
   }
 }
 
@@ -174,11 +174,13 @@ export async function shippedRuns({
   arm,
 }: NonNullable<Exercise['shipped']>): Promise<readonly ArmResult[]> {
   await loadShipped(experiment);
-  const results = useExperiments.getState().shipped[experiment]?.filter((result) => result.arm === arm) ?? [];
+  const results = useExperiments.getState().shippedResults[experiment]?.filter((result) => result.arm === arm) ?? [];
   if (results.length === 0) throw new ExerciseError({ word: 'noShipped' });
   return results.map(({ config, curve, metrics }) => {
-    const ends = Object.entries(metrics).map(([name, { best, last }]) => [name as MetricName, [best, last]] as const);
-    const curves = new Map<MetricName, readonly number[]>([...ends, ['rollout/success', curve]]);
+    const endValues = Object.entries(metrics).map(
+      ([name, { best, last }]) => [name as MetricName, [best, last]] as const,
+    );
+    const curves = new Map<MetricName, readonly number[]>([...endValues, ['rollout/success', curve]]);
     return { batch: null, config: parseConfig(config), curves };
   });
 }
@@ -199,7 +201,7 @@ function resultOf({ batches, config, series }: Run): ArmResult {
  * Resolves once a condition on the run holds. Rejects with `Interrupted` if `ownRun` is given and another run replaces
  * it.
  */
-function until(holds: () => boolean, signal: AbortSignal, ownRun?: number): Promise<void> {
+function waitFor(condition: () => boolean, signal: AbortSignal, ownRun?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
       stop();
@@ -212,7 +214,7 @@ function until(holds: () => boolean, signal: AbortSignal, ownRun?: number): Prom
       if (signal.aborted) end(() => reject(new Error('It was left.')));
       else if (failed) end(() => reject(new ExerciseError({ word: 'runFailed', values: { why: problem.message } })));
       else if (running || (ownRun !== undefined && run !== ownRun)) end(() => reject(new Interrupted()));
-      else if (holds()) end(resolve);
+      else if (condition()) end(resolve);
     };
     const stop = useLive.subscribe(check);
     signal.addEventListener('abort', check);

@@ -3,14 +3,14 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
 import { groupStats } from '../rollout/readRollout.ts';
-import { EPSILON } from '../rollout/advantage.ts';
+import { STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
 
 /** Number of values averaged at either end of a curve, because a single update is noisy. */
 const END_VALUES = 3;
 /** Two averages, each from one seed, count as different only if the larger is at least this many times the smaller. */
 const MIN_RATIO = 1.25;
-/** A smaller change of the explained variance is noise: it moves by about this much from one update to the next. */
+/** A smaller change counts as noise: the explained variance moves by about this much from one update to the next. */
 const MIN_EXPLAINED_CHANGE = 0.05;
 /** A sum of a group's advantages counts as 0 below this: they are float32, with six digits in the recording. */
 const ZERO_SUM_TOLERANCE = 1e-3;
@@ -28,7 +28,7 @@ export function drawnShare([arm]: readonly ArmResult[]): Finding<'under' | 'midd
 }
 
 /** Whether the policy loss pushed any observation tokens (the tool's words). */
-export function pushedWords([arm]: readonly ArmResult[]): Finding<'none' | 'some'> {
+export function pushedObservations([arm]: readonly ArmResult[]): Finding<'none' | 'some'> {
   const words = arm?.batch ? indicesOf(arm.batch, Role.observation) : [];
   const pushed = words.filter((i) => policyWeightAt(arm?.batch, i) !== 0).length;
   const numbers = { words: words.length, pushed };
@@ -65,7 +65,7 @@ export function advantagesWithinRollout([arm]: readonly ArmResult[]): Finding<'s
 }
 
 /** Whether the critic explains more of the returns' variance at the end than at the start. */
-export function explained([arm]: readonly ArmResult[]): Finding<'more' | 'less'> {
+export function explainedVariance([arm]: readonly ArmResult[]): Finding<'more' | 'less'> {
   const { before, after } = endsOf(arm, 'critic/vf_explained_var');
   const numbers = { before, after };
   if (!(Math.abs(after - before) > MIN_EXPLAINED_CHANGE)) return { answer: null, numbers };
@@ -76,15 +76,15 @@ export function explained([arm]: readonly ArmResult[]): Finding<'more' | 'less'>
 export function moreClipped([wide, tight]: readonly ArmResult[]): Finding<'more' | 'same' | 'fewer'> {
   const [x, y] = [wide, tight].map((arm) => curveOf(arm, 'actor/pg_clipfrac').at(-1));
   const numbers = { wide: x ?? 0, tight: y ?? 0 };
-  // if neither clipped a token, they cannot be compared
+  // if neither arm clipped a token, the two cannot be compared
   if (x === undefined || y === undefined || (x === 0 && y === 0)) return { answer: null, numbers };
   return { answer: y > x ? 'more' : y < x ? 'fewer' : 'same', numbers };
 }
 
 /** Whether the second of two runs ends nearer to the reference than the first, by the KL. */
-export function nearer([free, held]: readonly ArmResult[]): Finding<'nearer' | 'further'> {
+export function nearerToReference([free, held]: readonly ArmResult[]): Finding<'nearer' | 'further'> {
   const [x, y] = [endsOf(free, 'actor/kl_loss').after, endsOf(held, 'actor/kl_loss').after];
-  return { answer: compared(x, y, 'further', 'nearer'), numbers: { free: x, held: y } };
+  return { answer: clearlyLarger(x, y, 'further', 'nearer'), numbers: { free: x, held: y } };
 }
 
 /**
@@ -96,7 +96,7 @@ export function spreadAfter([arm]: readonly ArmResult[]): Finding<'stays' | 'fal
   const { after } = endsOf(arm, 'rollout/in_group_reward_std');
   const flat = endsOf(arm, 'rollout/zero_std_groups').after;
   const numbers = { best, at: spreads.indexOf(best) + 1, after, flat };
-  if (best < EPSILON) return { answer: null, numbers };
+  if (best < STD_EPSILON) return { answer: null, numbers };
   return { answer: after <= best / 2 ? 'falls' : 'stays', numbers };
 }
 
@@ -107,7 +107,7 @@ export function spreadAfter([arm]: readonly ArmResult[]): Finding<'stays' | 'fal
 export function fallenSpreads(arms: readonly ArmResult[]): Finding<'few' | 'some' | 'most'> {
   const spreads = arms
     .map((arm) => curveOf(arm, 'rollout/in_group_reward_std'))
-    .filter((all) => Math.max(0, ...all) > EPSILON);
+    .filter((all) => Math.max(0, ...all) > STD_EPSILON);
   const fell = spreads.filter((all) => (all.at(-1) ?? 0) <= Math.max(...all) / 2).length;
   const success = arms.length > 0 ? mean(arms.map((arm) => curveOf(arm, 'rollout/success').at(-1) ?? 0)) : 0;
   const numbers = { runs: spreads.length, fell, success };
@@ -138,11 +138,11 @@ export function timesLonger([words, text]: readonly ArmResult[]): Finding<'two' 
 /** Whether drawing rollouts or learning from them takes longer in an update. */
 export function slowerStage([arm]: readonly ArmResult[]): Finding<'rollout' | 'learn'> {
   const [rollout, learn] = [endsOf(arm, 'time/rollout').after, endsOf(arm, 'time/learn').after];
-  return { answer: compared(rollout, learn, 'learn', 'rollout'), numbers: { rollout, learn } };
+  return { answer: clearlyLarger(rollout, learn, 'learn', 'rollout'), numbers: { rollout, learn } };
 }
 
 /** `larger` if y is clearly larger than x, `smaller` if clearly smaller, otherwise null. */
-function compared<A extends string, B extends string>(x: number, y: number, larger: A, smaller: B): A | B | null {
+function clearlyLarger<A extends string, B extends string>(x: number, y: number, larger: A, smaller: B): A | B | null {
   if (!(x >= 0 && y >= 0) || Math.max(x, y) === 0) return null;
   if (y > MIN_RATIO * x) return larger;
   return x > MIN_RATIO * y ? smaller : null;
@@ -167,16 +167,16 @@ function indicesOf({ roles }: BatchView, wanted: Role): number[] {
 
 /** Weight of a token in the policy loss: the first that is not 0 in any recorded epoch, else that of the last epoch. */
 function policyWeightAt(batch: BatchView | null | undefined, i: number): number {
-  const passes = batch?.passes ?? [];
+  const epochs = batch?.epochViews ?? [];
   const last = batch?.policyWeights[i] ?? 0;
-  return passes.map(({ policyWeights }) => policyWeights[i] ?? 0).find((weight) => weight !== 0) ?? last;
+  return epochs.map(({ policyWeights }) => policyWeights[i] ?? 0).find((weight) => weight !== 0) ?? last;
 }
 
 /** The first group whose rewards differ; null if there is none. */
 function unevenGroup({ episodes }: BatchView): BatchView['episodes'] | null {
   const groups = [...new Set(episodes.map(({ group }) => group))];
   const members = groups.map((group) => episodes.filter((episode) => episode.group === group));
-  return members.find((all) => all.length > 1 && groupStats(all.map(({ reward }) => reward)).std > EPSILON) ?? null;
+  return members.find((all) => all.length > 1 && groupStats(all.map(({ reward }) => reward)).std > STD_EPSILON) ?? null;
 }
 
 /** Advantages of a rollout's actions, in order. */

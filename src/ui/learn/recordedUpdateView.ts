@@ -1,5 +1,5 @@
-import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
-import { pause, toBatch, useReplay } from '../replay/player.ts';
+import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
+import { pause, playBatchFromStart, useReplay } from '../replay/player.ts';
 import { useLive } from '../run/liveStore.ts';
 import { discardRun } from '../run/discardRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -11,13 +11,13 @@ import { ExerciseError } from './learnMessage.ts';
  * is in view.
  */
 export function pauseRecordingAt({ preset, update }: RecordedUpdate): ArmResult | null {
-  const { recording, preset: shown, away, over } = useReplay.getState();
-  if (!recording || shown !== preset || away || over) return null;
-  const at = recording.batches.findIndex(({ batch }) => batch.update === update);
-  const recordedBatch = recording.batches[at];
+  const { recording, preset: shownPreset, knobsDiffer, trainingBegan } = useReplay.getState();
+  if (!recording || shownPreset !== preset || knobsDiffer || trainingBegan) return null;
+  const batchIndex = recording.batches.findIndex(({ batch }) => batch.update === update);
+  const recordedBatch = recording.batches[batchIndex];
   if (!recordedBatch) throw new Error(`The recording of ${preset} has no update ${update}.`);
   pause();
-  toBatch(at);
+  playBatchFromStart(batchIndex);
   useSelection.setState({ revealed: null });
   return { ...recordedBatch, curves: new Map() };
 }
@@ -28,11 +28,11 @@ export function pauseRecordingAt({ preset, update }: RecordedUpdate): ArmResult 
  */
 export async function showRecordedUpdate(wanted: RecordedUpdate, signal: AbortSignal): Promise<ArmResult> {
   if (useLive.getState().session !== 'none') await discardRun();
-  const { preset, away } = useReplay.getState();
-  if (preset !== wanted.preset || away) {
+  const { preset, knobsDiffer } = useReplay.getState();
+  if (preset !== wanted.preset || knobsDiffer) {
     const { backend, seed } = useConfig.getState().wanted;
     choosePreset(wanted.preset);
-    edit({ backend, seed });
+    editKnobs({ backend, seed });
   }
   await recordingLoaded(signal);
   const result = pauseRecordingAt(wanted);
@@ -44,8 +44,8 @@ export async function showRecordedUpdate(wanted: RecordedUpdate, signal: AbortSi
 function recordingLoaded(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const check = () => {
-      const { recording, missing } = useReplay.getState();
-      if (!recording && !missing && !signal.aborted) return;
+      const { recording, loadFailed } = useReplay.getState();
+      if (!recording && !loadFailed && !signal.aborted) return;
       stop();
       signal.removeEventListener('abort', check);
       if (signal.aborted) reject(new Error('It was left.'));

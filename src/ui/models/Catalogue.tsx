@@ -1,10 +1,18 @@
 import { useEffect } from 'react';
 import { CATALOGUE, HUB, type OfferedModel } from '../../hub/modelCatalogue.ts';
-import type { KeptModel } from '../../hub/keptModels.ts';
+import type { StoredModel } from '../../hub/storedModels.ts';
 import type { Listing } from '../../hub/listing.ts';
 import { bytes, count } from '../parts/numberText.ts';
 import { checkedInWords } from './modelText.ts';
-import { ask, fetchModel, openKept, pauseFetching, refreshKept, remove, useDownloads } from './downloads.ts';
+import {
+  requestListing,
+  downloadModel,
+  openKept,
+  pauseDownload,
+  refreshKept,
+  removeKept,
+  useDownloads,
+} from './downloads.ts';
 
 /** Models to download, with address, size and licence. The page contacts no server before a button is pressed. */
 export function Catalogue() {
@@ -25,7 +33,7 @@ export function Catalogue() {
         {others.map((model) => (
           <li key={model.listing.id} className="offer">
             <h4>{model.listing.id}</h4>
-            <Kept kept={model} />
+            <KeptModelRow kept={model} />
           </li>
         ))}
       </ul>
@@ -35,12 +43,12 @@ export function Catalogue() {
 
 interface OfferProps {
   readonly model: OfferedModel;
-  readonly kept: KeptModel | undefined;
+  readonly kept: StoredModel | undefined;
 }
 
 function Offer({ model: { id, label, parameters, bytes: approximateBytes, license, note }, kept }: OfferProps) {
-  const { asking, listed, fetching, problem } = useDownloads();
-  const busy = asking !== null || fetching !== null;
+  const { requestedId, shownListing, download, problem } = useDownloads();
+  const busy = requestedId !== null || download !== null;
   return (
     <li className="offer" aria-label={label}>
       <div className="row between">
@@ -52,21 +60,21 @@ function Offer({ model: { id, label, parameters, bytes: approximateBytes, licens
       <p className="small soft">
         {note} <span className="mono faint">{`${HUB}/${id}`}</span>
       </p>
-      {fetching?.id === id ? (
+      {download?.id === id ? (
         <div className="row" role="status">
-          <progress value={fetching.bytes} max={fetching.of} aria-label={`${label} fetched`} />
+          <progress value={download.bytes} max={download.totalBytes} aria-label={`${label} fetched`} />
           <span className="small soft">
-            {bytes(fetching.bytes)} of {bytes(fetching.of)}
-            {fetching.name && ` · ${fetching.name}`}
+            {bytes(download.bytes)} of {bytes(download.totalBytes)}
+            {download.name && ` · ${download.name}`}
           </span>
-          <button type="button" className="small end" onClick={pauseFetching}>
+          <button type="button" className="small end" onClick={pauseDownload}>
             Pause
           </button>
         </div>
-      ) : listed?.id === id ? (
-        <Listed listing={listed} />
+      ) : shownListing?.id === id ? (
+        <FilesToDownload listing={shownListing} />
       ) : kept ? (
-        <Kept kept={kept} />
+        <KeptModelRow kept={kept} />
       ) : (
         <div className="row">
           <button
@@ -74,9 +82,9 @@ function Offer({ model: { id, label, parameters, bytes: approximateBytes, licens
             className="small"
             disabled={busy}
             aria-label={`Download ${label}…`}
-            onClick={() => ask(id)}
+            onClick={() => requestListing(id)}
           >
-            {asking === id ? 'Asking the hub …' : 'Download…'}
+            {requestedId === id ? 'Asking the hub …' : 'Download…'}
           </button>
         </div>
       )}
@@ -90,7 +98,7 @@ function Offer({ model: { id, label, parameters, bytes: approximateBytes, licens
 }
 
 /** The files of a model, listed before they are downloaded. */
-function Listed({ listing }: { readonly listing: Listing }) {
+function FilesToDownload({ listing }: { readonly listing: Listing }) {
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   return (
     <div className="stack listed">
@@ -110,10 +118,10 @@ function Listed({ listing }: { readonly listing: Listing }) {
         ))}
       </ul>
       <div className="row">
-        <button type="button" className="primary small" onClick={() => fetchModel(listing)}>
+        <button type="button" className="primary small" onClick={() => downloadModel(listing)}>
           Download {bytes(total)}
         </button>
-        <button type="button" className="quiet small" onClick={() => useDownloads.setState({ listed: null })}>
+        <button type="button" className="quiet small" onClick={() => useDownloads.setState({ shownListing: null })}>
           Leave it
         </button>
       </div>
@@ -122,8 +130,8 @@ function Listed({ listing }: { readonly listing: Listing }) {
 }
 
 /** A model in the browser's storage, downloaded completely or partly. */
-function Kept({ kept: { listing, bytes: downloadedBytes, complete } }: { readonly kept: KeptModel }) {
-  const busy = useDownloads((s) => s.fetching !== null || s.asking !== null);
+function KeptModelRow({ kept: { listing, bytes: downloadedBytes, complete } }: { readonly kept: StoredModel }) {
+  const busy = useDownloads((s) => s.download !== null || s.requestedId !== null);
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   return (
     <div className="row">
@@ -132,7 +140,7 @@ function Kept({ kept: { listing, bytes: downloadedBytes, complete } }: { readonl
           Open
         </button>
       ) : (
-        <button type="button" className="primary small" disabled={busy} onClick={() => fetchModel(listing)}>
+        <button type="button" className="primary small" disabled={busy} onClick={() => downloadModel(listing)}>
           Resume
         </button>
       )}
@@ -141,7 +149,7 @@ function Kept({ kept: { listing, bytes: downloadedBytes, complete } }: { readonl
           ? `${bytes(total)} in this browser, ${checkedInWords(listing)}`
           : `${bytes(downloadedBytes)} of ${bytes(total)} are here`}
       </span>
-      <button type="button" className="quiet small end" disabled={busy} onClick={() => void remove(listing.id)}>
+      <button type="button" className="quiet small end" disabled={busy} onClick={() => void removeKept(listing.id)}>
         Remove
       </button>
     </div>

@@ -1,31 +1,31 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
-import { short, whole, paid } from '../parts/numberText.ts';
+import { shortNumber, wholeNumber, signedReward } from '../parts/numberText.ts';
 import { TokenView } from '../rollout/TokenView.tsx';
 import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
 import { clearText, sendMessage, stopWriting, useModels } from './modelStore.ts';
-import { useTasks, anotherTask, beginTask, chooseEnv, playTurns, typeTurn } from './taskStore.ts';
+import { useTasks, chooseRandomTask, beginTask, chooseEnv, playTurns, takeTypedTurn } from './taskStore.ts';
 import { TEXT_ENVS } from '../../config/environments.ts';
-import type { ExpertPlay, PlayedTask } from '../../wire/speakerMessages.ts';
+import type { ExpertPlay, TaskProgress } from '../../wire/speakerMessages.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
-import { callForm } from '../rollout/callForm.ts';
-import { STOPS } from '../rollout/kinds.ts';
+import { callTemplate } from '../rollout/callTemplate.ts';
+import { STOP_TEXTS } from '../rollout/kinds.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 
 /** Panel for a conversation with the open model, or for a task that it plays. */
 export function Chat() {
   const passages = useModels((s) => s.passages);
-  const selected = useModels((s) => s.selected);
+  const selected = useModels((s) => s.selectedToken);
   const [channel, setChannel] = useState<ChatChannel>('none');
-  const [tools, setTools] = useState(false);
+  const [playsTask, setTools] = useState(false);
   const writing = useModels((s) => s.writing);
   const choose = (task: boolean) => {
-    if (task === tools) return;
+    if (task === playsTask) return;
     clearText();
     useTasks.setState({ task: null });
     setTools(task);
   };
-  const select = useCallback((at: number | null) => useModels.setState({ selected: at }), []);
+  const select = useCallback((at: number | null) => useModels.setState({ selectedToken: at }), []);
   const turns = useMemo(() => chatTurns(passages), [passages]);
   const text = useScrollToEnd(passages);
   return (
@@ -33,14 +33,14 @@ export function Chat() {
       <div className="panel-head">
         <h3 className="visually-hidden">Conversation</h3>
         <div className="segments" role="group" aria-label="What to do with it">
-          <button type="button" aria-pressed={!tools} disabled={writing} onClick={() => choose(false)}>
+          <button type="button" aria-pressed={!playsTask} disabled={writing} onClick={() => choose(false)}>
             Talk
           </button>
-          <button type="button" aria-pressed={tools} disabled={writing} onClick={() => choose(true)}>
+          <button type="button" aria-pressed={playsTask} disabled={writing} onClick={() => choose(true)}>
             Play a task
           </button>
         </div>
-        <Pace />
+        <WritingStatus />
         <div className="segments end" role="group" aria-label="What colour says">
           <button type="button" aria-pressed={channel === 'none'} onClick={() => setChannel('none')}>
             Who
@@ -53,7 +53,7 @@ export function Chat() {
       <div className="chat-text" ref={text}>
         {passages.length === 0 && (
           <p className="empty">
-            {tools
+            {playsTask
               ? 'Choose a task. The model gets a tool, calls it in JSON and reads the answer. Or play in its place.'
               : 'Write to the model. It answers token by token. You also see what its template adds to your words.'}
           </p>
@@ -61,12 +61,12 @@ export function Chat() {
         <TokenView
           {...{ turns, channel, looks, select }}
           className="flow"
-          setting="text"
+          layout="text"
           selected={selected}
           label="Text; arrow keys move from token to token"
         />
       </div>
-      {tools ? <TaskComposer /> : <Composer />}
+      {playsTask ? <TaskComposer /> : <Composer />}
     </section>
   );
 }
@@ -102,26 +102,28 @@ const PAUSE_TEXTS = {
 } as const;
 
 /** Status line: how fast the model writes, why it stopped, and how many tokens the text has. */
-function Pace() {
-  const { writing, paused, passages, opened } = useModels();
+function WritingStatus() {
+  const { writing, lastPause, passages, opened } = useModels();
   const length = opened?.plan.length ?? 0;
   const last = passages.at(-1);
   const used = last ? last.from + last.count : 0;
   const speed =
-    paused && paused.tokens > 0 && paused.seconds > 0 ? `${short(paused.tokens / paused.seconds)} tokens/s, ` : '';
+    lastPause && lastPause.tokens > 0 && lastPause.seconds > 0
+      ? `${shortNumber(lastPause.tokens / lastPause.seconds)} tokens/s, `
+      : '';
   return (
     <span className="small soft" role="status" data-testid="pace">
-      {writing ? 'writing …' : paused ? `${speed}${PAUSE_TEXTS[paused.why]}` : ''}
-      {used > 0 && ` · ${whole(used)} of ${whole(length)} tokens`}
+      {writing ? 'writing …' : lastPause ? `${speed}${PAUSE_TEXTS[lastPause.why]}` : ''}
+      {used > 0 && ` · ${wholeNumber(used)} of ${wholeNumber(length)} tokens`}
     </span>
   );
 }
 
 /** Form for a person's message. Enter sends it, Shift+Enter begins a new line. */
 function Composer() {
-  const words = useModels((s) => s.words);
-  const system = useModels((s) => s.system);
-  const begun = useModels((s) => s.passages.length > 0);
+  const words = useModels((s) => s.typedText);
+  const system = useModels((s) => s.systemPrompt);
+  const hasText = useModels((s) => s.passages.length > 0);
   const writing = useModels((s) => s.writing);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -134,10 +136,14 @@ function Composer() {
   };
   return (
     <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>
-      {!begun && (
+      {!hasText && (
         <label className="stack small">
           <span className="soft">System prompt. If it’s empty, the template uses its own.</span>
-          <textarea rows={2} value={system} onChange={({ target }) => useModels.setState({ system: target.value })} />
+          <textarea
+            rows={2}
+            value={system}
+            onChange={({ target }) => useModels.setState({ systemPrompt: target.value })}
+          />
         </label>
       )}
       <label className="stack">
@@ -147,7 +153,7 @@ function Composer() {
           value={words}
           placeholder="Write a message"
           onKeyDown={onKey}
-          onChange={({ target }) => useModels.setState({ words: target.value })}
+          onChange={({ target }) => useModels.setState({ typedText: target.value })}
         />
       </label>
       <div className="row">
@@ -160,7 +166,7 @@ function Composer() {
             <Icon name="play" /> Send
           </button>
         )}
-        <button type="button" disabled={writing || !begun} onClick={clearText}>
+        <button type="button" disabled={writing || !hasText} onClick={clearText}>
           <Icon name="restart" /> New conversation
         </button>
         <ModelSampling />
@@ -174,7 +180,7 @@ function TaskComposer() {
   const task = useTasks((s) => s.task);
   return (
     <div className="composer">
-      {task ? <Play /> : <TaskChoice />}
+      {task ? <TaskPlay /> : <TaskChoice />}
       <div className="row">
         <ModelSampling />
       </div>
@@ -184,7 +190,7 @@ function TaskComposer() {
 
 /** Form to choose a task. */
 function TaskChoice() {
-  const { env, form, by, seed, words } = useTasks();
+  const { env, form, chosenBy, seed, blankWords } = useTasks();
   const writing = useModels((s) => s.writing);
   useEffect(() => {
     if (useTasks.getState().form === undefined) chooseEnv(useTasks.getState().env);
@@ -206,38 +212,38 @@ function TaskChoice() {
             ))}
           </select>
         </label>
-        {form && <ByWordsOrNumber by={by} choose={(way) => useTasks.setState({ by: way })} />}
+        {form && <ByWordsOrNumber chosenBy={chosenBy} choose={(way) => useTasks.setState({ chosenBy: way })} />}
       </div>
-      {form && by === 'words' ? (
-        <TaskBlanks form={form} words={words} set={(filled) => useTasks.setState({ words: filled })} />
+      {form && chosenBy === 'words' ? (
+        <TaskBlanks form={form} words={blankWords} set={(filled) => useTasks.setState({ blankWords: filled })} />
       ) : (
-        <TaskNumber seed={seed} set={(number) => useTasks.setState({ seed: number })} another={anotherTask} />
+        <TaskNumber seed={seed} set={(number) => useTasks.setState({ seed: number })} chooseRandom={chooseRandomTask} />
       )}
       <div className="row">
         <button type="submit" className="primary" disabled={writing || form === undefined}>
           <Icon name="play" /> Begin the task
         </button>
-        <span className="small faint">{form && by === 'words' ? form.doc : ''}</span>
+        <span className="small faint">{form && chosenBy === 'words' ? form.doc : ''}</span>
       </div>
     </form>
   );
 }
 
 /** Progress of a task, and the result of each turn. */
-function TaskState({ task }: { readonly task: PlayedTask }) {
+function TaskState({ task }: { readonly task: TaskProgress }) {
   return (
     <>
       <p className="small" role="status" data-testid="task-state">
         {task.stop === null ? (
           <>
-            Turn {task.turns.length + 1}, reward so far <b>{short(task.reward)}</b>; tool: {task.tools.join(', ')}
+            Turn {task.turns.length + 1}, reward so far <b>{shortNumber(task.reward)}</b>; tool: {task.tools.join(', ')}
           </>
         ) : (
           <>
             <b>
               <Icon name={task.success ? 'check' : 'cross'} /> {task.success ? 'solved' : 'not solved'}
             </b>
-            , {STOPS[task.stop]}, reward <b>{short(task.reward)}</b> in {task.turns.length} turns
+            , {STOP_TEXTS[task.stop]}, reward <b>{shortNumber(task.reward)}</b> in {task.turns.length} turns
             {!task.judged && '; the environment doesn’t know the right answer'}
           </>
         )}
@@ -245,7 +251,7 @@ function TaskState({ task }: { readonly task: PlayedTask }) {
       <ol className="row small task-turns" aria-label="Turns">
         {task.turns.map(({ turn, valid, toolCall, reward }) => (
           <li key={turn} className={reward > 0 ? 'chip reward' : valid ? 'chip' : 'chip warn'}>
-            {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {paid(reward)}
+            {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {signedReward(reward)}
           </li>
         ))}
       </ol>
@@ -258,33 +264,33 @@ function TaskState({ task }: { readonly task: PlayedTask }) {
 function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPlay }) {
   return (
     <p className="small task-expert" data-testid="task-expert">
-      The scripted expert {success ? 'solves it' : 'does not solve it either'}, reward <b>{short(reward)}</b>:{' '}
+      The scripted expert {success ? 'solves it' : 'does not solve it either'}, reward <b>{shortNumber(reward)}</b>:{' '}
       <span className="mono ink-call">{turns.join(' → ')}</span>
     </p>
   );
 }
 
 /** Form for the task being played: results of its turns, and a field to type a turn in the model's place. */
-function Play() {
+function TaskPlay() {
   const { task, typed } = useTasks();
   const writing = useModels((s) => s.writing);
   if (!task) return null;
-  const over = task.stop !== null;
+  const isOver = task.stop !== null;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    typeTurn();
+    takeTypedTurn();
   };
   return (
     <form className="composer" aria-label="Turn" onSubmit={submit}>
       <TaskState task={task} />
-      {!over && (
+      {!isOver && (
         <label className="stack">
           <span className="visually-hidden">Your turn, in the model’s place</span>
           <textarea
             rows={2}
             value={typed}
             disabled={writing}
-            placeholder={`Or play it yourself. Type a call such as ${callForm(task.tools)}, or the answer in words`}
+            placeholder={`Or play it yourself. Type a call such as ${callTemplate(task.tools)}, or the answer in words`}
             onChange={({ target }) => useTasks.setState({ typed: target.value })}
           />
         </label>
@@ -295,7 +301,7 @@ function Play() {
             <Icon name="pause" /> Stop
           </button>
         )}
-        {!writing && !over && (
+        {!writing && !isOver && (
           <>
             <button type="button" className="primary" onClick={() => playTurns(1)}>
               <Icon name="step" /> The model’s turn
@@ -326,7 +332,7 @@ function Play() {
 /** Settings for how the model samples tokens, and how many. */
 function ModelSampling() {
   const sampling = useModels((s) => s.sampling);
-  const steps = useModels((s) => s.steps);
+  const steps = useModels((s) => s.maxTokens);
   return (
     <fieldset className="row chat-sampling">
       <legend className="visually-hidden">Sampling</legend>
@@ -339,7 +345,7 @@ function ModelSampling() {
           {...{ min: 1, max: 4096, step: 1 }}
           value={steps}
           onChange={({ target: { valueAsNumber: value } }) =>
-            Number.isInteger(value) && value >= 1 && value <= 4096 && useModels.setState({ steps: value })
+            Number.isInteger(value) && value >= 1 && value <= 4096 && useModels.setState({ maxTokens: value })
           }
         />
       </label>

@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
-import { bytes, duration, whole } from '../parts/numberText.ts';
-import { machineInWords } from './machine.ts';
-import { closeModel, openModel, plan as planFor, useModels } from './modelStore.ts';
+import { bytes, duration, wholeNumber } from '../parts/numberText.ts';
+import { reportedMemoryInWords } from './reportedMemory.ts';
+import { closeModel, openModel, planMemory as planFor, useModels } from './modelStore.ts';
 
 const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CPU' };
 
@@ -23,7 +23,7 @@ export function Memory({ card }: Props) {
       <OpeningChoices {...{ card, plan }} />
       <MemoryParts parts={plan.parts} />
       <p className="small faint">
-        {plan.offered} {machineInWords()}
+        {plan.availableText} {reportedMemoryInWords()}
       </p>
       {plan.refusal && (
         <p className="note bad small" role="alert">
@@ -49,7 +49,7 @@ interface PlanProps extends Props {
 }
 
 /** Choice of the text length and of the engine (GPU or CPU). */
-function OpeningChoices({ card, plan: { length, engine, engines, noGpu } }: PlanProps) {
+function OpeningChoices({ card, plan: { length, engine, engines, whyNoGpu } }: PlanProps) {
   const busy = useModels((s) => s.loading !== null || s.writing);
   const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
   return (
@@ -59,7 +59,7 @@ function OpeningChoices({ card, plan: { length, engine, engines, noGpu } }: Plan
         <select value={length} disabled={busy} onChange={({ target }) => planFor({ length: Number(target.value) })}>
           {[...new Set([...lengths, length])].map((tokens) => (
             <option key={tokens} value={tokens}>
-              {whole(tokens)} tokens
+              {wholeNumber(tokens)} tokens
             </option>
           ))}
         </select>
@@ -82,9 +82,9 @@ function OpeningChoices({ card, plan: { length, engine, engines, noGpu } }: Plan
           </div>
         </div>
       )}
-      {noGpu && (
+      {whyNoGpu && (
         <p className="small faint" data-testid="no-gpu">
-          {noGpu} The model runs on the CPU.
+          {whyNoGpu} The model runs on the CPU.
         </p>
       )}
     </>

@@ -6,17 +6,17 @@ import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { useModels, replaceToken } from './modelStore.ts';
-import { Reading } from './Reading.tsx';
-import { Pick, PickBar } from './Pick.tsx';
+import { OpeningMessages } from './OpeningMessages.tsx';
+import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { bytes, count, whole } from '../parts/numberText.ts';
+import { bytes, count, wholeNumber } from '../parts/numberText.ts';
 import { TermList } from '../parts/TermList.tsx';
 import { Memory } from './Memory.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
 import { tokenAt } from '../../domain/textSpans.ts';
-import { type Choice, Distribution } from '../rollout/Distribution.tsx';
+import { type Alternative, Distribution } from '../rollout/Distribution.tsx';
 import { useAddress } from '../address/address.ts';
-import { NoTemplate } from './TrainIt.tsx';
+import { NoTemplate } from './TrainingPanel.tsx';
 
 /** The Models screen: open a checkpoint, read about it, and talk to it. */
 export function Models() {
@@ -30,8 +30,8 @@ export function Models() {
         {card ? (
           <>
             <div className="models-side">
-              <PickBar />
-              <Reading />
+              <SmallModelPicker />
+              <OpeningMessages />
               <ModelCardPanel card={card} />
               <TrainLink card={card} />
             </div>
@@ -40,9 +40,9 @@ export function Models() {
           </>
         ) : (
           <div className="models-welcome">
-            <Pick>
-              <Reading />
-            </Pick>
+            <ModelPicker>
+              <OpeningMessages />
+            </ModelPicker>
             <Catalogue />
           </div>
         )}
@@ -65,8 +65,8 @@ function ModelCardPanel({ card }: { readonly card: ModelCard }) {
       `${card.architecture}: ${card.layers} layers of ${card.width}, ${card.heads} heads, ${card.kvHeads} of keys and values`,
     ],
     ['Weights', `${weightsInWords(card)} (${formatsInWords(card)})`],
-    ['Tokenizer', `${card.tokenizer}, ${whole(card.tokens)} tokens`],
-    ['Context', card.context === null ? 'the files do not say' : `${whole(card.context)} tokens`],
+    ['Tokenizer', `${card.tokenizer}, ${wholeNumber(card.tokens)} tokens`],
+    ['Context', card.context === null ? 'the files do not say' : `${wholeNumber(card.context)} tokens`],
     ['Chat template', templateInWords(card)],
     [
       'From',
@@ -96,8 +96,8 @@ function ModelCardPanel({ card }: { readonly card: ModelCard }) {
 
 /** The most likely tokens in place of the selected one, and all other tokens as one bar. */
 function Alternatives() {
-  const selected = useModels((s) => s.selected);
-  const token = useModels((s) => (s.selected === null ? undefined : tokenAt(s.passages, s.selected)));
+  const selected = useModels((s) => s.selectedToken);
+  const token = useModels((s) => (s.selectedToken === null ? undefined : tokenAt(s.passages, s.selectedToken)));
   const opened = useModels((s) => s.opened);
   const writing = useModels((s) => s.writing);
   if (selected === null || !token?.likely || !opened) {
@@ -108,23 +108,28 @@ function Alternatives() {
     );
   }
   const { likely, logprob, id, shown } = token;
-  const listed = likely.map((each): Choice => {
-    return { id: each.id, word: each.shown, p: Math.exp(each.logprob), drawn: each.id === id };
+  const listed = likely.map((each): Alternative => {
+    return { id: each.id, word: each.shown, probability: Math.exp(each.logprob), isDrawn: each.id === id };
   });
-  const drawnChoice: Choice = { id, word: shown, p: logprob === null ? null : Math.exp(logprob), drawn: true };
-  const choices = listed.some(({ drawn }) => drawn) ? listed : [...listed, drawnChoice];
+  const drawnAlternative: Alternative = {
+    id,
+    word: shown,
+    probability: logprob === null ? null : Math.exp(logprob),
+    isDrawn: true,
+  };
+  const alternatives = listed.some(({ isDrawn }) => isDrawn) ? listed : [...listed, drawnAlternative];
   return (
     <div className="card models-looked">
       <Distribution
-        {...{ choices }}
-        others={opened.card.vocabulary - choices.length}
-        about="Probability of each token at temperature 1, in per cent."
-        busy={writing}
+        {...{ alternatives }}
+        unlistedCount={opened.card.vocabulary - alternatives.length}
+        barsExplanation="Probability of each token at temperature 1, in per cent."
+        disabled={writing}
         choose={(token) => replaceToken(selected, token)}
       />
       <p className="small faint">
-        {likely.length} of {whole(opened.card.vocabulary)} tokens. Press one to put it there: the model continues from
-        it.
+        {likely.length} of {wholeNumber(opened.card.vocabulary)} tokens. Press one to put it there: the model continues
+        from it.
       </p>
     </div>
   );

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
-import { Trained } from '../knobs/ChangedKnobs.tsx';
+import { TrainedTitle } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { nextModel, weigh } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { useModels } from './modelStore.ts';
-import { type ModelFacts, traineeInWords } from './trainee.ts';
+import { type ModelFacts, traineeInWords } from './traineeText.ts';
 
 const ASK_DELAY_MS = 250; // a dragged slider asks only after it has rested this long
 
@@ -15,21 +15,21 @@ const ASK_DELAY_MS = 250; // a dragged slider asks only after it has rested this
  */
 export function Trainee() {
   const { wanted, applied } = useConfig();
-  const ready = useLive((s) => s.session === 'ready');
+  const hasRun = useLive((s) => s.session === 'ready');
   const running = useLive((s) => s.running);
-  const config = ready ? (applied ?? wanted) : wanted;
-  const facts = useModelFacts(config, ready);
+  const config = hasRun ? (applied ?? wanted) : wanted;
+  const facts = useModelFacts(config, hasRun);
   const { model, learns } = traineeInWords(config, facts);
   return (
     <p className="trainee" data-testid="trainee">
-      <b>{!ready ? 'To be trained' : running ? 'Training now' : 'Training (paused)'}:</b> {model}. {learns}
+      <b>{!hasRun ? 'To be trained' : running ? 'Training now' : 'Training (paused)'}:</b> {model}. {learns}
     </p>
   );
 }
 
 /** Panel with the model that trains (`Trainee`), and the preset. */
 export function TraineePanel() {
-  const ready = useLive((s) => s.session === 'ready');
+  const hasRun = useLive((s) => s.session === 'ready');
   const update = useLive((s) => s.update);
   const trainsCheckpoint = useConfig((s) => (s.applied ?? s.wanted).model === 'checkpoint');
   return (
@@ -37,9 +37,9 @@ export function TraineePanel() {
       <h3 id="trainee">What is trained</h3>
       <Trainee />
       <p className="small soft">
-        Preset: <Trained />
-        {ready && `, update ${update}`}.{' '}
-        {ready && trainsCheckpoint ? (
+        Preset: <TrainedTitle />
+        {hasRun && `, update ${update}`}.{' '}
+        {hasRun && trainsCheckpoint ? (
           <>
             To export its adapters, or model and adapters merged, press <i>Checkpoint</i> under{' '}
             <a href="#/runs">Runs</a>.
@@ -56,19 +56,19 @@ export function TraineePanel() {
  * Facts about the model that these knobs train. They come from the run; before it begins, the worker computes them from
  * the knobs.
  */
-function useModelFacts(config: RunConfig, ready: boolean): ModelFacts {
+function useModelFacts(config: RunConfig, hasRun: boolean): ModelFacts {
   const parameters = useLive((s) => s.parameters);
   const card = useModels((s) => s.card);
-  const name = nextModel()?.name ?? '';
+  const checkpointName = nextModel()?.name ?? '';
   const [computed, setComputed] = useState<{ readonly of: RunConfig; readonly facts: ModelFacts } | null>(null);
-  const mustAsk = !ready && config.model === 'sizes';
+  const mustAsk = !hasRun && config.model === 'sizes';
   useEffect(() => {
     if (!mustAsk) return;
     let mounted = true;
     const timer = setTimeout(() => {
       void weigh(config).then((answer) => {
         if (mounted && answer.kind === 'weighed')
-          setComputed({ of: config, facts: { ...answer, card: null, name: '' } });
+          setComputed({ of: config, facts: { ...answer, card: null, checkpointName: '' } });
       });
     }, ASK_DELAY_MS);
     return () => {
@@ -76,6 +76,8 @@ function useModelFacts(config: RunConfig, ready: boolean): ModelFacts {
       clearTimeout(timer);
     };
   }, [mustAsk, config]);
-  if (ready) return { parameters, vocabulary: live.vocabulary.length, card, name };
-  return mustAsk && computed?.of === config ? computed.facts : { parameters: null, vocabulary: null, card, name };
+  if (hasRun) return { parameters, vocabulary: live.vocabulary.length, card, checkpointName };
+  return mustAsk && computed?.of === config
+    ? computed.facts
+    : { parameters: null, vocabulary: null, card, checkpointName };
 }

@@ -5,33 +5,33 @@ import { fillOf, type Look, type ShownTurn, type TokenLook } from '../rollout/to
 /** A quantity that the colour of a chat's tokens can show. */
 export type ChatChannel = 'none' | 'surprise';
 
-/** Surprise drawn at full strength, in nats: a probability of about 1 in 400. */
+/** Surprise (−log p) shown at full strength, in nats: a probability of about 1 in 400. */
 const FULL_SURPRISE = 6;
 
 type ChatPassage = Passage<SpokenToken>;
 
-const turns = new WeakMap<ChatPassage, ShownTurn>();
-const lines = new WeakMap<Block, readonly number[]>();
+const turnCache = new WeakMap<ChatPassage, ShownTurn>();
+const lineCache = new WeakMap<Block, readonly number[]>();
 
 /**
  * A chat's passages, one turn each, in lines. Returns the same object for an unchanged turn or line, so that it isn't
- * redrawn.
+ * rendered again.
  */
 export function chatTurns(passages: readonly ChatPassage[]): readonly ShownTurn[] {
-  return passages.map((passage) => cached(turns, passage, turnOf));
+  return passages.map((passage) => cached(turnCache, passage, turnOf));
 }
 
 function turnOf({ kind, turn, from, count, blocks }: ChatPassage): ShownTurn {
   const tokens = Array.from({ length: count }, (_, i) => from + i);
-  return { turn, spans: [{ kind, tokens, lines: blocks.map((block) => cached(lines, block, positionsOf)) }] };
+  return { turn, spans: [{ kind, tokens, lines: blocks.map((block) => cached(lineCache, block, positionsOf)) }] };
 }
 
 const positionsOf = ({ from, tokens }: Block) => tokens.map((_, i) => from + i);
 
 /** The cached value of a key; made on first use. */
-function cached<K extends object, T>(known: WeakMap<K, T>, key: K, make: (key: K) => T): T {
-  const value = known.get(key) ?? make(key);
-  known.set(key, value);
+function cached<K extends object, T>(cache: WeakMap<K, T>, key: K, make: (key: K) => T): T {
+  const value = cache.get(key) ?? make(key);
+  cache.set(key, value);
   return value;
 }
 
@@ -41,22 +41,22 @@ export function chatLooks(passages: () => readonly ChatPassage[]): (channel: Cha
   return (channel) => looks[channel];
 }
 
-function lookOf(passages: () => readonly ChatPassage[], surprise: boolean): Look {
-  const known = new WeakMap<SpokenToken, TokenLook>();
+function lookOf(passages: () => readonly ChatPassage[], showsSurprise: boolean): Look {
+  const cache = new WeakMap<SpokenToken, TokenLook>();
   return (t) => {
     const token = tokenAt(passages(), t);
-    return token ? cached(known, token, (written) => tokenLook(written, surprise)) : NO_TOKEN;
+    return token ? cached(cache, token, (written) => tokenLook(written, showsSurprise)) : NO_TOKEN;
   };
 }
 
 const NO_TOKEN: TokenLook = { word: '', kind: 'prompt' };
 
-function tokenLook({ text, shown, special, likely, logprob }: SpokenToken, surprise: boolean): TokenLook {
+function tokenLook({ text, shown, special, likely, logprob }: SpokenToken, showsSurprise: boolean): TokenLook {
   // '·' stands for a part of a character that a later token completes
   const look: TokenLook = { word: text === '' ? '·' : text, kind: 'answer', tag: special };
   if (!likely) return look;
-  const fill = surprise
+  const fill = showsSurprise
     ? { fill: fillOf(-(logprob ?? -FULL_SURPRISE), 'sequential', FULL_SURPRISE, { text: null }) }
     : {};
-  return { ...look, ...fill, name: shown };
+  return { ...look, ...fill, accessibleName: shown };
 }

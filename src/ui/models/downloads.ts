@@ -1,26 +1,31 @@
 import { create } from 'zustand';
 import { HUB } from '../../hub/modelCatalogue.ts';
-import { keptFiles, keptModels, type KeptModel, removeModel } from '../../hub/keptModels.ts';
+import { storedFiles, storedModels, type StoredModel, removeModel } from '../../hub/storedModels.ts';
 import type { Listing } from '../../hub/listing.ts';
 import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloaderMessages.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { notice } from '../shell/notices.ts';
-import { lookAt } from './modelStore.ts';
+import { readHeaders } from './modelStore.ts';
 
 interface DownloadsState {
-  readonly kept: readonly KeptModel[];
-  readonly asking: string | null; // id of the model whose list of files is requested
-  readonly listed: Listing | null; // the files that would be downloaded
-  readonly fetching: { readonly id: string; readonly bytes: number; readonly of: number; readonly name: string } | null;
+  readonly kept: readonly StoredModel[];
+  readonly requestedId: string | null; // id of the model whose list of files is requested
+  readonly shownListing: Listing | null; // the files that would be downloaded
+  readonly download: {
+    readonly id: string;
+    readonly bytes: number;
+    readonly totalBytes: number;
+    readonly name: string;
+  } | null;
   readonly problem: { readonly id: string; readonly message: string } | null;
 }
 
 /** State of downloads: models in storage, the list of files shown, and the model being downloaded. */
 export const useDownloads = create<DownloadsState>()(() => ({
   kept: [],
-  asking: null,
-  listed: null,
-  fetching: null,
+  requestedId: null,
+  shownListing: null,
+  download: null,
   problem: null,
 }));
 
@@ -34,9 +39,13 @@ function send(command: DownloaderCommand): void {
       event.preventDefault();
       void noteFailure(event.message);
       worker = null;
-      const { asking, fetching } = useDownloads.getState();
+      const { requestedId, download } = useDownloads.getState();
       const message = 'The download stopped. What was downloaded is kept. Press Resume.';
-      useDownloads.setState({ asking: null, fetching: null, problem: { id: asking ?? fetching?.id ?? '', message } });
+      useDownloads.setState({
+        requestedId: null,
+        download: null,
+        problem: { id: requestedId ?? download?.id ?? '', message },
+      });
       void refreshKept();
     };
   }
@@ -46,53 +55,57 @@ function send(command: DownloaderCommand): void {
 function handleEvent(event: DownloaderEvent): void {
   switch (event.type) {
     case 'listed':
-      useDownloads.setState({ asking: null, listed: event.listing });
+      useDownloads.setState({ requestedId: null, shownListing: event.listing });
       return;
     case 'fetched':
-      useDownloads.setState({ fetching: event });
+      useDownloads.setState({ download: event });
       return;
     case 'failed':
-      useDownloads.setState({ asking: null, fetching: null, problem: event });
+      useDownloads.setState({ requestedId: null, download: null, problem: event });
       void refreshKept();
       return;
     case 'held':
     case 'complete':
       // refresh the stored models first, so that a complete model isn't briefly offered for download again
-      void refreshKept().then(() => useDownloads.setState({ asking: null, fetching: null, listed: null }));
+      void refreshKept().then(() => useDownloads.setState({ requestedId: null, download: null, shownListing: null }));
   }
 }
 
 /** Reads which models are in the browser's storage. */
 export async function refreshKept(): Promise<void> {
   try {
-    useDownloads.setState({ kept: await keptModels() });
+    useDownloads.setState({ kept: await storedModels() });
   } catch {
     // a browser without such storage has no models; pressing Download then shows the reason
   }
 }
 
 /** Requests the list of a model's files from the hub. Downloads no file yet. */
-export function ask(id: string): void {
-  useDownloads.setState({ asking: id, listed: null, problem: null });
+export function requestListing(id: string): void {
+  useDownloads.setState({ requestedId: id, shownListing: null, problem: null });
   send({ type: 'list', id, hub: HUB });
 }
 
 /** Downloads a model, or the rest of it. */
-export function fetchModel(listing: Listing): void {
+export function downloadModel(listing: Listing): void {
   const total = listing.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  useDownloads.setState({ fetching: { id: listing.id, bytes: 0, of: total, name: '' }, listed: null, problem: null });
+  useDownloads.setState({
+    download: { id: listing.id, bytes: 0, totalBytes: total, name: '' },
+    shownListing: null,
+    problem: null,
+  });
   // ask the browser not to delete the model on its own; if it refuses, the model is stored like other data
   void navigator.storage.persist();
   send({ type: 'fetch', listing, hub: HUB });
 }
 
 /** Pauses the download. What has been downloaded stays. */
-export function pauseFetching(): void {
+export function pauseDownload(): void {
   send({ type: 'pause' });
 }
 
 /** Removes a model from the browser's storage. */
-export async function remove(id: string): Promise<void> {
+export async function removeKept(id: string): Promise<void> {
   try {
     await removeModel(id);
   } catch (error) {
@@ -105,8 +118,8 @@ export async function remove(id: string): Promise<void> {
 export async function openKept(listing: Listing): Promise<void> {
   try {
     const name = listing.id.replace(/^.*\//s, '');
-    const files = await keptFiles(listing);
-    lookAt(
+    const files = await storedFiles(listing);
+    readHeaders(
       name,
       files.map(({ name: of, file }) => ({ path: `${name}/${of}`, file })),
     );

@@ -4,12 +4,12 @@ import type { TalkSampling } from '../../domain/taskForm.ts';
 import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
 import type { TrainingPlan } from '../../domain/trainingPlan.ts';
 import type {
-  OpeningWish,
-  Pause,
+  OpeningOptions,
+  PauseReason,
   SpeakerCommand,
   SpeakerEvent,
   SpokenToken,
-  Writing,
+  WriteOptions,
 } from '../../wire/speakerMessages.ts';
 import { SpeakerClient } from './speakerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
@@ -17,15 +17,15 @@ import { setModel } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { noteFailure } from '../shell/newVersion.ts';
-import { cutAt, extended, type Passage } from '../../domain/textSpans.ts';
+import { firstTokens, withTokens, type Passage } from '../../domain/textSpans.ts';
 
 /** If the worker is silent for longer, the page offers to end it. */
 const OVERDUE_MS = 3000;
 
 /** Notices when a worker with unfinished commands has sent no message for a while. */
-class Watch {
+class AnswerWatch {
   readonly #onChange: (overdue: boolean) => void;
-  #open = 0; // number of unfinished commands
+  openCommands = 0; // number of unfinished commands
   #timer: ReturnType<typeof setTimeout> | null = null;
   #overdue = false;
 
@@ -35,30 +35,30 @@ class Watch {
   }
 
   /** Call when a command was sent. */
-  asked(): void {
-    this.#open++;
-    if (this.#timer === null) this.#begin();
+  commandSent(): void {
+    this.openCommands++;
+    if (this.#timer === null) this.restartTimer();
   }
 
   /** Call when the worker sent a message; `done`: a command is finished. */
-  heard(done: boolean): void {
-    if (done) this.#open = Math.max(0, this.#open - 1);
-    this.#begin();
+  messageReceived(done: boolean): void {
+    if (done) this.openCommands = Math.max(0, this.openCommands - 1);
+    this.restartTimer();
   }
 
   /** Call when the worker has ended, and its commands with it. */
-  ended(): void {
-    this.#open = 0;
-    this.#begin();
+  workerEnded(): void {
+    this.openCommands = 0;
+    this.restartTimer();
   }
 
-  #begin(): void {
+  restartTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = this.#open > 0 ? setTimeout(() => this.#say(true), OVERDUE_MS) : null;
-    this.#say(false);
+    this.#timer = this.openCommands > 0 ? setTimeout(() => this.setOverdue(true), OVERDUE_MS) : null;
+    this.setOverdue(false);
   }
 
-  #say(overdue: boolean): void {
+  setOverdue(overdue: boolean): void {
     if (overdue === this.#overdue) return;
     this.#overdue = overdue;
     this.#onChange(overdue);
@@ -66,7 +66,7 @@ class Watch {
 }
 
 /** A model that was opened. */
-interface Opened {
+interface OpenedModel {
   readonly card: ModelCard;
   readonly backend: string;
   readonly parts: MemoryPlan['parts'];
@@ -75,37 +75,37 @@ interface Opened {
 }
 
 /** A model that can't be opened, and why. */
-export interface Refusal {
+export interface ModelRefusal {
   readonly name: string;
   readonly reasons: readonly string[];
 }
 
 interface ModelsState {
-  readonly looking: string | null; // name of the model whose headers are being read
-  readonly refused: Refusal | null;
+  readonly readingName: string | null; // name of the model whose headers are being read
+  readonly refusal: ModelRefusal | null;
   readonly lastRead: PickedModel | null; // the model that is being read or was read last
   readonly pickedModel: PickedModel | null; // the model that was chosen last
   readonly card: ModelCard | null; // of `pickedModel`
   readonly plan: MemoryPlan | null;
-  // the cost of training adapters for `card`, for the knobs that were asked about last
-  readonly training: TrainingWish | null;
-  readonly wish: OpeningWish;
+  // the cost of training adapters for `card` with the knobs that `planTraining` was called with last
+  readonly training: TrainingCost | null;
+  readonly openingWish: OpeningOptions;
   readonly loading: { readonly bytes: number; readonly of: number } | null;
-  readonly opened: Opened | null;
-  readonly system: string;
-  readonly words: string; // the text being typed
+  readonly opened: OpenedModel | null;
+  readonly systemPrompt: string;
+  readonly typedText: string; // the message that the person is typing
   readonly sampling: TalkSampling;
-  readonly steps: number; // largest number of tokens in a turn
+  readonly maxTokens: number; // in a turn
   readonly passages: readonly Passage<SpokenToken>[];
-  readonly selected: number | null; // the selected token
+  readonly selectedToken: number | null; // its position in the text
   readonly writing: boolean;
-  readonly paused: { readonly why: Pause; readonly tokens: number; readonly seconds: number } | null;
+  readonly lastPause: { readonly why: PauseReason; readonly tokens: number; readonly seconds: number } | null;
   readonly problem: string | null;
   readonly overdue: boolean; // the worker hasn't answered for seconds
 }
 
-/** The cost of a run with these knobs. Null while it's being computed, and if it can't be; `problem` then says why. */
-interface TrainingWish {
+/** The cost of a run with these knobs. `plan` is null while it is computed, and if it can't be; then see `problem`. */
+interface TrainingCost {
   readonly config: RunConfig;
   readonly plan: TrainingPlan | null;
   readonly problem: string;
@@ -113,42 +113,42 @@ interface TrainingWish {
 
 /** The open checkpoint and the conversation with it. They stay when another screen is opened. */
 export const useModels = create<ModelsState>()(() => ({
-  looking: null,
-  refused: null,
+  readingName: null,
+  refusal: null,
   lastRead: null,
   pickedModel: null,
   card: null,
   plan: null,
   training: null,
-  wish: { length: 1024, engine: null },
+  openingWish: { length: 1024, engine: null },
   loading: null,
   opened: null,
-  system: '',
-  words: '',
+  systemPrompt: '',
+  typedText: '',
   sampling: { temperature: 0.7, topK: 0, topP: 0.9, greedy: false },
-  steps: 256,
+  maxTokens: 256,
   passages: [],
-  selected: null,
+  selectedToken: null,
   writing: false,
-  paused: null,
+  lastPause: null,
   problem: null,
   overdue: false,
 }));
 
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
-let hearTask: (event: TaskEvent) => void = () => undefined;
+let taskListener: (event: TaskEvent) => void = () => undefined;
 
 /** Sets the listener for events of tasks. */
 export function onTask(listener: (event: TaskEvent) => void): void {
-  hearTask = listener;
+  taskListener = listener;
 }
 
 let client: SpeakerClient | null = null;
-let turnSeeds = 0; // number of seeds used so far; each turn takes the next
-const watch = new Watch((overdue) => useModels.setState({ overdue }));
+let seedCount = 0; // number of seeds used so far; each turn takes the next
+const watch = new AnswerWatch((overdue) => useModels.setState({ overdue }));
 
 function send(command: SpeakerCommand): void {
-  if (command.type !== 'stop') watch.asked();
+  if (command.type !== 'stop') watch.commandSent();
   client ??= new SpeakerClient({ onEvent: handleEvent, onLoss: handleLoss });
   client.send(command);
 }
@@ -157,35 +157,43 @@ function send(command: SpeakerCommand): void {
 function endWorker(): void {
   client?.terminate();
   client = null;
-  watch.ended();
+  watch.workerEnded();
 }
 
 /** Cancels the worker's work. This ends the worker, because a file could keep it busy forever. */
 export function cancel(): void {
-  const { looking, opened } = useModels.getState();
-  const closed = opened || !looking ? ' The model is closed: open it again. Your conversation is still here.' : '';
-  handleLoss(`${looking ? `Reading ${looking} was cancelled.` : 'Cancelled.'}${closed}`);
+  const { readingName, opened } = useModels.getState();
+  const closed = opened || !readingName ? ' The model is closed: open it again. Your conversation is still here.' : '';
+  handleLoss(`${readingName ? `Reading ${readingName} was cancelled.` : 'Cancelled.'}${closed}`);
 }
 
 /** Handles the loss of the worker and its weights. The conversation stays readable. */
 function handleLoss(problem: string): void {
   endWorker();
-  useModels.setState({ problem, opened: null, loading: null, looking: null, writing: false, card: null, plan: null });
+  useModels.setState({
+    problem,
+    opened: null,
+    loading: null,
+    readingName: null,
+    writing: false,
+    card: null,
+    plan: null,
+  });
 }
 
-// tokens arrive faster than the page is drawn, so all tokens of a frame are shown together
-let undrawn: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
+// tokens arrive faster than the page is painted, so all tokens of a frame are shown together
+let unshownEvents: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
 
 function handleEvent(event: SpeakerEvent): void {
-  watch.heard(event.type === 'done');
+  watch.messageReceived(event.type === 'done');
   if (event.type === 'done') return;
   if (event.type === 'wrote') {
-    if (undrawn.push(event) === 1) requestAnimationFrame(flushTokens);
+    if (unshownEvents.push(event) === 1) requestAnimationFrame(flushTokens);
     return;
   }
   flushTokens();
-  if (event.type === 'task' || event.type === 'task-form') hearTask(event);
-  else useModels.setState(changesFor(event));
+  if (event.type === 'task' || event.type === 'task-form') taskListener(event);
+  else useModels.setState(changesAfter(event));
   // hand the checkpoint to the lab, so that a saved run or knobs that need it don't ask for the file again
   const { pickedModel } = useModels.getState();
   const trainsCheckpoint =
@@ -194,32 +202,32 @@ function handleEvent(event: SpeakerEvent): void {
 }
 
 /** The changes of the store for an event of the worker. */
-function changesFor(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
+function changesAfter(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
       return {
-        looking: null,
-        refused: null,
+        readingName: null,
+        refusal: null,
         pickedModel: useModels.getState().lastRead,
         training: null,
         card: event.card,
         plan: event.plan,
       };
     case 'refused':
-      return { looking: null, refused: { name: event.name, reasons: event.reasons } };
+      return { readingName: null, refusal: { name: event.name, reasons: event.reasons } };
     case 'training-plan':
       return { training: event };
     case 'measured':
       return { plan: event.plan };
     case 'loading':
-      return { loading: { bytes: event.bytes, of: event.of } };
+      return { loading: { bytes: event.bytes, of: event.totalBytes } };
     case 'opened': {
       const { card, plan } = useModels.getState();
       const opened = card && plan && { card, plan, backend: event.backend, parts: event.parts, seconds: event.seconds };
-      return { loading: null, opened, passages: [], selected: null, paused: null };
+      return { loading: null, opened, passages: [], selectedToken: null, lastPause: null };
     }
     case 'paused':
-      return { writing: false, paused: event };
+      return { writing: false, lastPause: event };
     case 'lost':
       return { opened: null, writing: false, problem: event.message };
     case 'failed':
@@ -229,25 +237,25 @@ function changesFor(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | '
 }
 
 function flushTokens(): void {
-  const events = undrawn;
-  undrawn = [];
+  const events = unshownEvents;
+  unshownEvents = [];
   if (events.length === 0) return;
   let { passages } = useModels.getState();
-  for (const { from, tokens } of events) passages = extended(cutAt(passages, from), tokens);
+  for (const { from, tokens } of events) passages = withTokens(firstTokens(passages, from), tokens);
   useModels.setState({ passages });
 }
 
 /** Reads the headers of a checkpoint's files and shows its card. A model that is already open stays open. */
-export function lookAt(name: string, files: PickedModel['files']): void {
-  useModels.setState({ looking: name, refused: null, problem: null, lastRead: { name, files } });
-  send({ type: 'look', name, files, wish: useModels.getState().wish });
+export function readHeaders(name: string, files: PickedModel['files']): void {
+  useModels.setState({ readingName: name, refusal: null, problem: null, lastRead: { name, files } });
+  send({ type: 'look', name, files, wish: useModels.getState().openingWish });
 }
 
 /** Computes the memory plan again, for another length of text or another engine. */
-export function plan(change: Partial<OpeningWish>): void {
-  const wish = { ...useModels.getState().wish, ...change };
-  useModels.setState({ wish });
-  send({ type: 'measure', wish });
+export function planMemory(change: Partial<OpeningOptions>): void {
+  const openingWish = { ...useModels.getState().openingWish, ...change };
+  useModels.setState({ openingWish });
+  send({ type: 'measure', wish: openingWish });
 }
 
 /** Computes the cost of training adapters for the chosen model with these knobs. */
@@ -264,39 +272,39 @@ export function openModel(): void {
 /** Closes the model and frees its memory. */
 export function closeModel(): void {
   endWorker();
-  undrawn = [];
+  unshownEvents = [];
   useModels.setState({
-    ...{ card: null, plan: null, opened: null, loading: null, passages: [], selected: null, writing: false },
-    ...{ paused: null, problem: null, refused: null },
+    ...{ card: null, plan: null, opened: null, loading: null, passages: [], selectedToken: null, writing: false },
+    ...{ lastPause: null, problem: null, refusal: null },
   });
 }
 
 /** The settings for the model's next turn, with a new seed. */
-export function writing(): Writing {
-  const { sampling, steps } = useModels.getState();
-  return { sampling, steps, seed: ++turnSeeds };
+export function nextTurnSettings(): WriteOptions {
+  const { sampling, maxTokens } = useModels.getState();
+  return { sampling, steps: maxTokens, seed: ++seedCount };
 }
 
 /** Sends a command about a task, unless the model is writing. `writes`: the command adds text. */
-export function ask(command: SpeakerCommand, writes = false): void {
+export function sendTaskCommand(command: SpeakerCommand, writes = false): void {
   if (useModels.getState().writing) return;
-  if (writes) useModels.setState({ writing: true, paused: null, problem: null, selected: null });
+  if (writes) useModels.setState({ writing: true, lastPause: null, problem: null, selectedToken: null });
   send(command);
 }
 
 /** Sends the typed text to the model. */
 export function sendMessage(): void {
-  const { words, system, opened, writing: busy } = useModels.getState();
-  if (!opened || busy || words.trim() === '') return;
-  useModels.setState({ writing: true, words: '', paused: null, problem: null, selected: null });
-  send({ type: 'say', system, text: words, writing: writing() });
+  const { typedText, systemPrompt, opened, writing: busy } = useModels.getState();
+  if (!opened || busy || typedText.trim() === '') return;
+  useModels.setState({ writing: true, typedText: '', lastPause: null, problem: null, selectedToken: null });
+  send({ type: 'say', system: systemPrompt, text: typedText, writing: nextTurnSettings() });
 }
 
 /** Replaces a token and lets the model continue from there. */
 export function replaceToken(at: number, token: number): void {
   if (useModels.getState().writing) return;
-  useModels.setState({ writing: true, paused: null, problem: null });
-  send({ type: 'instead', at, token, writing: writing() });
+  useModels.setState({ writing: true, lastPause: null, problem: null });
+  send({ type: 'instead', at, token, writing: nextTurnSettings() });
 }
 
 /** Stops the model's current turn. */
@@ -308,5 +316,5 @@ export function stopWriting(): void {
 export function clearText(): void {
   if (useModels.getState().writing) return;
   send({ type: 'clear' });
-  useModels.setState({ passages: [], selected: null, paused: null, problem: null });
+  useModels.setState({ passages: [], selectedToken: null, lastPause: null, problem: null });
 }

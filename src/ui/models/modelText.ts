@@ -3,7 +3,7 @@ import type { Listing } from '../../hub/listing.ts';
 import { bytes } from '../parts/numberText.ts';
 
 /** Nominal bits per weight of each format. */
-const BITS: Readonly<Record<string, number>> = {
+const BITS_PER_WEIGHT: Readonly<Record<string, number>> = {
   F32: 32,
   F16: 16,
   BF16: 16,
@@ -17,7 +17,7 @@ const BITS: Readonly<Record<string, number>> = {
 
 /** Text for the bits per weight of a checkpoint: “4-bit weights, as packaged”. */
 export function weightsInWords({ weights }: ModelCard): string {
-  const bits = BITS[weights[0]?.purpose ?? ''];
+  const bits = BITS_PER_WEIGHT[weights[0]?.purpose ?? ''];
   return bits === undefined ? 'weights as packaged' : `${bits}-bit weights, as packaged`;
 }
 

@@ -1,9 +1,9 @@
 import { ggufFiles } from '../../base/ggufFiles.ts';
 import { currentRoute } from '../address/route.ts';
-import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
+import { chosenFiles, type FileWithPath } from '../parts/filesWithPaths.ts';
 import { notice } from '../shell/notices.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
-import { lookAt } from './modelStore.ts';
+import { readHeaders } from './modelStore.ts';
 
 const MAX_TOKENIZER_BYTES = 1 << 26;
 const SLICE_BYTES = 1 << 20; // searching a slice blocks the page for a few milliseconds
@@ -13,7 +13,7 @@ const OVERLAP_BYTES = 64; // because a match may lie across two slices
  * Whether these are the files of a text model from another program: a GGUF file, or a folder with a BPE tokenizer. A
  * folder that this project saved is a run, whatever its tokenizer.
  */
-export async function isTextModel(files: readonly PlacedFile[]): Promise<boolean> {
+export async function isTextModel(files: readonly FileWithPath[]): Promise<boolean> {
   const fileNamed = (name: string) => files.find(({ path }) => path.split('/').at(-1) === name);
   if (files.some(({ path }) => /\.gguf$/i.test(path))) return true;
   const tokenizer = fileNamed('tokenizer.json');
@@ -32,7 +32,7 @@ async function contains(file: Blob, pattern: RegExp): Promise<boolean> {
 /**
  * The checkpoint in these files. If there is a GGUF file, only it and the other parts of its model. Null without files.
  */
-export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
+export function modelOf(files: readonly FileWithPath[]): PickedModel | null {
   const gguf = ggufFiles(files);
   const [first] = gguf.length > 0 ? gguf : files;
   if (!first) return null;
@@ -42,13 +42,13 @@ export function modelOf(files: readonly PlacedFile[]): PickedModel | null {
 }
 
 /** Opens dropped files: shows the checkpoint's card on the Models screen, or on the Train screen if that is open. */
-export function openPlaced(files: readonly PlacedFile[]): void {
+export function openPlaced(files: readonly FileWithPath[]): void {
   const model = modelOf(files);
   if (!model) {
     notice('No model in these files. Choose a .gguf file, or the folder of a checkpoint.');
     return;
   }
-  lookAt(model.name, model.files);
+  readHeaders(model.name, model.files);
   const route = currentRoute();
   if (route !== 'models' && route !== 'train') location.assign('#/models');
 }

@@ -1,18 +1,18 @@
 import { create } from 'zustand';
 import { type EnvName, TEXT_ENVS } from '../../config/environments.ts';
-import type { AskedTask, AskForm } from '../../domain/taskForm.ts';
-import type { PlayedTask } from '../../wire/speakerMessages.ts';
-import { ask, onTask, useModels, writing } from './modelStore.ts';
+import type { ChosenTask, AskForm } from '../../domain/taskForm.ts';
+import type { TaskProgress } from '../../wire/speakerMessages.ts';
+import { sendTaskCommand, onTask, useModels, nextTurnSettings } from './modelStore.ts';
 
 interface TasksState {
   readonly env: EnvName;
   // how tasks are worded; null: they can only be chosen by number; undefined: not known yet
   readonly form: AskForm | null | undefined;
-  readonly by: 'words' | 'number';
-  readonly words: readonly string[]; // one for each blank
+  readonly chosenBy: 'words' | 'number';
+  readonly blankWords: readonly string[]; // one for each blank
   readonly seed: number;
   readonly typed: string; // the turn that the person is typing
-  readonly task: PlayedTask | null; // the task being played, or finished
+  readonly task: TaskProgress | null; // the task being played, or finished
 }
 
 const TRAINING_SEEDS = 2 ** 31; // number of seeds of training tasks
@@ -22,8 +22,8 @@ const randomSeed = () => Math.floor(Math.random() * TRAINING_SEEDS);
 export const useTasks = create<TasksState>()(() => ({
   env: 'calculator',
   form: undefined,
-  by: 'number',
-  words: [],
+  chosenBy: 'number',
+  blankWords: [],
   seed: 7,
   typed: '',
   task: null,
@@ -32,7 +32,7 @@ export const useTasks = create<TasksState>()(() => ({
 onTask((event) => {
   if (event.type === 'task') useTasks.setState({ task: event.task });
   else if (event.env === useTasks.getState().env) {
-    useTasks.setState({ form: event.form, words: event.form?.example ?? [] });
+    useTasks.setState({ form: event.form, blankWords: event.form?.example ?? [] });
   }
 });
 
@@ -40,31 +40,34 @@ onTask((event) => {
 export function chooseEnv(name: string): void {
   const env = TEXT_ENVS.find((each) => each === name);
   if (!env) return;
-  useTasks.setState({ env, form: undefined, by: 'number', words: [] });
-  ask({ type: 'task-form', env });
+  useTasks.setState({ env, form: undefined, chosenBy: 'number', blankWords: [] });
+  sendTaskCommand({ type: 'task-form', env });
 }
 
 /** Chooses a random task by its number. */
-export function anotherTask(): void {
-  useTasks.setState({ by: 'number', seed: randomSeed() });
+export function chooseRandomTask(): void {
+  useTasks.setState({ chosenBy: 'number', seed: randomSeed() });
 }
 
 /** Begins the chosen task: writes its prompt. Then it is the agent's turn. */
 export function beginTask(): void {
-  const { env, by, words, seed } = useTasks.getState();
-  const asked: AskedTask = by === 'words' ? { words } : { seed };
+  const { env, chosenBy, blankWords, seed } = useTasks.getState();
+  const askedTask: ChosenTask = chosenBy === 'words' ? { words: blankWords } : { seed };
   useTasks.setState({ typed: '' });
-  ask({ type: 'task', env, asked, environmentSeed: seed, steps: useModels.getState().steps }, true);
+  sendTaskCommand(
+    { type: 'task', env, asked: askedTask, environmentSeed: seed, steps: useModels.getState().maxTokens },
+    true,
+  );
 }
 
 /** Lets the model play a number of turns. */
 export function playTurns(turns: number): void {
-  ask({ type: 'play', turns, writing: writing() }, true);
+  sendTaskCommand({ type: 'play', turns, writing: nextTurnSettings() }, true);
 }
 
 /** Takes the turn that was typed, in the model's place. */
-export function typeTurn(): void {
+export function takeTypedTurn(): void {
   const { typed } = useTasks.getState();
   useTasks.setState({ typed: '' });
-  ask({ type: 'type', text: typed }, true);
+  sendTaskCommand({ type: 'type', text: typed }, true);
 }

@@ -1,12 +1,12 @@
 import type { PresetName } from '../../config/presets.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { choosePreset, edit, useConfig } from '../knobs/configStore.ts';
+import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../resume/resumeRun.ts';
-import { lookForSaved } from '../resume/resumeOffers.ts';
+import { findSavedRuns } from '../resume/resumeOffers.ts';
 import { convert, nextModel, setModel, start, startFrom, pendingRun } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
-import { type Offer, useRuns } from '../runs/runStore.ts';
+import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 import { closeModel, useModels } from './modelStore.ts';
 
@@ -17,7 +17,7 @@ import { closeModel, useModels } from './modelStore.ts';
 export function trainOn(pickedModel: PickedModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
   handToLab(pickedModel);
   if (preset !== null) choosePreset(preset);
-  if (Object.keys(changes).length > 0) edit(changes);
+  if (Object.keys(changes).length > 0) editKnobs(changes);
   start(true);
 }
 
@@ -35,7 +35,7 @@ function handToLab(pickedModel: PickedModel): void {
 }
 
 /** A saved run that can be read. */
-export type SavedAdapterRun = Offer & { readonly run: NonNullable<Offer['run']> };
+export type SavedAdapterRun = ResumeOffer & { readonly run: NonNullable<ResumeOffer['run']> };
 
 /**
  * The newest saved run that trained adapters for this checkpoint, whatever the checkpoint's file is called now; null if
@@ -44,7 +44,7 @@ export type SavedAdapterRun = Offer & { readonly run: NonNullable<Offer['run']> 
 export async function savedAdapterRun(pickedModel: PickedModel): Promise<SavedAdapterRun | null> {
   const sha256 = await hashOf(pickedModel);
   if (sha256 === null) return null;
-  if (useRuns.getState().offers.length === 0) await lookForSaved();
+  if (useRuns.getState().offers.length === 0) await findSavedRuns();
   const { offers } = useRuns.getState();
   return offers.find((offer): offer is SavedAdapterRun => offer.run?.checkpoint?.base?.sha256 === sha256) ?? null;
 }
@@ -55,8 +55,8 @@ export async function savedAdapterRun(pickedModel: PickedModel): Promise<SavedAd
  * and keeps waiting. Returns false, and changes nothing, if no run needs the checkpoint or a run with another
  * checkpoint is in progress.
  */
-export async function takeForRun(pickedModel: PickedModel): Promise<boolean> {
-  const waiting = pendingRun();
+export async function passToRun(pickedModel: PickedModel): Promise<boolean> {
+  const waitingRun = pendingRun();
   const { applied, wanted } = useConfig.getState();
   const currentModel = nextModel();
   if (useLive.getState().session === 'ready' && applied?.model === 'checkpoint' && currentModel) {
@@ -65,9 +65,9 @@ export async function takeForRun(pickedModel: PickedModel): Promise<boolean> {
     notice(`The run in the lab already trains adapters for ${pickedModel.name}.`);
     return true;
   }
-  if (waiting) {
+  if (waitingRun) {
     handToLab(pickedModel);
-    startFrom(waiting.run, waiting);
+    startFrom(waitingRun.run, waitingRun);
     return true;
   }
   if (wanted.model !== 'checkpoint') return false;

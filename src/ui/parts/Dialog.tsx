@@ -6,12 +6,12 @@ interface Props {
   readonly className: string;
   readonly onClose: () => void;
   readonly onKeyDown?: KeyboardEventHandler;
-  readonly beside?: ReactNode; // between the title and the close button
+  readonly headExtra?: ReactNode; // between the title and the close button
   readonly children: ReactNode;
 }
 
 /** A modal dialog. Keeps the focus until it is closed with its button or Esc. */
-export function Dialog({ title, className, onClose, onKeyDown, beside, children }: Props) {
+export function Dialog({ title, className, onClose, onKeyDown, headExtra, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // opening moves the focus to the close button, so it must come before a child's effect that takes the focus
@@ -22,7 +22,7 @@ export function Dialog({ title, className, onClose, onKeyDown, beside, children 
     <dialog ref={dialog} className={className} aria-labelledby={id} onClose={onClose} onKeyDown={onKeyDown}>
       <div className="panel-head">
         <h2 id={id}>{title}</h2>
-        {beside}
+        {headExtra}
         <button type="button" className="quiet icon-button small" aria-label="Close" onClick={onClose}>
           <Icon name="cross" />
         </button>

@@ -1,4 +1,4 @@
-const PATHS = {
+const ICON_PATHS = {
   play: 'M7 4.5v15l12-7.5z',
   pause: 'M7 4.5h3.5v15H7zM13.5 4.5H17v15h-3.5z',
   step: 'M5 4.5v15l9-7.5zM16 4.5h3v15h-3z',
@@ -24,14 +24,14 @@ const PATHS = {
   tiles: 'M5 5h6v6H5zM13 5h6v6h-6zM5 13h6v6H5zM13 13h6v6h-6z',
   tune: 'M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4',
 } as const;
-export type IconName = keyof typeof PATHS;
-const FILLED: readonly IconName[] = ['play', 'pause', 'step', 'live', 'next'];
+export type IconName = keyof typeof ICON_PATHS;
+const FILLED_ICONS: readonly IconName[] = ['play', 'pause', 'step', 'live', 'next'];
 
 /** A decorative icon. Its meaning must also be in words beside it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
-    <svg className={FILLED.includes(name) ? 'icon filled' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={PATHS[name]} />
+    <svg className={FILLED_ICONS.includes(name) ? 'icon filled' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={ICON_PATHS[name]} />
     </svg>
   );
 }

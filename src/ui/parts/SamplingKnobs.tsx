@@ -1,7 +1,7 @@
 import { FIELDS } from '../../config/fields.ts';
 import type { TalkSampling } from '../../domain/taskForm.ts';
 
-const KNOBS = ['temperature', 'topK', 'topP'] as const;
+const SAMPLING_KNOBS = ['temperature', 'topK', 'topP'] as const;
 
 interface Props {
   readonly sampling: TalkSampling;
@@ -20,7 +20,7 @@ export function SamplingKnobs({ sampling, set }: Props) {
         />
         <span>Greedy</span>
       </label>
-      {KNOBS.map((knob) => {
+      {SAMPLING_KNOBS.map((knob) => {
         const { label, min, max } = FIELDS[knob];
         return (
           <label key={knob} className="line">

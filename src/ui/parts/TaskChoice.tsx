@@ -3,19 +3,19 @@ import type { AskForm } from '../../domain/taskForm.ts';
 import '../styles/task-choice.css';
 import { Icon } from './Icon.tsx';
 
-interface ByProps {
-  readonly by: 'words' | 'number';
+interface ByWordsOrNumberProps {
+  readonly chosenBy: 'words' | 'number';
   readonly choose: (by: 'words' | 'number') => void;
 }
 
 /** A switch between a person's own task and a task that the environment draws from a number. */
-export function ByWordsOrNumber({ by, choose }: ByProps) {
+export function ByWordsOrNumber({ chosenBy, choose }: ByWordsOrNumberProps) {
   return (
     <div className="segments" role="group" aria-label="How a task is chosen">
-      <button type="button" aria-pressed={by === 'words'} onClick={() => choose('words')}>
+      <button type="button" aria-pressed={chosenBy === 'words'} onClick={() => choose('words')}>
         Your own task
       </button>
-      <button type="button" aria-pressed={by === 'number'} onClick={() => choose('number')}>
+      <button type="button" aria-pressed={chosenBy === 'number'} onClick={() => choose('number')}>
         A task by number
       </button>
     </div>
@@ -25,11 +25,11 @@ export function ByWordsOrNumber({ by, choose }: ByProps) {
 interface TaskNumberProps {
   readonly seed: number;
   readonly set: (seed: number) => void;
-  readonly another: () => void;
+  readonly chooseRandom: () => void;
 }
 
 /** An input for a task's number, from 0 to 2^31 − 1, and a button for another one. */
-export function TaskNumber({ seed, set, another }: TaskNumberProps) {
+export function TaskNumber({ seed, set, chooseRandom }: TaskNumberProps) {
   const max = 2 ** 31 - 1;
   return (
     <div className="row">
@@ -37,14 +37,14 @@ export function TaskNumber({ seed, set, another }: TaskNumberProps) {
         <span>Task number</span>
         <input
           type="number"
-          {...{ min: 0, max: max }}
+          {...{ min: 0, max }}
           value={seed}
           onChange={({ target: { valueAsNumber: value } }) =>
             Number.isInteger(value) && value >= 0 && value <= max && set(value)
           }
         />
       </label>
-      <button type="button" onClick={another}>
+      <button type="button" onClick={chooseRandom}>
         <Icon name="dice" /> Another
       </button>
     </div>
@@ -60,28 +60,29 @@ interface TaskBlanksProps {
 /** Inputs for the blanks of a person's own task. */
 export function TaskBlanks({ form: { blanks }, words, set }: TaskBlanksProps) {
   const id = useId();
-  const write = (at: number, word: string) => set(blanks.map((_, i) => (i === at ? word : (words[i] ?? ''))));
+  const write = (changedIndex: number, word: string) =>
+    set(blanks.map((_, i) => (i === changedIndex ? word : (words[i] ?? ''))));
   return (
     <div className="row task-blanks">
-      {blanks.map(({ label, words: known, optional }, at) => (
-        <label key={`${label} ${at}`} data-free={known === null}>
+      {blanks.map(({ label, words: suggestions, optional }, blankIndex) => (
+        <label key={`${label} ${blankIndex}`} data-free={suggestions === null}>
           <span className="small soft">
             {label}
             {optional && <span className="faint"> (or nothing)</span>}
           </span>
           <input
-            list={known ? `${id} ${at}` : undefined}
-            value={words[at] ?? ''}
+            list={suggestions ? `${id} ${blankIndex}` : undefined}
+            value={words[blankIndex] ?? ''}
             placeholder={optional ? '–' : ''}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
             onFocus={({ target }) => target.select()}
-            onChange={({ target }) => write(at, target.value)}
+            onChange={({ target }) => write(blankIndex, target.value)}
           />
-          {known && (
-            <datalist id={`${id} ${at}`}>
-              {known.map((word) => (
+          {suggestions && (
+            <datalist id={`${id} ${blankIndex}`}>
+              {suggestions.map((word) => (
                 <option key={word} value={word} />
               ))}
             </datalist>

@@ -8,17 +8,17 @@ export function keptText(fields: object): string {
 
 /**
  * Reads text written by `keptText`. Text from an older version of the page has no checksum, so the caller must check
- * its fields. Throws RangeError with the reason if the text is damaged, has fields other than `known`, or isn't such
- * text.
+ * its fields. Throws RangeError with the reason if the text is damaged, has fields other than `knownKeys`, or isn't
+ * such text.
  */
 export function readKeptText<K extends string>(
   text: string,
-  known: readonly K[],
+  knownKeys: readonly K[],
 ): Readonly<Partial<Record<K, unknown>>> {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new RangeError('it holds no fields');
   const { sum, ...fields } = value as Readonly<Record<string, unknown>>;
-  const unknownName = Object.keys(fields).find((name) => !known.some((k) => k === name));
+  const unknownName = Object.keys(fields).find((name) => !knownKeys.some((k) => k === name));
   if (unknownName !== undefined)
     throw new RangeError(`it has a field ${unknownName.slice(0, 40)}, which this page does not know`);
   if (sum !== undefined && sum !== checksumOf(fields)) throw new RangeError('it was damaged after it was written');

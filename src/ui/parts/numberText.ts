@@ -4,36 +4,36 @@ const MIN_FOUR_DECIMALS = 1e-3; // below this, four decimals would show too few 
  * A short number: three significant digits, or all digits of the whole number from 100 on. Below 0.001 and from 100,000
  * on it has two significant digits and an exponent. "n/a" for undefined, NaN and infinity.
  */
-export function short(value: number | undefined): string {
+export function shortNumber(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return minus(value.toExponential(1).replace('e+', 'e'));
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return withMinusSigns(value.toExponential(1).replace('e+', 'e'));
   const text = size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toPrecision(3);
   return (text.includes('.') ? text.replace(/\.?0+$/, '') : text).replace('-', '−');
 }
 
 /** Replaces hyphens by minus signs (U+2212), which are as wide as a plus, also in the exponent. */
-function minus(text: string): string {
+function withMinusSigns(text: string): string {
   return text.replaceAll('-', '−');
 }
 
-/** Like `short`, with a plus sign: for numbers whose sign is the message. */
-export function signed(value: number | undefined): string {
-  return value !== undefined && value > 0 ? `+${short(value)}` : short(value);
+/** Like `shortNumber`, with a plus sign: for numbers whose sign is the message. */
+export function signedNumber(value: number | undefined): string {
+  return value !== undefined && value > 0 ? `+${shortNumber(value)}` : shortNumber(value);
 }
 
 /** A number with enough digits to calculate with: five significant ones. */
-export function exact(value: number): string {
-  return minus(String(Number(value.toPrecision(5))));
+export function exactNumber(value: number): string {
+  return withMinusSigns(String(Number(value.toPrecision(5))));
 }
 
 /**
  * A change with its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant
  * digits.
  */
-export function change(value: number): string {
+export function signedChange(value: number): string {
   if (value === 0) return '0';
-  const text = Math.abs(value) < MIN_FOUR_DECIMALS ? short(value) : value.toFixed(4).replace('-', '−');
+  const text = Math.abs(value) < MIN_FOUR_DECIMALS ? shortNumber(value) : value.toFixed(4).replace('-', '−');
   return value > 0 ? `+${text}` : text;
 }
 
@@ -44,11 +44,11 @@ export function arrow(value: number): '▲' | '▼' | '=' {
 
 /** A probability with four decimals. Below 0.001: two significant digits. */
 export function probability(p: number): string {
-  return p !== 0 && p < MIN_FOUR_DECIMALS ? short(p) : p.toFixed(4);
+  return p !== 0 && p < MIN_FOUR_DECIMALS ? shortNumber(p) : p.toFixed(4);
 }
 
-/** A share in per cent for a table column, without “%”: two decimals, or “<0.01”. */
-export function perCent(share: number): string {
+/** A share in per cent for a table column whose head has the “%”: two decimals, or “<0.01”. */
+export function barePercent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
@@ -56,19 +56,19 @@ export function perCent(share: number): string {
  * A difference of shares in percentage points, with its sign. Below half a point it has one decimal, because 0 would
  * read as no difference.
  */
-export function points(share: number): string {
+export function percentagePoints(share: number): string {
   const size = Math.abs(share * 100);
   const text = String(size < 0.5 ? Number((share * 100).toFixed(1)) : Math.round(share * 100)).replace('-', '−');
   return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
 }
 
 /** A reward with its sign, in two significant digits. */
-export function paid(reward: number): string {
-  return signed(Number(reward.toPrecision(2)));
+export function signedReward(reward: number): string {
+  return signedNumber(Number(reward.toPrecision(2)));
 }
 
 /** A whole number with commas between thousands. */
-export function whole(n: number): string {
+export function wholeNumber(n: number): string {
   return n.toLocaleString('en');
 }
 
@@ -90,15 +90,15 @@ export function duration(seconds: number | undefined): string {
 /** Bytes in the unit that leaves one to three digits. */
 export function bytes(count: number): string {
   if (count < 1e3) return `${count} B`;
-  if (count < 1e6) return `${short(count / 1e3)} kB`;
-  return count < 1e9 ? `${short(count / 1e6)} MB` : `${short(count / 1e9)} GB`;
+  if (count < 1e6) return `${shortNumber(count / 1e3)} kB`;
+  return count < 1e9 ? `${shortNumber(count / 1e6)} MB` : `${shortNumber(count / 1e9)} GB`;
 }
 
 /** A count as text, with k and M from 10,000 on. */
 export function count(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
-  if (value >= 1e6) return `${short(value / 1e6)} M`;
-  return value >= 1e4 ? `${short(value / 1e3)} k` : value.toLocaleString('en', { maximumFractionDigits: 0 });
+  if (value >= 1e6) return `${shortNumber(value / 1e6)} M`;
+  return value >= 1e4 ? `${shortNumber(value / 1e3)} k` : value.toLocaleString('en', { maximumFractionDigits: 0 });
 }
 
 /** A number with what it counts: `1 turn`, `2 turns`. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent } from 'react';
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted, short, percent } from '../parts/numberText.ts';
+import { counted, shortNumber, percent } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -11,17 +11,17 @@ import {
   playAgain,
   playNew,
   playSelected,
-  type GameState,
+  type PlayAnswer,
   useGame,
   writeTurn,
   removeLastWord,
-  write,
+  writeWord,
   type AgentRecord,
 } from './game.ts';
 import { Transcript } from './Transcript.tsx';
 import '../styles/play.css';
-import { callForm } from '../rollout/callForm.ts';
-import { STOPS } from '../rollout/kinds.ts';
+import { callTemplate } from '../rollout/callTemplate.ts';
+import { STOP_TEXTS } from '../rollout/kinds.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
@@ -31,75 +31,76 @@ import { readTokens, textOf } from '../rollout/readRollout.ts';
 /** The dialog in which the reader plays a task in the agent's place: with the same words, rules and reward. */
 export function PlayDialog() {
   const episode = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLDivElement>(null);
-  const { config, table, problem, agent, tokens } = useGame();
+  const endMark = useRef<HTMLDivElement>(null);
+  const { config, playAnswer, problem, agent, tokens } = useGame();
   useEffect(() => {
     if (useGame.getState().config) return;
     if (canPlaySelected()) playSelected();
     else playNew();
   }, []);
   useEffect(() => {
-    end.current?.scrollIntoView({ block: 'nearest' });
+    endMark.current?.scrollIntoView({ block: 'nearest' });
     // the word buttons are gone, and the focus would be lost with them
-    if (table && table.played.stop !== null) episode.current?.focus();
-  }, [table]);
+    if (playAnswer && playAnswer.played.stop !== null) episode.current?.focus();
+  }, [playAnswer]);
   const close = () => useSelection.setState({ playing: false });
   return (
-    <Dialog title="Play it yourself" className="play wide" onClose={close} beside={<Score />}>
-      <Tasks />
+    <Dialog title="Play it yourself" className="play wide" onClose={close} headExtra={<Score />}>
+      <TaskButtons />
       <div className="card play-scroll" role="region" aria-label="Episode" ref={episode} tabIndex={0}>
-        {table && config && (
+        {playAnswer && config && (
           <>
-            <p className="strong">{table.played.question}</p>
-            <Transcript played={table.played} vocabulary={table.vocabulary} config={config} />
-            <Ending table={table} agent={agent} />
+            <p className="strong">{playAnswer.played.question}</p>
+            <Transcript played={playAnswer.played} vocabulary={playAnswer.vocabulary} config={config} />
+            <Ending table={playAnswer} agent={agent} />
           </>
         )}
-        <div ref={end} />
+        <div ref={endMark} />
       </div>
       {problem && (
         <p className="note bad" role="alert">
           {problem}
         </p>
       )}
-      {table?.played.stop === null && <InputPad table={table} />}
+      {playAnswer?.played.stop === null && <InputPad table={playAnswer} />}
       <p className="visually-hidden" role="status">
-        {table && announcement(table.played.paid.length, tokens.length)}
+        {playAnswer && announcement(playAnswer.played.finishedTurns.length, tokens.length)}
       </p>
     </Dialog>
   );
 }
 
 /** The input for the next word or the next turn. */
-function InputPad({ table }: { readonly table: GameState }) {
+function InputPad({ table }: { readonly table: PlayAnswer }) {
   if (table.tools === null) return <WordPad table={table} />;
-  const { length } = table.played.paid; // a new key after each turn empties the field
+  const { length } = table.played.finishedTurns; // a new key after each turn empties the field
   return <TurnPad key={length} tools={table.tools} budget={table.played.budget} />;
 }
 
 /** The task, the turn and the reward so far. */
 function Score() {
-  const { config, table } = useGame();
-  if (!table || !config) return null;
-  const { played } = table;
+  const { config, playAnswer } = useGame();
+  if (!playAnswer || !config) return null;
+  const { played } = playAnswer;
   return (
     <span className="end play-score faint" data-testid="play-score">
-      {taskName(config, table)} · {played.stop === null && `turn ${played.paid.length + 1}${turnsOf(config)} · `}
-      reward {short(played.reward)}
+      {taskName(config, playAnswer)} ·{' '}
+      {played.stop === null && `turn ${played.finishedTurns.length + 1}${turnsOf(config)} · `}
+      reward {shortNumber(played.reward)}
     </span>
   );
 }
 
 /** Buttons to choose the task. */
-function Tasks() {
+function TaskButtons() {
   useLive((s) => s.batchVersion);
-  const begun = useGame((s) => s.config !== null);
+  const hasGame = useGame((s) => s.config !== null);
   return (
     <div className="row">
       <button type="button" onClick={playNew}>
         <Icon name="dice" /> New task
       </button>
-      <button type="button" disabled={!begun} onClick={playAgain}>
+      <button type="button" disabled={!hasGame} onClick={playAgain}>
         <Icon name="restart" /> Same task again
       </button>
       <button
@@ -115,7 +116,7 @@ function Tasks() {
 }
 
 /** The environment's name. For a person's own environment: the name of its class. */
-function taskName({ env }: RunConfig, { played: { view } }: GameState): string {
+function taskName({ env }: RunConfig, { played: { view } }: PlayAnswer): string {
   return view.kind === 'calls' ? view.title : env;
 }
 
@@ -129,13 +130,13 @@ function announcement(turns: number, words: number): string {
   return words === 0 ? 'A new episode begins.' : turns > 0 ? `${counted(turns, 'turn')} taken.` : '';
 }
 
-interface Props {
+interface TurnPadProps {
   readonly tools: readonly string[];
   readonly budget: number; // tokens that the turn may have
 }
 
 /** A field to type a turn: a call as JSON, or an answer in words. */
-function TurnPad({ tools, budget }: Props) {
+function TurnPad({ tools, budget }: TurnPadProps) {
   const [typed, setTyped] = useState('');
   const input = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -165,7 +166,7 @@ function TurnPad({ tools, budget }: Props) {
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
-        placeholder={callForm(tools)}
+        placeholder={callTemplate(tools)}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onKeyDown={onKey}
@@ -192,14 +193,15 @@ interface Word {
 }
 
 /** The allowed next words, to click or to type. */
-function WordPad({ table }: { readonly table: GameState }) {
+function WordPad({ table }: { readonly table: PlayAnswer }) {
   const { vocabulary, played } = table;
   const [typed, setTyped] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const words = played.legal.map((id): Word => ({ id, text: played.names.get(id) ?? vocabulary[id] ?? '' }));
-  const matches = words.filter(({ text }) => begins(text, typed));
+  const matches = words.filter(({ text }) => startsWithTyped(text, typed));
   // with nothing typed, a word is meant only if it has no alternative
-  const meant = typed === '' ? (words.length === 1 ? words[0] : undefined) : (exact(words, typed) ?? matches[0]);
+  const matchedWord =
+    typed === '' ? (words.length === 1 ? words[0] : undefined) : (exactMatch(words, typed) ?? matches[0]);
   useEffect(() => {
     // on a touch screen, the keyboard would cover the buttons
     if (matchMedia('(pointer: fine)').matches) input.current?.focus();
@@ -207,10 +209,10 @@ function WordPad({ table }: { readonly table: GameState }) {
   const choose = (word: Word | undefined) => {
     if (!word) return;
     setTyped('');
-    write(word.id);
+    writeWord(word.id);
   };
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' || (event.key === ' ' && typed !== '')) choose(meant);
+    if (event.key === 'Enter' || (event.key === ' ' && typed !== '')) choose(matchedWord);
     else if (event.key === 'Backspace' && typed === '') removeLastWord();
     else return;
     event.preventDefault();
@@ -232,29 +234,29 @@ function WordPad({ table }: { readonly table: GameState }) {
           spellCheck={false}
           placeholder="Type a word"
           value={typed}
-          aria-invalid={typed !== '' && !meant}
+          aria-invalid={typed !== '' && !matchedWord}
           onChange={(event) => setTyped(event.target.value.trimStart())}
           onKeyDown={onKey}
         />
-        <button type="button" disabled={played.draft === 0} onClick={removeLastWord}>
+        <button type="button" disabled={played.turnLength === 0} onClick={removeLastWord}>
           Take back
         </button>
       </div>
       <p id="word-hint" className="faint" role="status">
-        {hint(typed, meant, words.length)}
+        {hint(typed, matchedWord, words.length)}
       </p>
-      <Words {...{ matches, meant, onClick }} />
+      <Words {...{ matches, matchedWord, onClick }} />
     </div>
   );
 }
 
 interface WordsProps {
   readonly matches: readonly Word[];
-  readonly meant: Word | undefined;
+  readonly matchedWord: Word | undefined;
   readonly onClick: (event: MouseEvent, word: Word) => void;
 }
 
-function Words({ matches, meant, onClick }: WordsProps) {
+function Words({ matches, matchedWord, onClick }: WordsProps) {
   return (
     <div className="row words" role="group" aria-label="Allowed next words">
       {matches.slice(0, MAX_BUTTONS).map((word) => (
@@ -262,7 +264,7 @@ function Words({ matches, meant, onClick }: WordsProps) {
           key={word.id}
           type="button"
           className="word-button"
-          data-meant={word === meant}
+          data-meant={word === matchedWord}
           onClick={(event) => onClick(event, word)}
         >
           {word.text}
@@ -276,23 +278,23 @@ function Words({ matches, meant, onClick }: WordsProps) {
 }
 
 /** Whether a word begins with the typed text. A tag may be typed without its brackets. */
-function begins(text: string, typed: string): boolean {
+function startsWithTyped(text: string, typed: string): boolean {
   const wanted = typed.trim().toLowerCase();
   return [/^/, /^</, /^<\//].some((bracket) => text.toLowerCase().replace(bracket, '').startsWith(wanted));
 }
 
-function exact(words: readonly Word[], typed: string): Word | undefined {
+function exactMatch(words: readonly Word[], typed: string): Word | undefined {
   return words.find(({ text }) => text === typed.trim());
 }
 
-function hint(typed: string, meant: Word | undefined, legal: number): string {
-  if (meant) return `Press Enter to write ${meant.text}. Backspace removes words of this turn.`;
+function hint(typed: string, matchedWord: Word | undefined, legal: number): string {
+  if (matchedWord) return `Press Enter to write ${matchedWord.text}. Backspace removes words of this turn.`;
   if (typed !== '') return `No allowed word begins with “${typed}”.`;
   return `${legal} words are allowed next. Type one and press Enter, or choose it.`;
 }
 
 interface EndingProps {
-  readonly table: GameState;
+  readonly table: PlayAnswer;
   readonly agent: AgentRecord | null;
 }
 
@@ -304,32 +306,32 @@ function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
       <div className="ending-words">
         <h3 className="line large" data-success={played.success} role="status">
           <Icon name={played.success ? 'check' : 'cross'} />
-          {played.success ? 'Solved' : 'Not solved'}: {STOPS[played.stop]}, reward {short(played.reward)}
+          {played.success ? 'Solved' : 'Not solved'}: {STOP_TEXTS[played.stop]}, reward {shortNumber(played.reward)}
         </h3>
         <RewardSplit episode={{ parts: totalParts(played) }} />
         {expert && (
           <p>
             The scripted expert {expert.success ? 'solves it' : 'does not solve it either'}, reward{' '}
-            {short(expert.reward)}: <span className="mono ink-call">{callsText(expert, vocabulary)}</span>
+            {shortNumber(expert.reward)}: <span className="mono ink-call">{callsText(expert, vocabulary)}</span>
           </p>
         )}
         {agent && (
           <p>
-            The agent at update {agent.update} solved it in {agent.solved} of {agent.of} tries (
-            {percent(agent.solved / agent.of)}), mean reward {short(agent.meanReward)}.
+            The agent at update {agent.update} solved it in {agent.solved} of {agent.rollouts} tries (
+            {percent(agent.solved / agent.rollouts)}), mean reward {shortNumber(agent.meanReward)}.
           </p>
         )}
       </div>
       <div className="ending-view">
-        <Drawing view={played.view} turn={played.paid.length} group={[played.view]} />
+        <Drawing view={played.view} turn={played.finishedTurns.length} group={[played.view]} />
         <p className="small faint">{LEGENDS[played.view.kind]}</p>
       </div>
     </section>
   );
 }
 
-function totalParts({ paid }: PlayedEpisode): Record<RewardPart, number> {
-  const sum = (part: RewardPart) => paid.reduce((all, { parts }) => all + parts[part], 0);
+function totalParts({ finishedTurns }: PlayedEpisode): Record<RewardPart, number> {
+  const sum = (part: RewardPart) => finishedTurns.reduce((all, { parts }) => all + parts[part], 0);
   return Object.fromEntries(REWARD_PARTS.map((part) => [part, sum(part)])) as Record<RewardPart, number>;
 }
 

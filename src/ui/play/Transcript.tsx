@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { signed } from '../parts/numberText.ts';
+import { signedNumber } from '../parts/numberText.ts';
 import { PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
 import { readTokens } from '../rollout/readRollout.ts';
 import { trainedLook } from '../rollout/trainedLook.ts';
@@ -21,20 +21,20 @@ export function Transcript({ played, vocabulary, config }: Props) {
     const look = trainedLook(rollout, config);
     return () => look;
   }, [rollout, config]);
-  const around = useMemo(
+  const annotations = useMemo(
     (): TokenAnnotations => ({
       heading: 'h3',
-      whole: true,
+      showAll: true,
       below: ({ turn }) => <TurnReward played={played} turn={turn} />,
     }),
     [played],
   );
   const { turns, writing } = rollout;
-  return <TokenView className="transcript" setting={writing} channel={null} {...{ turns, looks, around }} />;
+  return <TokenView className="transcript" layout={writing} channel={null} {...{ turns, looks, annotations }} />;
 }
 
 function TurnReward({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {
-  const turnReward = played.paid.find((entry) => entry.turn === turn);
+  const turnReward = played.finishedTurns.find((entry) => entry.turn === turn);
   if (!turnReward) return null;
   const parts = partsOfEpisode(turnReward);
   if (parts.length === 0 && turnReward.valid) return null;
@@ -43,7 +43,7 @@ function TurnReward({ played, turn }: { readonly played: PlayedEpisode; readonly
       {!turnReward.valid && <span>malformed </span>}
       {parts.map(({ part, amount }) => (
         <RewardChip key={part} amount={amount}>
-          {PART_LABELS[part]} {signed(amount)}
+          {PART_LABELS[part]} {signedNumber(amount)}
         </RewardChip>
       ))}
     </p>

@@ -2,20 +2,20 @@ import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { Answer } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { currentOf } from '../run/currentRollout.ts';
+import { shownRollout } from '../run/currentRollout.ts';
 import { play } from '../run/engine.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
-/** The episode so far, as the worker played it from the words and turns sent to it. */
-export type GameState = Extract<Answer, { kind: 'play' }>;
+/** The worker's answer: the episode so far, played from the words and turns that the page sent. */
+export type PlayAnswer = Extract<Answer, { kind: 'play' }>;
 
 /** The agent's results on the same task, in the rollouts of one group. */
 export interface AgentRecord {
   readonly update: number;
   readonly solved: number; // rollouts that solved the task
-  readonly of: number; // all rollouts
+  readonly rollouts: number; // all rollouts
   readonly meanReward: number;
 }
 
@@ -24,7 +24,7 @@ interface Game {
   readonly seed: number; // of the task
   readonly environmentSeed: number; // of the environment's random events
   readonly tokens: readonly number[]; // written so far
-  readonly table: GameState | null;
+  readonly playAnswer: PlayAnswer | null;
   readonly problem: string | null;
   readonly agent: AgentRecord | null; // null: the agent has not played this task
 }
@@ -35,18 +35,18 @@ export const useGame = create<Game>()(() => ({
   seed: 0,
   environmentSeed: 0,
   tokens: [],
-  table: null,
+  playAnswer: null,
   problem: null,
   agent: null,
 }));
 
-const SEEDS = 2 ** 31; // the seeds of training tasks are below this
-const anySeed = () => Math.floor(Math.random() * SEEDS);
+const TRAINING_SEEDS = 2 ** 31; // the seeds of training tasks are below this
+const randomSeed = () => Math.floor(Math.random() * TRAINING_SEEDS);
 
 /** Begins a new random task with the knobs of the run, or with those set on the page if there is no run. */
 export function playNew(): void {
   const { applied, wanted } = useConfig.getState();
-  playTask({ config: applied ?? wanted, seed: anySeed(), environmentSeed: anySeed(), agent: null });
+  playTask({ config: applied ?? wanted, seed: randomSeed(), environmentSeed: randomSeed(), agent: null });
 }
 
 /** Whether the page shows a rollout of a run, so that its task can be played. False for a recording. */
@@ -67,7 +67,7 @@ export function playSelected(): void {
     agent: {
       update: live.batch.update,
       solved: group.filter(({ success }) => success).length,
-      of: group.length,
+      rollouts: group.length,
       meanReward: groupStats(group.map(({ reward }) => reward)).mean,
     },
   });
@@ -79,7 +79,7 @@ export function playAgain(): void {
 }
 
 /** Writes one word. */
-export function write(id: number): void {
+export function writeWord(id: number): void {
   send([...useGame.getState().tokens, id]);
 }
 
@@ -90,13 +90,13 @@ export function writeTurn(typed: string): void {
 
 /** Removes the last word of the unfinished turn. Finished turns cannot be undone. */
 export function removeLastWord(): void {
-  const { tokens, table } = useGame.getState();
-  if (table && table.played.draft > 0) send(tokens.slice(0, -1));
+  const { tokens, playAnswer } = useGame.getState();
+  if (playAnswer && playAnswer.played.turnLength > 0) send(tokens.slice(0, -1));
 }
 
 /** Begins a given task. */
 export function playTask(task: Pick<Game, 'config' | 'seed' | 'environmentSeed' | 'agent'>): void {
-  useGame.setState({ ...task, table: null });
+  useGame.setState({ ...task, playAnswer: null });
   send([]);
 }
 
@@ -110,14 +110,14 @@ function send(tokens: readonly number[], typed?: string): void {
   useGame.setState({ tokens, problem: null });
   void play({ config, seed, environmentSeed, tokens, ...(typed !== undefined && { typed }) }).then((answer) => {
     if (useGame.getState().tokens !== tokens) return;
-    if (answer.kind === 'play') useGame.setState({ table: answer, tokens: answer.tokens });
+    if (answer.kind === 'play') useGame.setState({ playAnswer: answer, tokens: answer.tokens });
     else if (answer.kind === 'refused') {
       // drop the refused word or turn
-      useGame.setState({ problem: answer.message, tokens: useGame.getState().table?.tokens ?? [] });
+      useGame.setState({ problem: answer.message, tokens: useGame.getState().playAnswer?.tokens ?? [] });
     }
   });
 }
 
 function selectedEpisode() {
-  return currentOf(useLive.getState().batchVersion, useSelection.getState().row).episode;
+  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row).episode;
 }

@@ -1,4 +1,4 @@
-import { percent, short } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -12,7 +12,7 @@ export function PreferenceBar() {
       <span>
         <b>Reward model</b>{' '}
         {preferences
-          ? `${preferences.pairs} pairs by the simulated labeller, ${preferences.clicks} by you · loss ${short(preferences.loss)} · agreement ${percent(preferences.agreement ?? undefined)}`
+          ? `${preferences.pairs} pairs by the simulated labeller, ${preferences.clicks} by you · loss ${shortNumber(preferences.loss)} · agreement ${percent(preferences.agreement ?? undefined)}`
           : 'not trained yet'}
       </span>
       <button type="button" onClick={() => useSelection.setState({ preferring: true })}>

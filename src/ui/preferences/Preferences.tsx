@@ -1,46 +1,46 @@
 import { useState, type KeyboardEvent, useMemo } from 'react';
 import { useConfig } from '../knobs/configStore.ts';
 import { prefer } from '../run/engine.ts';
-import { short, percent } from '../parts/numberText.ts';
+import { shortNumber, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { attemptOf, pairOf, type Pair } from './pairs.ts';
+import { rolloutTokensOf, pairOf, type Pair } from './pairs.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import '../styles/preferences.css';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { KINDS, STOP_TEXTS } from '../rollout/kinds.ts';
 import { readRollout, textOf } from '../rollout/readRollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ChartCard } from '../curves/ChartCard.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { wordsAt } from '../curves/chartText.ts';
+import { valuesInWords } from '../curves/chartText.ts';
 import type { Series } from '../../runs/series.ts';
 
 /** The dialog to choose the better of two rollouts of one prompt, with the numbers of the reward model. */
 export function Preferences() {
-  const [turn, setTurn] = useState(0);
+  const [pairNumber, setPairNumber] = useState(0);
   const [message, setMessage] = useState('');
   // chosen once for each turn, because the pair must not change while it's being read
   const [pair, setPair] = useState<Pair | null>(() => pairOf(live.batch, 0));
   const ready = useConfig((s) => s.applied?.rewardModel === 'on') && !live.isExample;
   const close = () => useSelection.setState({ preferring: false });
-  const next = (words: string) => {
+  const showNextPair = (words: string) => {
     setMessage(words);
-    setTurn(turn + 1);
-    setPair(pairOf(live.batch, turn + 1));
+    setPairNumber(pairNumber + 1);
+    setPair(pairOf(live.batch, pairNumber + 1));
   };
   const choose = (side: 'A' | 'B') => {
     if (!pair || !ready) return;
     const [better, worse] = side === 'A' ? [pair.a, pair.b] : [pair.b, pair.a];
-    prefer(attemptOf(pair.batch, better.row), attemptOf(pair.batch, worse.row));
-    next(`Saved: ${side} is better. ${scoreWords(pair)}`.trim());
+    prefer(rolloutTokensOf(pair.batch, better.row), rolloutTokensOf(pair.batch, worse.row));
+    showNextPair(`Saved: ${side} is better. ${scoreWords(pair)}`.trim());
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toLowerCase();
     if (key === 'a' || key === 'b') choose(key === 'a' ? 'A' : 'B');
-    else if (key === 's' && ready) next('Skipped.');
+    else if (key === 's' && ready) showNextPair('Skipped.');
     else return;
     event.preventDefault();
   };
@@ -54,7 +54,7 @@ export function Preferences() {
         <button type="button" disabled={!ready || !pair} onClick={() => choose('B')}>
           B is better <kbd>B</kbd>
         </button>
-        <button type="button" className="quiet" disabled={!ready} onClick={() => next('Skipped.')}>
+        <button type="button" className="quiet" disabled={!ready} onClick={() => showNextPair('Skipped.')}>
           Skip <kbd>S</kbd>
         </button>
         <span className="faint" role="status">
@@ -75,8 +75,8 @@ function PairView({ pair }: { readonly pair: Pair | null }) {
         {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
       </p>
       <div className="pair">
-        <AttemptCard side="A" pair={pair} episode={pair.a} />
-        <AttemptCard side="B" pair={pair} episode={pair.b} />
+        <RolloutCard side="A" pair={pair} episode={pair.a} />
+        <RolloutCard side="B" pair={pair} episode={pair.b} />
       </div>
     </>
   );
@@ -85,31 +85,31 @@ function PairView({ pair }: { readonly pair: Pair | null }) {
 /** The reward model's scores of both rollouts, shown after the choice. */
 function scoreWords({ a, b }: Pair): string {
   if (a.preferenceScore === null || b.preferenceScore === null) return '';
-  return `The reward model scored A ${short(a.preferenceScore)} and B ${short(b.preferenceScore)}.`;
+  return `The reward model scored A ${shortNumber(a.preferenceScore)} and B ${shortNumber(b.preferenceScore)}.`;
 }
 
 function NotReady() {
   const wanted = useConfig((s) => s.wanted.rewardModel === 'on');
-  const started = useLive((s) => s.session === 'ready');
+  const hasRun = useLive((s) => s.session === 'ready');
   return (
     <p className="note">
       {!wanted
         ? 'There is no reward model. Turn it on under Rewards, or choose the RLHF preset, then run.'
-        : started
+        : hasRun
           ? 'Restart the run to add the reward model. You can compare rollouts after its first update.'
           : 'Run training first: these rollouts are a recording.'}
     </p>
   );
 }
 
-interface Props {
+interface RolloutCardProps {
   readonly side: 'A' | 'B';
   readonly pair: Pair;
   readonly episode: EpisodeView;
 }
 
 /** A rollout in short, without tags. Its reward and score stay hidden, because they would influence the choice. */
-function AttemptCard({ side, pair, episode }: Props) {
+function RolloutCard({ side, pair, episode }: RolloutCardProps) {
   const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
   return (
     <section className="card attempt" aria-label={`Rollout ${side}`}>
@@ -120,7 +120,7 @@ function AttemptCard({ side, pair, episode }: Props) {
           .flatMap(({ turn, spans }) =>
             spans.map(({ kind, tokens }, i) => (
               <li key={`${turn} ${i}`} data-kind={kind}>
-                <SpanLabel of={KINDS[kind]} />
+                <SpanLabel kindStyle={KINDS[kind]} />
                 <span className="word">
                   {textOf(
                     rollout,
@@ -132,13 +132,13 @@ function AttemptCard({ side, pair, episode }: Props) {
           )}
       </ol>
       <p className="faint">
-        {STOPS[episode.stop]} · {episode.toolCalls} tool calls
+        {STOP_TEXTS[episode.stop]} · {episode.toolCalls} tool calls
       </p>
     </section>
   );
 }
 
-const CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
+const SHOWN_CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
 
 /**
  * The reward model's training pairs, loss and agreement, and curves that show whether a higher score still means more
@@ -150,7 +150,7 @@ function PreferenceNumbers() {
   const facts: readonly (readonly [string, string])[] = [
     ['pairs by the simulated labeller', String(preferences?.pairs ?? 0)],
     ['by you', String(preferences?.clicks ?? 0)],
-    ['loss', short(preferences?.loss)],
+    ['loss', shortNumber(preferences?.loss)],
     ['agreement', percent(preferences?.agreement ?? undefined)],
   ];
   return (
@@ -168,9 +168,9 @@ function PreferenceNumbers() {
       <ChartSurface
         className="charts preference-charts"
         label="these charts"
-        words={(update) => wordsAt(CURVES, update)}
+        valueText={(update) => valuesInWords(SHOWN_CURVES, update)}
       >
-        {CURVES.map((metric) => (
+        {SHOWN_CURVES.map((metric) => (
           <ChartCard key={metric} metric={metric} />
         ))}
       </ChartSurface>
@@ -200,15 +200,15 @@ const MIN_SUCCESS_CHANGE = 0.05; // of success
 export function hackingSentence(series: ReadonlyMap<MetricName, Series>): string {
   const score = series.get('reward_model/score');
   const success = series.get('rollout/success');
-  const [scoreBefore, scoreNow] = [score?.opening, score?.smooth];
-  const [solvedBefore, solvedNow] = [success?.opening, success?.smooth];
+  const [scoreBefore, scoreNow] = [score?.openingMean, score?.lastSmoothed];
+  const [solvedBefore, solvedNow] = [success?.openingMean, success?.lastSmoothed];
   if (!score || scoreBefore === undefined || scoreNow === undefined || score.length < MIN_UPDATES) {
     return 'If the reward model’s score rises and success doesn’t, the agent pleases the reward model and not the task.';
   }
   if (solvedBefore === undefined || solvedNow === undefined) return '';
   const range = Math.max(...score.buckets.map((b) => b.max)) - Math.min(...score.buckets.map((b) => b.min));
   const rose = scoreNow - scoreBefore > MIN_SCORE_RISE * range && range > 0;
-  const change = `The reward model’s score went from ${short(scoreBefore)} to ${short(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
+  const change = `The reward model’s score went from ${shortNumber(scoreBefore)} to ${shortNumber(scoreNow)}, success from ${percent(solvedBefore)} to ${percent(solvedNow)}`;
   if (rose && solvedNow < solvedBefore - MIN_SUCCESS_CHANGE)
     return `▲ ${change}: the agent pleases the reward model, not the task.`;
   if (rose && solvedNow > solvedBefore + MIN_SUCCESS_CHANGE) return `${change}: so far both rise together.`;

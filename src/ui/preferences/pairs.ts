@@ -22,23 +22,25 @@ export function pairOf(batch: BatchView, n: number): Pair | null {
     if (!group.some((other) => textOf(batch, other) === textOf(batch, episode))) group.push(episode);
     groups.set(episode.group, group);
   }
-  const varied = [...groups.values()].filter((group) => group.length > 1);
-  const rollouts = varied[n % varied.length];
+  const variedGroups = [...groups.values()].filter((group) => group.length > 1);
+  const rollouts = variedGroups[n % variedGroups.length];
   if (!rollouts) return null;
-  const round = Math.floor(n / varied.length);
-  const first = round % rollouts.length;
-  const second = (first + 1 + (Math.floor(round / rollouts.length) % (rollouts.length - 1))) % rollouts.length;
-  const [a, b] = n % 3 === 1 ? [rollouts[second], rollouts[first]] : [rollouts[first], rollouts[second]];
+  const round = Math.floor(n / variedGroups.length);
+  const firstIndex = round % rollouts.length;
+  const secondIndex =
+    (firstIndex + 1 + (Math.floor(round / rollouts.length) % (rollouts.length - 1))) % rollouts.length;
+  const [a, b] =
+    n % 3 === 1 ? [rollouts[secondIndex], rollouts[firstIndex]] : [rollouts[firstIndex], rollouts[secondIndex]];
   return a && b ? { batch, a, b } : null;
 }
 
 /** A rollout in the form that a preference holds: token ids and roles, each (length of the rollout). */
-export function attemptOf(batch: BatchView, row: number): Attempt {
-  const from = row * batch.length;
-  const to = from + (batch.lengths[row] ?? batch.length);
-  return { tokens: batch.tokens.slice(from, to), roles: batch.roles.slice(from, to) };
+export function rolloutTokensOf(batch: BatchView, row: number): Attempt {
+  const start = row * batch.length;
+  const end = start + (batch.lengths[row] ?? batch.length);
+  return { tokens: batch.tokens.slice(start, end), roles: batch.roles.slice(start, end) };
 }
 
 function textOf(batch: BatchView, { row }: EpisodeView): string {
-  return attemptOf(batch, row).tokens.join(' ');
+  return rolloutTokensOf(batch, row).tokens.join(' ');
 }

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { roofline, type KernelClock, type KernelWork } from '../../domain/profile.ts';
-import { bytes, count, percent, short } from '../parts/numberText.ts';
+import { bytes, count, percent, shortNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { measure } from '../run/engine.ts';
-import { useProfile, type Measured } from './profileStore.ts';
+import { useProfile, type MeasuredProfile } from './profileStore.ts';
 
-const CLOCKS: Readonly<Record<KernelClock, string>> = {
+const CLOCK_TEXTS: Readonly<Record<KernelClock, string>> = {
   timestamps: 'GPU timestamps around repeats of each kernel',
   queue: 'the queue’s clock around repeats of each kernel',
   CPU: 'CPU',
@@ -14,14 +14,14 @@ const CLOCKS: Readonly<Record<KernelClock, string>> = {
 /** The work of each kernel in an update, its speed, and the speed that the device allows. */
 export function KernelPanel() {
   const measured = useProfile((s) => s.measured);
-  const busy = useProfile((s) => s.busy);
+  const busy = useProfile((s) => s.isMeasuring);
   const problem = useProfile((s) => s.problem);
   const running = useLive((s) => s.running);
   return (
     <section className="panel profile-kernels" aria-labelledby="kernels-title" data-testid="kernels">
       <div className="panel-head">
         <h2 id="kernels-title">Kernels</h2>
-        {measured && <span className="chip">{CLOCKS[measured.profile.clock]}</span>}
+        {measured && <span className="chip">{CLOCK_TEXTS[measured.profile.clock]}</span>}
         <button type="button" disabled={busy} onClick={() => void measureNow()}>
           {busy ? (running ? 'Measuring after this update…' : 'Measuring…') : measured ? 'Measure again' : 'Measure'}
         </button>
@@ -32,7 +32,7 @@ export function KernelPanel() {
         </p>
       )}
       {measured ? (
-        <Table measured={measured} />
+        <KernelTable measured={measured} />
       ) : (
         <p className="empty">
           Measures the peak speed of this device and times every kernel of an update. The run pauses for a few seconds
@@ -44,29 +44,30 @@ export function KernelPanel() {
 }
 
 async function measureNow(): Promise<void> {
-  useProfile.setState({ busy: true, problem: null });
+  useProfile.setState({ isMeasuring: true, problem: null });
   const answer = await measure();
-  if (answer.kind === 'profile') useProfile.setState({ measured: answer, busy: false });
+  if (answer.kind === 'profile') useProfile.setState({ measured: answer, isMeasuring: false });
   else
     useProfile.setState({
-      busy: false,
+      isMeasuring: false,
       problem: answer.kind === 'refused' ? answer.message : 'The engine sent an unexpected answer. Try again.',
     });
 }
 
-function Table({ measured: { profile, updates } }: { readonly measured: Measured }) {
-  const [open, setOpen] = useState<string | null>(null);
-  const { ceilings: top, kernels, variant } = profile;
-  const sum = kernels.reduce((all, { ms }) => all + (ms ?? 0), 0);
+function KernelTable({ measured: { profile, updates } }: { readonly measured: MeasuredProfile }) {
+  const [openKernel, setOpen] = useState<string | null>(null);
+  const { ceilings, kernels, variant } = profile;
+  const totalMs = kernels.reduce((all, { ms }) => all + (ms ?? 0), 0);
   const sorted = kernels.toSorted((a, b) => (b.ms ?? 0) - (a.ms ?? 0));
-  const source = kernels.find(({ name }) => name === open)?.source ?? '';
+  const source = kernels.find(({ name }) => name === openKernel)?.source ?? '';
   return (
     <>
       <p className="faint">
-        Per update, mean of {updates}; {short(sum / updates)} ms in all. Kernels: {variant}. Measured here:{' '}
-        {short(top.gflops)} GFLOP/s by the best product, {short(top.gbps)} GB/s copied
-        {top.launchUs > 0 && `, ${short(top.launchUs)} µs a dispatch, ${short(top.readbackUs)} µs a read-back`}. FLOPs
-        and least bytes are counted from the sizes.
+        Per update, mean of {updates}; {shortNumber(totalMs / updates)} ms in all. Kernels: {variant}. Measured here:{' '}
+        {shortNumber(ceilings.gflops)} GFLOP/s by the best product, {shortNumber(ceilings.gbps)} GB/s copied
+        {ceilings.launchUs > 0 &&
+          `, ${shortNumber(ceilings.launchUs)} µs a dispatch, ${shortNumber(ceilings.readbackUs)} µs a read-back`}
+        . FLOPs and least bytes are counted from the sizes.
       </p>
       <div className="scroll" role="region" aria-label="Kernels by time" tabIndex={0}>
         <table className="ruled profile-table">
@@ -90,21 +91,21 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
           </thead>
           <tbody>
             {sorted.map((kernel) => (
-              <Row
+              <KernelRow
                 key={kernel.name}
-                {...{ kernel, updates, sum }}
-                roof={roofline(kernel, top)}
-                open={open === kernel.name}
-                toggle={() => setOpen(open === kernel.name ? null : kernel.name)}
+                {...{ kernel, updates, totalMs }}
+                roof={roofline(kernel, ceilings)}
+                open={openKernel === kernel.name}
+                toggle={() => setOpen(openKernel === kernel.name ? null : kernel.name)}
               />
             ))}
           </tbody>
         </table>
       </div>
-      {open !== null && source && (
+      {openKernel !== null && source && (
         <figure className="profile-source">
-          <figcaption>{open}.wgsl</figcaption>
-          <pre role="region" aria-label={`Source of ${open}`} tabIndex={0}>
+          <figcaption>{openKernel}.wgsl</figcaption>
+          <pre role="region" aria-label={`Source of ${openKernel}`} tabIndex={0}>
             {source}
           </pre>
         </figure>
@@ -113,18 +114,18 @@ function Table({ measured: { profile, updates } }: { readonly measured: Measured
   );
 }
 
-interface RowProps {
+interface KernelRowProps {
   readonly kernel: KernelWork;
   readonly roof: ReturnType<typeof roofline>;
   readonly updates: number;
-  readonly sum: number;
+  readonly totalMs: number;
   readonly open: boolean;
   readonly toggle: () => void;
 }
 
-function Row({ kernel, roof, updates, sum, open, toggle }: RowProps) {
-  const { name, calls, flops, bytes: moved, ms, source } = kernel;
-  const work = `${count(flops / updates)}FLOP, ${bytes(moved / updates)} an update`;
+function KernelRow({ kernel, roof, updates, totalMs, open, toggle }: KernelRowProps) {
+  const { name, calls, flops, bytes: bytesMoved, ms, source } = kernel;
+  const work = `${count(flops / updates)}FLOP, ${bytes(bytesMoved / updates)} an update`;
   return (
     <tr title={work}>
       <th scope="row">
@@ -136,11 +137,11 @@ function Row({ kernel, roof, updates, sum, open, toggle }: RowProps) {
           name
         )}
       </th>
-      <td className="number">{short(calls / updates)}</td>
-      <td className="number">{ms === null ? 'not timed' : short(ms / updates)}</td>
-      <td className="number">{ms === null ? '' : percent(ms / sum)}</td>
-      <td className="number">{short(roof?.gflops)}</td>
-      <td className="number">{short(roof?.gbps)}</td>
+      <td className="number">{shortNumber(calls / updates)}</td>
+      <td className="number">{ms === null ? 'not timed' : shortNumber(ms / updates)}</td>
+      <td className="number">{ms === null ? '' : percent(ms / totalMs)}</td>
+      <td className="number">{shortNumber(roof?.gflops)}</td>
+      <td className="number">{shortNumber(roof?.gbps)}</td>
       <td>{roof?.limiter ?? ''}</td>
       <td className="number">{roof && roof.share > 1 ? '100 %+' : percent(roof?.share)}</td>
     </tr>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { MetricName, Metrics } from '../../domain/metrics.ts';
 import { download } from '../export/fileDownload.ts';
 import { fence } from '../run/engine.ts';
-import { bytes, count, percent, short } from '../parts/numberText.ts';
+import { bytes, count, percent, shortNumber } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -11,8 +11,8 @@ import { run as startTraining } from '../run/transport.ts';
 import '../styles/profile.css';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
-import { keptTimes, meanTimes, useProfile, type Measured, type MeanTimes } from './profileStore.ts';
-import type { ChoiceReason, KernelReport, TriedSet } from '../../config/kernelChoice.ts';
+import { recentTimes, meanTimes, useProfile, type MeasuredProfile, type MeanTimes } from './profileStore.ts';
+import type { ChoiceReason, KernelReport, MeasuredKernelSet } from '../../config/kernelChoice.ts';
 import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
@@ -22,7 +22,7 @@ import type { BackendInfo } from '../../domain/backendInfo.ts';
  */
 export function Profile() {
   useProfile((s) => s.version);
-  const mean = meanTimes(keptTimes());
+  const mean = meanTimes(recentTimes());
   const measured = useProfile((s) => s.measured);
   useEffect(() => {
     fence(true);
@@ -33,14 +33,14 @@ export function Profile() {
       <Header />
       <main className="profile screen pane" data-pane="watch">
         <div className="stack profile-column">
-          {mean ? <StagePanel mean={mean} /> : <Empty />}
+          {mean ? <StagePanel mean={mean} /> : <NoProfile />}
           {mean && <KernelPanel />}
         </div>
         <div className="stack profile-column">
           <Counts />
           {measured && <Memory measured={measured} />}
-          <Share />
-          <ChoicePanel />
+          <ExportPanel />
+          <KernelChoicePanel />
         </div>
       </main>
       <StatusLine />
@@ -48,16 +48,16 @@ export function Profile() {
   );
 }
 
-function Empty() {
-  const started = useLive((s) => s.session !== 'none');
+function NoProfile() {
+  const hasSession = useLive((s) => s.session !== 'none');
   return (
     <section className="panel empty" aria-label="Profile">
       <p>
-        {started
+        {hasSession
           ? 'The first update is still running.'
           : 'The first update of a run measures the speed of your machine. The recorded run that the page starts with was made on another machine.'}
       </p>
-      {!started && (
+      {!hasSession && (
         <button type="button" className="primary" onClick={startTraining}>
           <Icon name="play" /> Run training
         </button>
@@ -84,7 +84,7 @@ function Counts() {
   useLive((s) => s.metricsVersion);
   const backend = useLive((s) => s.backend);
   const onCpu = backend?.kind === 'cpu'; // the CPU backend has no dispatches to count
-  const counted = COUNTS.filter(
+  const shownCounts = COUNTS.filter(
     ([metric]) => live.metrics[metric] !== undefined && !(onCpu && live.metrics[metric] === 0),
   );
   return (
@@ -94,11 +94,11 @@ function Counts() {
         <span className="faint">of the last update</span>
       </div>
       {backend?.reason && <p className="faint">{backend.reason}</p>}
-      {counted.length === 0 && (
+      {shownCounts.length === 0 && (
         <p className="faint">After the first update you see here: {COUNTS.map(([, label]) => label).join('; ')}.</p>
       )}
       <dl className="profile-counts">
-        {counted.map(([metric, label, text]) => (
+        {shownCounts.map(([metric, label, text]) => (
           <div key={metric}>
             <dt>{label}</dt>
             <dd>{text(live.metrics[metric] ?? 0)}</dd>
@@ -109,8 +109,8 @@ function Counts() {
   );
 }
 
-function Memory({ measured }: { readonly measured: Measured }) {
-  const storesHalves = useLive((s) => s.backend?.storage === 'f16');
+function Memory({ measured }: { readonly measured: MeasuredProfile }) {
+  const storesFloat16 = useLive((s) => s.backend?.storage === 'f16');
   const memory = measured.profile.memory.toSorted((a, b) => b.bytes - a.bytes);
   const sum = memory.reduce((all, part) => all + part.bytes, 0);
   return (
@@ -119,7 +119,7 @@ function Memory({ measured }: { readonly measured: Measured }) {
         <h2 id="memory-title">Memory</h2>
         <span className="faint">
           {bytes(sum)}, allocated once
-          {storesHalves && '; cache, activations and matrix weights in f16'}
+          {storesFloat16 && '; cache, activations and matrix weights in f16'}
         </span>
       </div>
       <table className="ruled profile-table">
@@ -137,7 +137,7 @@ function Memory({ measured }: { readonly measured: Measured }) {
   );
 }
 
-function Share() {
+function ExportPanel() {
   const [message, setMessage] = useState('');
   const backend = useLive((s) => s.backend);
   const parameters = useLive((s) => s.parameters);
@@ -145,7 +145,7 @@ function Share() {
   const measured = useProfile((s) => s.measured);
   if (!backend) return null;
   const share = async () => {
-    const text = reportOf(backend, { parameters, memoryBytes }, live.metrics, meanTimes(keptTimes()), measured);
+    const text = reportOf(backend, { parameters, memoryBytes }, live.metrics, meanTimes(recentTimes()), measured);
     try {
       await navigator.clipboard.writeText(text);
       setMessage('Copied.');
@@ -155,7 +155,7 @@ function Share() {
       setMessage('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
-  const trace = () => download('trace.json', 'application/json', traceOf(keptTimes(), backend.adapter, measured));
+  const trace = () => download('trace.json', 'application/json', traceOf(recentTimes(), backend.adapter, measured));
   return (
     <section className="panel row" aria-label="Export the profile">
       <button type="button" onClick={() => void share()}>
@@ -171,7 +171,7 @@ function Share() {
   );
 }
 
-const WHY: Readonly<Record<ChoiceReason, string>> = {
+const CHOICE_REASONS: Readonly<Record<ChoiceReason, string>> = {
   default: 'Safe kernels for this kind of adapter: nothing was measured on it when this run began.',
   forced: 'Set by the knob Kernels.',
   resumed: 'The kernels the run began with. Others would round differently.',
@@ -179,7 +179,7 @@ const WHY: Readonly<Record<ChoiceReason, string>> = {
 };
 
 /** The set of kernels that this run uses, why it was chosen, and the measurements of all equivalent sets. */
-function ChoicePanel() {
+function KernelChoicePanel() {
   const kernels = useLive((s) => s.backend?.kernels);
   const tuned = useProfile((s) => s.measured?.tuned);
   if (!kernels) return null;
@@ -190,19 +190,19 @@ function ChoicePanel() {
         <span className="chip">{kernels.why}</span>
       </div>
       <p>
-        <b>{kernels.choice}</b> <span className="faint">{WHY[kernels.why]}</span>
+        <b>{kernels.choice}</b> <span className="faint">{CHOICE_REASONS[kernels.why]}</span>
       </p>
       {tuned && (
         <p>
           Measured since then. The next run starts with: <b>{tuned.choice}</b>
         </p>
       )}
-      <Tried report={tuned ?? kernels} />
+      <TriedSets report={tuned ?? kernels} />
     </section>
   );
 }
 
-function Tried({ report: { tried } }: { readonly report: KernelReport }) {
+function TriedSets({ report: { tried } }: { readonly report: KernelReport }) {
   if (tried.length === 0) return null;
   return (
     <>
@@ -229,7 +229,7 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
           </thead>
           <tbody>
             {tried.map((each) => (
-              <Row key={each.set} each={each} first={tried[0]?.ms ?? null} />
+              <TriedSetRow key={each.set} each={each} firstMs={tried[0]?.ms ?? null} />
             ))}
           </tbody>
         </table>
@@ -239,13 +239,13 @@ function Tried({ report: { tried } }: { readonly report: KernelReport }) {
   );
 }
 
-function Row({ each, first }: { readonly each: TriedSet; readonly first: number | null }) {
+function TriedSetRow({ each, firstMs }: { readonly each: MeasuredKernelSet; readonly firstMs: number | null }) {
   const { set, ms, error, refused, taken } = each;
   return (
     <tr>
       <th scope="row">{set}</th>
-      <td className="number">{ms === null ? 'not timed' : short(ms)}</td>
-      <td className="number">{ms === null || first === null ? '' : `${short(first / ms)}×`}</td>
+      <td className="number">{ms === null ? 'not timed' : shortNumber(ms)}</td>
+      <td className="number">{ms === null || firstMs === null ? '' : `${shortNumber(firstMs / ms)}×`}</td>
       <td className="number">{error === null ? '' : error.toExponential(0)}</td>
       <td>
         {taken && <b>taken</b>} {refused || (!taken && 'no faster')}
@@ -278,21 +278,21 @@ const threadName = (tid: number, name: string): TraceEvent => ({
 
 /**
  * Updates and their stages in the format that chrome://tracing and Perfetto read. If kernels were measured, also the
- * mean time of each kernel in an update. Kernels are drawn one after the other from the start of the last update,
+ * mean time of each kernel in an update. The kernels stand one after the other from the start of the last update,
  * because they were timed separately.
  */
-function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measured | null): string {
+function traceOf(times: readonly UpdateTimes[], backend: string, measured: MeasuredProfile | null): string {
   const events = times.flatMap(({ update, ms, fenced, spans }): TraceEvent[] => {
-    const begin = spans[0]?.start ?? 0;
+    const startMs = spans[0]?.start ?? 0;
     const end = spans.at(-1);
     return [
       {
-        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES_THREAD, ts: 1000 * begin },
-        dur: 1000 * (end ? end.start + end.ms - begin : 0), // including pauses
+        ...{ name: `update ${update}`, ph: 'X', pid: 1, tid: UPDATES_THREAD, ts: 1000 * startMs },
+        dur: 1000 * (end ? end.start + end.ms - startMs : 0), // including pauses
         args: { ms, fenced, backend },
       },
-      ...spans.map(({ stage, start, ms: took }): TraceEvent => ({
-        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES_THREAD, ts: 1000 * start, dur: 1000 * took },
+      ...spans.map(({ stage, start, ms: stageMs }): TraceEvent => ({
+        ...{ name: stage, ph: 'X', pid: 1, tid: STAGES_THREAD, ts: 1000 * start, dur: 1000 * stageMs },
         args: { update },
       })),
     ];
@@ -306,9 +306,9 @@ function traceOf(times: readonly UpdateTimes[], backend: string, measured: Measu
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents });
 }
 
-/** The events of the kernels. `begin`: start of the first one, in ms. */
-function kernelEvents({ profile, updates }: Measured, begin: number): TraceEvent[] {
-  let ts = 1000 * begin;
+/** The events of the kernels. `startMs`: start of the first one, in ms. */
+function kernelEvents({ profile, updates }: MeasuredProfile, startMs: number): TraceEvent[] {
+  let ts = 1000 * startMs;
   const events = profile.kernels.map((kernel): TraceEvent => {
     const { name, calls, flops, bytes, ms } = kernel;
     const dur = (1000 * (ms ?? 0)) / updates;
@@ -332,7 +332,7 @@ function reportOf(
   model: { readonly parameters: number; readonly memoryBytes: number },
   metrics: Metrics,
   mean: MeanTimes | null,
-  measured: Measured | null,
+  measured: MeasuredProfile | null,
 ): string {
   const perUpdate = Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith('engine/')));
   const stagesMs = mean && {
@@ -356,7 +356,7 @@ function reportOf(
   return JSON.stringify(report, null, 1);
 }
 
-function partsOf({ profile, updates, tuned }: Measured) {
+function partsOf({ profile, updates, tuned }: MeasuredProfile) {
   const { variant, clock, ceilings, memory } = profile;
   const kernelsPerUpdate = profile.kernels.map((kernel) => {
     const { name, calls, flops, bytes, ms } = kernel;

@@ -1,10 +1,10 @@
 import { Fragment } from 'react';
 import { STAGES, type Stage } from '../../domain/profile.ts';
-import { percent, short } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
-import { keptTimes, type MeanTimes, spanInWords } from './profileStore.ts';
+import { recentTimes, type MeanTimes, updatesInWords } from './profileStore.ts';
 
-const DESCRIPTIONS: Readonly<Record<Stage, string>> = {
+const STAGE_DESCRIPTIONS: Readonly<Record<Stage, string>> = {
   sampling: 'rollouts: drawing tokens, tools and environment',
   scoring: 'log-probabilities, entropies and values of the whole batch',
   crediting: 'masks, advantages and returns',
@@ -18,9 +18,9 @@ const SHOWN_UPDATES = 60;
 /** The time of each stage of an update: the mean as a bar and a table, single updates as columns. */
 export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   const gpu = useLive((s) => s.backend?.kind === 'gpu');
-  const shown = STAGES.filter((stage) => mean.stages.has(stage));
+  const shownStages = STAGES.filter((stage) => mean.stages.has(stage));
   const ms = msOf(mean);
-  const sum = shown.reduce((all, stage) => all + ms(stage), 0);
+  const totalMs = shownStages.reduce((all, stage) => all + ms(stage), 0);
   const clock = gpu
     ? mean.fenced
       ? 'CPU clock, each stage waits for the GPU'
@@ -34,25 +34,25 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
           {clock}
         </span>
         <span className="faint">
-          {spanInWords(mean)}: {short(mean.ms)} ms
+          {updatesInWords(mean)}: {shortNumber(mean.ms)} ms
         </span>
       </div>
       <div
         className="stage-bar"
         role="img"
-        aria-label={`Of ${short(mean.ms)} ms: ${shown.map((s) => `${s} ${percent(ms(s) / sum)}`).join(', ')}`}
+        aria-label={`Of ${shortNumber(mean.ms)} ms: ${shownStages.map((s) => `${s} ${percent(ms(s) / totalMs)}`).join(', ')}`}
       >
-        {shown.map((stage) => (
+        {shownStages.map((stage) => (
           <span
             key={stage}
             data-stage={stage}
             style={{ flexGrow: ms(stage) }}
-            title={`${stage} ${short(ms(stage))} ms`}
+            title={`${stage} ${shortNumber(ms(stage))} ms`}
           />
         ))}
       </div>
-      <Columns />
-      <StageTable {...{ mean, shown, sum }} />
+      <UpdateColumns />
+      <StageTable {...{ mean, shownStages, totalMs }} />
     </section>
   );
 }
@@ -64,11 +64,11 @@ function msOf(mean: MeanTimes): (stage: Stage) => number {
 
 interface TableProps {
   readonly mean: MeanTimes;
-  readonly shown: readonly Stage[];
-  readonly sum: number; // ms of all shown stages
+  readonly shownStages: readonly Stage[];
+  readonly totalMs: number; // ms of all shown stages
 }
 
-function StageTable({ mean, shown, sum }: TableProps) {
+function StageTable({ mean, shownStages, totalMs }: TableProps) {
   const ms = msOf(mean);
   return (
     <table className="ruled profile-table">
@@ -87,21 +87,21 @@ function StageTable({ mean, shown, sum }: TableProps) {
         </tr>
       </thead>
       <tbody>
-        {shown.map((stage) => (
+        {shownStages.map((stage) => (
           <Fragment key={stage}>
             <tr data-ms={ms(stage)}>
               <th scope="row">
                 <i className="stage-key" data-stage={stage} /> {stage}
               </th>
-              <td className="number">{short(ms(stage))}</td>
-              <td className="number">{percent(ms(stage) / sum)}</td>
-              <td className="faint wide-only">{DESCRIPTIONS[stage]}</td>
+              <td className="number">{shortNumber(ms(stage))}</td>
+              <td className="number">{percent(ms(stage) / totalMs)}</td>
+              <td className="faint wide-only">{STAGE_DESCRIPTIONS[stage]}</td>
             </tr>
             {stage === 'sampling' && (
-              <tr className="stage-part" data-testid="environment-time" data-ms={mean.environment}>
+              <tr className="stage-part" data-testid="environment-time" data-ms={mean.environmentMs}>
                 <th scope="row">environment</th>
-                <td className="number">{short(mean.environment)}</td>
-                <td className="number">{percent(mean.environment / sum)}</td>
+                <td className="number">{shortNumber(mean.environmentMs)}</td>
+                <td className="number">{percent(mean.environmentMs / totalMs)}</td>
                 <td className="faint wide-only">part of sampling: beginning episodes and answering turns</td>
               </tr>
             )}
@@ -109,11 +109,11 @@ function StageTable({ mean, shown, sum }: TableProps) {
         ))}
       </tbody>
       <tfoot>
-        <tr data-sum={sum} data-whole={mean.ms}>
+        <tr data-sum={totalMs} data-whole={mean.ms}>
           <th scope="row">Sum</th>
-          <td className="number">{short(sum)}</td>
-          <td className="number">{percent(sum / mean.ms)}</td>
-          <td className="faint wide-only">of {short(mean.ms)} ms from end to end</td>
+          <td className="number">{shortNumber(totalMs)}</td>
+          <td className="number">{percent(totalMs / mean.ms)}</td>
+          <td className="faint wide-only">of {shortNumber(mean.ms)} ms from end to end</td>
         </tr>
       </tfoot>
     </table>
@@ -121,13 +121,17 @@ function StageTable({ mean, shown, sum }: TableProps) {
 }
 
 /** The newest updates side by side, as columns whose heights are their times. */
-function Columns() {
-  const times = keptTimes().slice(-SHOWN_UPDATES);
-  const most = Math.max(...times.map(({ ms }) => ms));
+function UpdateColumns() {
+  const times = recentTimes().slice(-SHOWN_UPDATES);
+  const maxMs = Math.max(...times.map(({ ms }) => ms));
   return (
     <div className="stage-columns" aria-hidden="true">
       {times.map(({ update, ms, spans }) => (
-        <div key={update} style={{ height: `${(100 * ms) / most}%` }} title={`update ${update}: ${short(ms)} ms`}>
+        <div
+          key={update}
+          style={{ height: `${(100 * ms) / maxMs}%` }}
+          title={`update ${update}: ${shortNumber(ms)} ms`}
+        >
           {spans.map((span) => (
             <span key={span.start} data-stage={span.stage} style={{ flexGrow: span.ms }} />
           ))}

@@ -9,31 +9,36 @@ const MEAN_UPDATES = 24;
 const REFRESH_MS = 250; // there can be tens of updates a second
 
 /** A measured profile. */
-export interface Measured {
+export interface MeasuredProfile {
   readonly profile: WorkProfile;
   readonly updates: number; // number of updates in which its kernels were counted
-  readonly tuned?: KernelReport; // see Answer
+  readonly tuned?: KernelReport; // see `Answer` in wire/questions.ts
 }
 
 interface ProfileState {
   readonly version: number; // increases when the kept times change
-  readonly measured: Measured | null;
-  readonly busy: boolean; // whether a measurement is running
+  readonly measured: MeasuredProfile | null;
+  readonly isMeasuring: boolean; // whether a measurement is running
   readonly problem: string | null;
 }
 
-export const useProfile = create<ProfileState>()(() => ({ version: 0, measured: null, busy: false, problem: null }));
+export const useProfile = create<ProfileState>()(() => ({
+  version: 0,
+  measured: null,
+  isMeasuring: false,
+  problem: null,
+}));
 
 let recent: UpdateTimes[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** The times of the newest updates, oldest first. */
-export function keptTimes(): readonly UpdateTimes[] {
+export function recentTimes(): readonly UpdateTimes[] {
   return recent;
 }
 
 /** Keeps an update's times. */
-export function noteTimes(times: UpdateTimes): void {
+export function recordTimes(times: UpdateTimes): void {
   recent = [...recent.slice(1 - MAX_UPDATES), times];
   timer ??= setTimeout(() => {
     timer = undefined;
@@ -53,7 +58,7 @@ export interface MeanTimes {
   readonly ms: number;
   readonly updates: number;
   readonly fenced: boolean; // true: in all these updates, each stage waited for the device
-  readonly environment: number; // mean ms of `sampling` that went to the environment
+  readonly environmentMs: number; // mean of the part of `sampling` that went to the environment
 }
 
 /** The mean over the newest updates; null before the first update has ended. */
@@ -69,10 +74,10 @@ export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
     ms: recent.reduce((sum, { ms }) => sum + ms, 0) / recent.length,
     updates: recent.length,
     fenced: recent.every(({ fenced }) => fenced),
-    environment: recent.reduce((sum, { environment }) => sum + environment, 0) / recent.length,
+    environmentMs: recent.reduce((sum, { environment }) => sum + environment, 0) / recent.length,
   };
 }
 
 /** The updates that a mean covers, in words. */
-export const spanInWords = ({ updates }: Pick<MeanTimes, 'updates'>): string =>
+export const updatesInWords = ({ updates }: Pick<MeanTimes, 'updates'>): string =>
   updates === 1 ? 'the last one' : `mean of the last ${updates}`;

@@ -1,17 +1,17 @@
 interface Props {
   readonly reason: string; // a sentence
-  readonly before?: boolean; // nothing has been run yet
+  readonly isBeforeRun?: boolean; // nothing has been run yet
 }
 
-const INSECURE = 'This page came over http from another machine, so the browser turns WebGPU off.';
+const INSECURE_REASON = 'This page came over http from another machine, so the browser turns WebGPU off.';
 
 /** Says why there is no GPU, and what the reader can do. */
-export function NoGpu({ reason, before = false }: Props) {
+export function NoGpu({ reason, isBeforeRun = false }: Props) {
   return (
-    <details className={before ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">
-      <summary title={before ? undefined : reason}>
-        <b>{isSecureContext ? reason : INSECURE}</b>{' '}
-        {before ? 'Training will run on the CPU.' : 'Training runs on the CPU.'} What can I do?
+    <details className={isBeforeRun ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">
+      <summary title={isBeforeRun ? undefined : reason}>
+        <b>{isSecureContext ? reason : INSECURE_REASON}</b>{' '}
+        {isBeforeRun ? 'Training will run on the CPU.' : 'Training runs on the CPU.'} What can I do?
       </summary>
       <ul>
         <li>Nothing: the CPU trains too, a few updates per second with the first preset.</li>

@@ -5,8 +5,8 @@ import { chooseBatch, pause, play, stepReplay, useReplay } from './player.ts';
 /** Buttons to choose an update of the recording and to play it. Renders nothing if no recording is shown. */
 export function RecordedUpdates() {
   const recording = useReplay((s) => s.recording);
-  const away = useReplay((s) => s.away);
-  const at = useReplay((s) => s.at);
+  const away = useReplay((s) => s.knobsDiffer);
+  const at = useReplay((s) => s.batchIndex);
   if (!recording || away) return null;
   return (
     <div className="row recorded-updates">

@@ -9,17 +9,17 @@ import { hasWebGpu } from '../parts/webGpu.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/replay.css';
 import { beginTour, isOffered } from '../tour/offer.ts';
-import { Curve } from './Curve.tsx';
+import { SuccessCurve } from './SuccessCurve.tsx';
 import { NoGpu } from './NoGpu.tsx';
 import { useReplay } from './player.ts';
 
 /** The recorded run beside the welcome text, and the tour for first-time visitors. */
 export function Replay() {
-  const [offered] = useState(isOffered);
+  const [isTourOffered] = useState(isOffered);
   return (
     <>
       <ShownRecording />
-      {offered && (
+      {isTourOffered && (
         <p className="replay-tour">
           <button type="button" onClick={beginTour}>
             Take the tour
@@ -29,19 +29,19 @@ export function Replay() {
           </button>
         </p>
       )}
-      {!hasWebGpu() && <NoGpu reason="This browser has no WebGPU." before />}
+      {!hasWebGpu() && <NoGpu reason="This browser has no WebGPU." isBeforeRun />}
     </>
   );
 }
 
 /** The recording of the chosen preset, or why it isn't shown. */
 function ShownRecording() {
-  const { recording, missing, away } = useReplay();
+  const { recording, loadFailed, knobsDiffer } = useReplay();
   const preset = useConfig((s) => recordedPreset(s.preset));
-  if (missing) {
+  if (loadFailed) {
     return <p className="faint">The recorded run could not be loaded. Press Run training for a real run.</p>;
   }
-  if (away) {
+  if (knobsDiffer) {
     return (
       <p className="stack replay faint" data-testid="replay-away">
         The recording shows {PRESETS[preset].label}; your knobs have changed since.
@@ -54,19 +54,19 @@ function ShownRecording() {
 
 /** The curve of the recorded run, and the update shown. */
 function RecordedRun({ recording }: { readonly recording: Recording }) {
-  const { playing, at } = useReplay();
-  const chosen = useConfig((s) => recordedPreset(s.preset));
+  const { playing, batchIndex } = useReplay();
+  const chosenPreset = useConfig((s) => recordedPreset(s.preset));
   const { name, begun, series, backend } = recording;
-  const { beside } = presetNamed(chosen).recording ?? {};
-  const presetUpdates = presetConfig(chosen).updates;
-  const part = begun.updates < presetUpdates ? `, the first ${begun.updates} of ${presetUpdates} updates` : '';
+  const { checkpointName } = presetNamed(chosenPreset).recording ?? {};
+  const presetUpdates = presetConfig(chosenPreset).updates;
+  const excerptText = begun.updates < presetUpdates ? `, the first ${begun.updates} of ${presetUpdates} updates` : '';
   const updates = recording.batches.map(({ batch }) => batch.update);
   const success = Array.from(series.get('rollout/success')?.points.y ?? []); // by update from 1
   const heldOut = series.get('eval/success');
-  const update = updates[at] ?? 0;
+  const update = updates[batchIndex] ?? 0;
   return (
     <section className="stack replay" aria-label="Recorded run" data-testid="replay" data-playing={playing}>
-      <Curve success={success} updates={updates} at={at} />
+      <SuccessCurve success={success} updates={updates} shownIndex={batchIndex} />
       <details className="small">
         <summary>
           <b>
@@ -74,16 +74,17 @@ function RecordedRun({ recording }: { readonly recording: Recording }) {
           </b>
         </summary>
         <p className="soft">
-          {name}, {beside !== undefined && `beside ${beside}, `}seed {begun.seed}, on the{' '}
+          {name}, {checkpointName !== undefined && `beside ${checkpointName}, `}seed {begun.seed}, on the{' '}
           {backend.kind === 'gpu' ? 'GPU' : 'CPU'}
-          {part}. Training success is the share of this update’s rollouts that solved their task, with each word sampled
-          from the agent’s probabilities. {EVALUATION_WORDS[evaluationSetOf(begun)].success}, when the agent always
-          takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
+          {excerptText}. Training success is the share of this update’s rollouts that solved their task, with each word
+          sampled from the agent’s probabilities. {EVALUATION_WORDS[evaluationSetOf(begun)].success}, when the agent
+          always takes its likeliest word: {percent(heldOut?.firstValue)} → {percent(heldOut?.lastValue)}.
         </p>
       </details>
-      {beside !== undefined && (
+      {checkpointName !== undefined && (
         <p className="small">
-          To train one here, open {beside}, or another model that speaks text, under <a href="#/train">Models</a>.
+          To train one here, open {checkpointName}, or another model that speaks text, under{' '}
+          <a href="#/train">Models</a>.
         </p>
       )}
     </section>

@@ -5,10 +5,10 @@ import type { Recording } from '../../runs/recording.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { currentRoute } from '../address/route.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { currentOf } from '../run/currentRollout.ts';
+import { shownRollout } from '../run/currentRollout.ts';
 import { live, showCurves, showNoBatch, useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
-import { recordedRun } from './shippedRecording.ts';
+import { shippedRecording } from './shippedRecording.ts';
 
 const TOKEN_MS = 180;
 const OBSERVATION_MS = 420; // longer than for other tokens, so that the tool's answer is noticed
@@ -17,22 +17,22 @@ const ROLLOUT_MS = 2400; // how long a finished rollout stays on screen
 interface ReplayState {
   readonly preset: PresetName | null; // the preset of the recording, which may still be loading
   readonly recording: Recording | null; // null: still loading, or missing
-  readonly missing: boolean; // whether loading failed
-  readonly at: number; // index of the batch in view
+  readonly loadFailed: boolean; // whether loading failed
+  readonly batchIndex: number; // index of the batch in view
   readonly playing: boolean;
-  readonly away: boolean; // hidden, because the knobs ask for another environment or model
-  readonly over: boolean; // training has begun, so the recording never plays again
+  readonly knobsDiffer: boolean; // hidden, because the knobs ask for another environment or model
+  readonly trainingBegan: boolean; // training has begun, so the recording never plays again
 }
 
 /** The recorded run that the page shows before the first training. */
 export const useReplay = create<ReplayState>()(() => ({
   preset: null,
   recording: null,
-  missing: false,
-  at: 0,
+  loadFailed: false,
+  batchIndex: 0,
   playing: false,
-  away: false,
-  over: false,
+  knobsDiffer: false,
+  trainingBegan: false,
 }));
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,9 +48,9 @@ export async function openReplay(): Promise<void> {
   const { shownUpdate, recorded, token, turn, row } = useSelection.getState();
   // if the address selects something, playing would move away from that
   const hasSelection = shownUpdate !== null || recorded !== null || token !== null || turn !== null || row !== 0;
-  const stopSelection = useSelection.subscribe((now, before) => {
-    if (now.recorded !== null && now.recorded !== before.recorded) showChosen();
-    const selected = now.row !== before.row || now.token !== before.token || now.turn !== before.turn;
+  const stopSelection = useSelection.subscribe((now, previous) => {
+    if (now.recorded !== null && now.recorded !== previous.recorded) showAddressedUpdate();
+    const selected = now.row !== previous.row || now.token !== previous.token || now.turn !== previous.turn;
     if (selected && !isPlayerChange && useReplay.getState().playing) {
       pause();
       revealTo(null); // a selected place should stay still
@@ -76,16 +76,16 @@ export async function openReplay(): Promise<void> {
 
 /** Continues playing if a recording is in view, for example when the lab is opened from another screen. */
 export function resumePlayback(): void {
-  const { recording, over, playing } = useReplay.getState();
-  if (recording && !over && !playing) play();
+  const { recording, trainingBegan, playing } = useReplay.getState();
+  if (recording && !trainingBegan && !playing) play();
 }
 
 /** Shows the recorded update nearest to `update`. */
-export function toNearest(update: number): void {
-  const { recording, over } = useReplay.getState();
-  if (!recording || over) return;
+export function showNearestUpdate(update: number): void {
+  const { recording, trainingBegan } = useReplay.getState();
+  if (!recording || trainingBegan) return;
   const distance = (at: number) => Math.abs((recording.batches[at]?.batch.update ?? 0) - update);
-  toBatch(recording.batches.reduce((best, _, at) => (distance(at) < distance(best) ? at : best), 0));
+  playBatchFromStart(recording.batches.reduce((best, _, at) => (distance(at) < distance(best) ? at : best), 0));
 }
 
 /** Loads a preset's recording and shows it, unless another preset was chosen or training began meanwhile. */
@@ -93,21 +93,21 @@ async function load(
   preset: PresetName,
   { plays, hasSelection = false }: { readonly plays: boolean; readonly hasSelection?: boolean },
 ): Promise<void> {
-  const isSuperseded = () => useReplay.getState().over || useReplay.getState().preset !== preset;
-  const shown = useReplay.getState().recording !== null;
-  if (shown) hideRecording();
-  useReplay.setState({ preset, recording: null, missing: false, away: false });
-  const recording = await recordedRun(preset).catch(() => null); // the page shows that it's missing
+  const isSuperseded = () => useReplay.getState().trainingBegan || useReplay.getState().preset !== preset;
+  const isShown = useReplay.getState().recording !== null;
+  if (isShown) hideRecording();
+  useReplay.setState({ preset, recording: null, loadFailed: false, knobsDiffer: false });
+  const recording = await shippedRecording(preset).catch(() => null); // the page shows that it's missing
   if (isSuperseded()) return;
   if (!recording) {
-    useReplay.setState({ missing: true });
+    useReplay.setState({ loadFailed: true });
     return;
   }
-  const away = !matchesKnobs(recording);
-  useReplay.setState({ recording, away });
-  if (away) return;
-  show(0);
-  showChosen();
+  const knobsDiffer = !matchesKnobs(recording);
+  useReplay.setState({ recording, knobsDiffer });
+  if (knobsDiffer) return;
+  putInView(0);
+  showAddressedUpdate();
   if (hasSelection) return;
   revealTo(turnEnds()[0] ?? null);
   if (plays) play();
@@ -118,13 +118,13 @@ async function load(
  * if they match.
  */
 function followKnobs(): void {
-  const { recording, away: before } = useReplay.getState();
+  const { recording, knobsDiffer: before } = useReplay.getState();
   if (!recording) return;
-  const away = !matchesKnobs(recording);
-  if (away === before) return;
-  useReplay.setState({ away });
-  if (away) hideRecording();
-  else toBatch(0);
+  const knobsDiffer = !matchesKnobs(recording);
+  if (knobsDiffer === before) return;
+  useReplay.setState({ knobsDiffer });
+  if (knobsDiffer) hideRecording();
+  else playBatchFromStart(0);
 }
 
 /** Hides the recording. */
@@ -137,21 +137,21 @@ function hideRecording(): void {
 
 /** Hides the recording's curves and its monitor's state. */
 function hideCurves(): void {
-  if (!live.recorded) return;
+  if (!live.shownRecording) return;
   showCurves(new Map());
   useLive.setState({ health: null });
 }
 
 /** The answer of the recording in view to a question; null if no recording is in view. */
 export function askRecording(question: Question): Promise<Answer> | null {
-  const { recording, over } = useReplay.getState();
-  if (!recording || over || !live.isExample) return null;
-  return import('./answers.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
+  const { recording, trainingBegan } = useReplay.getState();
+  if (!recording || trainingBegan || !live.isExample) return null;
+  return import('./recordedAnswer.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
 }
 
 /** Continues playing from the current place. */
 export function play(): void {
-  if (useReplay.getState().away) return;
+  if (useReplay.getState().knobsDiffer) return;
   useReplay.setState({ playing: true });
   useSelection.setState({ recorded: null });
   if (useSelection.getState().revealed === null) revealTo(turnEnds()[0] ?? null);
@@ -168,35 +168,42 @@ export function pause(): void {
 export function stepReplay(): void {
   pause();
   const shown = useSelection.getState().revealed;
-  const endReplay = shown === null ? undefined : turnEnds().find((each) => each > shown);
-  if (endReplay === undefined) toBatch(useReplay.getState().at + 1);
-  else revealTo(endReplay);
+  const nextTurnEnd = shown === null ? undefined : turnEnds().find((each) => each > shown);
+  if (nextTurnEnd === undefined) playBatchFromStart(useReplay.getState().batchIndex + 1);
+  else revealTo(nextTurnEnd);
 }
 
 /** Shows a recorded batch from the first turn of its rollout. After the last batch comes the first. */
-export function toBatch(at: number): void {
-  const { recording, away } = useReplay.getState();
-  if (!recording || away) return;
-  show(at % recording.batches.length);
+export function playBatchFromStart(batchIndex: number): void {
+  const { recording, knobsDiffer } = useReplay.getState();
+  if (!recording || knobsDiffer) return;
+  putInView(batchIndex % recording.batches.length);
   revealTo(turnEnds()[0] ?? null);
   if (useReplay.getState().playing) scheduleNext();
 }
 
 /** Shows a recorded batch and writes it into the address. */
-export function chooseBatch(at: number): void {
+export function chooseBatch(batchIndex: number): void {
   const { recording, playing } = useReplay.getState();
-  toBatch(at);
-  if (!playing) useSelection.setState({ recorded: recording?.batches[at]?.batch.update ?? null });
+  playBatchFromStart(batchIndex);
+  if (!playing) useSelection.setState({ recorded: recording?.batches[batchIndex]?.batch.update ?? null });
 }
 
 /** Shows the whole recorded batch that the address names, paused, if the recording has it. */
-function showChosen(): void {
+function showAddressedUpdate(): void {
   const { recorded } = useSelection.getState();
-  const { recording, away, over, at } = useReplay.getState();
-  const found = recording?.batches.findIndex(({ batch }) => batch.update === recorded) ?? -1;
-  if (recorded === null || found < 0 || away || over || (found === at && live.batch.update === recorded)) return;
+  const { recording, knobsDiffer, trainingBegan, batchIndex } = useReplay.getState();
+  const recordedIndex = recording?.batches.findIndex(({ batch }) => batch.update === recorded) ?? -1;
+  if (
+    recorded === null ||
+    recordedIndex < 0 ||
+    knobsDiffer ||
+    trainingBegan ||
+    (recordedIndex === batchIndex && live.batch.update === recorded)
+  )
+    return;
   pause();
-  show(found);
+  putInView(recordedIndex);
   revealTo(null);
 }
 
@@ -208,22 +215,22 @@ function matchesKnobs({ begun }: Recording): boolean {
 
 function endReplay(): void {
   pause();
-  useReplay.setState({ over: true });
+  useReplay.setState({ trainingBegan: true });
   useSelection.setState({ recorded: null });
   hideCurves(); // the run's own curves will follow
   revealTo(null);
 }
 
-function show(at: number): void {
+function putInView(batchIndex: number): void {
   const { recording } = useReplay.getState();
-  const recordedBatch = recording?.batches[at];
+  const recordedBatch = recording?.batches[batchIndex];
   if (!recordedBatch) return;
   live.batch = recordedBatch.batch;
   live.vocabulary = recording.vocabulary;
   live.batchConfig = recordedBatch.config;
   live.isExample = true;
-  if (live.recorded !== recording) showCurves(new Map(recording.series), recording);
-  useReplay.setState({ at });
+  if (live.shownRecording !== recording) showCurves(new Map(recording.series), recording);
+  useReplay.setState({ batchIndex });
   const recordedHealth = recording.readings.get(recordedBatch.batch.update)?.health;
   // an OK would look like a statement about the page's own run
   const health = recordedHealth && recordedHealth.state !== 'ok' ? recordedHealth : null;
@@ -231,7 +238,7 @@ function show(at: number): void {
 }
 
 function rollout() {
-  return currentOf(useLive.getState().batchVersion, useSelection.getState().row).rollout;
+  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row).rollout;
 }
 
 /** The end of each turn, in tokens. The prompt appears with the first turn. */
@@ -246,7 +253,7 @@ function revealTo(revealed: number | null): void {
   useSelection.setState({ revealed });
   isPlayerChange = false;
   if (revealed === null) return;
-  // scroll after React has drawn. On a phone this does nothing: there the page itself scrolls, which is left to the
+  // scroll after React has rendered. On a phone this does nothing: there the page itself scrolls, which is left to the
   // reader
   requestAnimationFrame(() => {
     const turns = document.querySelector('.turns');
@@ -259,14 +266,14 @@ function scheduleNext(): void {
   clearTimeout(timer);
   const { revealed } = useSelection.getState();
   const { words, kinds } = rollout();
-  const done = revealed === null || revealed >= words.length;
-  const wait = done ? ROLLOUT_MS : kinds[revealed] === 'observation' ? OBSERVATION_MS : TOKEN_MS;
+  const isComplete = revealed === null || revealed >= words.length;
+  const delayMs = isComplete ? ROLLOUT_MS : kinds[revealed] === 'observation' ? OBSERVATION_MS : TOKEN_MS;
   timer = setTimeout(() => {
-    if (done) {
-      toBatch(useReplay.getState().at + 1);
+    if (isComplete) {
+      playBatchFromStart(useReplay.getState().batchIndex + 1);
       return;
     }
     revealTo(revealed + 1);
     scheduleNext();
-  }, wait);
+  }, delayMs);
 }

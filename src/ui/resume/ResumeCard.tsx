@@ -6,12 +6,12 @@ import { resume } from './resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { runProgressText } from '../../runs/progressText.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { forgetSaved, lookForSaved } from './resumeOffers.ts';
+import { deleteSaved, findSavedRuns } from './resumeOffers.ts';
 
 /** Offers the runs of earlier visits, and says which of them cannot be read. */
 export function ResumeCard() {
   const offers = useRuns((s) => s.offers);
-  useEffect(() => void lookForSaved(), []);
+  useEffect(() => void findSavedRuns(), []);
   if (offers.length === 0) return null;
   return (
     <section className="stack resume panel" aria-label="Saved runs" data-testid="resume">
@@ -21,7 +21,7 @@ export function ResumeCard() {
             <p>
               <b>{run.name}</b>{' '}
               <span className="faint">
-                was at {runProgressText(run)}, saved {ago(savedAt)} in this browser.
+                was at {runProgressText(run)}, saved {timeAgo(savedAt)} in this browser.
                 {run.checkpoint?.base && ` You’ll need to open ${run.checkpoint.base.name} again.`}
               </span>
             </p>
@@ -41,7 +41,7 @@ export function ResumeCard() {
                 Export it
               </button>
             )}
-            <button type="button" className="quiet" onClick={() => forgetSaved(slot)}>
+            <button type="button" className="quiet" onClick={() => deleteSaved(slot)}>
               Forget it
             </button>
           </div>
@@ -58,7 +58,7 @@ async function saveAs(run: Run): Promise<void> {
 const DAY_SECONDS = 86_400;
 
 /** How long ago a time was, as text. If it lies in the future, the clock was set back. */
-function ago(time: number): string {
+function timeAgo(time: number): string {
   const seconds = (Date.now() - time) / 1000;
   if (seconds < 0) return 'before the clock was set back';
   return `${seconds < DAY_SECONDS ? duration(seconds) : `${Math.round(seconds / DAY_SECONDS)} days`} ago`;

@@ -1,9 +1,9 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
 import { runProgressText } from '../../runs/progressText.ts';
-import { bringBack } from './resumeRun.ts';
+import { restoreReplacedRun } from './resumeRun.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { endReplacedOffer } from './resumeOffers.ts';
+import { endUndoOffer } from './resumeOffers.ts';
 
 const UNDO_MS = 8000;
 
@@ -12,24 +12,31 @@ export function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
   return (
     <div role="status" className="float undo-toast">
-      {replaced && <Offer key={`${replaced.id} ${runProgressText(replaced)}`} standing={runProgressText(replaced)} />}
+      {replaced && (
+        <Offer key={`${replaced.id} ${runProgressText(replaced)}`} progressText={runProgressText(replaced)} />
+      )}
     </div>
   );
 }
 
 /** The offer. It ends after eight seconds, but not while the pointer or the focus is on it. */
-function Offer({ standing }: { readonly standing: string }) {
+function Offer({ progressText }: { readonly progressText: string }) {
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
     if (isHeld) return;
-    const timer = setTimeout(endReplacedOffer, UNDO_MS);
+    const timer = setTimeout(endUndoOffer, UNDO_MS);
     return () => clearTimeout(timer);
   }, [isHeld]);
   const hold = (event: PointerEvent) => setIsHeld(event.type === 'pointerenter');
   return (
     <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
-      A new run replaced {standing}.{' '}
-      <button type="button" onFocus={() => setIsHeld(true)} onBlur={() => setIsHeld(false)} onClick={bringBack}>
+      A new run replaced {progressText}.{' '}
+      <button
+        type="button"
+        onFocus={() => setIsHeld(true)}
+        onBlur={() => setIsHeld(false)}
+        onClick={restoreReplacedRun}
+      >
         Undo
       </button>
     </p>

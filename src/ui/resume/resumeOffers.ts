@@ -1,30 +1,30 @@
 import { CheckpointError } from '../../runs/checkpoint.ts';
 import { useLive } from '../run/liveStore.ts';
-import { dropSaved, readAll } from '../runs/database.ts';
+import { deleteSave, readAll } from '../runs/database.ts';
 import { newestFirst, noteOrder } from '../runs/saveOrder.ts';
 import { isFree } from '../runs/saveSlot.ts';
 import { readSave } from '../runs/readSave.ts';
-import { type Offer, useRuns } from '../runs/runStore.ts';
+import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 
 /** Looks for saved runs of earlier visits. Shows a notice if the browser's storage can't be read. */
-export async function lookForSaved(): Promise<void> {
-  const tell = (why: string) =>
+export async function findSavedRuns(): Promise<void> {
+  const showProblem = (why: string) =>
     notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
   try {
-    const saves = await readAll(tell);
+    const saves = await readAll(showProblem);
     const free = await Promise.all(saves.map(({ slot }) => isFree(slot)));
     const offers = saves.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
     for (const { order } of offers) noteOrder(order);
     offers.sort(newestFirst);
     if (useLive.getState().session === 'none') useRuns.setState({ offers });
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error));
+    showProblem(error instanceof Error ? error.message : String(error));
   }
-  useRuns.setState({ looked: true });
+  useRuns.setState({ offersSearched: true });
 }
 
-function offerOf(slot: string, value: unknown): Offer {
+function offerOf(slot: string, value: unknown): ResumeOffer {
   try {
     return { slot, ...readSave(value), problem: '' };
   } catch (error) {
@@ -40,21 +40,21 @@ function offerOf(slot: string, value: unknown): Offer {
 }
 
 /** Marks the run of this offer as one that the worker can't continue. */
-export function noteUnfit(slot: string, problem: string): void {
+export function markUnresumable(slot: string, problem: string): void {
   useRuns.setState(({ offers }) => ({
     offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, order: -1, savedAt: 0, problem }],
   }));
 }
 
 /** Deletes a saved run of an earlier visit. */
-export function forgetSaved(slot: string): void {
+export function deleteSaved(slot: string): void {
   useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
-  dropSaved(slot).catch((error: unknown) => {
+  deleteSave(slot).catch((error: unknown) => {
     notice(`A saved run could not be deleted: ${error instanceof Error ? error.message : String(error)}.`);
   });
 }
 
 /** Ends the offer to bring a replaced run back. */
-export function endReplacedOffer(): void {
+export function endUndoOffer(): void {
   useRuns.setState({ replaced: null });
 }

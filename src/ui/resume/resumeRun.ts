@@ -14,13 +14,13 @@ export async function resume(run: Run, slot: string): Promise<void> {
 }
 
 /** Brings back the run that was replaced last. */
-export function bringBack(): void {
+export function restoreReplacedRun(): void {
   const { replaced } = useRuns.getState();
   if (replaced) startFrom(replaced);
 }
 
 /** Ends a run that failed and continues it, paused, from its last checkpoint if there is one. */
-export function recover(): void {
+export function continueFailedRun(): void {
   const run = latestCheckpoint();
   endWorker();
   if (run) startFrom(run);

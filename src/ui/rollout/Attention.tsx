@@ -1,9 +1,9 @@
 import { type CSSProperties, useMemo, useState } from 'react';
 import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAnswer, useLearned } from '../run/runAnswers.ts';
-import { percent, whole } from '../parts/numberText.ts';
-import { type Source, wordOf } from '../run/inspect.ts';
+import { useAnswer, useUpdateFinished } from '../run/runAnswers.ts';
+import { percent, wholeNumber } from '../parts/numberText.ts';
+import { type RolloutSource, wordOf } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
 import type { Kind } from '../../domain/tokens.ts';
@@ -12,12 +12,12 @@ import { live } from '../run/liveStore.ts';
 import { readRollout } from './readRollout.ts';
 import '../styles/attention.css';
 
-interface Subject extends Source {
+interface Subject extends RolloutSource {
   readonly t: number;
   readonly anyway: boolean;
 }
 
-const ask = ({ batch, row, t, anyway }: Subject): Question => ({
+const attentionQuestion = ({ batch, row, t, anyway }: Subject): Question => ({
   ...{ kind: 'attention', update: batch.update, row, position: t, anyway },
 });
 
@@ -25,31 +25,31 @@ const ask = ({ batch, row, t, anyway }: Subject): Question => ({
  * Attention of the policy when it drew a token: each head of a layer over the tokens before it, and the share of each
  * kind of token.
  */
-export function Attention({ source, t }: { readonly source: Source; readonly t: number }) {
-  const learned = useLearned(source.batch.update);
+export function Attention({ source, t }: { readonly source: RolloutSource; readonly t: number }) {
+  const learned = useUpdateFinished(source.batch.update);
   const anyway = useCostAccepted('attention');
   const subject = useMemo(() => (learned && t > 0 ? { ...source, t, anyway } : null), [learned, source, t, anyway]);
-  const received = useAnswer('attention', subject, ask);
+  const received = useAnswer('attention', subject, attentionQuestion);
   if (t === 0) return <p className="faint">The first token has nothing before it.</p>;
   if (!received) return <p className="faint waiting">Asking the run…</p>;
   if (!received.reply.ok) return <CostQuestion kind="attention" reply={received.reply} />;
   const { attention } = received.reply.answer;
   if (!attention) return <p className="faint">The weights of this update are no longer kept.</p>;
-  return <Maps attention={attention} subject={received.subject} />;
+  return <AttentionTable attention={attention} subject={received.subject} />;
 }
 
-function Maps({ attention, subject }: { readonly attention: AttentionView; readonly subject: Subject }) {
+function AttentionTable({ attention, subject }: { readonly attention: AttentionView; readonly subject: Subject }) {
   const { layers, heads, count, weights } = attention;
   const [chosen, setChosen] = useState(layers - 1);
   const layer = Math.min(chosen, layers - 1);
   const { kinds } = useMemo(() => readRollout(subject.batch, live.vocabulary, subject.row), [subject]);
-  const of = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
-  const maps = Array.from({ length: heads }, (_, head) => of(head));
-  const listed = useMemo(() => mostAttended(attention, layer), [attention, layer]);
+  const mapOf = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
+  const maps = Array.from({ length: heads }, (_, head) => mapOf(head));
+  const listedTokens = useMemo(() => mostAttended(attention, layer), [attention, layer]);
   const word = (t: number) => wordOf(subject, subject.batch.tokens[subject.row * subject.batch.length + t] ?? 0);
   return (
     <div className="attention" data-testid="attention">
-      <Layers {...{ layers, layer }} choose={setChosen} />
+      <LayerChoice {...{ layers, layer }} choose={setChosen} />
       <table data-many={heads > MAX_WIDE_HEADS}>
         <thead>
           <tr>
@@ -62,7 +62,7 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
           </tr>
         </thead>
         <tbody>
-          {listed.map((t) => (
+          {listedTokens.map((t) => (
             <tr key={t}>
               <th scope="row" data-kind={kinds[t]} title={`token ${t}`}>
                 <span className="word">{word(t)}</span>
@@ -81,29 +81,29 @@ function Maps({ attention, subject }: { readonly attention: AttentionView; reado
         </tbody>
       </table>
       <p className="faint">
-        {listed.length === count
+        {listedTokens.length === count
           ? 'Per cent of each head’s attention; a column adds up to 100.'
-          : `Per cent of each head’s attention: the ${listed.length} of ${whole(count)} tokens with the most attention in this layer, in text order.`}
+          : `Per cent of each head’s attention: the ${listedTokens.length} of ${wholeNumber(count)} tokens with the most attention in this layer, in text order.`}
       </p>
-      <Shares maps={maps} kinds={kinds} />
+      <AttentionByKind maps={maps} kinds={kinds} />
     </div>
   );
 }
 
 /** With more layers, a menu replaces the buttons. */
 const MAX_LAYER_BUTTONS = 6;
-/** With more heads, the table is drawn narrow. */
+/** With more heads, the columns of the table are narrow. */
 const MAX_WIDE_HEADS = 4;
-/** A longer text lists only the tokens with the most attention. */
+/** In a longer text, only the tokens with the most attention are listed. */
 const MAX_LISTED_TOKENS = 48;
 
-interface LayersProps {
+interface LayerChoiceProps {
   readonly layers: number;
   readonly layer: number;
   readonly choose: (layer: number) => void;
 }
 
-function Layers({ layers, layer, choose }: LayersProps) {
+function LayerChoice({ layers, layer, choose }: LayerChoiceProps) {
   const all = Array.from({ length: layers }, (_, each) => each);
   if (layers > MAX_LAYER_BUTTONS) {
     return (
@@ -134,20 +134,26 @@ function Layers({ layers, layer, choose }: LayersProps) {
 function mostAttended({ heads, count, weights }: AttentionView, layer: number): readonly number[] {
   const all = Array.from({ length: count }, (_, t) => t);
   if (count <= MAX_LISTED_TOKENS) return all;
-  const attended = all.map((t) =>
+  const attentionSums = all.map((t) =>
     Array.from({ length: heads }, (_, head) => weights[(layer * heads + head) * count + t] ?? 0).reduce(
       (a, b) => a + b,
       0,
     ),
   );
   return all
-    .sort((a, b) => attended[b]! - attended[a]!)
+    .sort((a, b) => attentionSums[b]! - attentionSums[a]!)
     .slice(0, MAX_LISTED_TOKENS)
     .sort((a, b) => a - b);
 }
 
 /** Share of a layer's attention on each kind of token, averaged over its heads. */
-function Shares({ maps, kinds }: { readonly maps: readonly Float32Array[]; readonly kinds: readonly (Kind | null)[] }) {
+function AttentionByKind({
+  maps,
+  kinds,
+}: {
+  readonly maps: readonly Float32Array[];
+  readonly kinds: readonly (Kind | null)[];
+}) {
   const share = (kind: Kind) => {
     const sums = maps.map((map) => map.reduce((sum, w, t) => (kinds[t] === kind ? sum + w : sum), 0));
     return sums.reduce((a, b) => a + b, 0) / Math.max(1, sums.length);

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
 import { type Branch, treeOf, useBranches } from './branches.ts';
-import { short } from '../parts/numberText.ts';
-import { sharedPrefix } from '../group/align.ts';
-import { Beginning, type Column, Columns } from '../group/Columns.tsx';
-import type { Source } from '../run/inspect.ts';
-import { STOPS } from './kinds.ts';
+import { shortNumber } from '../parts/numberText.ts';
+import { sharedPrefixLength } from '../group/align.ts';
+import { SharedBeginning, type RolloutColumn, Columns } from '../group/Columns.tsx';
+import type { RolloutSource } from '../run/inspect.ts';
+import { STOP_TEXTS } from './kinds.ts';
 import { live } from '../run/liveStore.ts';
 import { readRollout } from './readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -25,26 +25,27 @@ export function BranchPanel({ id }: { readonly id: number }) {
     <section className="branch panel" aria-label="Branch" data-testid="branch">
       <div className="panel-head">
         <h2>What if?</h2>
-        <span className="faint">never trained on · temperature {short(branch.temperature)}</span>
+        <span className="faint">never trained on · temperature {shortNumber(branch.temperature)}</span>
         <button type="button" className="quiet icon-button small end" aria-label="Close branch" onClick={close}>
           <Icon name="cross" />
         </button>
       </div>
-      <Tree branches={branches} shown={branch} />
-      <Comparison key={branch.id} branch={branch} />
+      <BranchTree branches={branches} shown={branch} />
+      <BranchBesideOrigin key={branch.id} branch={branch} />
     </section>
   );
 }
 
-function Tree({ branches, shown }: { readonly branches: readonly Branch[]; readonly shown: Branch }) {
+function BranchTree({ branches, shown }: { readonly branches: readonly Branch[]; readonly shown: Branch }) {
   const tree = treeOf(branches, shown);
-  const root = tree[0]?.branch.from;
-  const first = root?.batch.episodes.find(({ row }) => row === root.row);
+  const root = tree[0]?.branch.origin;
+  const rootEpisode = root?.batch.episodes.find(({ row }) => row === root.row);
   return (
     <ul className="branch-tree" aria-label="Branches of this rollout">
       <li>
         <span className="small branch-node">
-          rollout {(root?.row ?? 0) + 1} of update {root?.batch.update} · {first && short(first.reward)}
+          rollout {(root?.row ?? 0) + 1} of update {root?.batch.update} ·{' '}
+          {rootEpisode && shortNumber(rootEpisode.reward)}
         </span>
       </li>
       {tree.map(({ branch, depth }) => (
@@ -56,8 +57,10 @@ function Tree({ branches, shown }: { readonly branches: readonly Branch[]; reado
             onClick={() => useSelection.setState({ branch: branch.id })}
           >
             └ turn {turnOf(branch)}:{' '}
-            {branch.was === branch.word ? `${branch.word}, continued with new draws` : `${branch.was} → ${branch.word}`}{' '}
-            · {short(branch.source.batch.episodes[0]?.reward)}
+            {branch.oldWord === branch.newWord
+              ? `${branch.newWord}, continued with new draws`
+              : `${branch.oldWord} → ${branch.newWord}`}{' '}
+            · {shortNumber(branch.source.batch.episodes[0]?.reward)}
           </button>
         </li>
       ))}
@@ -65,35 +68,35 @@ function Tree({ branches, shown }: { readonly branches: readonly Branch[]; reado
   );
 }
 
-function turnOf({ from: { batch, row }, position }: Branch): number {
+function turnOf({ origin: { batch, row }, position }: Branch): number {
   return batch.turns[row * batch.length + position] ?? 0;
 }
 
-function Comparison({ branch }: { readonly branch: Branch }) {
+function BranchBesideOrigin({ branch }: { readonly branch: Branch }) {
   const [chosen, setChosen] = useState({ key: 'branch', turn: turnOf(branch) });
   const columns = useMemo(
     () => [
-      columnOf('origin', branch.parent === null ? 'Rollout' : 'Previous branch', branch.from),
+      columnOf('origin', branch.parentId === null ? 'Rollout' : 'Previous branch', branch.origin),
       columnOf('branch', 'Branch', branch.source),
     ],
     [branch],
   );
-  const shared = sharedPrefix([branch.from, branch.source].map(tokensOf));
+  const shared = sharedPrefixLength([branch.origin, branch.source].map(tokensOf));
   const [, branchColumn] = columns;
-  const token = branchColumn && chosen.key === 'branch' ? firstOwnWord(branchColumn, chosen.turn, shared) : null;
+  const token = branchColumn && chosen.key === 'branch' ? firstAgentWord(branchColumn, chosen.turn, shared) : null;
   return (
     <div className="branch-beside">
       <div>
         <p className="row quote shared">
           <span className="faint">both begin:</span>{' '}
-          {branchColumn && <Beginning rollout={branchColumn.rollout} shared={shared} />}
+          {branchColumn && <SharedBeginning rollout={branchColumn.rollout} shared={shared} />}
         </p>
         <Columns
           columns={columns}
-          shared={shared}
-          chosen={chosen}
+          sharedLength={shared}
+          selected={chosen}
           choose={({ key }, turn) => setChosen({ key, turn })}
-          head={(column) => <Head column={column} turn={chosen.turn} />}
+          renderHead={(column) => <ColumnHead column={column} turn={chosen.turn} />}
         />
       </div>
       {token !== null && <RunDistribution source={branch.source} t={token} />}
@@ -101,14 +104,14 @@ function Comparison({ branch }: { readonly branch: Branch }) {
   );
 }
 
-function Head({ column: { label, episode }, turn }: { readonly column: Column; readonly turn: number }) {
+function ColumnHead({ column: { label, episode }, turn }: { readonly column: RolloutColumn; readonly turn: number }) {
   return (
     <>
       <h3 className="line">
         <Icon name={episode.success ? 'check' : 'cross'} /> {label}
-        <b className="end">{short(episode.reward)}</b>
+        <b className="end">{shortNumber(episode.reward)}</b>
       </h3>
-      <p className="faint">{STOPS[episode.stop]}</p>
+      <p className="faint">{STOP_TEXTS[episode.stop]}</p>
       <RewardSplit episode={episode} />
       <div className="branch-env">
         <Drawing view={episode.view} turn={Math.min(turn, episode.turns)} group={[episode.view]} />
@@ -117,19 +120,19 @@ function Head({ column: { label, episode }, turn }: { readonly column: Column; r
   );
 }
 
-function columnOf(key: string, label: string, { batch, row }: Source): Column {
+function columnOf(key: string, label: string, { batch, row }: RolloutSource): RolloutColumn {
   const episode = batch.episodes.find((each) => each.row === row);
   if (!episode) throw new Error(`BranchPanel: the batch has no rollout in row ${row}.`);
   return { key, label, batch, episode, rollout: readRollout(batch, live.vocabulary, row) };
 }
 
-function tokensOf({ batch, row }: Source): Int32Array {
-  const from = row * batch.length;
-  return batch.tokens.subarray(from, from + (batch.lengths[row] ?? 0));
+function tokensOf({ batch, row }: RolloutSource): Int32Array {
+  const start = row * batch.length;
+  return batch.tokens.subarray(start, start + (batch.lengths[row] ?? 0));
 }
 
 /** Position of the agent's first word in a turn after the shared prefix, tags excluded; null if there is none. */
-function firstOwnWord({ rollout }: Column, turn: number, shared: number): number | null {
+function firstAgentWord({ rollout }: RolloutColumn, turn: number, shared: number): number | null {
   const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
   const agentTokens = spans.filter(({ kind }) => kind !== 'observation').flatMap(({ tokens }) => tokens);
   return agentTokens.find((t) => t >= shared && !rollout.tags[t]) ?? null;

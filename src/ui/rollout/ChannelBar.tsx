@@ -1,21 +1,21 @@
 import type { ShownPreview } from '../shell/selectionStore.ts';
 import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from './channels.ts';
 import { KINDS } from './kinds.ts';
-import { short } from '../parts/numberText.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { FIELDS } from '../../config/fields.ts';
 import { isMeasured } from '../../domain/batch.ts';
 
 interface Props {
   readonly channel: Channel | null; // null: the tokens show something other than a channel
   readonly choose: (channel: Channel) => void;
-  readonly keys?: boolean; // digit keys choose a channel too
+  readonly hasDigitKeys?: boolean; // digit keys also choose a channel
   readonly view: ChannelView;
   readonly scale: number;
   readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
 /** Chooses the channel that the colour of the tokens shows, and explains it in a legend. */
-export function ChannelBar({ channel, choose, keys = false, ...shown }: Props) {
+export function ChannelBar({ channel, choose, hasDigitKeys = false, ...shown }: Props) {
   const { view, scale, preview } = shown;
   return (
     <>
@@ -25,7 +25,7 @@ export function ChannelBar({ channel, choose, keys = false, ...shown }: Props) {
             key={name}
             type="button"
             aria-pressed={channel === name}
-            title={keys ? `${CHANNELS[name].doc} (${i + 1})` : CHANNELS[name].doc}
+            title={hasDigitKeys ? `${CHANNELS[name].doc} (${i + 1})` : CHANNELS[name].doc}
             onClick={() => choose(name)}
           >
             {CHANNELS[name].label}
@@ -77,39 +77,41 @@ const PREVIEW_TEXTS: Readonly<Partial<Record<Channel, string>>> = {
 
 /** Legend of a channel's values and colours; if the channel has no values, says why. */
 function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
-  const { ramp, doc, over, where } = CHANNELS[channel];
+  const { ramp, doc, scaleOver, valuedTokens } = CHANNELS[channel];
   const { config } = view;
-  const missing = whyNotMeasured(view, channel);
-  if (missing !== null) {
+  const missingReason = whyNotMeasured(view, channel);
+  if (missingReason !== null) {
     return (
       <p className="row small soft legend" aria-label="Legend">
-        <span>{missing}</span>
+        <span>{missingReason}</span>
       </p>
     );
   }
-  const top = short(channel === 'ratio' ? Math.exp(scale) : scale);
-  const low = channel === 'ratio' ? short(Math.exp(-scale)) : ramp === 'diverging' ? `−${top}` : '0';
-  const diverging = ramp === 'diverging';
+  const maxText = shortNumber(channel === 'ratio' ? Math.exp(scale) : scale);
+  const minText = channel === 'ratio' ? shortNumber(Math.exp(-scale)) : ramp === 'diverging' ? `−${maxText}` : '0';
+  const isDiverging = ramp === 'diverging';
   return (
     <p className="row small soft legend" aria-label="Legend">
       <span>
         {preview ? <PreviewText {...{ channel, preview }} /> : doc}
-        {channel === 'ratio' && config && ` Clip: ${short(1 - config.clipLow)} … ${short(1 + config.clipHigh)}.`}
+        {channel === 'ratio' &&
+          config &&
+          ` Clip: ${shortNumber(1 - config.clipLow)} … ${shortNumber(1 + config.clipHigh)}.`}
       </span>
       <span className="row end">
-        {diverging && '▼ '}
-        {low}
+        {isDiverging && '▼ '}
+        {minText}
         <span className={`ramp ${ramp}`} />
-        {diverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
-        {top}
+        {isDiverging && (channel === 'ratio' ? '▲ ' : '▲ +')}
+        {maxText}
         {!preview && (
           <span
             className="faint"
-            title={`The 99th percentile over the loss tokens of this ${over ?? 'batch'}. Anything stronger gets the same colour.`}
+            title={`The 99th percentile over the loss tokens of this ${scaleOver ?? 'batch'}. Anything stronger gets the same colour.`}
           >
             {scale > 0
-              ? `strongest 1 % of this ${over ?? 'batch'}`
-              : over && config
+              ? `strongest 1 % of this ${scaleOver ?? 'batch'}`
+              : scaleOver && config
                 ? 'not measured: the weights are no longer kept'
                 : 'every value is 0'}
           </span>
@@ -119,27 +121,27 @@ function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
             <span className="swatch corner" /> clipped
           </span>
         )}
-        <span className="swatch hatch" /> {HATCHED_TEXTS[where]}
+        <span className="swatch hatch" /> {HATCHED_TEXTS[valuedTokens]}
       </span>
     </p>
   );
 }
 
 function PreviewText({ channel, preview }: { readonly channel: Channel; readonly preview: ShownPreview }) {
-  const { label, passes } = preview;
+  const { label, ratios } = preview;
   const explanation = PREVIEW_TEXTS[channel];
   if (explanation === undefined) return `${CHANNELS[channel].label}: unchanged. A preview doesn’t retrain the policy.`;
-  return <b>{`${label}${channel === 'gradient' ? `, ${passes}` : ''}: ${explanation}`}</b>;
+  return <b>{`${label}${channel === 'gradient' ? `, ${ratios}` : ''}: ${explanation}`}</b>;
 }
 
 /** Sentence on why a channel has no value for any token of a batch and how to get one; null if it has values. */
-export function whyNotMeasured({ batch, config, opened }: ChannelView, channel: Channel): string | null {
-  if (opened && CHANNELS[channel].over === 'rollout')
+export function whyNotMeasured({ batch, config, isFromFile }: ChannelView, channel: Channel): string | null {
+  if (isFromFile && CHANNELS[channel].scaleOver === 'rollout')
     return 'Not in this file: it takes the weights before and after the update. The lab shows it.';
   if (channel !== 'kl' && channel !== 'value') return null;
-  const list = channel === 'kl' ? 'refLogprobs' : 'values';
-  if (config && isMeasured({ batch, config }, list)) return null;
-  if (!config || batch.unscored?.includes(list)) return 'Not recorded for this batch.';
+  const tensorName = channel === 'kl' ? 'refLogprobs' : 'values';
+  if (config && isMeasured({ batch, config }, tensorName)) return null;
+  if (!config || batch.unscored?.includes(tensorName)) return 'Not recorded for this batch.';
   if (channel === 'kl') {
     const { klCoef, klRewardCoef } = FIELDS;
     return `Not computed: ${klCoef.label} and ${klRewardCoef.label} are 0, so nothing is compared with the reference. Set ${klCoef.label} above 0.`;

@@ -8,18 +8,18 @@ import { SpanLabel } from './SpanLabel.tsx';
 import { KINDS } from './kinds.ts';
 import '../styles/demonstrations.css';
 
-const ask = (): Question => ({ kind: 'demonstrations' });
+const demonstrationsQuestion = (): Question => ({ kind: 'demonstrations' });
 
 /** Shows the demonstrations that the current imitation step trains on, one at a time; nothing after the imitation. */
 export function Demonstrations() {
   const step = useLive((s) => Math.floor(s.phaseDone));
   const subject = useMemo(() => ({ step }), [step]);
-  const received = useAnswer('demonstrations', subject, ask);
+  const received = useAnswer('demonstrations', subject, demonstrationsQuestion);
   const [chosen, setChosen] = useState(0);
   const shown = received?.reply.ok ? received.reply.answer.shown : null;
   if (!shown) return null;
   const { episodes } = shown;
-  const at = Math.min(chosen, episodes.length - 1);
+  const shownIndex = Math.min(chosen, episodes.length - 1);
   return (
     <section className="card demonstrations" aria-label="What it imitates" data-testid="demonstrations">
       <div className="row between">
@@ -31,16 +31,16 @@ export function Demonstrations() {
         </h3>
         <span className="segments" role="group" aria-label="Demonstration">
           {episodes.map((_, each) => (
-            <button key={each} type="button" aria-pressed={each === at} onClick={() => setChosen(each)}>
+            <button key={each} type="button" aria-pressed={each === shownIndex} onClick={() => setChosen(each)}>
               {each + 1}
             </button>
           ))}
         </span>
       </div>
       <ol>
-        {episodes[at]?.map((passage, i) => (
+        {episodes[shownIndex]?.map((passage, i) => (
           <li key={i} data-kind={kindOf(passage)}>
-            <SpanLabel of={KINDS[kindOf(passage)]} />
+            <SpanLabel kindStyle={KINDS[kindOf(passage)]} />
             <pre className="demonstrated" data-learned={passage.role === Role.action}>
               {passage.text}
             </pre>

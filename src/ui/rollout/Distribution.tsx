@@ -1,49 +1,57 @@
 import type { ReactNode } from 'react';
-import { perCent, whole } from '../parts/numberText.ts';
+import { barePercent, wholeNumber } from '../parts/numberText.ts';
 import '../styles/distribution.css';
 
 /** A token that could have been written at a position. */
-export interface Choice {
+export interface Alternative {
   readonly id: number;
   readonly word: string;
-  readonly p: number | null; // its probability; null: unknown
-  readonly before?: number | null; // its probability with other weights, drawn as a second bar
-  readonly drawn: boolean; // the rollout has this token here
+  readonly probability: number | null; // null: unknown
+  readonly probabilityBefore?: number | null; // with the earlier weights, shown as a second, pale bar
+  readonly isDrawn: boolean; // whether this is the token that the rollout has at the position
 }
 
 interface Props {
-  readonly choices: readonly Choice[]; // the most likely first
-  readonly others: number; // number of tokens not listed; they share the rest of the probability
-  readonly about: ReactNode; // explains the bars
+  readonly alternatives: readonly Alternative[]; // the most likely first
+  readonly unlistedCount: number; // number of tokens not listed, which share the remaining probability
+  readonly barsExplanation: ReactNode; // explains the bars
   readonly change?: ReactNode; // change of the drawn token's probability
-  readonly busy: boolean; // choices are disabled
+  readonly disabled: boolean; // the tokens can’t be pressed
   readonly choose: (id: number) => void;
   readonly children?: ReactNode; // below the list
 }
 
-/** The most likely tokens at a position, and the drawn one. Choosing one continues the text from it. */
-export function Distribution({ choices, others, about, change, busy, choose, children }: Props) {
-  const rest = Math.max(0, 1 - choices.reduce((sum, { p }) => sum + (p ?? 0), 0));
+/** The most likely tokens at a position, and the one that was drawn. Pressing a token continues the text from it. */
+export function Distribution({
+  alternatives,
+  unlistedCount,
+  barsExplanation,
+  change,
+  disabled,
+  choose,
+  children,
+}: Props) {
+  const restProbability = Math.max(0, 1 - alternatives.reduce((sum, { probability }) => sum + (probability ?? 0), 0));
   return (
     <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
       <h3>What else could have been written here</h3>
-      <p className="small faint">{about}</p>
+      <p className="small faint">{barsExplanation}</p>
       {change}
       <ol>
-        {choices.map((choice) => (
-          <li key={choice.id}>
-            <Option {...{ choice, busy, choose }} />
+        {alternatives.map((alternative) => (
+          <li key={alternative.id}>
+            <Option {...{ alternative, disabled, choose }} />
           </li>
         ))}
       </ol>
-      {others > 0 && (
+      {unlistedCount > 0 && (
         <div className="option" role="note" data-testid="others">
           <span className="cut option-word faint">others</span>
           <span className="option-bars" aria-hidden="true">
-            <span className="bar-before" style={{ width: `${100 * rest}%` }} />
+            <span className="bar-before" style={{ width: `${100 * restProbability}%` }} />
           </span>
-          <span className="number option-p">{perCent(rest)}</span>
-          <span className="visually-hidden">on {whole(others)} other tokens</span>
+          <span className="number option-p">{barePercent(restProbability)}</span>
+          <span className="visually-hidden">on {wholeNumber(unlistedCount)} other tokens</span>
         </div>
       )}
       {children}
@@ -51,35 +59,39 @@ export function Distribution({ choices, others, about, change, busy, choose, chi
   );
 }
 
-interface OptionProps extends Pick<Props, 'busy' | 'choose'> {
-  readonly choice: Choice;
+interface OptionProps extends Pick<Props, 'disabled' | 'choose'> {
+  readonly alternative: Alternative;
 }
 
-function Option({ choice: { id, word, p, before = null, drawn }, busy, choose }: OptionProps) {
+function Option({
+  alternative: { id, word, probability, probabilityBefore = null, isDrawn },
+  disabled,
+  choose,
+}: OptionProps) {
   return (
     <button
       type="button"
       className="option"
-      data-drawn={drawn}
-      disabled={busy}
-      title={drawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
+      data-drawn={isDrawn}
+      disabled={disabled}
+      title={isDrawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
       onClick={() => choose(id)}
     >
       <span className="cut mono option-word">{word}</span>
       <span className="option-bars" aria-hidden="true">
-        {before !== null && <span className="bar-before" style={{ width: `${100 * before}%` }} />}
-        <span className="bar-after" style={{ width: `${100 * (p ?? 0)}%` }} />
+        {probabilityBefore !== null && <span className="bar-before" style={{ width: `${100 * probabilityBefore}%` }} />}
+        <span className="bar-after" style={{ width: `${100 * (probability ?? 0)}%` }} />
       </span>
-      {p === null ? (
+      {probability === null ? (
         <span className="faint" title="Not among the likeliest, and not asked for when it was drawn">
           n/a
         </span>
       ) : (
-        <span className="number option-p">{perCent(p)}</span>
+        <span className="number option-p">{barePercent(probability)}</span>
       )}
       <span className="visually-hidden">
-        {before !== null && `, ${perCent(before)} % before`}
-        {drawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
+        {probabilityBefore !== null && `, ${barePercent(probabilityBefore)} % before`}
+        {isDrawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
       </span>
     </button>
   );

@@ -1,6 +1,6 @@
-import { turnInView, useCurrent } from '../run/currentRollout.ts';
-import { short } from '../parts/numberText.ts';
-import { STOPS } from './kinds.ts';
+import { turnInView, useShownRollout } from '../run/currentRollout.ts';
+import { shortNumber } from '../parts/numberText.ts';
+import { STOP_TEXTS } from './kinds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
@@ -9,15 +9,16 @@ import { RewardSplit } from './RewardSplit.tsx';
 
 /** Panel with the environment at the turn in view. The rollout beside it shows the same turn. */
 export function EnvPanel() {
-  const current = useCurrent();
-  const chosen = useSelection((s) => s.turn);
+  const current = useShownRollout();
+  const chosenTurn = useSelection((s) => s.turn);
   const revealed = useSelection((s) => s.revealed);
   const view = current.episode?.view;
   if (!view) return <Placeholder />;
   const { turns, reward, toolCalls, waited, invalidTurns, stop } = current.episode;
-  const turn = Math.min(turnInView(current, chosen, revealed), turns);
+  const turn = Math.min(turnInView(current, chosenTurn, revealed), turns);
   const group = current.batch.episodes.filter((other) => other.group === current.episode?.group).map((e) => e.view);
-  const go = (to: number) => useSelection.setState({ turn: Math.min(turns, Math.max(1, to)), token: null });
+  const goToTurn = (target: number) =>
+    useSelection.setState({ turn: Math.min(turns, Math.max(1, target)), token: null });
   return (
     <section className="env panel" aria-label="Environment" data-testid="environment">
       <div className="panel-head">
@@ -28,7 +29,7 @@ export function EnvPanel() {
             className="quiet icon-button small"
             aria-label="Previous turn"
             disabled={turn <= 1}
-            onClick={() => go(turn - 1)}
+            onClick={() => goToTurn(turn - 1)}
           >
             <Icon name="left" />
           </button>
@@ -38,7 +39,7 @@ export function EnvPanel() {
             className="quiet icon-button small"
             aria-label="Next turn"
             disabled={turn >= turns}
-            onClick={() => go(turn + 1)}
+            onClick={() => goToTurn(turn + 1)}
           >
             <Icon name="right" />
           </button>
@@ -48,11 +49,11 @@ export function EnvPanel() {
         <Drawing view={view} turn={turn} group={group} />
       </div>
       <dl className="outcome">
-        <Fact label="reward" value={short(reward)} />
+        <Fact label="reward" value={shortNumber(reward)} />
         <Fact label="tool calls" value={String(toolCalls)} />
         {waited > 0 && <Fact label="turns waited" value={String(waited)} />}
         <Fact label="malformed turns" value={String(invalidTurns)} />
-        <Fact label="ended" value={STOPS[stop]} />
+        <Fact label="ended" value={STOP_TEXTS[stop]} />
       </dl>
       <RewardSplit episode={current.episode} />
       <div className="env-foot">
@@ -72,10 +73,10 @@ export function EnvPanel() {
 
 /** Placeholder until the run has a rollout; empty while a recording loads. */
 function Placeholder() {
-  const begun = useLive((s) => s.session !== 'none');
+  const hasSession = useLive((s) => s.session !== 'none');
   return (
     <section className="env panel" aria-label="Environment">
-      {begun && (
+      {hasSession && (
         <>
           <h2>Environment</h2>
           <p className="faint">The task appears with the first rollouts.</p>

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { useCurrent } from '../run/currentRollout.ts';
-import { short, exact, signed, counted } from '../parts/numberText.ts';
+import { useShownRollout } from '../run/currentRollout.ts';
+import { shortNumber, exactNumber, signedNumber, counted } from '../parts/numberText.ts';
 import { live, useLive, type Session } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -9,9 +9,9 @@ import { useConfig } from '../knobs/configStore.ts';
 import { presetLabel } from '../knobs/presetTitle.ts';
 import { useReplay } from '../replay/player.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { writtenAdvantage } from './advantage.ts';
+import { advantageEquation } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
-import { usesGroups, whitens } from '../../config/estimators.ts';
+import { usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 
 const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
 
@@ -19,14 +19,14 @@ const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ 
  * Strip for choosing a task of the batch and one of its rollouts. Shows the group's mean reward, spread and advantage.
  */
 export function GroupStrip() {
-  const { batch, episode } = useCurrent();
+  const { batch, episode } = useShownRollout();
   const preview = useSelection((s) => s.preview);
   const group = episode?.group ?? 0;
   const members = batch.episodes.filter((e) => e.group === group);
   const groups = new Set(batch.episodes.map((e) => e.group)).size;
-  const go = (to: number) => {
-    const first = batch.episodes.find((e) => e.group === (to + groups) % groups);
-    if (first) selectRow(first.row);
+  const goToGroup = (nextGroup: number) => {
+    const firstEpisode = batch.episodes.find((e) => e.group === (nextGroup + groups) % groups);
+    if (firstEpisode) selectRow(firstEpisode.row);
   };
   if (batch.rows === 0) {
     return <NoRollouts />;
@@ -45,16 +45,16 @@ export function GroupStrip() {
               type="button"
               className="quiet icon-button small"
               aria-label="Previous task"
-              onClick={() => go(group - 1)}
+              onClick={() => goToGroup(group - 1)}
             >
               <Icon name="left" />
             </button>
-            <GroupMenu episodes={batch.episodes} group={group} go={go} />
+            <GroupMenu episodes={batch.episodes} group={group} goToGroup={goToGroup} />
             <button
               type="button"
               className="quiet icon-button small"
               aria-label="Next task"
-              onClick={() => go(group + 1)}
+              onClick={() => goToGroup(group + 1)}
             >
               <Icon name="right" />
             </button>
@@ -62,7 +62,7 @@ export function GroupStrip() {
         )}
       </div>
       <div className="row rollouts">
-        <Chips members={members} kept={preview?.of === batch ? preview.batch.kept : batch.kept} />
+        <RolloutChips members={members} kept={preview?.previewedBatch === batch ? preview.batch.kept : batch.kept} />
         <GroupSummary
           members={members}
           chosen={episode}
@@ -76,23 +76,23 @@ export function GroupStrip() {
 function GroupMenu(props: {
   readonly episodes: readonly EpisodeView[];
   readonly group: number;
-  readonly go: (g: number) => void;
+  readonly goToGroup: (g: number) => void;
 }) {
-  const solved = new Map<number, { done: number; all: number }>();
+  const countsByGroup = new Map<number, { done: number; all: number }>();
   for (const { group, success } of props.episodes) {
-    const entry = solved.get(group) ?? { done: 0, all: 0 };
-    solved.set(group, { done: entry.done + (success ? 1 : 0), all: entry.all + 1 });
+    const entry = countsByGroup.get(group) ?? { done: 0, all: 0 };
+    countsByGroup.set(group, { done: entry.done + (success ? 1 : 0), all: entry.all + 1 });
   }
   return (
     <select
       className="small"
       aria-label="Task"
       value={props.group}
-      onChange={(event) => props.go(Number(event.target.value))}
+      onChange={(event) => props.goToGroup(Number(event.target.value))}
     >
-      {[...solved].map(([group, { done, all }]) => (
+      {[...countsByGroup].map(([group, { done, all }]) => (
         <option key={group} value={group}>
-          task {group + 1} of {solved.size} · {done}/{all} solved
+          task {group + 1} of {countsByGroup.size} · {done}/{all} solved
         </option>
       ))}
     </select>
@@ -104,22 +104,22 @@ function isKept(kept: Uint8Array, row: number): boolean {
   return kept[row] !== 0;
 }
 
-interface ChipsProps {
+interface RolloutChipsProps {
   readonly members: readonly EpisodeView[];
   readonly kept: Uint8Array;
 }
 
-function Chips({ members, kept }: ChipsProps) {
+function RolloutChips({ members, kept }: RolloutChipsProps) {
   const row = useSelection((s) => s.row);
-  const lit = useSelection((s) => s.lit?.group ?? false);
+  const lit = useSelection((s) => s.highlighted?.group ?? false);
   const onKey = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const at = members.findIndex((e) => e.row === row);
-    const to = members[(at + step + members.length) % members.length];
-    if (step === 0 || !to) return;
+    const nextEpisode = members[(at + step + members.length) % members.length];
+    if (step === 0 || !nextEpisode) return;
     event.preventDefault();
-    selectRow(to.row);
-    const button = event.currentTarget.querySelector(`[data-row="${to.row}"]`);
+    selectRow(nextEpisode.row);
+    const button = event.currentTarget.querySelector(`[data-row="${nextEpisode.row}"]`);
     if (button instanceof HTMLElement) button.focus();
   };
   return (
@@ -134,12 +134,12 @@ function Chips({ members, kept }: ChipsProps) {
           data-kept={isKept(kept, e.row)}
           data-lit={lit && isKept(kept, e.row)}
           aria-pressed={e.row === row}
-          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${short(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not trained (filtered)'}`}
+          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${shortNumber(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not trained (filtered)'}`}
           tabIndex={e.row === row ? 0 : -1}
           onClick={() => selectRow(e.row)}
         >
           <Icon name={e.success ? 'check' : 'cross'} />
-          <span>{short(e.reward)}</span>
+          <span>{shortNumber(e.reward)}</span>
         </button>
       ))}
     </div>
@@ -153,9 +153,9 @@ function NoRollouts() {
   const update = useLive((s) => s.update);
   const ownEnvironment = useLive((s) => s.ownEnvironment);
   const label = useConfig((s) => presetLabel(s.preset, ownEnvironment));
-  const away = useReplay((s) => s.away);
-  const missing = useReplay((s) => s.missing);
-  const imitating = useLive((s) => s.phase === 'imitating');
+  const knobsDiffer = useReplay((s) => s.knobsDiffer);
+  const loadFailed = useReplay((s) => s.loadFailed);
+  const isImitating = useLive((s) => s.phase === 'imitating');
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
   return (
@@ -165,13 +165,13 @@ function NoRollouts() {
           session,
           busy,
           update,
-          away,
-          missing,
+          knobsDiffer,
+          loadFailed,
           label,
-          imitating: imitating ? { total, losses } : null,
+          imitation: isImitating ? { total, losses } : null,
         })}
       </p>
-      {session === 'ready' && imitating && (
+      {session === 'ready' && isImitating && (
         <Suspense>
           <Demonstrations />
         </Suspense>
@@ -180,7 +180,7 @@ function NoRollouts() {
   );
 }
 
-interface Props {
+interface GroupSummaryProps {
   readonly members: readonly EpisodeView[];
   readonly chosen: EpisodeView | undefined;
   readonly kept: boolean;
@@ -190,7 +190,7 @@ interface Props {
  * Mean and standard deviation of the group's rewards. With a group estimator also the advantage as an equation, with
  * enough digits to check it.
  */
-function GroupSummary({ members, chosen, kept }: Props) {
+function GroupSummary({ members, chosen, kept }: GroupSummaryProps) {
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = live.batchConfig ?? applied;
   const rewards = members.map((e) => e.reward);
@@ -204,7 +204,7 @@ function GroupSummary({ members, chosen, kept }: Props) {
   if (members.length > 1 && std < 1e-6) {
     return (
       <p className="soft group-sum" data-line={usesGroups(config.estimator)}>
-        All {members.length} scored {short(mean)}
+        All {members.length} scored {shortNumber(mean)}
         {usesGroups(config.estimator) && kept && <b> → advantage 0: this group teaches nothing</b>} {filteredChip}
       </p>
     );
@@ -215,26 +215,27 @@ function GroupSummary({ members, chosen, kept }: Props) {
       data-line={usesGroups(config.estimator)}
       title="Std: the standard deviation of the group, with n − 1. Where the advantage is divided by it, 10⁻⁶ is added first."
     >
-      mean <b>{short(mean)}</b> · std <b>{short(std)}</b> {filteredChip}
-      {chosen && kept && <Formula {...{ config, rewards }} reward={chosen.reward} />}
+      mean <b>{shortNumber(mean)}</b> · std <b>{shortNumber(std)}</b> {filteredChip}
+      {chosen && kept && <AdvantageFormula {...{ config, rewards }} reward={chosen.reward} />}
     </p>
   );
 }
 
-interface FormulaProps {
+interface AdvantageFormulaProps {
   readonly config: RunConfig;
   readonly rewards: readonly number[];
   readonly reward: number;
 }
 
-function Formula({ config, rewards, reward }: FormulaProps) {
-  const equation = writtenAdvantage(config, rewards, reward);
+function AdvantageFormula({ config, rewards, reward }: AdvantageFormulaProps) {
+  const equation = advantageEquation(config, rewards, reward);
   if (!equation) return null;
-  const { baseline, spread, value } = equation;
+  const { baseline, divisor, value } = equation;
   return (
     <span className="formula">
-      A = ({exact(reward)} − {exact(baseline)}){spread !== null && ` / ${exact(spread)}`} = <b>{signed(value)}</b>
-      {whitens(config) && ', then whitened'}
+      A = ({exactNumber(reward)} − {exactNumber(baseline)}){divisor !== null && ` / ${exactNumber(divisor)}`} ={' '}
+      <b>{signedNumber(value)}</b>
+      {whitensAdvantages(config) && ', then whitened'}
     </span>
   );
 }
@@ -243,24 +244,32 @@ interface NoRolloutsState {
   readonly session: Session;
   readonly busy: boolean; // training runs, or a step is under way
   readonly update: number; // updates that the run has done
-  readonly away: boolean; // the knobs set another environment or model than the recorded run used
-  readonly missing: boolean; // the recording could not be loaded
+  readonly knobsDiffer: boolean; // the knobs set another environment or model than the recorded run used
+  readonly loadFailed: boolean; // the recording could not be loaded
   readonly label: string; // name of the preset or of the person's own environment
   // number of imitation steps, and the loss of each step so far: −mean log π of the demonstrated tokens; null if not
   // imitating
-  readonly imitating: { readonly total: number; readonly losses: readonly number[] } | null;
+  readonly imitation: { readonly total: number; readonly losses: readonly number[] } | null;
 }
 
 /** Sentence that explains why no rollout is in view and how to get one. */
-export function noRolloutsWords({ session, busy, update, away, missing, label, imitating }: NoRolloutsState): string {
-  if (session === 'ready' && imitating) {
-    const [first, last] = [imitating.losses[0], imitating.losses.at(-1)];
+export function noRolloutsWords({
+  session,
+  busy,
+  update,
+  knobsDiffer,
+  loadFailed,
+  label,
+  imitation,
+}: NoRolloutsState): string {
+  if (session === 'ready' && imitation) {
+    const [first, last] = [imitation.losses[0], imitation.losses.at(-1)];
     const shown = 'Warm start: it imitates a player that makes deliberate mistakes';
     const lossChange =
-      first === undefined || last === undefined || imitating.losses.length === 1
+      first === undefined || last === undefined || imitation.losses.length === 1
         ? ''
-        : ` Imitation loss: ${short(first)} at first, ${short(last)} in the last step.`;
-    return `${shown}. Its own rollouts follow after step ${imitating.total}.${lossChange}`;
+        : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
+    return `${shown}. Its own rollouts follow after step ${imitation.total}.${lossChange}`;
   }
   if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
   if (session === 'ready' && update > 0)
@@ -268,6 +277,6 @@ export function noRolloutsWords({ session, busy, update, away, missing, label, i
   if (session === 'ready' && busy) return 'Drawing the first rollouts of this run …';
   if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';
   if (session === 'failed') return 'The run ended before its first rollouts.';
-  if (away) return `The recording shows another environment or model. Run training to see rollouts of ${label}.`;
-  return missing ? `Run training to see rollouts of ${label}.` : 'Loading the recorded run …';
+  if (knobsDiffer) return `The recording shows another environment or model. Run training to see rollouts of ${label}.`;
+  return loadFailed ? `Run training to see rollouts of ${label}.` : 'Loading the recorded run …';
 }

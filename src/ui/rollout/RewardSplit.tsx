@@ -1,5 +1,5 @@
 import type { EpisodeView } from '../../domain/episode.ts';
-import { signed } from '../parts/numberText.ts';
+import { signedNumber } from '../parts/numberText.ts';
 import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewardParts.ts';
 
 interface Props {
@@ -25,7 +25,7 @@ export function RewardSplit({ episode, toScale = false }: Props) {
       )}
       {parts.map(({ part, amount }) => (
         <span key={part} className="split-part" title={PART_DOCS[part]}>
-          {PART_LABELS[part]} <b>{signed(amount)}</b>
+          {PART_LABELS[part]} <b>{signedNumber(amount)}</b>
         </span>
       ))}
     </p>

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from './branches.ts';
-import { type Choice, Distribution } from './Distribution.tsx';
-import { arrow, short, signed, whole } from '../parts/numberText.ts';
-import { distributionAt, type Reply, type Source, wordOf } from '../run/inspect.ts';
+import { type Alternative, Distribution } from './Distribution.tsx';
+import { arrow, shortNumber, signedNumber, wholeNumber } from '../parts/numberText.ts';
+import { distributionAt, type Reply, type RolloutSource, wordOf } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { useLive } from '../run/liveStore.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
@@ -15,23 +15,23 @@ const MAX_SUBWORD_BARS = 20;
 const MAX_WORD_VOCABULARY = 256;
 
 interface Props {
-  readonly source: Source;
+  readonly source: RolloutSource;
   readonly t: number;
   /**
    * 'begun': compare the policy at the start of the run with the current one, instead of before and after the
    * rollout's update.
    */
   readonly since?: 'begun';
-  /** Called when a word is pressed; by default a branch starts there. */
+  /** Called when a word is pressed. By default, pressing a word starts a branch at this token. */
   readonly choose?: (token: number) => void;
-  readonly busy?: boolean; // words are disabled
+  readonly disabled?: boolean; // the words can’t be pressed
 }
 
 /**
  * The policy's distribution at a token, with bars before and after the update. Pressing a word continues the rollout
  * with it.
  */
-export function RunDistribution({ source, t, since, choose, busy = false }: Props) {
+export function RunDistribution({ source, t, since, choose, disabled = false }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
   const reply = useDistribution(source, t, since);
@@ -46,48 +46,59 @@ export function RunDistribution({ source, t, since, choose, busy = false }: Prop
       </div>
     );
   }
-  return <Options {...{ source, t, since, choose, busy, answer: reply.answer }} />;
+  return <LoadedDistribution {...{ source, t, since, choose, disabled, answer: reply.answer }} />;
 }
 
 type DistributionAnswer = Extract<Reply<'distribution'>, { ok: true }>['answer'];
 
-type OptionsProps = Pick<Props, 'source' | 't'> & {
+type LoadedDistributionProps = Pick<Props, 'source' | 't'> & {
   readonly [Name in 'since' | 'choose']: Props[Name] | undefined;
-} & { readonly busy: boolean; readonly answer: DistributionAnswer };
+} & { readonly disabled: boolean; readonly answer: DistributionAnswer };
 
-function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
+function LoadedDistribution({ source, t, since, choose, disabled, answer }: LoadedDistributionProps) {
   const { batch, row } = source;
   const problem = useBranches((s) => s.problem);
-  const drawn = batch.tokens[row * batch.length + t] ?? 0;
-  const { left, right, shown, legal } = useMemo(() => likeliest(answer, drawn), [answer, drawn]);
-  const choices = shown.map((id): Choice => {
-    const before = left && p(left, id);
-    return { id, word: wordOf(source, id), before, p: p(right, id), drawn: id === drawn };
+  const drawnToken = batch.tokens[row * batch.length + t] ?? 0;
+  const { logprobsBefore, logprobsAfter, shownTokens, legalCount } = useMemo(
+    () => likeliestTokens(answer, drawnToken),
+    [answer, drawnToken],
+  );
+  const alternatives = shownTokens.map((id): Alternative => {
+    const probabilityBefore = logprobsBefore && probabilityOf(logprobsBefore, id);
+    return {
+      id,
+      word: wordOf(source, id),
+      probabilityBefore,
+      probability: probabilityOf(logprobsAfter, id),
+      isDrawn: id === drawnToken,
+    };
   });
   return (
     <Distribution
-      {...{ choices, busy }}
-      others={legal - shown.length}
+      {...{ alternatives, disabled }}
+      unlistedCount={legalCount - shownTokens.length}
       choose={choose ?? ((token) => void branchFrom(source, t, token))}
-      about={
+      barsExplanation={
         <>
-          {!left
+          {!logprobsBefore
             ? 'How likely the agent finds each word now.'
             : since
               ? 'How likely each word was before training (pale bar) and is now (full bar).'
               : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
-          {legal > shown.length && (
+          {legalCount > shownTokens.length && (
             <span title="Legal: the grammar allows it here">
-              {` The ${shown.length} most likely of ${whole(legal)} legal words.`}
+              {` The ${shownTokens.length} most likely of ${wholeNumber(legalCount)} legal words.`}
             </span>
           )}
         </>
       }
       change={
-        left && (
+        logprobsBefore && (
           <p className="moved" data-testid="moved">
-            {short(p(left, drawn))} → {short(p(right, drawn))} <b>{changeText(p(right, drawn) - p(left, drawn))}</b> ·
-            ratio {short(p(right, drawn) / p(left, drawn))}
+            {shortNumber(probabilityOf(logprobsBefore, drawnToken))} →{' '}
+            {shortNumber(probabilityOf(logprobsAfter, drawnToken))}{' '}
+            <b>{changeText(probabilityOf(logprobsAfter, drawnToken) - probabilityOf(logprobsBefore, drawnToken))}</b> ·
+            ratio {shortNumber(probabilityOf(logprobsAfter, drawnToken) / probabilityOf(logprobsBefore, drawnToken))}
           </p>
         )
       }
@@ -102,46 +113,46 @@ function Options({ source, t, since, choose, busy, answer }: OptionsProps) {
   );
 }
 
-const p = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
+const probabilityOf = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
 
 /**
- * The most likely tokens before or after the update, sorted by their probability after it. The drawn token is always
- * included. `legal` is the number of tokens that the grammar allowed.
+ * The most likely tokens before or after the update, sorted by their probability after it. The token that was drawn is
+ * always included. `legalCount` is the number of tokens that the grammar mask allowed.
  */
-function likeliest({ before, after, now, legal: legalCount }: DistributionAnswer, drawn: number) {
-  const [left, right] = before && after ? [before, after] : [null, now];
-  const maxLogprobs = right.map((logprob, token) => Math.max(logprob, left?.[token] ?? -Infinity));
-  const legal = [...right.keys()].filter((token) => Number.isFinite(right[token]));
-  const limit = right.length > MAX_WORD_VOCABULARY ? MAX_SUBWORD_BARS : MAX_BARS;
-  const shown = legal.sort((a, b) => maxLogprobs[b]! - maxLogprobs[a]!).slice(0, limit);
-  if (!shown.includes(drawn)) shown.splice(-1, 1, drawn);
-  shown.sort((a, b) => right[b]! - right[a]!);
-  return { left, right, shown, legal: legalCount ?? legal.length };
+function likeliestTokens({ before, after, now, legal: legalCount }: DistributionAnswer, drawnToken: number) {
+  const [logprobsBefore, logprobsAfter] = before && after ? [before, after] : [null, now];
+  const maxLogprobs = logprobsAfter.map((logprob, token) => Math.max(logprob, logprobsBefore?.[token] ?? -Infinity));
+  const legalTokens = [...logprobsAfter.keys()].filter((token) => Number.isFinite(logprobsAfter[token]));
+  const limit = logprobsAfter.length > MAX_WORD_VOCABULARY ? MAX_SUBWORD_BARS : MAX_BARS;
+  const shownTokens = legalTokens.sort((a, b) => maxLogprobs[b]! - maxLogprobs[a]!).slice(0, limit);
+  if (!shownTokens.includes(drawnToken)) shownTokens.splice(-1, 1, drawnToken);
+  shownTokens.sort((a, b) => logprobsAfter[b]! - logprobsAfter[a]!);
+  return { logprobsBefore, logprobsAfter, shownTokens, legalCount: legalCount ?? legalTokens.length };
 }
 
 function changeText(change: number): string {
-  return `${arrow(change)} ${signed(change)}`;
+  return `${arrow(change)} ${signedNumber(change)}`;
 }
 
 /**
  * Requests the distribution whenever the token changes or the run has trained on; undefined until the answer arrives.
  */
-function useDistribution(source: Source, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
+function useDistribution(source: RolloutSource, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
   const [received, setReceived] = useState<{
-    readonly source: Source;
+    readonly source: RolloutSource;
     readonly t: number;
     readonly reply: Reply<'distribution'>;
   }>();
   const version = useLive((s) => s.batchVersion);
   const costAccepted = useCostAccepted('distribution');
-  const settled = useRef<{ readonly source: Source; readonly t: number } | null>(null);
+  const finalAnswerFor = useRef<{ readonly source: RolloutSource; readonly t: number } | null>(null);
   useEffect(() => {
-    if (settled.current?.source === source && settled.current.t === t) return;
+    if (finalAnswerFor.current?.source === source && finalAnswerFor.current.t === t) return;
     let unmounted = false;
     void distributionAt(source, t, costAccepted, since).then((reply) => {
       if (unmounted) return;
       // the distributions before and after an update are final: don't request them again as the run goes on
-      if (!since && reply.ok && reply.answer.before && reply.answer.after) settled.current = { source, t };
+      if (!since && reply.ok && reply.answer.before && reply.answer.after) finalAnswerFor.current = { source, t };
       setReceived({ source, t, reply });
     });
     return () => {

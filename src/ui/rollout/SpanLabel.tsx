@@ -1,9 +1,9 @@
 interface Props {
-  readonly of: { readonly label: string; readonly letter: string; readonly note?: string };
+  readonly kindStyle: { readonly label: string; readonly letter: string; readonly note?: string };
 }
 
 /** Label for who wrote a span: a word, and a letter for people who can't see the colours. */
-export function SpanLabel({ of: { label, letter, note } }: Props) {
+export function SpanLabel({ kindStyle: { label, letter, note } }: Props) {
   return (
     <span className="span-label" title={note}>
       <b className="tag" aria-hidden="true">

@@ -8,38 +8,38 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Mark } from '../formula/mark.ts';
+import { TokenMark } from '../formula/mark.ts';
 import { count } from '../parts/numberText.ts';
 import { SPAN_KINDS } from './kinds.ts';
 import { SpanLabel } from './SpanLabel.tsx';
-import type { Look, Setting, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
+import type { Look, TokenLayout, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
 import { useTurnByTurn } from './turnByTurn.ts';
 
-/** What is shown around the tokens. Pass the same object in every render: a new one redraws every turn. */
+/** What is shown around the tokens. Pass the same object in every render: a new object re-renders every turn. */
 export interface TokenAnnotations {
-  readonly whole?: boolean; // show all tokens: long prompts and observations aren't folded
+  readonly showAll?: boolean; // long prompts and observations aren't folded
   readonly heading?: 'h3' | 'h4'; // level of a turn's title; undefined: no titles
   readonly chip?: (turn: ShownTurn) => ReactNode; // beside a turn's title
   readonly below?: (turn: ShownTurn) => ReactNode;
   readonly note?: (span: ShownSpan) => ReactNode; // after a span's tokens
-  readonly text?: (text: string, tokens: number) => ReactNode; // draws a span that has a text but no tokens
-  // splits a span of any length into parts and calls `draw` for each
-  readonly parts?: (tokens: readonly number[], draw: (part: readonly number[]) => ReactNode) => ReactNode;
+  readonly renderText?: (text: string, tokens: number) => ReactNode; // shows a span that has a text but no tokens
+  // splits a span of any length into parts and calls `renderPart` for each part
+  readonly renderParts?: (tokens: readonly number[], renderPart: (part: readonly number[]) => ReactNode) => ReactNode;
 }
 
 interface Props<Channel> {
   readonly turns: readonly ShownTurn[];
-  readonly setting: Setting;
+  readonly layout: TokenLayout;
   readonly channel: Channel;
-  // must return the same function for a channel each time, or all tokens redraw
+  // must return the same function for a channel each time, or all tokens re-render
   readonly looks: (channel: Channel) => Look;
-  readonly atOnce?: boolean; // a new channel is applied to all turns at once, not to one turn per paint
-  readonly around?: TokenAnnotations;
-  readonly now?: number | null; // the turn to mark
-  readonly lit?: ((t: number) => number | undefined) | undefined; // the `Mark` of a token, if it has one
+  readonly atOnce?: boolean; // all turns show a new channel at once, instead of one more turn per paint
+  readonly annotations?: TokenAnnotations;
+  readonly currentTurn?: number | null; // the turn to mark
+  readonly markOf?: ((t: number) => number | undefined) | undefined; // the `TokenMark` of a token, if it has one
   readonly label?: string; // accessible name of the toolbar of tokens
   readonly selected?: number | null;
-  readonly select?: (t: number | null) => void; // called when a token is pressed, or with null to clear the selection
+  readonly select?: (t: number | null) => void; // called with a pressed token, or with null to clear the selection
   readonly className?: string;
   readonly children?: ReactNode; // after the last turn
 }
@@ -47,52 +47,52 @@ interface Props<Channel> {
 /**
  * Shows a rollout token by token: turns consist of spans, whose colour shows who wrote them, and spans consist of
  * tokens, whose fill shows the channel. The lab, Talk, Play, opened files and chats all use this component. With
- * `select` it is one tab stop, and the arrow keys move between tokens.
+ * `select`, all tokens together are one tab stop, and the arrow keys move between them.
  */
 export function TokenView<Channel>(props: Props<Channel>) {
-  const { turns, setting, channel, looks, atOnce = false, around = NO_ANNOTATIONS, lit } = props;
-  const { now = null, label, selected = null, select, className = 'turns', children } = props;
+  const { turns, layout, channel, looks, atOnce = false, annotations = NO_ANNOTATIONS, markOf } = props;
+  const { currentTurn = null, label, selected = null, select, className = 'turns', children } = props;
   const body = useRef<HTMLDivElement>(null);
-  const settled = useTurnByTurn(channel, turns.length);
-  const lookAt = (place: number) => looks(atOnce ? channel : settled(place));
+  const channelOfTurn = useTurnByTurn(channel, turns.length);
+  const lookOfTurn = (turnIndex: number) => looks(atOnce ? channel : channelOfTurn(turnIndex));
   // Tab focuses the selected token, or the first selectable one
-  const stop = useMemo(() => {
+  const tabStop = useMemo(() => {
     if (!select) return null;
     const look = looks(channel);
-    return selected ?? firstToken(turns, (t) => look(t).name !== undefined);
+    return selected ?? firstToken(turns, (t) => look(t).accessibleName !== undefined);
   }, [select, looks, channel, turns, selected]);
-  const card = (turn: ShownTurn, key: number, look: Look) => (
+  const turnCard = (turn: ShownTurn, key: number, look: Look) => (
     <TurnCard
       key={key}
-      {...{ turn, setting, look, around, lit, select }}
-      selected={within(turn, selected)}
-      stop={within(turn, stop)}
-      now={turn.turn === now}
+      {...{ turn, layout, look, annotations, markOf, select }}
+      selected={positionWithin(turn, selected)}
+      tabStop={positionWithin(turn, tabStop)}
+      isCurrent={turn.turn === currentTurn}
     />
   );
-  const drawn = turns.map((turn, place) => card(turn, place, lookAt(place)));
+  const turnCards = turns.map((turn, place) => turnCard(turn, place, lookOfTurn(place)));
   if (!select) {
     return (
       <div className={className}>
-        {drawn}
+        {turnCards}
         {children}
       </div>
     );
   }
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Escape') select(null);
-    const all = [...(body.current?.querySelectorAll<HTMLElement>('[data-token]') ?? [])];
-    const at = selected ?? positionOf(all[0]);
-    const to = {
-      ArrowRight: all.find((each) => positionOf(each) > at),
-      ArrowLeft: all.findLast((each) => positionOf(each) < at),
-      Home: all[0],
-      End: all.at(-1),
+    const elements = [...(body.current?.querySelectorAll<HTMLElement>('[data-token]') ?? [])];
+    const position = selected ?? positionOf(elements[0]);
+    const target = {
+      ArrowRight: elements.find((each) => positionOf(each) > position),
+      ArrowLeft: elements.findLast((each) => positionOf(each) < position),
+      Home: elements[0],
+      End: elements.at(-1),
     }[event.key];
-    if (!to) return;
+    if (!target) return;
     event.preventDefault();
-    select(positionOf(to));
-    to.focus();
+    select(positionOf(target));
+    target.focus();
   };
   return (
     <div
@@ -100,11 +100,11 @@ export function TokenView<Channel>(props: Props<Channel>) {
       ref={body}
       role="toolbar"
       aria-label={label}
-      aria-busy={!atOnce && turns.some((_, place) => settled(place) !== channel)}
+      aria-busy={!atOnce && turns.some((_, place) => channelOfTurn(place) !== channel)}
       tabIndex={-1}
       onKeyDown={onKey}
     >
-      {drawn}
+      {turnCards}
       {children}
     </div>
   );
@@ -124,92 +124,100 @@ const NO_ANNOTATIONS: TokenAnnotations = {};
 const positionOf = (element: HTMLElement | undefined) => Number(element?.dataset['token'] ?? 0);
 
 /**
- * `t` if it lies in these spans, else null. So a new selection changes the props of, and redraws, only the spans it
- * concerns.
+ * `t` if it lies in these spans, else null. Because of the null, a new selection changes the props of the spans that
+ * hold the old or the new token, and React re-renders only those spans.
  */
-function within({ spans }: Pick<ShownTurn, 'spans'>, t: number | null): number | null {
+function positionWithin({ spans }: Pick<ShownTurn, 'spans'>, t: number | null): number | null {
   const [first = Infinity, last = -1] = [spans[0]?.tokens[0], spans.at(-1)?.tokens.at(-1)];
   return t !== null && t >= first && t <= last ? t : null;
 }
 
-interface CardProps {
+interface TurnCardProps {
   readonly turn: ShownTurn;
-  readonly setting: Setting;
+  readonly layout: TokenLayout;
   readonly look: Look;
-  readonly around: TokenAnnotations;
-  readonly lit: Props<never>['lit'];
+  readonly annotations: TokenAnnotations;
+  readonly markOf: Props<never>['markOf'];
   readonly selected: number | null;
-  readonly stop: number | null; // the tab stop: the token that Tab focuses
+  readonly tabStop: number | null; // the tab stop: the token that Tab focuses
   readonly select: Props<never>['select'];
-  readonly now: boolean;
+  readonly isCurrent: boolean;
 }
 
-/** One turn. React redraws it only if its props change. */
-const TurnCard = memo(function TurnCard({ turn, now, around, selected, stop, ...shown }: CardProps) {
+/** One turn. React re-renders it only if its props change. */
+const TurnCard = memo(function TurnCard({ turn, isCurrent, annotations, selected, tabStop, ...shown }: TurnCardProps) {
   const title = turn.turn === 0 ? 'Prompt' : `Turn ${turn.turn}`;
-  const { heading: Heading } = around;
+  const { heading: Heading } = annotations;
   const spans = turn.spans.map((span, i) => (
     <SpanRow
       key={i}
-      {...{ span, around, ...shown }}
-      selected={within({ spans: [span] }, selected)}
-      stop={within({ spans: [span] }, stop)}
+      {...{ span, annotations, ...shown }}
+      selected={positionWithin({ spans: [span] }, selected)}
+      tabStop={positionWithin({ spans: [span] }, tabStop)}
     />
   ));
   if (!Heading) return spans;
   return (
-    <article className="turn" data-now={now} aria-label={title}>
+    <article className="turn" data-now={isCurrent} aria-label={title}>
       <div className="turn-title">
         {!turn.continued && <Heading>{title}</Heading>}
-        {around.chip?.(turn)}
+        {annotations.chip?.(turn)}
       </div>
       <div className="turn-spans">
         {spans}
-        {around.below?.(turn)}
+        {annotations.below?.(turn)}
       </div>
     </article>
   );
 });
 
-interface RowProps extends Omit<CardProps, 'turn' | 'now'> {
+interface SpanRowProps extends Omit<TurnCardProps, 'turn' | 'isCurrent'> {
   readonly span: ShownSpan;
 }
 
 /** Tokens shown of a folded span; only spans that the agent did not write are folded. */
 const FOLDED_TOKENS = 48;
 
-const SpanRow = memo(function SpanRow({ span, around, setting, ...shown }: RowProps) {
-  const [whole, setWhole] = useState(around.whole === true);
+const SpanRow = memo(function SpanRow({ span, annotations, layout, ...shown }: SpanRowProps) {
+  const [isUnfolded, setWhole] = useState(annotations.showAll === true);
   const { kind, tokens, text } = span;
-  const forced = kind === 'prompt' || kind === 'observation' || kind === 'system';
-  const limit = forced && setting !== 'words' ? FOLDED_TOKENS : Infinity;
-  const folds = around.whole !== true && tokens.length > limit;
+  const isInput = kind === 'prompt' || kind === 'observation' || kind === 'system';
+  const limit = isInput && layout !== 'words' ? FOLDED_TOKENS : Infinity;
+  const isFoldable = annotations.showAll !== true && tokens.length > limit;
   return (
     <div
       className="span"
       data-kind={kind}
       // a chat has no turn titles, so its spans are named
-      {...(setting === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })}
+      {...(layout === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })}
     >
-      <SpanLabel of={SPAN_KINDS[kind]} />
+      <SpanLabel kindStyle={SPAN_KINDS[kind]} />
       {text === undefined ? (
-        <span className="span-tokens" data-writing={setting}>
-          {setting === 'text' || !around.parts ? (
-            <Lines lines={firstTokens(span.lines ?? [tokens], whole ? Infinity : limit)} {...{ setting, ...shown }} />
+        <span className="span-tokens" data-writing={layout}>
+          {layout === 'text' || !annotations.renderParts ? (
+            <Lines
+              lines={firstTokens(span.lines ?? [tokens], isUnfolded ? Infinity : limit)}
+              {...{ layout, ...shown }}
+            />
           ) : (
-            around.parts(folds && !whole ? tokens.slice(0, limit) : tokens, (part) => (
-              <Tokens tokens={part} {...{ setting, ...shown }} />
+            annotations.renderParts(isFoldable && !isUnfolded ? tokens.slice(0, limit) : tokens, (part) => (
+              <Tokens tokens={part} {...{ layout, ...shown }} />
             ))
           )}
-          {folds && (
-            <button type="button" className="quiet small" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-              {whole ? 'Fold' : `… all ${count(tokens.length)} tokens`}
+          {isFoldable && (
+            <button
+              type="button"
+              className="quiet small"
+              aria-expanded={isUnfolded}
+              onClick={() => setWhole(!isUnfolded)}
+            >
+              {isUnfolded ? 'Fold' : `… all ${count(tokens.length)} tokens`}
             </button>
           )}
-          {around.note?.(span)}
+          {annotations.note?.(span)}
         </span>
       ) : (
-        around.text?.(text, tokens.length)
+        annotations.renderText?.(text, tokens.length)
       )}
     </div>
   );
@@ -218,30 +226,30 @@ const SpanRow = memo(function SpanRow({ span, around, setting, ...shown }: RowPr
 /** The first `limit` tokens of the lines. */
 function firstTokens(lines: readonly (readonly number[])[], limit: number): readonly (readonly number[])[] {
   if (limit === Infinity) return lines;
-  const first: (readonly number[])[] = [];
-  let left = limit;
+  const shownLines: (readonly number[])[] = [];
+  let remaining = limit;
   for (const line of lines) {
-    if (left <= 0) break;
-    first.push(line.length <= left ? line : line.slice(0, left));
-    left -= line.length;
+    if (remaining <= 0) break;
+    shownLines.push(line.length <= remaining ? line : line.slice(0, remaining));
+    remaining -= line.length;
   }
-  return first;
+  return shownLines;
 }
 
-interface TokensProps extends Omit<RowProps, 'span' | 'around'> {
+interface TokensProps extends Omit<SpanRowProps, 'span' | 'annotations'> {
   readonly tokens: readonly number[];
 }
 
-/** Tokens in lines in the setting `text`, otherwise one after the other. */
+/** Tokens in lines in the layout `text`, otherwise one after the other. */
 function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lines: readonly (readonly number[])[] }) {
-  if (shown.setting === 'text') {
+  if (shown.layout === 'text') {
     return lines.map((tokens, i) => (
       <Line
         key={i}
         {...shown}
         tokens={tokens}
-        selected={within({ spans: [{ kind: 'answer', tokens }] }, shown.selected)}
-        stop={within({ spans: [{ kind: 'answer', tokens }] }, shown.stop)}
+        selected={positionWithin({ spans: [{ kind: 'answer', tokens }] }, shown.selected)}
+        tabStop={positionWithin({ spans: [{ kind: 'answer', tokens }] }, shown.tabStop)}
       />
     ));
   }
@@ -249,7 +257,7 @@ function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lin
 }
 
 /**
- * A line of a chat's text. CSS skips its painting while it is out of view; React redraws it only if its props change.
+ * A line of a chat's text. CSS skips painting it while it is out of view; React re-renders it only if its props change.
  */
 const Line = memo(function Line(props: TokensProps) {
   return (
@@ -259,57 +267,63 @@ const Line = memo(function Line(props: TokensProps) {
   );
 });
 
-function Tokens({ tokens, setting, look, lit, selected, stop, select }: TokensProps) {
+function Tokens({ tokens, layout, look, markOf, selected, tabStop, select }: TokensProps) {
   return tokens.map((t) => (
     <Fragment key={t}>
-      <Token {...{ t, setting, select }} look={look(t)} selected={t === selected} stop={t === stop} lit={lit?.(t)} />
-      {setting === 'bytes' && look(t).word.endsWith('⏎') && <br />}
+      <Token
+        {...{ t, layout, select }}
+        look={look(t)}
+        selected={t === selected}
+        isTabStop={t === tabStop}
+        mark={markOf?.(t)}
+      />
+      {layout === 'bytes' && look(t).word.endsWith('⏎') && <br />}
     </Fragment>
   ));
 }
 
 interface TokenProps {
   readonly t: number;
-  readonly setting: Setting;
+  readonly layout: TokenLayout;
   readonly look: TokenLook;
   readonly selected?: boolean;
-  readonly stop?: boolean; // the token that Tab focuses
-  readonly lit?: number | undefined; // the `Mark` that the highlighted term of the formula gives the token
+  readonly isTabStop?: boolean; // the token that Tab focuses
+  readonly mark?: number | undefined; // the `TokenMark` that the formula's highlighted term gives the token
   readonly select?: Props<never>['select'];
 }
 
-/** A token, coloured by its channel. React draws it again only if its props change. */
+/** A token, coloured by its channel. React re-renders it only if its props change. */
 export const Token = memo(function Token({
   t,
-  setting,
+  layout,
   look,
   selected = false,
-  stop = false,
-  lit,
+  isTabStop = false,
+  mark,
   select,
 }: TokenProps) {
-  const { word, kind, tag, trained, clipped, chosen, fill, title, name } = look;
+  const { word, kind, tag, trained, clipped, chosen, fill, title, accessibleName } = look;
   const shown = {
     className: 'token',
     ...{ 'data-kind': kind, 'data-tag': tag, 'data-loss': trained, 'data-chosen': chosen, 'data-clipped': clipped },
-    ...(fill && { 'data-ramp': fill.ramp, 'data-na': fill.absent, 'data-sign': fill.down ? 'down' : 'up' }),
-    ...(fill && { style: { '--share': fill.share.toFixed(3) } as CSSProperties }),
-    ...{ 'data-lit': lit, title: title ?? LIT_TITLES[lit ?? Mark.none] },
+    ...(fill && { 'data-ramp': fill.ramp, 'data-na': fill.absent, 'data-sign': fill.isNegative ? 'down' : 'up' }),
+    ...(fill && { style: { '--share': fill.strength.toFixed(3) } as CSSProperties }),
+    ...{ 'data-lit': mark, title: title ?? LIT_TITLES[mark ?? TokenMark.none] },
   };
   const content = (
     <>
       <span className="word">{word}</span>
-      {fill && fill.value !== null && (
+      {fill && fill.text !== null && (
         <>
           {' '}
-          <span className="token-value">{fill.value}</span>
+          <span className="token-value">{fill.text}</span>
         </>
       )}
     </>
   );
-  if (name === undefined || !select) {
+  if (accessibleName === undefined || !select) {
     // in a chat, a token that can't be pressed is plain text: a long chat has thousands of tokens
-    return setting === 'text' ? (
+    return layout === 'text' ? (
       tag ? (
         <span className="template">{word}</span>
       ) : (
@@ -320,11 +334,17 @@ export const Token = memo(function Token({
     );
   }
   const pressed = {
-    ...{ ...shown, 'data-token': t, tabIndex: stop ? 0 : -1, 'aria-pressed': selected, 'aria-label': name },
+    ...{
+      ...shown,
+      'data-token': t,
+      tabIndex: isTabStop ? 0 : -1,
+      'aria-pressed': selected,
+      'aria-label': accessibleName,
+    },
     onClick: () => select(t),
   };
   // a span, because a line of text can't break inside a button
-  return setting === 'text' ? (
+  return layout === 'text' ? (
     <span role="button" {...pressed}>
       {word}
     </span>
@@ -336,6 +356,6 @@ export const Token = memo(function Token({
 });
 
 const LIT_TITLES: Readonly<Record<number, string>> = {
-  [Mark.rose]: '▲ Clipped while it became more likely',
-  [Mark.fell]: '▼ Clipped while it became less likely',
+  [TokenMark.clippedHigh]: '▲ Clipped while it became more likely',
+  [TokenMark.clippedLow]: '▼ Clipped while it became less likely',
 };

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { addressOf, reply, type Source, wordOf } from '../run/inspect.ts';
+import { addressOf, reply, type RolloutSource, wordOf } from '../run/inspect.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { question } from '../run/transport.ts';
@@ -7,13 +7,13 @@ import { question } from '../run/transport.ts';
 /** A rollout continued from a chosen token, by the policy that drew the rollout. It is never trained on. */
 export interface Branch {
   readonly id: number;
-  readonly from: Source; // the rollout or branch it starts from
-  readonly parent: number | null; // the branch it starts from; null: it starts from a rollout of a batch
+  readonly origin: RolloutSource; // the rollout or branch it starts from
+  readonly parentId: number | null; // the branch it starts from; null: it starts from a rollout of a batch
   readonly position: number; // of the chosen token
-  readonly was: string; // the word at `position` in `from`
-  readonly word: string; // the word that replaces it
+  readonly oldWord: string; // the word at `position` in `origin`
+  readonly newWord: string; // the word that replaces it
   readonly temperature: number;
-  readonly source: Source; // the tokens of the branch
+  readonly source: RolloutSource; // the tokens of the branch
 }
 
 interface BranchState {
@@ -27,21 +27,28 @@ const MAX_BRANCHES = 40;
 /** The branches of this page, oldest first. */
 export const useBranches = create<BranchState>()(() => ({ branches: [], temperature: null, problem: null }));
 
-let takes = 0;
+let takeCount = 0;
 
-// when a new run begins, drop the old run's branches and stop showing the chosen one
-useLive.subscribe((now, before) => {
-  if (now.run === before.run) return;
+// when a new run begins, drop the old run's branches and stop showing the chosen branch
+useLive.subscribe((state, previous) => {
+  if (state.run === previous.run) return;
   useBranches.setState({ branches: [], problem: null });
   useSelection.setState({ branch: null });
 });
 
 /** Continues a rollout from `position` with `token` there, and shows the branch beside the original. */
-export async function branchFrom(from: Source, position: number, token: number): Promise<void> {
-  const { batch, row, config } = from;
+export async function branchFrom(origin: RolloutSource, position: number, token: number): Promise<void> {
+  const { batch, row, config } = origin;
   const { branches } = useBranches.getState();
   const temperature = useBranches.getState().temperature ?? config.temperature;
-  const branchQuestion = { kind: 'branch', of: addressOf(from), position, token, temperature, take: ++takes } as const;
+  const branchQuestion = {
+    kind: 'branch',
+    rollout: addressOf(origin),
+    position,
+    token,
+    temperature,
+    drawIndex: ++takeCount,
+  } as const;
   const run = useLive.getState().run; // an answer that arrives after a new run began is ignored
   const answer = reply(await question(branchQuestion), 'branch');
   if (run !== useLive.getState().run) return;
@@ -50,36 +57,38 @@ export async function branchFrom(from: Source, position: number, token: number):
     return;
   }
   const id = (useBranches.getState().branches.at(-1)?.id ?? 0) + 1;
-  const next: Branch = {
+  const newBranch: Branch = {
     id,
-    from,
-    parent: branches.find(({ source }) => source.batch === batch)?.id ?? null,
+    origin,
+    parentId: branches.find(({ source }) => source.batch === batch)?.id ?? null,
     position,
-    was: wordOf(from, batch.tokens[row * batch.length + position] ?? 0),
-    word: wordOf(from, token),
+    oldWord: wordOf(origin, batch.tokens[row * batch.length + position] ?? 0),
+    newWord: wordOf(origin, token),
     temperature,
     source: { batch: answer.answer.branch, row: 0, config, branch: answer.answer.id },
   };
-  useBranches.setState((s) => ({ branches: [...s.branches, next].slice(-MAX_BRANCHES), problem: null }));
+  useBranches.setState((s) => ({ branches: [...s.branches, newBranch].slice(-MAX_BRANCHES), problem: null }));
   useSelection.setState({ branch: id });
 }
 
-/** All branches of the rollout that `of` belongs to, depth first, each with its depth in the tree. */
+/** All branches of the rollout from which `member` descends, depth first, each with its depth in the tree. */
 export function treeOf(
   branches: readonly Branch[],
-  of: Branch,
+  member: Branch,
 ): readonly { readonly branch: Branch; readonly depth: number }[] {
   const rootOf = (branch: Branch): Branch => {
-    const parent = branches.find(({ id }) => id === branch.parent);
+    const parent = branches.find(({ id }) => id === branch.parentId);
     return parent ? rootOf(parent) : branch;
   };
-  const root = rootOf(of).from;
-  const below = (parent: number | null, depth: number): { branch: Branch; depth: number }[] =>
+  const root = rootOf(member).origin;
+  const descendantsOf = (parent: number | null, depth: number): { branch: Branch; depth: number }[] =>
     branches
       .filter(
         (branch) =>
-          branch.parent === parent && rootOf(branch).from.batch === root.batch && rootOf(branch).from.row === root.row,
+          branch.parentId === parent &&
+          rootOf(branch).origin.batch === root.batch &&
+          rootOf(branch).origin.row === root.row,
       )
-      .flatMap((branch) => [{ branch, depth }, ...below(branch.id, depth + 1)]);
-  return below(null, 0);
+      .flatMap((branch) => [{ branch, depth }, ...descendantsOf(branch.id, depth + 1)]);
+  return descendantsOf(null, 0);
 }

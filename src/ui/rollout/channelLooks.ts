@@ -1,12 +1,12 @@
-import { CHANNELS, type Channel, channelScale, channelValue, type ChannelView, extent, isClipped, isClippedOnce } from './channels.ts'; // prettier-ignore
+import { CHANNELS, type Channel, channelScale, channelValue, type ChannelView, extent, isClippedInLastEpoch, isClippedInAnyEpoch } from './channels.ts'; // prettier-ignore
 import { KINDS } from './kinds.ts';
 import type { Rollout } from './readRollout.ts';
-import { type Fill, fillOf, type Look, onceEach, valueText } from './tokenLook.ts';
+import { type Fill, fillOf, type Look, memoizedLook, valueText } from './tokenLook.ts';
 
-/** How the tokens of a row look in each channel, and the extent that each channel draws at full strength. */
+/** How the tokens of a row look in each channel, and the extent that each channel shows at full strength. */
 export interface ChannelLooks {
-  readonly of: (channel: Channel) => Look; // returns the same function each time for a channel
-  // in a preview the larger of both scales, so that weaker pushes look paler
+  readonly lookOf: (channel: Channel) => Look; // returns the same function each time for a channel
+  // in a preview, the larger of the scales with and without the changed knobs, so that weaker pushes look paler
   readonly scale: (channel: Channel) => number;
 }
 
@@ -20,46 +20,50 @@ export function channelLooks(
   otherRows: readonly ChannelView[] = [],
 ): ChannelLooks {
   const scale = memoized((channel) =>
-    Math.max(channelScale(view, channel, otherRows), view.was ? channelScale(view.was, channel) : 0),
+    Math.max(
+      channelScale(view, channel, otherRows),
+      view.unchangedView ? channelScale(view.unchangedView, channel) : 0,
+    ),
   );
-  return { scale, of: memoized((channel) => lookOf(rollout, view, channel, scale(channel))) };
+  return { scale, lookOf: memoized((channel) => makeLook(rollout, view, channel, scale(channel))) };
 }
 
 function memoized<T>(make: (channel: Channel) => T): (channel: Channel) => T {
-  const known = new Map<Channel, T>();
+  const cache = new Map<Channel, T>();
   return (channel) => {
-    const found = known.get(channel) ?? make(channel);
-    known.set(channel, found);
-    return found;
+    const value = cache.get(channel) ?? make(channel);
+    cache.set(channel, value);
+    return value;
   };
 }
 
-function lookOf(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Channel, scale: number): Look {
+function makeLook(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Channel, scale: number): Look {
   const { batch, row } = view;
-  return onceEach((t) => {
+  return memoizedLook((t) => {
     const i = row * batch.length + t;
     const word = rollout.words[t] ?? '';
     const kind = rollout.kinds[t] ?? 'prompt';
     const trained = batch.lossMask[i] !== 0;
-    const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedOnce(batch, i);
+    const clipped =
+      channel === 'ratio' ? isClippedInLastEpoch(batch, i) : channel === 'gradient' && isClippedInAnyEpoch(batch, i);
     const fill = fillAt(view, channel, i, scale);
     // the name begins with the visible text, so that speech control finds the button
-    const visible = fill.value === null ? word : `${word} ${fill.value}, ${CHANNELS[channel].label}`;
-    const name = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
-    return { word, kind, tag: rollout.tags[t] ?? false, trained, clipped, fill, name };
+    const visible = fill.text === null ? word : `${word} ${fill.text}, ${CHANNELS[channel].label}`;
+    const accessibleName = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
+    return { word, kind, tag: rollout.tags[t] ?? false, trained, clipped, fill, accessibleName };
   });
 }
 
 function fillAt(view: ChannelView, channel: Channel, i: number, scale: number): Fill {
   const { ramp } = CHANNELS[channel];
-  if (ramp === 'none') return { ramp, share: 0, down: false, absent: false, value: null };
+  if (ramp === 'none') return { ramp, strength: 0, isNegative: false, absent: false, text: null };
   // a ratio needs no sign: its value shows on which side of 1 it is
-  const write = (value: number | undefined) => valueText(value, channel === 'ratio' ? 'sequential' : ramp);
+  const channelText = (value: number | undefined) => valueText(value, channel === 'ratio' ? 'sequential' : ramp);
   const value = channelValue(view, channel, i);
-  const text = write(value);
-  const before = view.was ? write(channelValue(view.was, channel, i)) : text;
+  const text = channelText(value);
+  const unchangedText = view.unchangedView ? channelText(channelValue(view.unchangedView, channel, i)) : text;
   return fillOf(value, ramp, scale, {
-    size: value === undefined ? 0 : extent(channel, value),
-    text: before === text ? text : `${before} → ${text}`,
+    extent: value === undefined ? 0 : extent(channel, value),
+    text: unchangedText === text ? text : `${unchangedText} → ${text}`,
   });
 }

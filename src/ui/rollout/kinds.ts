@@ -25,7 +25,7 @@ export const SPAN_KINDS: Readonly<Record<SpanKind, { readonly label: string; rea
 };
 
 /** Text for how a rollout ended. */
-export const STOPS: Readonly<Record<StopReason, string>> = {
+export const STOP_TEXTS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'found',
   lost: 'lost',

@@ -13,60 +13,60 @@ type Changes = Partial<RunConfig>;
 
 interface PreviewState {
   readonly changes: Changes | null; // the previewed knobs; null: no preview
-  readonly of: BatchView | null; // the batch that is previewed
+  readonly previewedBatch: BatchView | null; // the batch that is previewed
   // null: not answered yet, or impossible
   readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null;
-  readonly refused: string | null; // why it is impossible
+  readonly refusalReason: string | null; // why there can be no preview; null: there can
 }
-const NO_PREVIEW: PreviewState = { changes: null, of: null, preview: null, refused: null };
+const NO_PREVIEW: PreviewState = { changes: null, previewedBatch: null, preview: null, refusalReason: null };
 
 /** The preview of changed knobs on the batch in view. */
 export const usePreview = create<PreviewState>()(() => NO_PREVIEW);
 
-let asking = false;
+let isAsking = false;
 
 /**
  * Shows, until `endPreview`, how the update in view would have pushed its tokens with changed knobs. It trains nothing.
  * Only one question is open at a time: when its answer arrives, the next one asks about the newest changes, so a moving
  * slider skips values.
  */
-export async function holdPreview(changes: Changes): Promise<void> {
+export async function showPreview(changes: Changes): Promise<void> {
   const { batch } = live;
   const current = usePreview.getState();
-  if (current.of === batch && sameChanges(current.changes, changes)) return;
-  const refused = refusal();
+  if (current.previewedBatch === batch && sameChanges(current.changes, changes)) return;
+  const refusalReason = whyNotPreviewable();
   // keep the old preview until the answer arrives, or a moving slider would make it flicker
-  const preview = refused === null && current.of === batch ? current.preview : null;
-  usePreview.setState({ changes, of: batch, preview, refused });
-  if (refused !== null) useSelection.setState({ preview: null });
-  else if (!asking) await askUntilCurrent();
+  const preview = refusalReason === null && current.previewedBatch === batch ? current.preview : null;
+  usePreview.setState({ changes, previewedBatch: batch, preview, refusalReason });
+  if (refusalReason !== null) useSelection.setState({ preview: null });
+  else if (!isAsking) await askUntilCurrent();
 }
 
 /** Why the batch in view cannot be previewed; null if it can. */
-function refusal(): string | null {
+function whyNotPreviewable(): string | null {
   if (!live.batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
   return !live.isExample && useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
 }
 
 /** Asks for the preview, again if the changes moved on meanwhile, until the answer is for the newest changes. */
 async function askUntilCurrent(): Promise<void> {
-  asking = true;
+  isAsking = true;
   try {
     for (;;) {
-      const { changes, of } = usePreview.getState();
+      const { changes, previewedBatch } = usePreview.getState();
       const { batchConfig: config } = live;
-      if (!changes || !of || !config || of !== live.batch) return;
-      const received = reply(await question({ kind: 'preview', update: of.update, changes }), 'preview');
-      const now = usePreview.getState();
-      if (now.of !== of || now.changes !== changes) continue;
+      if (!changes || !previewedBatch || !config || previewedBatch !== live.batch) return;
+      const received = reply(await question({ kind: 'preview', update: previewedBatch.update, changes }), 'preview');
+      const latest = usePreview.getState();
+      if (latest.previewedBatch !== previewedBatch || latest.changes !== changes) continue;
       const preview = received.ok ? received.answer.preview : null;
       const reason = received.ok ? 'This update is no longer kept.' : received.message;
-      usePreview.setState({ preview, refused: preview ? null : reason });
-      useSelection.setState({ preview: preview && shownPreview(preview, of, config, changes) });
+      usePreview.setState({ preview, refusalReason: preview ? null : reason });
+      useSelection.setState({ preview: preview && shownPreview(preview, previewedBatch, config, changes) });
       return;
     }
   } finally {
-    asking = false;
+    isAsking = false;
   }
 }
 
@@ -79,15 +79,15 @@ export function endPreview(): void {
 let isKeyDown = false;
 
 /** Whether the key M keeps the preview open; then moving the pointer doesn't end it. */
-export function isKeyed(): boolean {
+export function isPreviewKeyDown(): boolean {
   return isKeyDown;
 }
 
 /**
- * Previews both masks off, or both on if both are off, while the key M is down. Both, because the policy loss pushes
- * observations only if both are off.
+ * Previews loss mask and advantage mask off, or both on if both are off, while the key M is down. It always switches
+ * both, because the policy loss pushes observations only if both are off.
  */
-export function pressPreview(): void {
+export function previewMasks(): void {
   const { batchConfig: config } = live;
   if (!config || isKeyDown) return;
   isKeyDown = true;
@@ -101,14 +101,14 @@ export function pressPreview(): void {
   addEventListener('keyup', onEnd);
   addEventListener('blur', onEnd);
   const both = config.lossMask === 'off' && config.advantageMask === 'off' ? 'on' : 'off';
-  void holdPreview({ lossMask: both, advantageMask: both });
+  void showPreview({ lossMask: both, advantageMask: both });
 }
 
 function sameChanges(a: Changes | null, b: Changes): boolean {
   return a !== null && JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Channels that a preview can change. If another one is shown, the preview switches to the pushes. */
+/** Channels that a preview can change. If another channel is shown, the preview switches to the pushes. */
 const PREVIEWABLE: readonly Channel[] = ['advantage', 'gradient', 'kl'];
 
 function shownPreview(
@@ -118,18 +118,23 @@ function shownPreview(
   changes: Changes,
 ): ShownPreview {
   const { channel, preview: shown } = useSelection.getState();
-  const singleEpoch = (preview.passes?.length ?? 0) <= 1;
+  const singleEpoch = (preview.epochViews?.length ?? 0) <= 1;
   return {
-    ...{ of: batch, was: { ...batch, ...before }, batch: preview, config: { ...config, ...changes } },
-    ...{ label: `If ${changesText(changes)}`, passes: singleEpoch ? 'with every ratio at 1' : 'epoch by epoch' },
+    ...{
+      previewedBatch: batch,
+      unchangedBatch: { ...batch, ...before },
+      batch: preview,
+      config: { ...config, ...changes },
+    },
+    ...{ label: `If ${changesText(changes)}`, ratios: singleEpoch ? 'with every ratio at 1' : 'epoch by epoch' },
     channel: shown?.channel ?? (PREVIEWABLE.includes(channel) ? channel : 'gradient'),
   };
 }
 
 function changesText({ lossMask, advantageMask, ...others }: Changes): string {
   const both = lossMask !== undefined && advantageMask !== undefined;
-  const rest = both ? others : { lossMask, advantageMask, ...others };
-  const words = (Object.entries(rest) as [FieldName, string | number | undefined][])
+  const listedChanges = both ? others : { lossMask, advantageMask, ...others };
+  const words = (Object.entries(listedChanges) as [FieldName, string | number | undefined][])
     .filter((each): each is [FieldName, string | number] => each[1] !== undefined)
     .map(([name, value]) => {
       const field: Field = FIELDS[name];

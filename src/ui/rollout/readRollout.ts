@@ -1,5 +1,5 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
-import { isTag, kindsOf, type Span, type Turn, turnsOf, type WrittenBy } from '../../domain/tokenSpans.ts';
+import { isTag, kindsOf, type Span, type Turn, turnsOf, type TokenAuthors } from '../../domain/tokenSpans.ts';
 import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
 /** One row of a batch, ready to read. */
@@ -13,7 +13,7 @@ export interface Rollout {
 }
 
 /** Tokens and who wrote them, one entry per token. `names` maps ids to their names in the episode. */
-interface Written {
+interface AuthoredTokens {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly turns: Uint8Array;
@@ -22,30 +22,30 @@ interface Written {
 
 /** Reads row `row` of a batch into turns and spans. Works on the token ids; nothing is decoded and encoded again. */
 export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
-  const from = row * batch.length;
-  const end = from + (batch.lengths[row] ?? batch.length);
+  const start = row * batch.length;
+  const end = start + (batch.lengths[row] ?? batch.length);
   const [tokens, roles, turns] = [
-    batch.tokens.subarray(from, end),
-    batch.roles.subarray(from, end),
-    batch.turns.subarray(from, end),
+    batch.tokens.subarray(start, end),
+    batch.roles.subarray(start, end),
+    batch.turns.subarray(start, end),
   ];
   const names = batch.episodes.find((episode) => episode.row === row)?.names;
   return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
 }
 
 /** Reads tokens into turns and spans. */
-export function readTokens(written: Written, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
+export function readTokens(written: AuthoredTokens, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
   const ids = Array.from(written.tokens);
   const writing = writingOf(vocabulary);
-  const plain = ids.map((id) => withBlanks(vocabulary[id] ?? `#${id}`, writing));
-  const words = ids.map((id, t) => written.names?.get(id) ?? plain[t] ?? '');
-  return { ...readWords(plain, writing, written), words };
+  const vocabularyWords = ids.map((id) => withBlanks(vocabulary[id] ?? `#${id}`, writing));
+  const words = ids.map((id, t) => written.names?.get(id) ?? vocabularyWords[t] ?? '');
+  return { ...readWords(vocabularyWords, writing, written), words };
 }
 
 /** Reads words, or subword tokens with their blanks, into turns and spans. */
-export function readWords(words: readonly string[], writing: Writing, by: WrittenBy): Omit<Rollout, 'row'> {
-  const kinds = kindsOf(words, writing, by);
-  return { words, tags: words.map(isTag), kinds, turns: turnsOf(kinds, by.turns), writing };
+export function readWords(words: readonly string[], writing: Writing, writtenBy: TokenAuthors): Omit<Rollout, 'row'> {
+  const kinds = kindsOf(words, writing, writtenBy);
+  return { words, tags: words.map(isTag), kinds, turns: turnsOf(kinds, writtenBy.turns), writing };
 }
 
 /** The text of the given tokens of a rollout. */
@@ -65,8 +65,8 @@ export function turnsUpTo<K extends SpanKind>(turns: readonly Turn<K>[], length:
 export function groupStats(rewards: readonly number[]): { mean: number; std: number } {
   const n = rewards.length;
   const mean = rewards.reduce((sum, r) => sum + r, 0) / Math.max(1, n);
-  const square = rewards.reduce((sum, r) => sum + (r - mean) ** 2, 0);
-  return { mean, std: n > 1 ? Math.sqrt(square / (n - 1)) : 0 };
+  const squareSum = rewards.reduce((sum, r) => sum + (r - mean) ** 2, 0);
+  return { mean, std: n > 1 ? Math.sqrt(squareSum / (n - 1)) : 0 };
 }
 
 /** Counts tokens in the loss from the tensors of a batch, not from the knobs: the page's own check of the masks. */

@@ -24,23 +24,23 @@ export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
 };
 
 /** A part of a reward and its size. */
-export interface PaidPart {
+export interface RewardPartAmount {
   readonly part: RewardPart;
   readonly amount: number;
 }
 const ROUNDING_ERROR = 1e-6; // rounding error of float sums
 
 /** The parts of the reward of a rollout or a turn, without those that are 0. */
-export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): PaidPart[] {
+export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): RewardPartAmount[] {
   return nonZeroParts((part) => parts[part]);
 }
 
 /** The parts of the reward at a token (a flat index of the batch), without those that are 0. */
-export function partsOfToken(batch: BatchView, i: number): PaidPart[] {
+export function partsOfToken(batch: BatchView, i: number): RewardPartAmount[] {
   return nonZeroParts((part) => batch.parts[part]?.[i] ?? 0);
 }
 
-function nonZeroParts(amountOf: (part: RewardPart) => number): PaidPart[] {
+function nonZeroParts(amountOf: (part: RewardPart) => number): RewardPartAmount[] {
   return REWARD_PARTS.map((part) => ({ part, amount: amountOf(part) })).filter(
     ({ amount }) => Math.abs(amount) > ROUNDING_ERROR,
   );

@@ -2,17 +2,17 @@ import { startTransition, useEffect, useState } from 'react';
 
 /**
  * The value that each turn shows while the selection changes: the first turns show the new value, and each paint adds
- * one more turn. Drawing a thousand tokens at once would delay the page's answer to a key or click. Turns are numbered
- * by their position.
+ * one more turn. Rendering a thousand tokens at once would delay the page's reaction to a key or click. A turn's index
+ * is its position in the view.
  */
-export function useTurnByTurn<Shown>(picked: Shown, turns: number): (place: number) => Shown {
+export function useTurnByTurn<Shown>(target: Shown, turns: number): (turnIndex: number) => Shown {
   const [shown, setShown] = useState<readonly Shown[]>([]);
   useEffect(() => {
-    const next = Array.from({ length: turns }, (_, i) => i).find((i) => shown[i] !== picked);
-    if (next === undefined) return;
+    const nextTurn = Array.from({ length: turns }, (_, i) => i).find((i) => shown[i] !== target);
+    if (nextTurn === undefined) return;
     startTransition(() => {
-      setShown(Array.from({ length: turns }, (_, i) => (i === next ? picked : (shown[i] ?? picked))));
+      setShown(Array.from({ length: turns }, (_, i) => (i === nextTurn ? target : (shown[i] ?? target))));
     });
-  }, [picked, shown, turns]);
-  return (place) => shown[place] ?? picked;
+  }, [target, shown, turns]);
+  return (turnIndex) => shown[turnIndex] ?? target;
 }

@@ -2,7 +2,7 @@ import { visible } from '../../base/visible.ts';
 import { bytes, count } from '../parts/numberText.ts';
 import { closeFiles, stopReading, useRollouts, setPattern } from './rolloutFileStore.ts';
 import { useState } from 'react';
-import { DEFAULT_PATTERN, PATTERN_LABELS, readNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
+import { DEFAULT_PATTERN, PATTERN_LABELS, parseNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
 
 /** Bar about the open files: names, formats, reading progress, and problems. */
 export function FileBar() {
@@ -106,7 +106,7 @@ function PatternForm() {
         className="pattern-form"
         onSubmit={(event) => {
           event.preventDefault();
-          apply({ ...pattern, ...Object.fromEntries(PATTERN_PARTS.map((part) => [part, readNames(textOf(part))])) });
+          apply({ ...pattern, ...Object.fromEntries(PATTERN_PARTS.map((part) => [part, parseNames(textOf(part))])) });
         }}
       >
         {PATTERN_PARTS.map((part) => (

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { decimal } from '../../base/decimal.ts';
-import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
+import { parseDecimal } from '../../base/decimal.ts';
+import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.ts';
 import { count, percent } from '../parts/numberText.ts';
 import { search, table, useRollouts } from './rolloutFileStore.ts';
 
-const ORDERS: readonly Order[] = ['step', 'group', 'reward'];
+const ORDERS: readonly SortColumn[] = ['step', 'group', 'reward'];
 const BOUNDS = [
   ['minReward', 'reward from'],
   ['maxReward', 'reward to'],
@@ -103,7 +103,7 @@ function FilterFields() {
 }
 
 function Search() {
-  const words = useRollouts((s) => s.words);
+  const words = useRollouts((s) => s.searchText);
   const [typed, setTyped] = useState<string | null>(null);
   return (
     <form
@@ -141,10 +141,10 @@ function Bound({ name, label }: { readonly name: (typeof BOUNDS)[number][0]; rea
       <input
         inputMode="decimal"
         value={typed}
-        aria-invalid={typed !== '' && decimal(typed) === null}
+        aria-invalid={typed !== '' && parseDecimal(typed) === null}
         onChange={({ target }) => {
           setTyped(target.value);
-          useRollouts.setState(({ filter }) => ({ filter: { ...filter, [name]: decimal(target.value) } }));
+          useRollouts.setState(({ filter }) => ({ filter: { ...filter, [name]: parseDecimal(target.value) } }));
         }}
       />
     </label>

@@ -1,5 +1,5 @@
 import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
-import { count, short } from '../parts/numberText.ts';
+import { count, shortNumber } from '../parts/numberText.ts';
 import { table, useRollouts } from './rolloutFileStore.ts';
 
 const ROW_HEIGHT = 28; // px
@@ -57,7 +57,7 @@ export function List({ list }: { readonly list: Int32Array }) {
       >
         <div className="list-all" role="presentation" style={{ '--rows': rows } as CSSProperties}>
           {Array.from(list.subarray(first, last), (row, i) => (
-            <Line key={row} row={row} at={first + i} of={rows} chosen={row === chosen} />
+            <Line key={row} row={row} listIndex={first + i} listedRows={rows} chosen={row === chosen} />
           ))}
         </div>
       </div>
@@ -98,25 +98,25 @@ function keyTarget(key: string, list: Int32Array, chosen: number | null, page: n
 
 interface LineProps {
   readonly row: number;
-  readonly at: number; // position in the list
-  readonly of: number; // number of listed rows
+  readonly listIndex: number; // position in the list
+  readonly listedRows: number; // number of listed rows
   readonly chosen: boolean;
 }
 
-function Line({ row, at, of, chosen }: LineProps) {
+function Line({ row, listIndex, listedRows, chosen }: LineProps) {
   const group = useRollouts((s) => s.groups[table.columns.group[row] ?? -1]);
   const { step, reward, success, turns, toolCalls, tokens, characters } = table.columns;
   const solved = success[row] ?? -1;
-  const length = Number.isNaN(tokens[row] ?? NaN) ? `${short(characters[row])} ch` : short(tokens[row]);
+  const length = Number.isNaN(tokens[row] ?? NaN) ? `${shortNumber(characters[row])} ch` : shortNumber(tokens[row]);
   return (
     <div
       id={`rollout-${row}`}
       className="list-line"
       role="option"
       aria-selected={chosen}
-      aria-posinset={at + 1}
-      aria-setsize={of}
-      style={{ '--at': at } as CSSProperties}
+      aria-posinset={listIndex + 1}
+      aria-setsize={listedRows}
+      style={{ '--at': listIndex } as CSSProperties}
       data-row={row}
     >
       <span>{valueText(step[row])}</span>
@@ -134,5 +134,5 @@ function Line({ row, at, of, chosen }: LineProps) {
 
 /** A number as text; `–` if it is missing. */
 function valueText(number: number | undefined): string {
-  return number === undefined || Number.isNaN(number) ? '–' : short(number);
+  return number === undefined || Number.isNaN(number) ? '–' : shortNumber(number);
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useState, useEffect, useRef } from 'react';
-import { count, short } from '../parts/numberText.ts';
-import type { Look, Setting, ShownTurn } from '../rollout/tokenLook.ts';
+import { count, shortNumber } from '../parts/numberText.ts';
+import type { Look, TokenLayout, ShownTurn } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 import { chunksOf, PART_SIZE, piecesOf } from './chunks.ts';
 
@@ -10,26 +10,30 @@ const TOKENS_PER_PX = 0.4;
 
 interface Props<Channel> {
   readonly turns: readonly ShownTurn[];
-  readonly setting: Setting;
+  readonly layout: TokenLayout;
   readonly channel: Channel;
   readonly looks: (channel: Channel) => Look;
-  readonly around: TokenAnnotations; // pass the same object in every render, or everything is redrawn
+  readonly annotations: TokenAnnotations; // pass the same object in every render, or everything is redrawn
   readonly brief?: boolean; // one of several side by side: shows less of a long text
 }
 
 /** The tokens or texts of a rollout of any length. Only the parts in view are drawn. */
-export function LongTokens<Channel>({ turns, around, brief = false, ...shown }: Props<Channel>) {
-  const { setting } = shown;
+export function LongTokens<Channel>({ turns, annotations, brief = false, ...shown }: Props<Channel>) {
+  const { layout } = shown;
   const chunks = useMemo(() => chunksOf(turns), [turns]);
   const inParts = useMemo((): TokenAnnotations => {
     const text = (content: string, tokens: number) => <SpanText text={content} {...{ tokens, brief }} />;
-    return { ...around, text, parts: (tokens, draw) => <TokenParts {...{ tokens, setting, draw }} /> };
-  }, [around, brief, setting]);
+    return {
+      ...annotations,
+      renderText: text,
+      renderParts: (tokens, draw) => <TokenParts {...{ tokens, layout, draw }} />,
+    };
+  }, [annotations, brief, layout]);
   return (
     <div className={brief ? 'record-tokens brief' : 'record-tokens'}>
       {chunks.map((chunk, c) => (
         <Chunk key={c} first={c === 0} height={chunk.reduce((sum, { spans }) => sum + SPAN_HEIGHT * spans.length, 0)}>
-          {() => <TokenView {...shown} turns={chunk} around={inParts} className="chunk" atOnce />}
+          {() => <TokenView {...shown} turns={chunk} annotations={inParts} className="chunk" atOnce />}
         </Chunk>
       ))}
     </div>
@@ -38,7 +42,7 @@ export function LongTokens<Channel>({ turns, around, brief = false, ...shown }: 
 
 interface PartsProps {
   readonly tokens: readonly number[];
-  readonly setting: Setting;
+  readonly layout: TokenLayout;
   readonly draw: (part: readonly number[]) => ReactNode;
 }
 
@@ -46,7 +50,7 @@ interface PartsProps {
  * The tokens of a long span. At first it has only the first ones, and a button adds the rest. Only those in view are
  * drawn.
  */
-function TokenParts({ tokens, setting, draw }: PartsProps) {
+function TokenParts({ tokens, layout, draw }: PartsProps) {
   const [whole, setWhole] = useState(false);
   if (tokens.length <= PART_SIZE.tokens) return draw(tokens);
   const shown = whole ? tokens : tokens.slice(0, PART_SIZE.tokens);
@@ -58,7 +62,7 @@ function TokenParts({ tokens, setting, draw }: PartsProps) {
       {parts.map((part, i) => (
         <Chunk key={i} first={i === 0} height={part.length / TOKENS_PER_PX}>
           {() => (
-            <span className="span-tokens" data-writing={setting}>
+            <span className="span-tokens" data-writing={layout}>
               {draw(part)}
             </span>
           )}
@@ -102,7 +106,7 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
       {text.length <= limit ? text.trim() : `${text.slice(0, limit).trim()}…`}
       {text.length > limit && (
         <button type="button" className="quiet small" onClick={() => setWhole(true)}>
-          all {short(text.length)} characters
+          all {shortNumber(text.length)} characters
         </button>
       )}
     </p>

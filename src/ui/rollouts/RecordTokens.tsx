@@ -4,7 +4,7 @@ import type { TokenAnnotations } from '../rollout/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import type { SpanKind } from '../../domain/tokens.ts';
 import { fullStrength } from '../parts/strength.ts';
-import { fillOf, type Look, onceEach, type ShownSpan, type ShownTurn } from '../rollout/tokenLook.ts';
+import { fillOf, type Look, memoizedLook, type ShownSpan, type ShownTurn } from '../rollout/tokenLook.ts';
 
 interface Props {
   readonly record: RolloutRecord;
@@ -19,7 +19,7 @@ export function RecordTokens({ record, channel, brief = false }: Props) {
   const turns = useMemo(() => recordTurns(record, channel === null), [record, channel]);
   const looks = useMemo(() => recordLooks(record), [record]);
   const setting = record.tokens?.writing ?? 'words';
-  return <LongTokens {...{ turns, channel, looks, brief, setting }} around={ANNOTATIONS} />;
+  return <LongTokens {...{ turns, channel, looks, brief, layout: setting }} annotations={ANNOTATIONS} />;
 }
 
 /**
@@ -48,7 +48,7 @@ export function recordLooks({ segments, tokens }: RolloutRecord): (channel: Toke
     const values = channel === null ? [] : (tokens?.channels[channel] ?? []);
     const scale = fullStrength(values.flatMap((value) => (value ? [Math.abs(value)] : [])));
     const [ids, words] = [tokens?.ids ?? [], tokens?.words];
-    return onceEach((t) => ({
+    return memoizedLook((t) => ({
       word: words?.[t] ?? `#${ids[t]}`,
       kind: kinds[t] ?? 'action',
       title: `token ${t}, id ${ids[t]}${words ? '' : ': the file has no word for it'}`,

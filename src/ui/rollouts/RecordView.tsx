@@ -2,14 +2,14 @@ import { useState, type ReactNode, useMemo } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { visible } from '../../base/visible.ts';
 import {
-  absentOf,
+  missingValues,
   type RolloutRecord,
   TOKEN_CHANNEL_NAMES,
   TOKEN_CHANNELS,
   type TokenChannel,
 } from '../../rollouts/rolloutRecord.ts';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
-import { short, signed } from '../parts/numberText.ts';
+import { shortNumber, signedNumber } from '../parts/numberText.ts';
 import type { Channel, ChannelView } from '../rollout/channels.ts';
 import { RecordTokens } from './RecordTokens.tsx';
 import type { KeptBatch } from '../../domain/batch.ts';
@@ -19,11 +19,11 @@ import { readWords, type Rollout } from '../rollout/readRollout.ts';
 import { rowAnnotations } from '../rollout/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
-import { useRead } from './useRead.ts';
-import { STOPS } from '../rollout/kinds.ts';
+import { useReadRollouts } from './useRead.ts';
+import { STOP_TEXTS } from '../rollout/kinds.ts';
 
-/** What the view of a rollout shows: a channel as in the lab, a list of numbers from the file, or the text. */
-type Shown =
+/** What colours the tokens of a rollout: a channel as in the lab or a list of numbers from the file; or plain text. */
+type RecordChannel =
   | { readonly of: 'lab'; readonly channel: Channel }
   | { readonly of: 'file'; readonly channel: TokenChannel }
   | { readonly of: 'text' };
@@ -39,7 +39,7 @@ const LAB_CHANNEL_LISTS: ReadonlySet<TokenChannel> = new Set([
 ]);
 
 /** What to show: the chosen view, or a replacement if this rollout doesn't have it. */
-function availableView({ batch, tokens }: RolloutRecord, chosen: Shown): Shown {
+function availableView({ batch, tokens }: RolloutRecord, chosen: RecordChannel): RecordChannel {
   if (chosen.of === 'lab' && !batch) return { of: 'text' };
   if (chosen.of !== 'file' || (tokens?.channels[chosen.channel] && !(batch && LAB_CHANNEL_LISTS.has(chosen.channel))))
     return chosen;
@@ -48,7 +48,7 @@ function availableView({ batch, tokens }: RolloutRecord, chosen: Shown): Shown {
 
 /** One rollout in full: its facts, and its tokens with a lab channel, with numbers from the file, or as text. */
 export function RecordView({ read }: { readonly read: ReadRollout }) {
-  const [view, setView] = useState<Shown>({ of: 'lab', channel: 'mask' });
+  const [view, setView] = useState<RecordChannel>({ of: 'lab', channel: 'mask' });
   if ('problem' in read) {
     return (
       <p className="note bad" role="alert">
@@ -117,9 +117,9 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
     <header className="stack">
       <div className="row">
         <h2 className="cut">{record.id === null ? `Rollout ${row}` : visible(record.id, 48)}</h2>
-        {reward !== null && <RewardChip amount={reward}>reward {signed(reward)}</RewardChip>}
+        {reward !== null && <RewardChip amount={reward}>reward {signedNumber(reward)}</RewardChip>}
         {success !== null && <span className="chip">{success ? 'solved' : 'not solved'}</span>}
-        {step !== null && <span className="chip">step {short(step)}</span>}
+        {step !== null && <span className="chip">step {shortNumber(step)}</span>}
         {group !== null && <span className="chip">group {visible(group, 24)}</span>}
         {turns !== null && <span className="chip">{countText(turns, 'turn')}</span>}
         {toolCalls !== null && <span className="chip">{countText(toolCalls, 'call')}</span>}
@@ -135,18 +135,19 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
 }
 
 function countText(count: number, what: string): string {
-  return `${short(count)} ${what}${count === 1 ? '' : 's'}`;
+  return `${shortNumber(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Facts below a rollout: the parts of its reward, missing fields, and other fields of its line. */
 function RecordFacts({ record }: { readonly record: RolloutRecord }) {
-  const absent = absentOf(record);
+  const absent = missingValues(record);
   return (
     <>
       {record.rewardParts.length > 0 && (
         <p className="small soft">
-          Reward: {record.rewardParts.map(([name, amount]) => `${visible(name, 40)} ${signed(amount)}`).join(' · ')}
-          {record.advantage !== null && ` · advantage ${signed(record.advantage)}`}
+          Reward:{' '}
+          {record.rewardParts.map(([name, amount]) => `${visible(name, 40)} ${signedNumber(amount)}`).join(' · ')}
+          {record.advantage !== null && ` · advantage ${signedNumber(record.advantage)}`}
         </p>
       )}
       {absent.length > 0 && (
@@ -186,9 +187,9 @@ function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   const view = useMemo(() => viewOf(kept), [kept]);
   const otherRows = useOtherRows(row);
   const looks = useMemo(() => channelLooks(rollout, view, otherRows), [rollout, view, otherRows]);
-  const around = useMemo(() => {
+  const annotations = useMemo(() => {
     const stop = record.stop === null ? null : stopWords(record.stop);
-    return rowAnnotations({ batch: kept.batch, row: 0, length: rollout.words.length, stop });
+    return rowAnnotations({ batch: kept.batch, row: 0, length: rollout.words.length, stopText: stop });
   }, [record, kept, rollout]);
   return (
     <>
@@ -199,7 +200,7 @@ function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
       {channel !== null && (
         <LongTokens
           key={row}
-          {...{ channel, around, looks: looks.of, turns: rollout.turns, setting: rollout.writing }}
+          {...{ channel, annotations, looks: looks.lookOf, turns: rollout.turns, layout: rollout.writing }}
         />
       )}
     </>
@@ -211,7 +212,13 @@ export function ownRollout({ tokens }: RolloutRecord, { batch }: KeptBatch): Omi
   return readWords(tokens?.words ?? [], tokens?.writing ?? 'words', batch);
 }
 
-const viewOf = ({ batch, config }: KeptBatch): ChannelView => ({ batch, config, row: 0, moved: null, opened: true });
+const viewOf = ({ batch, config }: KeptBatch): ChannelView => ({
+  batch,
+  config,
+  row: 0,
+  logprobsAroundUpdate: null,
+  isFromFile: true,
+});
 
 /** Rollouts of a batch that are read to scale its colours. The store keeps as many rollouts that were read. */
 const MAX_BATCH_ROWS = 64;
@@ -221,7 +228,7 @@ const NO_ROWS: readonly ChannelView[] = [];
 function useOtherRows(row: number): readonly ChannelView[] {
   const version = useRollouts((s) => s.version);
   const rows = useMemo(() => (version < 0 ? [] : batchRowsOf(row)), [row, version]);
-  const read = useRead(rows);
+  const read = useReadRollouts(rows);
   return useMemo(() => {
     const others = new Set(rows.filter((each) => each !== row));
     const views = read.flatMap((each) =>
@@ -243,5 +250,5 @@ function batchRowsOf(row: number): number[] {
 
 /** Text for how a rollout of a file ended: the page's text for a known reason, otherwise the file's. */
 function stopWords(stop: string): string {
-  return Object.entries(STOPS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
+  return Object.entries(STOP_TEXTS).find(([name]) => name === stop)?.[1] ?? visible(stop, 24);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState, useId, useRef } from 'react';
-import { meansByStep, listed, ordered, type MeansByStep } from '../../rollouts/select.ts';
+import { meansByStep, filteredRows, sortedRows, type MeansByStep } from '../../rollouts/select.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { routeOf } from '../address/hash.ts';
@@ -11,14 +11,14 @@ import { Filters } from './Filters.tsx';
 import { List } from './List.tsx';
 import { openSample, openPicked, openRun } from './openRollouts.ts';
 import { StepCurves } from './StepCurves.tsx';
-import { table, useRollouts, type Look } from './rolloutFileStore.ts';
+import { table, useRollouts, type RolloutsView } from './rolloutFileStore.ts';
 import { RecordView, RecordHead } from './RecordView.tsx';
 import { StepsComparison } from './StepsComparison.tsx';
-import { useRead } from './useRead.ts';
-import { short } from '../parts/numberText.ts';
+import { useReadRollouts } from './useRead.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { RecordTokens } from './RecordTokens.tsx';
-import { own } from '../../rollouts/ownFormat.ts';
+import { ownFormat } from '../../rollouts/ownFormat.ts';
 import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
@@ -36,23 +36,23 @@ export function Rollouts() {
             {text}
           </p>
         ))}
-        {open ? <Opened /> : <Welcome />}
+        {open ? <OpenFiles /> : <Welcome />}
       </main>
       <StatusLine />
     </>
   );
 }
 
-function Opened() {
-  const list = useListed();
+function OpenFiles() {
+  const list = useListedRows();
   const means = useMemo(() => meansByStep(table.columns, list), [list]);
-  const opened = useRollouts((s) => s.opened);
+  const openingId = useRollouts((s) => s.openingId);
   return (
     <>
       <FileBar />
       <div className="rollouts-body">
         <section className="panel rollouts-list" aria-label="Rollouts">
-          <Filters key={opened} shown={list.length} />
+          <Filters key={openingId} shown={list.length} />
           <List list={list} />
         </section>
         <section className="rollouts-look" aria-label="Selected rollouts">
@@ -112,20 +112,24 @@ function useAddress(): readonly string[] {
 }
 
 /** The listed rows, in order; computed only when the table, order, filter or search changes. */
-function useListed(): Int32Array {
+function useListedRows(): Int32Array {
   const version = useRollouts((s) => s.version);
   const filter = useRollouts((s) => s.filter);
   const hits = useRollouts((s) => s.hits);
   const order = useRollouts((s) => s.order);
   // depends on `version` because the table grows in place
   const all = useMemo(
-    () => (version < 0 ? new Int32Array() : ordered(table.columns, table.rows, order)),
+    () => (version < 0 ? new Int32Array() : sortedRows(table.columns, table.rows, order)),
     [version, order],
   );
-  return useMemo(() => listed(all, table.columns, filter, hits), [all, filter, hits]);
+  return useMemo(() => filteredRows(all, table.columns, filter, hits), [all, filter, hits]);
 }
 
-const LOOK_LABELS: Readonly<Record<Look, string>> = { rollout: 'One rollout', group: 'Its group', steps: 'Two steps' };
+const LOOK_LABELS: Readonly<Record<RolloutsView, string>> = {
+  rollout: 'One rollout',
+  group: 'Its group',
+  steps: 'Two steps',
+};
 
 interface Props {
   readonly list: Int32Array;
@@ -145,7 +149,7 @@ export function RolloutDetails({ list, means }: Props) {
             key={name}
             type="button"
             aria-pressed={look === name}
-            onClick={() => useRollouts.setState({ look: name as Look })}
+            onClick={() => useRollouts.setState({ look: name as RolloutsView })}
           >
             {label}
           </button>
@@ -165,7 +169,7 @@ export function RolloutDetails({ list, means }: Props) {
 }
 
 function RolloutLook({ row }: { readonly row: number }) {
-  const [read] = useRead([row]);
+  const [read] = useReadRollouts([row]);
   return read ? <RecordView read={read} /> : <p className="empty">Reading…</p>;
 }
 
@@ -175,7 +179,7 @@ const MAX_SIDE_BY_SIDE = 16; // rollouts of a group
 function GroupLook({ row }: { readonly row: number }) {
   const version = useRollouts((s) => s.version);
   const rows = useMemo(() => (version < 0 ? [] : groupOf(row)), [row, version]);
-  const read = useRead(rows.slice(0, MAX_SIDE_BY_SIDE));
+  const read = useReadRollouts(rows.slice(0, MAX_SIDE_BY_SIDE));
   const rewards = rows.map((each) => table.columns.reward[each] ?? NaN).filter((reward) => !Number.isNaN(reward));
   const { mean, std } = groupStats(rewards);
   if (rows.length < 2) {
@@ -185,8 +189,8 @@ function GroupLook({ row }: { readonly row: number }) {
     <>
       <p className="soft">
         {rows.length} rollouts of one group
-        {rows.length > MAX_SIDE_BY_SIDE ? `, the first ${MAX_SIDE_BY_SIDE} of them shown` : ''}: rewards {short(mean)} ±{' '}
-        {short(std)}
+        {rows.length > MAX_SIDE_BY_SIDE ? `, the first ${MAX_SIDE_BY_SIDE} of them shown` : ''}: rewards{' '}
+        {shortNumber(mean)} ± {shortNumber(std)}
         {std === 0 && rewards.length > 1 && '; all equal, so this group teaches nothing'}.
       </p>
       <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
@@ -210,14 +214,14 @@ function groupOf(row: number): number[] {
   if (ownGroup < 0) return [row];
   const rows: number[] = [];
   for (let each = 0; each < table.rows; each++) if (group[each] === ownGroup) rows.push(each);
-  const paid = (each: number) => (Number.isNaN(reward[each] ?? NaN) ? -Infinity : reward[each]!);
-  return rows.sort((a, b) => paid(b) - paid(a) || a - b);
+  const rewardOf = (each: number) => (Number.isNaN(reward[each] ?? NaN) ? -Infinity : reward[each]!);
+  return rows.sort((a, b) => rewardOf(b) - rewardOf(a) || a - b);
 }
 
 /** The RL libraries whose files are read: the label of a format begins with the name of its library. */
-const LIBRARIES = [...new Set(FORMATS.filter((each) => each !== own).map(({ label }) => label.split(' ')[0]))].join(
-  ', ',
-);
+const LIBRARIES = [
+  ...new Set(FORMATS.filter((each) => each !== ownFormat).map(({ label }) => label.split(' ')[0])),
+].join(', ');
 
 /** Shown while no file is open: what the screen is for, and how to open files. */
 function Welcome() {

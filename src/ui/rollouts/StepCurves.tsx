@@ -1,9 +1,9 @@
 import { useMemo, useRef, useState } from 'react';
-import { bucketsBetween } from '../../runs/buckets.ts';
+import { bucketsInRange } from '../../runs/buckets.ts';
 import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
 import { LineChart } from '../curves/LineChart.tsx';
-import { type Plot, updateAt, upright } from '../curves/plot.ts';
-import { percent, short } from '../parts/numberText.ts';
+import { type Plot, updateAt, verticalLine } from '../curves/plot.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 
 const LABELS: Readonly<Record<StepMean, string>> = {
@@ -18,13 +18,13 @@ const MAX_POINTS = 300; // drawn per curve
 
 /** Curves of the listed rollouts' means over the steps: reward, success, turns, calls, length. */
 export function StepCurves({ means: { steps, unit } }: { readonly means: MeansByStep }) {
-  const [at, setAt] = useState<number | null>(null);
+  const [hoveredIndex, setHoveredIndex] = useState<number | null>(null);
   if (steps.length < 2) return null;
-  const drawn = STEP_MEANS.filter((name) => steps.some((step) => !Number.isNaN(step[name])));
+  const measuredMeans = STEP_MEANS.filter((name) => steps.some((step) => !Number.isNaN(step[name])));
   return (
     <section className="panel step-curves" aria-label="Over the steps">
-      {drawn.map((name) => (
-        <StepCurve key={name} {...{ name, unit, steps, at, setAt }} />
+      {measuredMeans.map((name) => (
+        <StepCurve key={name} {...{ name, unit, steps, hoveredIndex, setHoveredIndex }} />
       ))}
     </section>
   );
@@ -34,11 +34,11 @@ interface Props {
   readonly name: StepMean;
   readonly unit: string; // unit of `length`
   readonly steps: readonly StepMeans[];
-  readonly at: number | null; // index of the step under the pointer
-  readonly setAt: (at: number | null) => void;
+  readonly hoveredIndex: number | null; // index of the step under the pointer
+  readonly setHoveredIndex: (index: number | null) => void;
 }
 
-function StepCurve({ name, unit, steps, at, setAt }: Props) {
+function StepCurve({ name, unit, steps, hoveredIndex, setHoveredIndex }: Props) {
   const box = useRef<HTMLElement>(null);
   const { width } = useSize(box);
   // memoized so that moving the pointer doesn't compute it again: there may be 100,000 steps
@@ -47,27 +47,27 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
   const high = name === 'success' ? 1 : Math.max(bounds[1], low + 1e-9);
   const [from, to] = [steps[0]?.step ?? 0, steps.at(-1)?.step ?? 1];
   const plot: Plot = { ...PLOT_BOX, width, x: { from, to }, y: { domain: [low, high], log: false } };
-  const format = name === 'success' ? percent : short;
-  const shown = at === null ? steps.at(-1) : steps[at];
+  const format = name === 'success' ? percent : shortNumber;
+  const shown = hoveredIndex === null ? steps.at(-1) : steps[hoveredIndex];
   const label = name === 'length' ? `${LABELS[name]}, ${unit}` : LABELS[name];
   return (
     <figure ref={box}>
       <figcaption className="line small soft">
         {label}
         <b className="end">
-          {format(shown?.[name])} <span className="faint">at {short(shown?.step)}</span>
+          {format(shown?.[name])} <span className="faint">at {shortNumber(shown?.step)}</span>
         </b>
       </figcaption>
       {width > 20 && (
         <div
-          onPointerMove={({ nativeEvent }) => setAt(nearestStep(steps, updateAt(plot, nativeEvent.offsetX)))}
-          onPointerLeave={() => setAt(null)}
+          onPointerMove={({ nativeEvent }) => setHoveredIndex(nearestStep(steps, updateAt(plot, nativeEvent.offsetX)))}
+          onPointerLeave={() => setHoveredIndex(null)}
         >
           <LineChart
             label={`${label}: from ${format(first)} at step ${from} to ${format(last)} at step ${to}`}
-            chart={{ plot, rules: [Math.max(low, Math.min(high, 0))], bands, lines }}
+            chart={{ plot, gridLines: [Math.max(low, Math.min(high, 0))], bands, lines }}
           >
-            {at !== null && <path className="crosshair" d={upright(plot, shown?.step ?? 0)} />}
+            {hoveredIndex !== null && <path className="crosshair" d={verticalLine(plot, shown?.step ?? 0)} />}
           </LineChart>
         </div>
       )}
@@ -82,14 +82,14 @@ function StepCurve({ name, unit, steps, at, setAt }: Props) {
 function curveOf(steps: readonly StepMeans[], name: StepMean) {
   const measured = steps.filter((step) => !Number.isNaN(step[name]));
   const [x, y] = [measured.map(({ step }) => step), measured.map((step) => step[name])];
-  const buckets = bucketsBetween({ x, y, smooth: y }, x[0] ?? 0, x.at(-1) ?? 0, MAX_POINTS);
-  const at = buckets.map(({ last }) => last);
+  const buckets = bucketsInRange({ x, y, smooth: y }, x[0] ?? 0, x.at(-1) ?? 0, MAX_POINTS);
+  const lastSteps = buckets.map(({ last }) => last);
   const [lows, highs] = [buckets.map(({ min }) => min), buckets.map(({ max }) => max)];
   return {
     first: y[0],
     last: y.at(-1),
     bounds: [Math.min(...lows, y[0] ?? 0), Math.max(...highs, y[0] ?? 0)] as const,
-    lines: [{ name: 'smooth', x: at, y: buckets.map(({ sum, count }) => sum / count) }],
-    bands: buckets.some(({ count }) => count > 1) ? [{ x: at, low: lows, high: highs }] : [],
+    lines: [{ cssClass: 'smooth', x: lastSteps, y: buckets.map(({ sum, count }) => sum / count) }],
+    bands: buckets.some(({ count }) => count > 1) ? [{ x: lastSteps, low: lows, high: highs }] : [],
   };
 }

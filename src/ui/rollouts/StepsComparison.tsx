@@ -1,29 +1,31 @@
 import { useMemo, useState } from 'react';
 import { nearestStep, type StepMeans } from '../../rollouts/select.ts';
-import { percent, short } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import { RecordHead } from './RecordView.tsx';
 import { RecordTokens } from './RecordTokens.tsx';
 import { table, useRollouts } from './rolloutFileStore.ts';
-import { useRead } from './useRead.ts';
+import { useReadRollouts } from './useRead.ts';
 
 /** Two steps side by side, with the means and one rollout of each. */
 export function StepsComparison({ list, steps }: Pick<Props, 'list' | 'steps'>) {
-  const chosenSteps = useRollouts((s) => s.beside);
+  const chosenSteps = useRollouts((s) => s.comparedSteps);
   const [first, last] = [steps[0], steps.at(-1)];
   if (!first || !last || first === last) return <p className="empty">Comparing needs at least two steps.</p>;
   const defaultSteps = [first.step, last.step] as const;
-  const shown = [0, 1].map((side) => {
+  const shownSteps = [0, 1].map((side) => {
     const chosenStep = chosenSteps[side];
     return steps.find(({ step }) => step === chosenStep)?.step ?? defaultSteps[side]!;
   });
   return (
     <div className="beside" data-testid="steps-look" role="region" aria-label="Two steps, side by side" tabIndex={0}>
-      {shown.map((step, side) => (
+      {shownSteps.map((step, side) => (
         <Side
           key={side}
           {...{ list, steps, step, side }}
           choose={(to) =>
-            useRollouts.setState({ beside: side === 0 ? [to, shown[1] ?? null] : [shown[0] ?? null, to] })
+            useRollouts.setState({
+              comparedSteps: side === 0 ? [to, shownSteps[1] ?? null] : [shownSteps[0] ?? null, to],
+            })
           }
         />
       ))}
@@ -69,9 +71,9 @@ export function StepChoice({ steps, step, choose }: Pick<Props, 'steps' | 'step'
 
 function Side({ list, steps, step, side, choose }: Props) {
   const rows = useMemo(() => Array.from(list.filter((row) => table.columns.step[row] === step)), [list, step]);
-  const [at, setAt] = useState(0);
-  const index = Math.min(at, rows.length - 1);
-  const [read] = useRead(rows.slice(index, index + 1));
+  const [chosenIndex, setChosenIndex] = useState(0);
+  const index = Math.min(chosenIndex, rows.length - 1);
+  const [read] = useReadRollouts(rows.slice(index, index + 1));
   const means = steps.find((each) => each.step === step);
   const name = side === 0 ? 'left' : 'right';
   return (
@@ -86,7 +88,7 @@ function Side({ list, steps, step, side, choose }: Props) {
           className="small"
           disabled={index <= 0}
           aria-label={`Previous rollout on the ${name}`}
-          onClick={() => setAt(index - 1)}
+          onClick={() => setChosenIndex(index - 1)}
         >
           ‹
         </button>
@@ -98,15 +100,16 @@ function Side({ list, steps, step, side, choose }: Props) {
           className="small"
           disabled={index >= rows.length - 1}
           aria-label={`Next rollout on the ${name}`}
-          onClick={() => setAt(index + 1)}
+          onClick={() => setChosenIndex(index + 1)}
         >
           ›
         </button>
       </div>
       {means && (
         <p className="small soft">
-          mean reward <b>{short(means.reward)}</b> · success <b>{percent(means.success)}</b> · turns{' '}
-          <b>{short(means.turns)}</b> · calls <b>{short(means.toolCalls)}</b> · length <b>{short(means.length)}</b>
+          mean reward <b>{shortNumber(means.reward)}</b> · success <b>{percent(means.success)}</b> · turns{' '}
+          <b>{shortNumber(means.turns)}</b> · calls <b>{shortNumber(means.toolCalls)}</b> · length{' '}
+          <b>{shortNumber(means.length)}</b>
         </p>
       )}
       {read && 'record' in read && (

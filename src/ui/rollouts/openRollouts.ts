@@ -2,18 +2,18 @@ import type { KeptBatch } from '../../domain/batch.ts';
 import { ownLines } from '../../rollouts/writeOwn.ts';
 import { notice } from '../shell/notices.ts';
 import { rolloutLines } from './saveRollouts.ts';
-import { chosenFiles, type PlacedFile } from '../parts/placedFiles.ts';
-import { type Look, openFiles, useRollouts } from './rolloutFileStore.ts';
+import { chosenFiles, type FileWithPath } from '../parts/filesWithPaths.ts';
+import { type RolloutsView, openFiles, useRollouts } from './rolloutFileStore.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
-import { recordedRun } from '../replay/shippedRecording.ts';
+import { shippedRecording } from '../replay/shippedRecording.ts';
 
 /** Opens the rollouts of the shipped recording, with the given row and view. */
 export async function openSample(
-  place: { readonly row: number | null; readonly look: Look } = { row: null, look: 'rollout' },
+  view: { readonly row: number | null; readonly look: RolloutsView } = { row: null, look: 'rollout' },
 ): Promise<void> {
   try {
     openFiles([await sampleFile()]);
-    useRollouts.setState({ ...place, sample: true });
+    useRollouts.setState({ ...view, sample: true });
   } catch (error) {
     notice(error instanceof Error ? error.message : String(error));
   }
@@ -27,8 +27,8 @@ export async function openRun(): Promise<void> {
 }
 
 /** Opens rollouts that the page has in memory, and shows the Rollouts screen. */
-export function openBatches(name: string, kept: readonly KeptBatch[], vocabulary: readonly string[]): void {
-  openFiles([{ path: `${name}.jsonl`, file: new Blob(kept.flatMap((each) => ownLines(each, vocabulary))) }]);
+export function openBatches(name: string, batches: readonly KeptBatch[], vocabulary: readonly string[]): void {
+  openFiles([{ path: `${name}.jsonl`, file: new Blob(batches.flatMap((each) => ownLines(each, vocabulary))) }]);
   location.assign('#/rollouts');
 }
 
@@ -40,20 +40,20 @@ export function openPicked(list: FileList | readonly File[]): void {
 const ROLLOUT_EXTENSIONS = /\.(jsonl|ndjson|json|parquet)$/i;
 
 /** Opens dropped or picked files. If there are several, only those whose extension fits. */
-export function openPlaced(files: readonly PlacedFile[]): void {
-  const fitting = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
+export function openPlaced(files: readonly FileWithPath[]): void {
+  const rolloutFiles = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
   // a single file is tried whatever its extension
-  openOrNotify(fitting.length > 0 || files.length > 1 ? fitting : files);
+  openOrNotify(rolloutFiles.length > 0 || files.length > 1 ? rolloutFiles : files);
 }
 
-function openOrNotify(files: readonly PlacedFile[]): void {
+function openOrNotify(files: readonly FileWithPath[]): void {
   if (files.length > 0) openFiles(files);
   else notice('No rollout files found. Drop .jsonl, .ndjson, .json or .parquet files.');
 }
 
 /** The rollouts of the shipped recording as a file of this project's own format. */
 async function sampleFile(): Promise<PickedFile> {
-  const { batches, vocabulary } = await recordedRun();
-  const lines = batches.flatMap((kept) => ownLines(kept, vocabulary));
+  const { batches, vocabulary } = await shippedRecording();
+  const lines = batches.flatMap((batch) => ownLines(batch, vocabulary));
   return { path: 'sample.jsonl', file: new Blob(lines) };
 }

@@ -1,55 +1,55 @@
 import { create } from 'zustand';
 import { RolloutTable } from '../../rollouts/columns.ts';
-import type { FileReport, Opened } from '../../rollouts/library.ts';
+import type { FileReport, OpenProgress } from '../../rollouts/library.ts';
 import type { LineProblem } from '../../rollouts/fileRefusal.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/splitPattern.ts';
-import { type Filter, NO_FILTER, type Order } from '../../rollouts/select.ts';
+import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.ts';
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
 import { READING_STOPPED, ReaderClient, type ReaderListener } from './readerClient.ts';
 
 /** The view beside the list. */
-export type Look = 'rollout' | 'group' | 'steps';
+export type RolloutsView = 'rollout' | 'group' | 'steps';
 
 interface RolloutsState {
   readonly files: readonly FileReport[];
   readonly problems: readonly LineProblem[];
   readonly groups: readonly string[]; // names of the groups, by their index in the table
-  readonly opened: number; // number of the current opening; typed filters belong to one opening only
+  readonly openingId: number; // number of the current opening; typed filters belong to one opening only
   readonly version: number; // version of the table
   readonly reading: { readonly bytes: number; readonly of: number } | null; // null: nothing is being read
   readonly stopped: boolean; // whether the person stopped reading before the end
   readonly failed: string; // why opening, searching or the reader itself ended early; '' if nothing failed
   readonly pattern: SplitPattern;
-  readonly order: { readonly by: Order; readonly descending: boolean };
+  readonly order: { readonly by: SortColumn; readonly descending: boolean };
   readonly filter: Filter;
-  readonly words: string; // the search
+  readonly searchText: string; // the search
   readonly hits: ReadonlySet<number> | null; // rows that the search found; null: no search
   readonly searched: number; // share of the files that the search has read
-  readonly look: Look;
+  readonly look: RolloutsView;
   readonly row: number | null; // the chosen rollout
   readonly sample: boolean; // whether the shipped sample is open
   // the two steps chosen for comparison; null: the first and the last step
-  readonly beside: readonly [number | null, number | null];
+  readonly comparedSteps: readonly [number | null, number | null];
 }
 
-/** The open files, and the reader's place in them. */
+/** The open files, and what the person has chosen in them. */
 export const useRollouts = create<RolloutsState>()(() => ({
   ...nothingOpen(),
-  ...{ opened: 0, failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
+  ...{ openingId: 0, failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
 }));
 
 function nothingOpen() {
   return {
     ...{ files: [], problems: [], groups: [], version: 0, reading: null, stopped: false, filter: NO_FILTER },
-    ...{ words: '', hits: null, searched: 1, row: null, sample: false, beside: [null, null] as const },
+    ...{ searchText: '', hits: null, searched: 1, row: null, sample: false, comparedSteps: [null, null] as const },
   };
 }
 
 /** The numbers of all open rollouts. */
 export let table = new RolloutTable();
-let picked: readonly PickedFile[] = [];
+let pickedFiles: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
-let opens = 0; // id of the newest command; events about older ones are ignored
+let opens = 0; // id of the newest `open` command; events about older commands are ignored
 let searches = 0; // id of the newest search
 let cache = new Map<number, ReadRollout>(); // the rollouts viewed last
 const MAX_CACHED_ROLLOUTS = 64;
@@ -60,7 +60,8 @@ function reader(): ReaderClient {
   return (client ??= new ReaderClient({
     onEvent: (event) => {
       // the reader may still send events about replaced files and old searches
-      const newest = event.type === 'found' || (event.type === 'failed' && event.of === 'search') ? searches : opens;
+      const newest =
+        event.type === 'found' || (event.type === 'failed' && event.command === 'search') ? searches : opens;
       if (event.id === newest) handleEvent(event);
     },
     onLoss: (failed) => {
@@ -77,20 +78,21 @@ function handleEvent(event: Parameters<ReaderListener['onEvent']>[0]): void {
     updatePage();
     useRollouts.setState({ reading: null, stopped: event.stopped });
     // rows that arrived during a search weren't part of it
-    const { words, hits } = useRollouts.getState();
-    if (hits) startSearch(words, hits);
-  } else if (event.of === 'open') useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
+    const { searchText, hits } = useRollouts.getState();
+    if (hits) startSearch(searchText, hits);
+  } else if (event.command === 'open')
+    useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
   else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
 }
 
-let found: number[] = []; // hits of the running search; shown from time to time
+let newHits: number[] = []; // hits of the running search; shown from time to time
 let lastFoundUpdate = -Infinity;
 
 function addFound(rows: readonly number[], share: number): void {
-  for (const row of rows) found.push(row);
+  for (const row of rows) newHits.push(row);
   if (share < 1 && !isDue(lastFoundUpdate)) return;
   lastFoundUpdate = performance.now();
-  useRollouts.setState({ hits: new Set(found), searched: share });
+  useRollouts.setState({ hits: new Set(newHits), searched: share });
 }
 
 /**
@@ -101,21 +103,21 @@ function isDue(last: number): boolean {
 }
 
 let lastPageUpdate = -Infinity; // time of the last update of the page
-let unshown: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
+let waitingLines: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
 
-function addOpened({ block, groups, problems, files, bytes, of }: Opened): void {
+function addOpened({ block, groups, problems, files, bytes, totalBytes: of }: OpenProgress): void {
   table.append(block);
   // one by one, because a call can't take a hundred thousand arguments
-  for (const group of groups) unshown.groups.push(group);
-  for (const problem of problems) unshown.problems.push(problem);
+  for (const group of groups) waitingLines.groups.push(group);
+  for (const problem of problems) waitingLines.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
   if (first || isDue(lastPageUpdate)) updatePage();
   useRollouts.setState({ files, reading: { bytes, of } });
 }
 
 function updatePage(): void {
-  const { groups, problems } = unshown;
-  unshown = { groups: [], problems: [] };
+  const { groups, problems } = waitingLines;
+  waitingLines = { groups: [], problems: [] };
   lastPageUpdate = performance.now();
   useRollouts.setState((s) => ({
     groups: groups.length > 0 ? s.groups.concat(groups) : s.groups,
@@ -128,34 +130,34 @@ function updatePage(): void {
 /** Opens files in place of the open ones, without filter and search. */
 export function openFiles(files: readonly PickedFile[]): void {
   if (files.length === 0) return;
-  picked = files;
+  pickedFiles = files;
   reopen({});
 }
 
-/** Reads the files again. `kept` has the parts of the state that stay. */
-function reopen(kept: Partial<RolloutsState>): void {
+/** Reads the files again. `keptState` has the parts of the state that stay. */
+function reopen(keptState: Partial<RolloutsState>): void {
   table = new RolloutTable();
   cache = new Map();
-  unshown = { groups: [], problems: [] };
+  waitingLines = { groups: [], problems: [] };
   searches++;
   opens++;
-  useRollouts.setState({ ...nothingOpen(), opened: opens, failed: '', reading: { bytes: 0, of: 1 }, ...kept });
-  reader().send({ type: 'open', id: opens, files: picked, pattern: useRollouts.getState().pattern });
+  useRollouts.setState({ ...nothingOpen(), openingId: opens, failed: '', reading: { bytes: 0, of: 1 }, ...keptState });
+  reader().send({ type: 'open', id: opens, files: pickedFiles, pattern: useRollouts.getState().pattern });
 }
 
 /** Splits texts by another pattern. All files are read again; the chosen rollouts, the filter and the search stay. */
 export function setPattern(pattern: SplitPattern): void {
   useRollouts.setState({ pattern });
-  if (picked.length === 0) return;
-  const { row, sample, filter, words, hits, beside } = useRollouts.getState();
-  reopen({ row, sample, filter, words, hits, beside });
+  if (pickedFiles.length === 0) return;
+  const { row, sample, filter, searchText, hits, comparedSteps } = useRollouts.getState();
+  reopen({ row, sample, filter, searchText, hits, comparedSteps });
 }
 
 /** Closes all files. */
 export function closeFiles(): void {
   client?.terminate();
   client = null;
-  picked = [];
+  pickedFiles = [];
   table = new RolloutTable();
   cache = new Map();
   useRollouts.setState({ ...nothingOpen(), failed: '' });
@@ -167,18 +169,18 @@ export function stopReading(): void {
 }
 
 /** Searches all texts. An empty search shows all rollouts. */
-export function search(words: string): void {
-  startSearch(words, new Set());
+export function search(searchText: string): void {
+  startSearch(searchText, new Set());
 }
 
-/** Starts a search. The rows `before` stay listed until there are results. */
-function startSearch(words: string, before: ReadonlySet<number>): void {
+/** Starts a search. The rows `hitsBefore` stay listed until there are results. */
+function startSearch(searchText: string, hitsBefore: ReadonlySet<number>): void {
   const id = ++searches;
-  const trimmed = words.trim();
-  const searching = trimmed !== '' && client !== null;
-  [found, lastFoundUpdate] = [[], -Infinity];
-  useRollouts.setState({ words, hits: searching ? before : null, searched: searching ? 0 : 1 });
-  client?.send({ type: 'search', id, words: trimmed });
+  const words = searchText.trim();
+  const searching = words !== '' && client !== null;
+  [newHits, lastFoundUpdate] = [[], -Infinity];
+  useRollouts.setState({ searchText, hits: searching ? hitsBefore : null, searched: searching ? 0 : 1 });
+  client?.send({ type: 'search', id, words });
 }
 
 /**
@@ -188,10 +190,10 @@ function startSearch(words: string, before: ReadonlySet<number>): void {
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
   const cached = cache;
   const missing = rows.filter((row) => !cached.has(row));
-  const answered = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
-  for (const one of answered) if ('record' in one) cached.set(one.row, one);
+  const newlyRead = missing.length > 0 ? ((await client?.read(missing)) ?? []) : [];
+  for (const one of newlyRead) if ('record' in one) cached.set(one.row, one);
   const answers = rows.map(
-    (row) => cached.get(row) ?? answered.find((one) => one.row === row) ?? { row, problem: READING_STOPPED },
+    (row) => cached.get(row) ?? newlyRead.find((one) => one.row === row) ?? { row, problem: READING_STOPPED },
   );
   for (const row of cached.keys()) if (cached.size > MAX_CACHED_ROLLOUTS && !rows.includes(row)) cached.delete(row);
   return answers;

@@ -1,8 +1,8 @@
 import { hashSettings, routeOf } from '../address/hash.ts';
-import { visible } from '../address/addressText.ts';
-import type { Look } from './rolloutFileStore.ts';
+import { addressExcerpt } from '../address/addressText.ts';
+import type { RolloutsView } from './rolloutFileStore.ts';
 
-const LOOKS: readonly Look[] = ['rollout', 'group', 'steps'];
+const LOOKS: readonly RolloutsView[] = ['rollout', 'group', 'steps'];
 const KEYS: readonly string[] = ['rollout', 'look', 'sample'];
 
 /**
@@ -10,7 +10,7 @@ const KEYS: readonly string[] = ['rollout', 'look', 'sample'];
  */
 export interface RolloutsPlace {
   readonly row: number | null;
-  readonly look: Look;
+  readonly look: RolloutsView;
   readonly sample: boolean; // show the sample from the shipped recording
 }
 
@@ -30,17 +30,18 @@ export function readRolloutsHash(hash: string): RolloutsPlace & { readonly corre
   const settings = routeOf(hash) === 'rollouts' ? hashSettings(hash, corrections) : new Map<string, string>();
   for (const key of settings.keys()) {
     if (!KEYS.includes(key))
-      corrections.push(`${visible(key)}: isn’t part of this address and was ignored. Use ${KEYS.join(', ')}.`);
+      corrections.push(`${addressExcerpt(key)}: isn’t part of this address and was ignored. Use ${KEYS.join(', ')}.`);
   }
   const row = settings.get('rollout');
   const isWholeNumber = row !== undefined && /^\d{1,9}$/.test(row);
   if (row !== undefined && !isWholeNumber)
-    corrections.push(`rollout: ${visible(row)} isn’t a whole number from 0 and was ignored.`);
+    corrections.push(`rollout: ${addressExcerpt(row)} isn’t a whole number from 0 and was ignored.`);
   const lookName = settings.get('look');
   const look = LOOKS.find((each) => each === lookName);
   if (lookName !== undefined && !look)
-    corrections.push(`look: ${visible(lookName)} isn’t one of ${LOOKS.join(', ')} and was ignored.`);
+    corrections.push(`look: ${addressExcerpt(lookName)} isn’t one of ${LOOKS.join(', ')} and was ignored.`);
   const sample = settings.get('sample');
-  if (sample !== undefined && sample !== '1') corrections.push(`sample: ${visible(sample)} isn’t 1 and was ignored.`);
+  if (sample !== undefined && sample !== '1')
+    corrections.push(`sample: ${addressExcerpt(sample)} isn’t 1 and was ignored.`);
   return { row: isWholeNumber ? Number(row) : null, look: look ?? 'rollout', sample: sample === '1', corrections };
 }

@@ -1,13 +1,13 @@
 import type { KeptBatch } from '../../domain/batch.ts';
 import { ownLines } from '../../rollouts/writeOwn.ts';
 import { traceLines } from '../../rollouts/writeTraces.ts';
-import { batchAtHand, fetchBatch, isElsewhere } from '../run/batches.ts';
+import { storedBatch, fetchBatch, isOnlyInWorker } from '../run/batches.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { download } from '../export/fileDownload.ts';
 import type { Run } from '../../runs/run.ts';
-import { recordedRun } from '../replay/shippedRecording.ts';
+import { shippedRecording } from '../replay/shippedRecording.ts';
 
 /** The formats in which rollouts of this page can be saved. */
 export const ROLLOUT_FILES = {
@@ -21,20 +21,20 @@ export const ROLLOUT_FILES = {
 export type RolloutFile = keyof typeof ROLLOUT_FILES;
 
 /**
- * The run whose rollouts are saved: the lab's run, with the batch in view or all kept batches; without a run, the
- * recording.
+ * The run whose rollouts are saved: the lab's run with the batch in view or with all batches that its worker keeps. If
+ * there is no run, the shipped recording.
  */
-async function runToWrite(
+async function runToSave(
   which: 'view' | 'all',
 ): Promise<Pick<Run, 'id' | 'name' | 'started' | 'vocabulary' | 'batches'>> {
-  const { batch, batchConfig, kept, vocabulary } = live;
+  const { batch, batchConfig, batchesInWorker, vocabulary } = live;
   const run = currentRun();
-  if (!run || kept.updates.length === 0) return recordedRun();
+  if (!run || batchesInWorker.updates.length === 0) return shippedRecording();
   if (which === 'view') return { ...run, vocabulary, batches: batchConfig ? [{ batch, config: batchConfig }] : [] };
   const batches: KeptBatch[] = [];
-  for (const update of kept.updates) {
-    if (isElsewhere(update)) await fetchBatch(update, question);
-    const stored = batchAtHand(update);
+  for (const update of batchesInWorker.updates) {
+    if (isOnlyInWorker(update)) await fetchBatch(update, question);
+    const stored = storedBatch(update);
     if (stored) batches.push(stored);
   }
   return { ...run, vocabulary, batches };
@@ -45,10 +45,10 @@ export async function rolloutLines(
   which: 'view' | 'all',
   format: RolloutFile,
 ): Promise<{ readonly file: string; readonly lines: readonly string[] }> {
-  const { id, name, started, vocabulary, batches } = await runToWrite(which);
+  const { id, name, started, vocabulary, batches } = await runToSave(which);
   const source = { id: `run-${id}`, name, started };
-  const lines = batches.flatMap((kept) =>
-    format === 'own' ? ownLines(kept, vocabulary) : traceLines(kept, vocabulary, source),
+  const lines = batches.flatMap((batch) =>
+    format === 'own' ? ownLines(batch, vocabulary) : traceLines(batch, vocabulary, source),
   );
   return { file: ROLLOUT_FILES[format].file(id > 0 ? `run-${id}` : 'recording'), lines };
 }

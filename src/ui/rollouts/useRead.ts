@@ -3,12 +3,12 @@ import type { ReadRollout } from '../../wire/readerMessages.ts';
 import { areReadable, readRows, useRollouts } from './rolloutFileStore.ts';
 
 /**
- * The rollouts of these rows, read from the file on demand. Empty until the first are read; then keeps the last ones
- * while others are read.
+ * The rollouts of these rows, read from the file on demand. Empty until the first are read. While other rows are read,
+ * the rollouts read before stay.
  */
-export function useRead(rows: readonly number[]): readonly ReadRollout[] {
+export function useReadRollouts(rows: readonly number[]): readonly ReadRollout[] {
   const key = rows.join();
-  const opened = useRollouts((s) => s.opened);
+  const openingId = useRollouts((s) => s.openingId);
   const readable = useRollouts((s) => areReadable(s, rows));
   const [read, setRead] = useState<{ readonly key: string; readonly rollouts: readonly ReadRollout[] } | null>(null);
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useRead(rows: readonly number[]): readonly ReadRollout[] {
     return () => {
       mounted = false;
     };
-  }, [key, opened, readable]);
+  }, [key, openingId, readable]);
   // the previous rollouts stay in view until the next ones are read
   return read?.rollouts ?? [];
 }

@@ -1,7 +1,7 @@
 import { bytes, duration } from '../parts/numberText.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Question } from '../../wire/questions.ts';
-import type { Missing } from './inspect.ts';
+import type { NoAnswer } from './inspect.ts';
 import { acceptCost } from './acceptedCost.ts';
 
 /**
@@ -22,7 +22,7 @@ export function CostQuestion({
   reply: { message, cost },
 }: {
   readonly kind: Question['kind'];
-  readonly reply: Missing;
+  readonly reply: NoAnswer;
 }) {
   if (!cost) return <p className="faint">{message}</p>;
   return (

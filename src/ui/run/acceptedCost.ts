@@ -10,9 +10,9 @@ type Kind = Question['kind'];
  */
 const useAccepted = create<{ readonly kinds: ReadonlySet<Kind> }>()(() => ({ kinds: new Set() }));
 
-// forget this for a new run, whose answers may cost more
-useLive.subscribe((now, before) => {
-  if (now.run !== before.run) useAccepted.setState({ kinds: new Set() });
+// a new run begins with nothing accepted, because its answers may cost more
+useLive.subscribe((state, before) => {
+  if (state.run !== before.run) useAccepted.setState({ kinds: new Set() });
 });
 
 /** Whether the reader has accepted the cost of answers of a kind. */

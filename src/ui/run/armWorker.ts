@@ -4,8 +4,8 @@ import type { MetricName } from '../../domain/metrics.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { Facts } from '../../facts/facts.ts';
 import type { Trainer } from '../../runs/armQueue.ts';
-import { underKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
-import { bareRun, type Run } from '../../runs/run.ts';
+import { withKnobs, type Checkpoint } from '../../runs/checkpoint.ts';
+import { runWithDefaults, type Run } from '../../runs/run.ts';
 import { RunLog } from '../../runs/runLog.ts';
 import { Series } from '../../runs/series.ts';
 import { NO_LISTENER, RunClient, type ForwardedEvent } from './runClient.ts';
@@ -16,22 +16,22 @@ export interface Arm {
   readonly config: RunConfig; // with its seed; the arm ends after `updates` updates
   // checkpoint to continue from, with the knobs of `config`; without it the arm starts fresh
   readonly from?: Checkpoint | null;
-  readonly opening?: ReadonlyMap<MetricName, number>; // first values of its curves, at the fork
+  readonly firstValues?: ReadonlyMap<MetricName, number>; // of its curves, at the fork
   readonly facts?: Facts | null;
   readonly environment?: EnvironmentFile | null; // the person's own environment, if the arm trains on it
   readonly stopAtTrap?: boolean; // true: ends when the monitor says TRAP
 }
 
 /** The result of an arm. */
-export interface Trained {
+export interface TrainedArm {
   readonly label: string;
   readonly run: Run;
-  readonly began: number; // update at which the arm began
+  readonly startUpdate: number; // update at which the arm began
   readonly checksum: string; // of the weights that the arm began with
 }
 
 /** Progress of an arm. */
-export interface ArmNews {
+export interface ArmProgress {
   readonly phase: Phase;
   readonly done: number; // within the phase
   readonly total: number;
@@ -43,30 +43,30 @@ export interface ArmNews {
  * Trains arms in a separate worker, so the lab's run is not affected. An arm ends at its last update or, with
  * `stopAtTrap`, when the monitor says TRAP. If training fails, `train` rejects with the worker's own message.
  */
-export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
+export class ArmWorker implements Trainer<Arm, ArmProgress, TrainedArm> {
   readonly #client = new RunClient(NO_LISTENER);
-  #still = false;
-  #begun = false; // the command `run` was sent for the current arm
+  #paused = false;
+  #hasRun = false; // the command `run` was sent for the current arm
 
-  async train(arm: Arm, tell: (news: ArmNews) => void): Promise<Trained> {
+  async train(arm: Arm, onProgress: (progress: ArmProgress) => void): Promise<TrainedArm> {
     const { label, config, from } = arm;
     const log = new RunLog(newRun(arm));
-    const began = log.run.update;
-    [this.#begun, this.#still] = [false, false];
-    const finishedRun = this.#follow(log, arm, tell);
+    const startUpdate = log.run.update;
+    [this.#hasRun, this.#paused] = [false, false];
+    const finishedRun = this.#follow(log, arm, onProgress);
     this.#client.send({
       ...{ type: 'start', config: from?.begun ?? config, run: false },
-      ...(from && { from: underKnobs(from, config) }),
+      ...(from && { from: withKnobs(from, config) }),
       ...(arm.facts && { facts: arm.facts }),
       ...(arm.environment && { environment: arm.environment }),
     });
     const [run, checksum] = await Promise.all([finishedRun, this.#checksumThenTrain()]);
-    return { label, run, began, checksum };
+    return { label, run, startUpdate, checksum };
   }
 
-  hold(still: boolean): void {
-    this.#still = still;
-    if (this.#begun) this.#client.send({ type: still ? 'pause' : 'run' });
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    if (this.#hasRun) this.#client.send({ type: paused ? 'pause' : 'run' });
   }
 
   end(reason: string): void {
@@ -77,8 +77,8 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
   async #checksumThenTrain(): Promise<string> {
     const answer = await this.#client.ask((id) => ({ type: 'ask', id, question: { kind: 'checksum' } }));
     if (answer.kind !== 'checksum') throw new Error(answer.kind === 'refused' ? answer.message : answer.kind);
-    this.#begun = true;
-    if (!this.#still) this.#client.send({ type: 'run' });
+    this.#hasRun = true;
+    if (!this.#paused) this.#client.send({ type: 'run' });
     return answer.checksum;
   }
 
@@ -86,11 +86,11 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
    * Adds the worker's events to the log until the arm ends, then resolves with the run. Never settles if the worker is
    * ended before.
    */
-  #follow(log: RunLog, { stopAtTrap = false }: Arm, tell: (news: ArmNews) => void): Promise<Run> {
+  #follow(log: RunLog, { stopAtTrap = false }: Arm, onProgress: (progress: ArmProgress) => void): Promise<Run> {
     let ready = false; // events before `ready` belong to the previous arm
-    let stage: Pick<ArmNews, 'phase' | 'done' | 'total'> = { phase: 'compiling', done: 0, total: 0 };
+    let stage: Pick<ArmProgress, 'phase' | 'done' | 'total'> = { phase: 'compiling', done: 0, total: 0 };
     let silent = false;
-    const report = () => tell({ ...stage, run: log.run, silent });
+    const report = () => onProgress({ ...stage, run: log.run, silent });
     return new Promise((resolve, reject) => {
       const onEvent = (event: ForwardedEvent) => {
         ready ||= event.type === 'ready';
@@ -111,11 +111,21 @@ export class ArmWorker implements Trainer<Arm, ArmNews, Trained> {
   }
 }
 
-/** The run of an arm before it trains. The curves with an `opening` value already have one point, at the fork. */
-function newRun({ label, config, from, opening = new Map(), facts = null, environment = null }: Arm): Run {
+/** The run of an arm before it trains. The curves with one of the `firstValues` already have one point, at the fork. */
+function newRun({ label, config, from, firstValues = new Map(), facts = null, environment = null }: Arm): Run {
   const update = from?.progress.update ?? 0;
   const point = (value: number) => Series.of({ x: Uint32Array.of(update), y: Float64Array.of(value) });
-  const series = new Map(Array.from(opening, ([name, value]) => [name, point(value)] as const));
+  const series = new Map(Array.from(firstValues, ([name, value]) => [name, point(value)] as const));
   const started = new Date().toISOString();
-  return bareRun({ id: 0, name: label, arm: label, started, begun: config, update, series, facts, environment });
+  return runWithDefaults({
+    id: 0,
+    name: label,
+    arm: label,
+    started,
+    begun: config,
+    update,
+    series,
+    facts,
+    environment,
+  });
 }

@@ -11,49 +11,58 @@ const MAX_STORED_BYTES = 32 * 2 ** 20;
 
 const stored = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the least recently used first
 let bytes = 0;
-let run = 0; // counts runs, so that a late answer of an old run isn't used for the next
+let runCount = 0; // counts runs, so that a late answer of an old run isn't used for the next
 
-/** Stores a batch that the run posted, and notes which batches the run now keeps. */
-export function takeBatch({ batch, config, ...kept }: Omit<Extract<RunEvent, { type: 'batch' }>, 'type'>): void {
+/** Stores a batch that the worker posted, and notes which batches the worker now keeps. */
+export function receiveBatch({
+  batch,
+  config,
+  kept,
+  bytes: keptBytes,
+}: Omit<Extract<RunEvent, { type: 'batch' }>, 'type'>): void {
   add({ batch, config });
-  live.kept = { updates: kept.kept, bytes: kept.bytes };
+  live.batchesInWorker = { updates: kept, bytes: keptBytes };
 }
 
 /** Drops all batches, because another run begins. */
 export function clearBatches(): void {
   stored.clear();
   bytes = 0;
-  run++;
-  live.kept = { updates: [], bytes: 0 };
+  runCount++;
+  live.batchesInWorker = { updates: [], bytes: 0 };
 }
 
 /** The batch that an update learned from, if the page has it. */
-export function batchAtHand(update: number): KeptBatch | undefined {
-  const found = stored.get(update);
-  if (!found) return undefined;
+export function storedBatch(update: number): KeptBatch | undefined {
+  const batch = stored.get(update);
+  if (!batch) return undefined;
   stored.delete(update);
-  stored.set(update, found);
-  return found;
+  stored.set(update, batch); // now the most recently used
+  return batch;
 }
 
 /** The newest batch of the run; undefined before the first. */
 export function newestBatch(): KeptBatch | undefined {
-  return batchAtHand(live.kept.updates.at(-1) ?? -1);
+  return storedBatch(live.batchesInWorker.updates.at(-1) ?? -1);
 }
 
-/** True if the run keeps the batch of an update but the page doesn't have it. */
-export function isElsewhere(update: number): boolean {
-  return live.kept.updates.includes(update) && !stored.has(update);
+/** Whether the run's worker keeps the batch of an update and the page doesn't have it. */
+export function isOnlyInWorker(update: number): boolean {
+  return live.batchesInWorker.updates.includes(update) && !stored.has(update);
 }
 
-/** Asks the run for the batch of an update, and stores it if the run still keeps it. */
+/** Asks the worker for the batch of an update, and stores it if the worker still keeps it. */
 export async function fetchBatch(update: number, ask: (question: Question) => Promise<Answer>): Promise<void> {
-  const askedRun = run;
+  const askedRun = runCount;
   const answer = await ask({ kind: 'batch', update });
-  if (run !== askedRun) return;
-  const kept = answer.kind === 'batch' ? answer.kept : null;
-  if (kept) add(kept);
-  else live.kept = { ...live.kept, updates: live.kept.updates.filter((each) => each !== update) };
+  if (runCount !== askedRun) return;
+  const batch = answer.kind === 'batch' ? answer.kept : null;
+  if (batch) add(batch);
+  else
+    live.batchesInWorker = {
+      ...live.batchesInWorker,
+      updates: live.batchesInWorker.updates.filter((each) => each !== update),
+    };
 }
 
 function add({ batch, config }: KeptBatch): void {

@@ -1,5 +1,5 @@
-import { dropSaved } from '../runs/database.ts';
-import { forgetLatest } from '../runs/saving.ts';
+import { deleteSave } from '../runs/database.ts';
+import { dropLatestSave } from '../runs/saving.ts';
 import { ownSaveSlot } from '../runs/saveSlot.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../replay/player.ts';
@@ -12,8 +12,8 @@ import { live, showCurves, showNoBatch, NEW_RUN_STATE, useLive } from './liveSto
  */
 export async function discardRun(): Promise<void> {
   endWorker();
-  forgetLatest();
-  dropSaved(ownSaveSlot()).catch(() => undefined); // if the browser can't save, there is nothing to delete
+  dropLatestSave();
+  deleteSave(ownSaveSlot()).catch(() => undefined); // if the browser can't save, there is nothing to delete
   clearBatches();
   showNoBatch();
   showCurves(new Map());
@@ -26,6 +26,6 @@ export async function discardRun(): Promise<void> {
     ...{ session: 'none', problem: null, health: null, preferences: null, backend: null },
     ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, flagsVersion: s.flagsVersion + 1 },
   }));
-  useReplay.setState({ over: false });
+  useReplay.setState({ trainingBegan: false });
   await openReplay();
 }

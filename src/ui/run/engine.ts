@@ -12,9 +12,9 @@ import { withEnvironment } from '../../runs/withEnvironment.ts';
 import type { Run } from '../../runs/run.ts';
 import type { PickedModel } from './pickedModel.ts';
 import { RunClient, type ForwardedEvent } from './runClient.ts';
-import { addressed, plannedFor, useConfig } from '../knobs/configStore.ts';
-import { fetchBatch, isElsewhere } from './batches.ts';
-import { type OwnData, flush, applyEvent, type Resuming } from './runEvents.ts';
+import { addressPlan, plannedChanges, useConfig } from '../knobs/configStore.ts';
+import { fetchBatch, isOnlyInWorker } from './batches.ts';
+import { type RunData, flush, applyEvent, type ResumeRequest } from './runEvents.ts';
 import { type Problem, setProblem, useLive } from './liveStore.ts';
 import { pendingLive } from './pendingKnobs.ts';
 import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
@@ -29,10 +29,10 @@ let client: RunClient | null = null;
 let fenced = false; // see `fence`
 let facts: Facts | null = null; // the person's own facts, for the next run
 let environment: EnvironmentFile | null = null; // the person's own environment, for the next run
-let runData: OwnData = { facts: null, environment: null }; // facts and environment of the run that was started last
+let runData: RunData = { facts: null, environment: null }; // facts and environment of the run that was started last
 let baseModel: PickedModel | null = null; // the checkpoint for runs that train adapters
-let resuming: Resuming | null = null; // a saved run that is being opened
-let waitingForModel: Resuming | null = null; // a saved run that needs its checkpoint first
+let resuming: ResumeRequest | null = null; // a saved run that is being opened
+let waitingForModel: ResumeRequest | null = null; // a saved run that needs its checkpoint first
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts or continues training. */
@@ -74,7 +74,7 @@ export function step(scale: 'update' | 'optimizer-step'): void {
  */
 export function start(running: boolean): void {
   [resuming, waitingForModel] = [null, null];
-  const { begun: config, changes } = addressed(useConfig.getState());
+  const { startConfig: config, changes } = addressPlan(useConfig.getState());
   if (config.env === YOUR_ENVIRONMENT && !environment) setProblem(NO_ENVIRONMENT);
   else {
     launch({ config, run: running, changes, ...dataFor(config, { facts, environment }), ...checkpointFor(config) });
@@ -91,7 +91,7 @@ const NO_ENVIRONMENT: Problem = {
  * Continues from a checkpoint, paused unless `running`. The current run stays until this is known to be possible.
  * `from`: where the run was saved.
  */
-export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = false): void {
+export function startFrom(run: Run, from: Omit<ResumeRequest, 'run'> = {}, running = false): void {
   const { checkpoint } = run;
   if (!checkpoint) return; // without a checkpoint the run can only be viewed
   resuming = { ...from, run };
@@ -102,7 +102,7 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
     config: checkpoint.begun,
     from: checkpoint,
     run: running,
-    changes: plannedFor(checkpoint.begun),
+    changes: plannedChanges(checkpoint.begun),
     ...dataFor(checkpoint.begun, ownData),
     ...(lastBatch && { kept: lastBatch }),
     ...checkpointFor(checkpoint.begun),
@@ -110,20 +110,20 @@ export function startFrom(run: Run, from: Omit<Resuming, 'run'> = {}, running = 
 }
 
 /** The person's own data that a run with these knobs needs. */
-const dataFor = ({ env }: RunConfig, own: OwnData) => ({
+const dataFor = ({ env }: RunConfig, own: RunData) => ({
   ...(own.facts && { facts: own.facts }),
   ...(env === YOUR_ENVIRONMENT && own.environment && { environment: own.environment }),
 });
 
 const checkpointFor = ({ model }: RunConfig) => (model === 'checkpoint' && baseModel ? { base: baseModel } : {});
 
-function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'guarded'>): void {
+function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | 'withFallback'>): void {
   const runClient = (client ??= spawn());
   const session = useLive.getState().session === 'ready' ? 'ready' : 'starting';
   runData = { facts: command.facts ?? null, environment: command.environment ?? null };
   const server = serverNamed(runData.environment) ?? useLive.getState().server;
   useLive.setState({ session, running: command.run, stepping: false, problem: null, server });
-  runClient.send({ type: 'start', guarded: true, ...command });
+  runClient.send({ type: 'start', withFallback: true, ...command });
   // the address may select an update that is not trained yet
   runClient.send({ type: 'hold', update: useSelection.getState().shownUpdate });
 }
@@ -194,7 +194,7 @@ export function setModel(model: PickedModel): void {
 export const nextModel = (): PickedModel | null => baseModel;
 
 /** The saved run that waits until the checkpoint of its adapters is opened; null if none does. */
-export const pendingRun = (): Resuming | null => waitingForModel;
+export const pendingRun = (): ResumeRequest | null => waitingForModel;
 
 /** Goes back to update 0, paused. @public */
 export function reset(): void {
@@ -324,7 +324,7 @@ export function bindEngine(): () => void {
     if (shownUpdate === before.shownUpdate) return;
     flush({ atOnce: true }); // a component that asks for the batch should find it at once
     send({ type: 'hold', update: shownUpdate });
-    if (shownUpdate !== null && isElsewhere(shownUpdate))
+    if (shownUpdate !== null && isOnlyInWorker(shownUpdate))
       void fetchBatch(shownUpdate, ask).then(() => flush({ atOnce: true }));
   });
   const stopRecorder = bindRecorder();

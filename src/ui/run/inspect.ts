@@ -2,12 +2,12 @@ import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
-import type { Moved } from '../rollout/channels.ts';
+import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
 import { live } from './liveStore.ts';
 import { question } from './transport.ts';
 
 /** A rollout that questions can be asked about: a row of a batch, and the knobs it was made with. */
-export interface Source {
+export interface RolloutSource {
   readonly batch: BatchView;
   readonly row: number;
   readonly config: RunConfig;
@@ -16,7 +16,7 @@ export interface Source {
 }
 
 /** The reason why there is no answer. `cost` is set if the answer takes long and the question didn't say `anyway`. */
-export interface Missing {
+export interface NoAnswer {
   readonly ok: false;
   readonly message: string;
   readonly cost?: Cost;
@@ -24,28 +24,29 @@ export interface Missing {
 
 /** An answer, or the reason why there is none. */
 export type Reply<K extends Answer['kind']> =
-  { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | Missing;
+  { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | NoAnswer;
 
 const MAX_REPLIES = 400; // that are remembered
 const replies = new Map<string, Promise<Reply<'distribution'>>>();
 
 /**
  * The distribution at a token before and after the update that learned from it; with `since`, at the start of the run
- * and now. Asked once, then remembered.
+ * and now. The reply is kept, so each question is asked once.
  */
 export function distributionAt(
-  source: Source,
+  source: RolloutSource,
   position: number,
   anyway: boolean,
   since?: 'begun',
 ): Promise<Reply<'distribution'>> {
-  const newest = live.kept.updates.at(-1) ?? 0; // in the key because the current distribution changes with the run
+  // part of the key, because the current distribution changes with the run
+  const newest = live.batchesInWorker.updates.at(-1) ?? 0;
   const key = `${batchId(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
   const known = replies.get(key);
   if (known) return known;
-  const of = addressOf(source);
-  const pending = question({ kind: 'distribution', of, position, anyway, ...(since && { since }) }).then((answer) =>
-    reply(answer, 'distribution'),
+  const rollout = addressOf(source);
+  const pending = question({ kind: 'distribution', rollout, position, anyway, ...(since && { since }) }).then(
+    (answer) => reply(answer, 'distribution'),
   );
   replies.set(key, pending);
   for (const old of replies.keys()) if (replies.size > MAX_REPLIES) replies.delete(old);
@@ -75,18 +76,18 @@ function batchId(batch: BatchView): number {
 }
 
 /** The address by which the run finds a rollout. */
-export function addressOf({ batch, row, branch }: Source): RolloutAddress {
+export function addressOf({ batch, row, branch }: RolloutSource): RolloutAddress {
   return branch === undefined ? { update: batch.update, row } : { branch };
 }
 
 /** A token's word; a slot word is replaced by its name in the episode. */
-export function wordOf({ batch, row, vocabulary = live.vocabulary }: Source, id: number): string {
+export function wordOf({ batch, row, vocabulary = live.vocabulary }: RolloutSource, id: number): string {
   const episodeName = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
   return episodeName ?? vocabulary[id] ?? `#${id}`;
 }
 
 /** A kept batch, and the knobs it was made with. */
-export type BatchSource = Omit<Source, 'row'>;
+export type BatchSource = Omit<RolloutSource, 'row'>;
 
 /** Asks for the log-probabilities of all tokens of a batch. */
 export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Question {
@@ -97,7 +98,7 @@ export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway
  * Log-probabilities of a row's tokens before and after its update; null if the weights are no longer kept. They are
  * computed whatever they cost, because a person chose to colour tokens by them.
  */
-export async function movedTokens(source: Source): Promise<Moved | null> {
+export async function rowLogprobs(source: RolloutSource): Promise<LogprobsAroundUpdate | null> {
   const answer = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
   const logprobs = reply(answer, 'logprobs');
   return logprobs.ok && logprobs.answer.before && logprobs.answer.after

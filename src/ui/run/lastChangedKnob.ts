@@ -1,12 +1,12 @@
 import { isFieldName, type FieldName } from '../../config/fields.ts';
-import { afterChanges } from '../../config/knobChange.ts';
+import { applyChanges } from '../../config/knobChange.ts';
 import { isExact } from '../../runs/change.ts';
 import { currentRun } from './liveRun.ts';
 import { live } from './liveStore.ts';
 
 interface ChangedKnob {
   readonly knob: FieldName;
-  readonly was: string | number; // value before the change
+  readonly valueBefore: string | number; // value before the change
 }
 
 /** The knob that was changed last in the run under way, with its value before; null if none was changed. */
@@ -15,6 +15,6 @@ export function lastChangedKnob(): ChangedKnob | null {
   const last = live.flags.at(-1);
   if (!run || !last || !isExact(last)) return null;
   const knob = Object.keys(last.set).findLast(isFieldName);
-  const before = afterChanges(run.begun, live.flags.slice(0, -1).filter(isExact));
-  return knob ? { knob, was: before[knob] } : null;
+  const configBefore = applyChanges(run.begun, live.flags.slice(0, -1).filter(isExact));
+  return knob ? { knob, valueBefore: configBefore[knob] } : null;
 }

@@ -1,11 +1,11 @@
 import type { Checkpoint } from '../../runs/checkpoint.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
-import { bareRun, type Run } from '../../runs/run.ts';
-import { type Opened, RunLog } from '../../runs/runLog.ts';
+import { runWithDefaults, type Run } from '../../runs/run.ts';
+import { type RunOpened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
-import { nameOf } from '../runs/keptRun.ts';
+import { runName } from '../runs/keptRun.ts';
 import { nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 import { live, showCurves, NEW_RUN_STATE, useLive } from './liveStore.ts';
 
@@ -34,7 +34,7 @@ export function beginRun(
   log.add(event);
   const { config, series, changes } = log.run;
   showCurves(log.series);
-  live.metrics = Object.fromEntries(Array.from(series, ([name, { latest = 0 }]) => [name, latest]));
+  live.metrics = Object.fromEntries(Array.from(series, ([name, { lastValue = 0 }]) => [name, lastValue]));
   live.config = config;
   live.flags = changes;
   useLive.setState((s) => ({
@@ -56,14 +56,14 @@ export function beginRun(
   }));
 }
 
-function freshRun({ config }: Opened, file: EnvironmentFile | null): Run {
+function freshRun({ config }: RunOpened, file: EnvironmentFile | null): Run {
   const { runs, deleted } = useRuns.getState();
   const [newest] = runs;
   const last = log?.run;
   // if the last run is not in the list, because it had no update, its number is used again
   const isIdFree = last && deleted?.id !== last.id && !runs.some(({ id }) => id === last.id);
   const id = isIdFree ? last.id : nextId();
-  return bareRun({ id, name: nameOf(config, newest, file), started: new Date().toISOString(), begun: config });
+  return runWithDefaults({ id, name: runName(config, newest, file), started: new Date().toISOString(), begun: config });
 }
 
 function resumedRun(resumed: Run, copy: boolean): Run {

@@ -111,11 +111,11 @@ export const live = {
   batch: NO_BATCH,
   batchConfig: null as RunConfig | null, // knobs that `batch` was made with
   isExample: false, // `batch` comes from a recording, not from a run of this page
-  kept: { updates: [] as readonly number[], bytes: 0 }, // batches that the run keeps; see batches.ts
+  batchesInWorker: { updates: [] as readonly number[], bytes: 0 }, // that the run's worker keeps; see batches.ts
   metrics: {} as Metrics,
   config: null as RunConfig | null, // knobs that `metrics` were measured with
   series: new Map<MetricName, Series>(),
-  recorded: null as Run | null, // the recording that `series` belong to; null: they belong to the run
+  shownRecording: null as Run | null, // the recording that `series` belong to; null: they belong to the run
   flags: [] as readonly Change[], // changes of the run's knobs
 };
 
@@ -130,7 +130,7 @@ export function showNoBatch(): void {
 /** Shows curves: those of the run, which grow in place, or those of a recording. */
 export function showCurves(series: typeof live.series, recorded: Run | null = null): void {
   live.series = series;
-  live.recorded = recorded;
+  live.shownRecording = recorded;
   useLive.setState((s) => ({ curvesVersion: s.curvesVersion + 1 }));
 }
 

@@ -1,5 +1,5 @@
 import type { MetricName } from '../../domain/metrics.ts';
-import { percent, short } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../parts/numberText.ts';
 import type { Series } from '../../runs/series.ts';
 
 const SHARES: readonly MetricName[] = [
@@ -19,12 +19,12 @@ function isShare(metric: MetricName): boolean {
  */
 export function shownValue(
   metric: MetricName,
-  series: Pick<Series, 'smooth' | 'latest'> | undefined,
+  series: Pick<Series, 'lastSmoothed' | 'lastValue'> | undefined,
 ): number | undefined {
-  return metric.startsWith('eval/') ? series?.latest : series?.smooth;
+  return metric.startsWith('eval/') ? series?.lastValue : series?.lastSmoothed;
 }
 
 /** Text of a metric's value, rounded the same way everywhere. */
 export function shownText(metric: MetricName, value: number | undefined): string {
-  return isShare(metric) ? percent(value) : short(value);
+  return isShare(metric) ? percent(value) : shortNumber(value);
 }

@@ -46,7 +46,7 @@ export function useAnswer<S extends object, K extends Kind>(
  * Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a
  * recording.
  */
-export function useLearned(update: number): boolean {
+export function useUpdateFinished(update: number): boolean {
   useLive((s) => s.batchVersion);
   return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && live.isExample));
 }

@@ -4,14 +4,21 @@ import type { Health } from '../../domain/health.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
 import type { ForwardedEvent } from './runClient.ts';
-import { edit, keepPlanned, nearestPreset, noteActing, noteBegun, useConfig } from '../knobs/configStore.ts';
-import { clearBatches, takeBatch, batchAtHand, isElsewhere, newestBatch } from './batches.ts';
+import {
+  editKnobs,
+  keepPlannedChanges,
+  nearestPreset,
+  recordKnobChanges,
+  recordRunStart,
+  useConfig,
+} from '../knobs/configStore.ts';
+import { clearBatches, receiveBatch, storedBatch, isOnlyInWorker, newestBatch } from './batches.ts';
 import { live, setProblem, showNoBatch, useLive } from './liveStore.ts';
 import { refreshTitle, writeTitle } from '../shell/pageTitle.ts';
-import { clearTimes, noteTimes } from '../profile/profileStore.ts';
+import { clearTimes, recordTimes } from '../profile/profileStore.ts';
 import type { Run } from '../../runs/run.ts';
 import { hasBegun } from '../../runs/progressText.ts';
-import { noteUnfit } from '../resume/resumeOffers.ts';
+import { markUnresumable } from '../resume/resumeOffers.ts';
 import { noteReplaced, noteResumed } from '../runs/saving.ts';
 import { beginRun, growRun } from './liveRun.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -20,20 +27,21 @@ const FLUSH_MS = 100; // interval at which collected numbers are shown
 const BATCH_MS = 900; // shortest time that a batch stays in view, so that its rollout can be read
 
 let lastBatch = 0; // time at which a batch was last shown, ms
-let dirty: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } = {};
+let pendingState: { update?: number; phase?: Extract<RunEvent, { type: 'phase' }>; metrics?: true; health?: Health } =
+  {};
 let updateBegun = false; // an event of an update has arrived since the run began or last paused
 let flushTimer: ReturnType<typeof setTimeout> | undefined;
 let vocabulary: readonly string[] = []; // the run's words, by token id
-// the knobs of the update in progress; `applied` in the config store may already hold later ones
-let actingConfig: RunConfig | null = null;
+// the knobs of the update in progress; `applied` in the config store may already hold the knobs of a later update
+let updateConfig: RunConfig | null = null;
 
 /** The person's own facts and environment that a run uses. */
-export type OwnData = Pick<Run, 'facts' | 'environment'>;
+export type RunData = Pick<Run, 'facts' | 'environment'>;
 
-const NO_OWN_DATA: OwnData = { facts: null, environment: null };
+const NO_OWN_DATA: RunData = { facts: null, environment: null };
 
-/** The saved run that the page asked the worker to resume. */
-export interface Resuming {
+/** A request to resume a run: the saved run that the page sent to the worker. */
+export interface ResumeRequest {
   readonly run: Run;
   readonly slot?: string; // where it is saved
   readonly copy?: true; // true: another tab continues it too, so this tab saves it as a run of its own
@@ -46,60 +54,60 @@ export interface Resuming {
  */
 export function applyEvent(
   event: Exclude<ForwardedEvent, { type: 'checkpoint' }>,
-  resuming: Resuming | null,
-  runData: OwnData = NO_OWN_DATA,
+  resuming: ResumeRequest | null,
+  runData: RunData = NO_OWN_DATA,
 ): void {
   if (event.type !== 'ready') growRun(event);
   switch (event.type) {
     case 'ready':
       // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that
       // is still to come.
-      if (live.kept.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
-      begin(event, resuming && isUnderWay(resuming.run) ? resuming : null, runData);
+      if (live.batchesInWorker.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
+      begin(event, resuming && continuesTraining(resuming.run) ? resuming : null, runData);
       return;
     case 'phase':
       updateBegun = true;
-      dirty.phase = event;
+      pendingState.phase = event;
       break;
     case 'imitated': {
       const { done, total, loss } = event;
       useLive.setState(({ losses }) => ({ losses: [...losses, loss] }));
       // after the last step of imitation no stage is in progress
       const nextPhase = done === total ? 'idle' : 'imitating';
-      dirty.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
+      pendingState.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
       break;
     }
     case 'batch':
-      takeBatch(event);
+      receiveBatch(event);
       break;
     case 'metrics':
       updateBegun = true;
-      live.config = actingConfig;
-      dirty.update = event.update;
-      dirty.metrics = true;
+      live.config = updateConfig;
+      pendingState.update = event.update;
+      pendingState.metrics = true;
       // `metrics` is the last event of an update, so no stage is in progress
-      dirty.phase = { type: 'phase', phase: 'idle', update: event.update, done: 0, total: 0 };
+      pendingState.phase = { type: 'phase', phase: 'idle', update: event.update, done: 0, total: 0 };
       refreshTitle(event.update);
       break;
     case 'health':
-      dirty.health = event.health;
+      pendingState.health = event.health;
       break;
     case 'preferences':
       useLive.setState({ preferences: event.preferences });
       return;
     case 'configured':
-      actingConfig &&= { ...actingConfig, ...event.changes };
-      noteActing(event);
+      updateConfig &&= { ...updateConfig, ...event.changes };
+      recordKnobChanges(event);
       return;
     case 'times':
-      noteTimes(event.times);
+      recordTimes(event.times);
       return;
     case 'running':
       showRunState(event);
       return;
     case 'error':
       flush(); // shows the earlier events first, so that they don't overwrite the error later
-      if (event.cause === 'bad-checkpoint' && resuming?.slot) noteUnfit(resuming.slot, event.message);
+      if (event.cause === 'bad-checkpoint' && resuming?.slot) markUnresumable(resuming.slot, event.message);
       setProblem(event);
       writeTitle(useLive.getState().update);
       return;
@@ -121,7 +129,7 @@ function showRunState({ running, update, finished }: Extract<RunEvent, { type: '
  * Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved
  * record.
  */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming | null, runData: OwnData): void {
+function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: ResumeRequest | null, runData: RunData): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);
@@ -129,23 +137,23 @@ function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: Resuming |
   clearBatches();
   clearTimes();
   beginRun(event, resumed ?? null, resuming?.copy === true, runData);
-  dirty = {};
+  pendingState = {};
   updateBegun = false;
   lastBatch = 0;
-  actingConfig = event.config;
+  updateConfig = event.config;
   vocabulary = event.vocabulary;
   showNoBatch(); // removes the rollouts of the last run
   if (resumed) {
     useLive.setState(phaseOf(resumed));
-    if (batch) takeBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
-    keepPlanned(resumed.begun, () => edit(event.config));
+    if (batch) receiveBatch({ ...batch, kept: [batch.batch.update], bytes: batchBytes(batch.batch) });
+    keepPlannedChanges(resumed.begun, () => editKnobs(event.config));
     useConfig.setState({ preset: nearestPreset(event.config) });
   }
-  noteBegun(event.config);
+  recordRunStart(event.config);
 }
 
 /** Whether the run continues earlier training. False if it starts at update 0 from imported weights. */
-const isUnderWay = ({ checkpoint }: Run) => checkpoint !== null && hasBegun(checkpoint.progress);
+const continuesTraining = ({ checkpoint }: Run) => checkpoint !== null && hasBegun(checkpoint.progress);
 
 /** The stage of a resumed run: imitation, if it was left in the middle of that; otherwise nothing to set. */
 function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getState>> {
@@ -162,8 +170,8 @@ export function flush({ atOnce = false } = {}): void {
   clearTimeout(flushTimer);
   flushTimer = undefined;
   if (atOnce) lastBatch = 0;
-  const { phase, update, metrics, health } = dirty;
-  dirty = {};
+  const { phase, update, metrics, health } = pendingState;
+  pendingState = {};
   // opens the panel when the monitor starts to say TRAP; if the reader closes it, it stays closed until the next time
   if (health?.state === 'trap' && useLive.getState().health?.state !== 'trap') useSelection.setState({ health: true });
   const next = nextBatch();
@@ -177,7 +185,7 @@ export function flush({ atOnce = false } = {}): void {
   useLive.setState((s) => ({
     ...(phase && {
       ...{ phase: phase.phase, phaseDone: phase.done, phaseTotal: phase.total },
-      phaseLeft: phase.left ?? null,
+      phaseLeft: phase.secondsLeft ?? null,
     }),
     ...(update !== undefined && { update }),
     ...(health && { health }),
@@ -193,8 +201,8 @@ export function flush({ atOnce = false } = {}): void {
 export function nextBatch(): KeptBatch | undefined {
   const { shownUpdate } = useSelection.getState();
   if (shownUpdate !== null && shownUpdate === live.batch.update && !live.isExample) return undefined;
-  if (shownUpdate !== null && isElsewhere(shownUpdate)) return undefined;
-  const next = (shownUpdate === null ? undefined : batchAtHand(shownUpdate)) ?? newestBatch();
+  if (shownUpdate !== null && isOnlyInWorker(shownUpdate)) return undefined;
+  const next = (shownUpdate === null ? undefined : storedBatch(shownUpdate)) ?? newestBatch();
   return next?.batch === live.batch ? undefined : next;
 }
 

@@ -1,37 +1,37 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
-import type { Course, HeldOut, Trend } from './course.ts';
+import type { RunSummary, HeldOut, Trend } from './runSummary.ts';
 import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
-import { duration, percent, points } from '../parts/numberText.ts';
+import { duration, percent, percentagePoints } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
 
 /** How a run is going: a headline of at most twelve words, its meaning, and the numbers behind it. */
-export interface CourseWords {
+export interface SummaryWords {
   readonly headline: string;
   readonly remark: string;
   readonly numbers: string; // each interval follows the numbers it belongs to
 }
 
-/** Headline, remark and numbers in one line. */
-export function courseSentence(course: Course, health: Health | null, finished: boolean): string {
-  const { headline, remark, numbers } = courseWords(course, health, finished);
+/** How a run is going, in one line: headline, remark and numbers. */
+export function summarySentence(summary: RunSummary, health: Health | null, finished: boolean): string {
+  const { headline, remark, numbers } = summaryWords(summary, health, finished);
   return `${headline} ${remark} ${numbers}`;
 }
 
-/** The headline, remark and numbers for the course of a run. */
-export function courseWords(course: Course, health: Health | null, finished: boolean): CourseWords {
-  const { updates, success, heldOut } = course;
-  const numbers = `Training success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(course)}${trendWords(course)}`;
+/** How a run is going, as headline, remark and numbers. */
+export function summaryWords(summary: RunSummary, health: Health | null, finished: boolean): SummaryWords {
+  const { updates, success, heldOut } = summary;
+  const numbers = `Training success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(summary)}${trendWords(summary)}`;
   return {
-    headline: `${finished ? 'Finished. ' : ''}${headlineOf(course, finished)}.`,
-    remark: remarkOn(course, health, finished),
+    headline: `${finished ? 'Finished. ' : ''}${headlineOf(summary, finished)}.`,
+    remark: remarkOn(summary, health, finished),
     numbers: `${[numbers, ...(heldOut ? [heldOutWords(heldOut)] : [])].join('; ')}.`,
   };
 }
 
-/** A verdict that can be understood without the rest, with its main number. */
-function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course, finished: boolean): string {
-  const moved = trend && `success ${points(trend.change)} points in ${trend.per} updates`;
+/** A verdict with its main number, which can be understood without the remark and the numbers. */
+function headlineOf({ state, success, heldOut, best, gain, trend, flat }: RunSummary, finished: boolean): string {
+  const moved = trend && `success ${percentagePoints(trend.change)} points in ${trend.per} updates`;
   const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
   switch (state) {
     case 'trapped':
@@ -50,13 +50,13 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
       return `Nearly solved: ${percent(success.now)}`;
     case 'stalled': {
       const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
-      return flat ? `${word}: success ${points(flat.change)} points in ${flat.per} updates` : word;
+      return flat ? `${word}: success ${percentagePoints(flat.change)} points in ${flat.per} updates` : word;
     }
     case 'learning':
       if (trend && trend.interval.low > 0)
         return trend.change < SLOW_RISE * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
       if (gain && gain.interval.low > 0)
-        return `Learned: success ${points(gain.last - gain.first)} points since the start`;
+        return `Learned: success ${percentagePoints(gain.last - gain.first)} points since the start`;
       return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
     case 'unclear':
       return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
@@ -66,37 +66,38 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: Course
 const SLOW_RISE = 0.1; // a smaller rise of success in 30 updates is called slow
 
 /**
- * The means that the interval belongs to. They are listed because the headline's numbers come from the smoothed curve.
+ * The interval of the gain, with the two means that it belongs to. These are listed because the headline's numbers come
+ * from the smoothed curve.
  */
-function gainWords({ gain }: Course): string {
+function gainWords({ gain }: RunSummary): string {
   if (!gain) return '';
   const { first, last, width, interval } = gain;
-  return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${points(interval.low)} to ${points(interval.high)} points)`;
+  return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)} points)`;
 }
 
 /** The trend behind the headline, with its interval. */
-function trendWords({ state, trend, flat }: Course): string {
+function trendWords({ state, trend, flat }: RunSummary): string {
   const shownTrend = state === 'stalled' ? flat : trend;
   return shownTrend ? `; trend of the last ${shownTrend.updates} updates: ${changeWords(shownTrend)}` : '';
 }
 
 const changeWords = ({ change, per, updates, interval }: Trend) =>
-  `${points(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${points(interval.low)} to ${points(interval.high)})`;
+  `${percentagePoints(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)})`;
 
 /** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
 function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
-  const between = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
-  return `${evaluationWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${between}`;
+  const intervalText = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
+  return `${evaluationWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${intervalText}`;
 }
 
 function remarkOn(
-  { state, heldOut, best, gain, trend, flat }: Course,
+  { state, heldOut, best, gain, trend, flat }: RunSummary,
   health: Health | null,
   finished: boolean,
 ): string {
   switch (state) {
     case 'trapped':
-      return alarm(health) ?? 'Rollouts of a task look alike, so there is little left to learn from.';
+      return monitorSentence(health) ?? 'Rollouts of a task look alike, so there is little left to learn from.';
     case 'falling':
       if (heldOut?.fell && heldOut.changed !== 'less')
         return `${EVALUATION_WORDS[heldOut.kind].success} was ${percent(heldOut.best)} before.`;
@@ -106,7 +107,7 @@ function remarkOn(
         ? 'Sampled rollouts get better, but greedy ones get worse.'
         : 'It gets better on training tasks and worse in evaluation.';
     case 'watched':
-      return alarm(health) ?? 'The monitor sees the first signs of a trap.';
+      return monitorSentence(health) ?? 'The monitor sees the first signs of a trap.';
     case 'solved':
       return 'Nearly every rollout succeeds, so there is little left to compare.';
     case 'stalled':
@@ -125,7 +126,7 @@ function remarkOn(
   }
 }
 
-function alarm(health: Health | null): string | undefined {
+function monitorSentence(health: Health | null): string | undefined {
   const sign = health?.evidence.find(({ alarming }) => alarming) ?? health?.evidence[0];
   return sign && `The monitor: ${sign.text}`;
 }
@@ -134,44 +135,53 @@ const STARTING_WORDS = 'Starting the engine …';
 
 interface WaitingState {
   readonly starting: boolean;
-  readonly still: boolean; // paused: neither training nor stepping
+  readonly paused: boolean; // neither training nor stepping
   readonly phase: Phase;
   readonly update: number; // updates done
   readonly done: number; // parts of the phase that are done
   readonly total: number;
-  readonly left: number | null; // seconds left in the phase
+  readonly secondsLeft: number | null; // seconds left in the phase
   readonly rollouts: number; // in a batch
 }
 
 /** What a run is doing, as long as there is too little data for a verdict. */
-export function waitingWords({ starting, still, phase, update, done, total, left, rollouts }: WaitingState): string {
-  if (still && phase === 'imitating') {
-    const between = Number.isInteger(done);
-    return `Paused ${between ? 'after' : 'in'} ${stepWords(done, total, between)} of the warm start. Run continues from here.`;
+export function waitingWords({
+  starting,
+  paused,
+  phase,
+  update,
+  done,
+  total,
+  secondsLeft,
+  rollouts,
+}: WaitingState): string {
+  if (paused && phase === 'imitating') {
+    const betweenSteps = Number.isInteger(done);
+    return `Paused ${betweenSteps ? 'after' : 'in'} ${stepWords(done, total, betweenSteps)} of the warm start. Run continues from here.`;
   }
-  if (still && phase !== 'idle') return `Paused in update ${update + 1}. Run continues from here.`;
+  if (paused && phase !== 'idle') return `Paused in update ${update + 1}. Run continues from here.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
-  const rest = left === null || left < 1 ? '' : ` About ${duration(left)} left.`;
+  const timeLeft = secondsLeft === null || secondsLeft < 1 ? '' : ` About ${duration(secondsLeft)} left.`;
   switch (phase) {
     case 'compiling':
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'warm-start':
-      return `Warm start: imitating demonstrations${amount} …${rest}`;
+      return `Warm start: imitating demonstrations${amount} …${timeLeft}`;
     case 'imitating':
-      return `Warm start: imitating demonstrations, ${stepWords(done, total)} …${rest}`;
+      return `Warm start: imitating demonstrations, ${stepWords(done, total)} …${timeLeft}`;
     case 'evaluating':
-      return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${rest}`;
+      return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${timeLeft}`;
     case 'sampling':
       return `Update ${update + 1}: sampling ${total > 1 ? `rollouts, ${done} of ${total} done` : `${rollouts} rollouts`} …`;
     case 'scoring':
-      return `Update ${update + 1}: scoring every token …${rest}`;
+      return `Update ${update + 1}: scoring every token …${timeLeft}`;
     case 'crediting':
       return `Update ${update + 1}: computing advantages …`;
     case 'reporting':
       return `Update ${update + 1}: reading numbers back …`;
     case 'updating':
-      return `Update ${update + 1}: learning${amount} …${rest}`;
+      return `Update ${update + 1}: learning${amount} …${timeLeft}`;
     case 'idle':
       if (starting) return STARTING_WORDS;
       return update > 0

@@ -1,5 +1,5 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { currentOf } from './currentRollout.ts';
+import { shownRollout } from './currentRollout.ts';
 import { live, useLive } from './liveStore.ts';
 import type { Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -22,7 +22,7 @@ export function stepBy(scale: StepScale, by: 1 | -1): void {
  * training.
  */
 export function toBatch(by: 1 | -1): void {
-  const { updates } = live.kept;
+  const { updates } = live.batchesInWorker;
   const at = updates.indexOf(live.batch.update);
   const next = at < 0 ? undefined : updates[at + by];
   if (next !== undefined) useSelection.setState({ shownUpdate: next, revealed: null });
@@ -44,7 +44,7 @@ function turnEnds({ turns }: Rollout): number[] {
 /** Shows the rollout in view up to its next or previous stop, or goes on to the next or previous rollout. */
 function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]): void {
   const { row, revealed, token } = useSelection.getState();
-  const { rollout, batch } = currentOf(useLive.getState().batchVersion, row);
+  const { rollout, batch } = shownRollout(useLive.getState().batchVersion, row);
   const stops = stopsOf(rollout);
   const shown = revealed ?? (token === null ? (by > 0 ? 0 : rollout.words.length) : token + 1);
   const stop = by > 0 ? stops.find((end) => end > shown) : stops.findLast((end) => end < shown);
@@ -54,7 +54,7 @@ function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]):
   }
   const next = row + by;
   if (next < 0 || next >= batch.rows) return;
-  const other = currentOf(useLive.getState().batchVersion, next).rollout;
+  const other = shownRollout(useLive.getState().batchVersion, next).rollout;
   reveal(other, batch, (by > 0 ? stopsOf(other)[0] : undefined) ?? other.words.length);
 }
 

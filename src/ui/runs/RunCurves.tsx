@@ -3,34 +3,34 @@ import type { Run } from '../../runs/run.ts';
 import { useReplay } from '../replay/player.ts';
 import { listRun } from '../run/liveRun.ts';
 import { useLive } from '../run/liveStore.ts';
-import { KEPT_METRICS, type KeptMetric, metricLabel, differingKnobs, lastOf } from './keptRun.ts';
-import { type Line, nameOf, linesOf } from './line.ts';
+import { KEPT_METRICS, type KeptMetric, metricLabel, differingKnobs, lastMetricValue } from './keptRun.ts';
+import { type RunLine, chartName, chartLines } from './line.ts';
 import { Overlay } from './Overlay.tsx';
 import { useRuns } from './runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobText } from '../../config/knobText.ts';
-import { signed } from '../parts/numberText.ts';
+import { signedNumber } from '../parts/numberText.ts';
 import { shownText } from '../run/metricText.ts';
 import { Swatch } from './Swatch.tsx';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { LineChart } from '../curves/LineChart.tsx';
 import type { Plot } from '../curves/plot.ts';
-import { useView } from '../curves/view.ts';
+import { useChartView } from '../curves/view.ts';
 import { axisEnd } from '../curves/axes.ts';
-import { courseOf, newestOf, scaleOf } from './courses.ts';
+import { curveOf, lastUpdateOf, valueAxis } from './metricCurves.ts';
 
 /** Panel that draws the chosen runs in one chart and lists the knobs in which they differ. */
 export function RunCurves() {
   const runs = useRuns((s) => s.runs);
   const metric = useRuns((s) => s.metric);
-  const pinned = useRuns((s) => s.baseline);
-  const growing = useRuns((s) => s.growing);
+  const baselineId = useRuns((s) => s.baseline);
+  const trainingRun = useRuns((s) => s.comparisonRun);
   const lines = useLines();
-  useFreshRun();
-  const baseline = runs.find(({ id }) => id === pinned) ?? null;
-  const recorded = useReplay((s) => (s.away || s.over ? null : s.recording));
-  const recordedRun = runs.length === 0 && !growing ? recorded : null;
-  const all = recordedRun ? [recordedRun] : growing ? [...runs, growing] : runs;
+  useFrequentListing();
+  const baseline = runs.find(({ id }) => id === baselineId) ?? null;
+  const recorded = useReplay((s) => (s.knobsDiffer || s.trainingBegan ? null : s.recording));
+  const recordedRun = runs.length === 0 && !trainingRun ? recorded : null;
+  const all = recordedRun ? [recordedRun] : trainingRun ? [...runs, trainingRun] : runs;
   const [first] = lines;
   const singleLine = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
   return (
@@ -55,7 +55,7 @@ export function RunCurves() {
           <Overlay metric={metric} lines={lines} all={all} />
           {singleLine ? (
             <>
-              <EveryCurve line={singleLine} all={all} />
+              <AllCurves line={singleLine} all={all} />
               {runs.length > 1 && <p className="soft">Tick a second run to compare their knobs.</p>}
             </>
           ) : (
@@ -79,33 +79,33 @@ export function RunCurves() {
 /** The recorded run, shown while there are no runs. */
 function RecordedRun({ recordedRun }: { readonly recordedRun: Run }) {
   const metric = useRuns((s) => s.metric);
-  const line: Line = { run: { ...recordedRun, arm: 'recorded' }, slot: 0 };
+  const line: RunLine = { run: { ...recordedRun, arm: 'recorded' }, slot: 0 };
   return (
     <>
       <p>
         <span className="chip example">recording</span> {recordedRun.name}
       </p>
       <Overlay metric={metric} lines={[line]} all={[recordedRun]} />
-      <EveryCurve line={line} all={[recordedRun]} />
+      <AllCurves line={line} all={[recordedRun]} />
     </>
   );
 }
 
 /** The lines of the chart: the chosen runs, and the comparison run in training if a colour is free. */
-function useLines(): readonly Line[] {
+function useLines(): readonly RunLine[] {
   const runs = useRuns((s) => s.runs);
   const slots = useRuns((s) => s.slots);
-  const growing = useRuns((s) => s.growing);
-  const lines = slots.flatMap((id, slot): Line[] => {
+  const trainingRun = useRuns((s) => s.comparisonRun);
+  const lines = slots.flatMap((id, slot): RunLine[] => {
     const run = runs.find((each) => each.id === id);
     return run ? [{ run, slot }] : [];
   });
   const freeSlot = slots.indexOf(null);
-  return growing && freeSlot >= 0 ? [...lines, { run: growing, slot: freeSlot }] : lines;
+  return trainingRun && freeSlot >= 0 ? [...lines, { run: trainingRun, slot: freeSlot }] : lines;
 }
 
 /** Updates the current run in the list every second while this panel is open; otherwise that happens less often. */
-function useFreshRun(): void {
+function useFrequentListing(): void {
   const running = useLive((s) => s.running);
   useEffect(() => {
     listRun();
@@ -116,7 +116,7 @@ function useFreshRun(): void {
 }
 
 interface Props {
-  readonly lines: readonly Line[];
+  readonly lines: readonly RunLine[];
   readonly baseline: Run | null;
 }
 
@@ -158,7 +158,7 @@ function ComparisonTable({ lines, baseline }: Props) {
               <th scope="row">{metricLabel(metric, runs)}</th>
               {runs.map((run) => (
                 <td key={run.id}>
-                  {shownText(metric, lastOf(run, metric))}
+                  {shownText(metric, lastMetricValue(run, metric))}
                   {baseline && baseline !== run && <Difference {...{ run, baseline, metric }} />}
                 </td>
               ))}
@@ -177,7 +177,7 @@ function Head({ lines, baseline }: Props) {
         <td />
         {lines.map(({ run, slot }) => (
           <th key={run.id} scope="col">
-            <Swatch slot={slot} /> {nameOf(run)}
+            <Swatch slot={slot} /> {chartName(run)}
             {run === baseline && <span className="faint"> baseline</span>}
           </th>
         ))}
@@ -193,9 +193,9 @@ interface DifferenceProps {
 }
 
 function Difference({ run, baseline, metric }: DifferenceProps) {
-  const [value, baselineValue] = [lastOf(run, metric), lastOf(baseline, metric)];
+  const [value, baselineValue] = [lastMetricValue(run, metric), lastMetricValue(baseline, metric)];
   return value === undefined || baselineValue === undefined ? null : (
-    <span className="faint"> {signed(value - baselineValue)}</span>
+    <span className="faint"> {signedNumber(value - baselineValue)}</span>
   );
 }
 
@@ -206,13 +206,13 @@ function labelOf(name: FieldName): string {
 
 const SMALL_PLOT = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 2 }; // px
 
-interface EveryCurveProps {
-  readonly line: Line;
+interface AllCurvesProps {
+  readonly line: RunLine;
   readonly all: readonly Run[]; // the axes cover all runs, as in the large chart
 }
 
 /** A small curve for each metric that the list keeps, with its last value. Pressing one shows it in the large chart. */
-function EveryCurve({ line, all }: EveryCurveProps) {
+function AllCurves({ line, all }: AllCurvesProps) {
   const selectedMetric = useRuns((s) => s.metric);
   return (
     <section aria-labelledby="every-curve">
@@ -230,7 +230,7 @@ function EveryCurve({ line, all }: EveryCurveProps) {
               >
                 <span className="line between">
                   <span className="soft">{label}</span>
-                  <b>{shownText(metric, lastOf(line.run, metric))}</b>
+                  <b>{shownText(metric, lastMetricValue(line.run, metric))}</b>
                 </span>
                 <SmallCurve line={line} all={all} metric={metric} />
               </button>
@@ -242,11 +242,18 @@ function EveryCurve({ line, all }: EveryCurveProps) {
   );
 }
 
-function SmallCurve({ line, all, metric }: EveryCurveProps & { readonly metric: KeptMetric }) {
-  const smoothing = useView((s) => s.smoothing);
-  const course = courseOf(line.run, metric, smoothing);
-  const plot: Plot = { ...SMALL_PLOT, x: { from: 0, to: axisEnd(newestOf(all)) }, y: scaleOf(metric, all, false).axis };
+function SmallCurve({ line, all, metric }: AllCurvesProps & { readonly metric: KeptMetric }) {
+  const smoothing = useChartView((s) => s.smoothing);
+  const curve = curveOf(line.run, metric, smoothing);
+  const plot: Plot = {
+    ...SMALL_PLOT,
+    x: { from: 0, to: axisEnd(lastUpdateOf(all)) },
+    y: valueAxis(metric, all, false).axis,
+  };
   return (
-    <LineChart fit="stretch" chart={{ plot, rules: [plot.y.domain[0]], lines: course ? linesOf(line, course) : [] }} />
+    <LineChart
+      fit="stretch"
+      chart={{ plot, gridLines: [plot.y.domain[0]], lines: curve ? chartLines(line, curve) : [] }}
+    />
   );
 }

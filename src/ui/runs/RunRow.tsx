@@ -3,7 +3,7 @@ import { hashOf } from '../address/hash.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { percent } from '../parts/numberText.ts';
 import { Swatch } from './Swatch.tsx';
-import { fullName, lastOf, MAX_NAMED_KNOBS } from './keptRun.ts';
+import { fullName, lastMetricValue, MAX_NAMED_KNOBS } from './keptRun.ts';
 import { deleteRun, MAX_DRAWN_RUNS, toggleShown, useRuns } from './runStore.ts';
 import { SameKernels } from './SameKernels.tsx';
 import { lazy, Suspense, useState } from 'react';
@@ -19,7 +19,7 @@ import { latestCheckpoint } from './saving.ts';
 /** A run in the list: a checkbox to draw it, its description, and buttons for what can be done with it. */
 export function RunRow({ run }: { readonly run: Run }) {
   const slots = useRuns((s) => s.slots);
-  const pinned = useRuns((s) => s.baseline);
+  const baselineId = useRuns((s) => s.baseline);
   const slot = slots.indexOf(run.id);
   const isChartFull = slot < 0 && !slots.includes(null);
   return (
@@ -37,7 +37,7 @@ export function RunRow({ run }: { readonly run: Run }) {
         <p className="strong run-name">{fullName(run)}</p>
         <p className="small faint">
           {run.update} {run.update === 1 ? 'update' : 'updates'} · training success{' '}
-          {percent(lastOf(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
+          {percent(lastMetricValue(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
           <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
         {run.changes.length > MAX_NAMED_KNOBS && (
@@ -51,10 +51,10 @@ export function RunRow({ run }: { readonly run: Run }) {
         <button
           type="button"
           className="quiet small"
-          aria-pressed={pinned === run.id}
-          onClick={() => useRuns.setState({ baseline: pinned === run.id ? null : run.id })}
+          aria-pressed={baselineId === run.id}
+          onClick={() => useRuns.setState({ baseline: baselineId === run.id ? null : run.id })}
         >
-          {pinned === run.id ? '★ baseline' : '☆ baseline'}
+          {baselineId === run.id ? '★ baseline' : '☆ baseline'}
         </button>
         <a className="small" href={hashOf(run.begun)} title="Open the lab with these knobs">
           knobs
@@ -81,7 +81,7 @@ const HandoverDialog = lazy(() => import('../export/HandoverDialog.tsx').then((m
 function RunFiles({ run }: { readonly run: Run }) {
   const hasUpdates = useLive((s) => s.session === 'ready' && s.update > 0);
   const withWeights = hasUpdates && currentRun()?.id === run.id && latestCheckpoint() !== null;
-  const [exported, setExported] = useState<PackedRun | null>(null);
+  const [exportedRun, setExportedRun] = useState<PackedRun | null>(null);
   const name = (ending: string) => fileName(`run ${run.id}`, ending);
   return (
     <>
@@ -122,12 +122,12 @@ function RunFiles({ run }: { readonly run: Run }) {
           type="button"
           className="quiet small"
           aria-label={`Export run ${run.id} for a cluster`}
-          onClick={() => setExported(packedLatest())}
+          onClick={() => setExportedRun(packedLatest())}
         >
           Cluster …
         </button>
       )}
-      <Suspense>{exported && <HandoverDialog run={exported} close={() => setExported(null)} />}</Suspense>
+      <Suspense>{exportedRun && <HandoverDialog run={exportedRun} close={() => setExportedRun(null)} />}</Suspense>
     </>
   );
 }

@@ -10,8 +10,8 @@ import { SingleRun } from './SingleRun.tsx';
 import { RunCurves } from './RunCurves.tsx';
 import { RunRow } from './RunRow.tsx';
 import { undelete, useRuns } from './runStore.ts';
-import { chosenFiles } from '../parts/placedFiles.ts';
-import { openFiles, useOpened } from './openFiles.ts';
+import { chosenFiles } from '../parts/filesWithPaths.ts';
+import { openFiles, useOpenedFiles } from './openFiles.ts';
 
 /** The Runs screen: the list of this browser's runs, their curves in one chart, and the knobs in which they differ. */
 export function Runs() {
@@ -52,8 +52,8 @@ export function Runs() {
 }
 
 function Empty() {
-  const begun = useLive((s) => s.session === 'ready' || s.session === 'starting');
-  if (begun) {
+  const hasRun = useLive((s) => s.session === 'ready' || s.session === 'starting');
+  if (hasRun) {
     return (
       <div className="empty">
         <p>The current run appears here after its first evaluation.</p>
@@ -103,7 +103,7 @@ function UndoDelete() {
  * opening.
  */
 function OpenRuns() {
-  const { words, problems } = useOpened();
+  const { words, problems } = useOpenedFiles();
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const folderRef = (input: HTMLInputElement | null) => {

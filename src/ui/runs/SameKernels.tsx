@@ -1,12 +1,12 @@
 import { findKernelSet } from '../../config/kernelChoice.ts';
 import { hashOf } from '../address/hash.ts';
-import { withKernels } from '../address/sameKernels.ts';
+import { withUsedKernels } from '../address/sameKernels.ts';
 import '../styles/export.css';
 import type { Run } from '../../runs/run.ts';
 
 /** Link to reproduce a run's exact numbers if `auto` chose its kernels: an address with the same kernels. */
 export function SameKernels({ run: { begun, kernels } }: { readonly run: Pick<Run, 'begun' | 'kernels'> }) {
-  const named = withKernels(begun, findKernelSet(kernels?.['set']));
+  const named = withUsedKernels(begun, findKernelSet(kernels?.['set']));
   if (!named) return null;
   return (
     <p className="small faint same-kernels">

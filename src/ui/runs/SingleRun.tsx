@@ -3,7 +3,7 @@ import { environmentTitle } from '../../domain/serverAddress.ts';
 import { presetLabel } from '../knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
-import { differences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
@@ -11,7 +11,7 @@ export function SingleRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
   const presetKnobs = presetConfig(preset);
   const label = presetLabel(preset, run.environment && environmentTitle(run.environment));
-  const changed = differences(presetKnobs, run.begun);
+  const changed = knobDifferences(presetKnobs, run.begun);
   const { seed } = run.begun;
   const next = seed < FIELDS.seed.max ? seed + 1 : seed - 1;
   return (

@@ -1,9 +1,9 @@
 import { openDatabase } from '../../base/openDatabase.ts';
 import { newestFirst } from './saveOrder.ts';
-import { type Saved, saveRecord } from './saveRecord.ts';
+import { type SavedRun, saveRecord } from './saveRecord.ts';
 
-/** Content of one slot of the store. It may be damaged or come from another version of the page. */
-export interface Kept {
+/** What one slot of the store holds. The value may be damaged or come from another version of the page. */
+export interface StoredSave {
   readonly slot: string;
   readonly value: unknown;
 }
@@ -14,18 +14,18 @@ const TIMEOUT_MS = 5000;
 const TIMEOUT_TEXT = `the browser's database has not answered for ${TIMEOUT_MS / 1000} s; close other tabs of this page, or restart the browser`;
 
 /** Writes a run to a slot, in place of its content. Rejects with an error whose message is the reason. */
-export function writeSaved(slot: string, saved: Saved): Promise<void> {
-  return inStore('readwrite', (store) => [store.put(saveRecord(saved), slot)]).then(() => undefined);
+export function writeSave(slot: string, saved: SavedRun): Promise<void> {
+  return runTransaction('readwrite', (store) => [store.put(saveRecord(saved), slot)]).then(() => undefined);
 }
 
 /**
  * Reads all saves at once. Rejects with the reason if they cannot be read. If it takes longer than five seconds,
  * `onTimeout` is called with a message, and reading goes on.
  */
-export async function readAll(onTimeout: (words: string) => void): Promise<readonly Kept[]> {
+export async function readAll(onTimeout: (message: string) => void): Promise<readonly StoredSave[]> {
   const timer = setTimeout(() => onTimeout(TIMEOUT_TEXT), TIMEOUT_MS);
   try {
-    const [keys, values] = (await inStore(
+    const [keys, values] = (await runTransaction(
       'readonly',
       (store) => [store.getAllKeys(), store.getAll()],
       (work) => work,
@@ -47,36 +47,36 @@ export async function usedSaveSlots(): Promise<readonly string[]> {
 }
 
 /** Deletes the content of a slot. Rejects with an error whose message is the reason. */
-export function dropSaved(slot: string): Promise<void> {
-  return inStore('readwrite', (store) => [store.delete(slot)]).then(() => undefined);
+export function deleteSave(slot: string): Promise<void> {
+  return runTransaction('readwrite', (store) => [store.delete(slot)]).then(() => undefined);
 }
 
-/** Runs a transaction and resolves with the results of its requests. `within` may limit how long it takes. */
-async function inStore(
+/** Runs a transaction and resolves with the results of its requests. `limitTime` may reject if that takes too long. */
+async function runTransaction(
   mode: IDBTransactionMode,
-  ask: (store: IDBObjectStore) => readonly { readonly result: unknown }[],
-  within: <T>(work: Promise<T>) => Promise<T> = withTimeout,
+  makeRequests: (store: IDBObjectStore) => readonly { readonly result: unknown }[],
+  limitTime: <T>(work: Promise<T>) => Promise<T> = withTimeout,
 ): Promise<readonly unknown[]> {
   let database: IDBDatabase | null = null;
   let settled = false;
   const work = async () => {
-    const opened = await openDatabase(DATABASE, STORE);
-    if (settled) opened.close(); // it opened after the time limit, so nobody waits for it
-    database = opened;
+    const openedDatabase = await openDatabase(DATABASE, STORE);
+    if (settled) openedDatabase.close(); // it opened after the time limit, so nobody waits for it
+    database = openedDatabase;
     return new Promise<readonly unknown[]>((resolve, reject) => {
-      const transaction = opened.transaction(STORE, mode);
-      const requests = ask(transaction.objectStore(STORE));
-      const refuse = () => reject(transaction.error ?? new Error('the browser gave no reason'));
+      const transaction = openedDatabase.transaction(STORE, mode);
+      const requests = makeRequests(transaction.objectStore(STORE));
+      const fail = () => reject(transaction.error ?? new Error('the browser gave no reason'));
       transaction.oncomplete = () => resolve(requests.map(({ result }) => result));
-      transaction.onabort = refuse;
-      transaction.onerror = refuse;
+      transaction.onabort = fail;
+      transaction.onerror = fail;
       // commit at once, because the page may be closing; not when reading, where Chromium may never finish for a large
       // value
       if (mode === 'readwrite') transaction.commit();
     });
   };
   try {
-    return await within(work());
+    return await limitTime(work());
   } finally {
     settled = true;
     (database as IDBDatabase | null)?.close();

@@ -1,9 +1,9 @@
-import type { Trace } from '../../runs/buckets.ts';
+import type { SmoothedCurve } from '../../runs/buckets.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Line as ChartLine } from '../curves/LineChart.tsx';
 
 /** A run on the chart, and the slot that gives its colour. */
-export interface Line {
+export interface RunLine {
   readonly run: Run;
   readonly slot: number;
 }
@@ -20,13 +20,17 @@ export function colourOf(slot: number): string {
  * The lines of a run's curve: a faint one with each update, and the smoothed one. In a band only the smoothed one,
  * drawn weaker.
  */
-export function linesOf({ run, slot }: Line, { x, y, smooth }: Trace, inBand = false): readonly ChartLine[] {
+export function chartLines(
+  { run, slot }: RunLine,
+  { x, y, smooth }: SmoothedCurve,
+  inBand = false,
+): readonly ChartLine[] {
   const look = { x, colour: colourOf(slot), run: run.id };
-  const course = { ...look, name: inBand ? 'run-line in-band' : 'run-line', y: smooth, dash: DASHES[slot] };
-  return inBand ? [course] : [{ ...look, name: 'run-raw', y }, course];
+  const smoothLine = { ...look, cssClass: inBand ? 'run-line in-band' : 'run-line', y: smooth, dash: DASHES[slot] };
+  return inBand ? [smoothLine] : [{ ...look, cssClass: 'run-raw', y }, smoothLine];
 }
 
 /** Short name of a run on a chart: its label as an arm of a comparison, else its number; “…” without a number. */
-export function nameOf({ id, arm }: Pick<Run, 'id' | 'arm'>): string {
+export function chartName({ id, arm }: Pick<Run, 'id' | 'arm'>): string {
   return arm ?? (id === 0 ? '…' : `#${id}`);
 }

@@ -4,12 +4,12 @@ import { readRunFile } from '../../experiments/runFile.ts';
 import { ProblemError } from '../../base/problem.ts';
 import type { Run } from '../../runs/run.ts';
 import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
-import type { PlacedFile } from '../parts/placedFiles.ts';
+import type { FileWithPath } from '../parts/filesWithPaths.ts';
 import { ReaderClient } from '../rollouts/readerClient.ts';
 import { MAX_RUNS, nextId, putRun, toggleShown, useRuns } from './runStore.ts';
 
 /** Result of the files that were opened last. */
-export const useOpened = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
+export const useOpenedFiles = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
   words: '',
   problems: [],
 }));
@@ -20,18 +20,18 @@ const MAX_SHOWN_PROBLEMS = 6;
 const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokenizer\.json|\.[^/]*)$/;
 
 /**
- * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until it is full, and draws as
- * many as the chart can show. Such runs can be viewed and compared but not continued. Files that cannot be read are
- * reported. Existing runs stay.
+ * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
+ * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that cannot be
+ * read are reported. Runs that are in the list already stay.
  */
-export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
-  const wanted = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));
+export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
+  const runFiles = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));
   const problems: string[] = [];
-  if (wanted.length === 0) {
+  if (runFiles.length === 0) {
     const [onlyFile] = files.length === 1 ? files : [];
-    const got = onlyFile ? visible(onlyFile.path) : `${files.length} files`;
+    const chosenText = onlyFile ? visible(onlyFile.path) : `${files.length} files`;
     problems.push(
-      `No run found in ${got}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
+      `No run found in ${chosenText}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
     );
   }
   const freePlaces = MAX_RUNS - useRuns.getState().runs.length;
@@ -44,14 +44,14 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
   };
   let opened = 0;
   let leftOut = 0;
-  for (const { path, file } of wanted.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+  for (const { path, file } of runFiles.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     if (opened >= freePlaces) {
       leftOut++;
       continue;
     }
     try {
       // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
-      const { arm: _, ...run } = await runIn({ path, file }, files, reader);
+      const { arm: _, ...run } = await readRun({ path, file }, files, reader);
       const id = putRun({ ...run, id: nextId() });
       toggleShown(id);
       opened++;
@@ -63,7 +63,7 @@ export async function openFiles(files: readonly PlacedFile[]): Promise<void> {
     problems.push(`${leftOut} more didn’t fit: the list holds ${MAX_RUNS} runs. Delete some and open them again.`);
   for (const client of readers) client.terminate();
   const more = problems.length - MAX_SHOWN_PROBLEMS;
-  useOpened.setState({
+  useOpenedFiles.setState({
     words: `Opened ${opened} ${opened === 1 ? 'run' : 'runs'}.`,
     problems: more > 0 ? [...problems.slice(0, MAX_SHOWN_PROBLEMS), `and ${more} more.`] : problems,
   });
@@ -74,9 +74,9 @@ const MAX_PAGE_BYTES = 2 ** 20; // read in the page in a few milliseconds; large
 /**
  * Reads the run of a file. A worker reads large files, because that takes seconds. Rejects if the file is not valid.
  */
-async function runIn(
-  { path, file }: PlacedFile,
-  files: readonly PlacedFile[],
+async function readRun(
+  { path, file }: FileWithPath,
+  files: readonly FileWithPath[],
   reader: () => ReaderClient,
 ): Promise<Run> {
   if (file.size > MAX_FILE_BYTES)
@@ -87,10 +87,10 @@ async function runIn(
   const manifest = files.find((other) => other.path === manifestPath && other.path !== path)?.file ?? null;
   const runFile: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
   if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES) return readRunFile(runFile);
-  useOpened.setState({ words: `Reading ${visible(path)} …`, problems: [] });
-  const read = await reader().readRun(runFile);
-  if ('problem' in read) throw new Error(read.problem);
-  return receivedRun(read.run);
+  useOpenedFiles.setState({ words: `Reading ${visible(path)} …`, problems: [] });
+  const result = await reader().readRun(runFile);
+  if ('problem' in result) throw new Error(result.problem);
+  return receivedRun(result.run);
 }
 
 function sentenceOf(error: unknown): string {

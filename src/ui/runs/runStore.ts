@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { putAside } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import type { Run } from '../../runs/run.ts';
-import { type KeptMetric, readRun, textOf } from './keptRun.ts';
+import { type KeptMetric, readRun, runText } from './keptRun.ts';
 
 const KEY_PREFIX = 'rollout-playground-run-';
 const LAST_ID_KEY = 'rollout-playground-runs-counted';
@@ -12,7 +12,7 @@ export const MAX_RUNS = 24;
 export const MAX_DRAWN_RUNS = 6;
 
 /** A run from an earlier visit that can be resumed, or the reason why it can't. */
-export interface Offer {
+export interface ResumeOffer {
   readonly slot: string;
   readonly run: Run | null; // null if it cannot be read
   readonly order: number; // a later save has a higher number
@@ -22,18 +22,18 @@ export interface Offer {
 
 interface RunsState {
   readonly runs: readonly Run[]; // newest first
-  readonly slots: readonly (number | null)[]; // one slot per line colour: the id of the run drawn in it
+  readonly slots: readonly (number | null)[]; // for each line colour, the id of the run drawn in it
   readonly baseline: number | null;
   readonly deleted: Run | null; // the run deleted last; `undelete` brings it back
-  readonly growing: Run | null; // a comparison run in training: drawn now, added to the list when it is done
+  readonly comparisonRun: Run | null; // the arm of a comparison that trains now; drawn, but not listed until it is done
   readonly metric: KeptMetric;
   readonly problem: string | null; // why a run could not be kept in the list's storage
   readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
   readonly savedUpdate: number | null; // update of the current run's last save
-  readonly refused: string; // why the current run cannot be saved; '' if nothing is wrong
+  readonly saveError: string; // why the current run cannot be saved; '' if nothing is wrong
   readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
-  readonly offers: readonly Offer[]; // newest first, without runs that are open in another tab
-  readonly looked: boolean; // whether the browser's database has been searched for offers
+  readonly offers: readonly ResumeOffer[]; // newest first, without runs that are open in another tab
+  readonly offersSearched: boolean; // whether the browser's database has been searched for offers
 }
 
 /**
@@ -45,15 +45,15 @@ export const useRuns = create<RunsState>()(() => ({
   slots: Array.from({ length: MAX_DRAWN_RUNS }, () => null),
   baseline: null,
   deleted: null,
-  growing: null,
+  comparisonRun: null,
   metric: 'rollout/success',
   problem: null,
   savedAt: null,
   savedUpdate: null,
-  refused: '',
+  saveError: '',
   replaced: null,
   offers: [],
-  looked: false,
+  offersSearched: false,
 }));
 
 /** The runs kept in this browser, newest first. Runs that cannot be read are put aside and the person gets a notice. */
@@ -152,8 +152,8 @@ export function undelete(): void {
 }
 
 /** All runs that can be drawn in one chart. */
-export function comparable({ runs, growing }: Pick<RunsState, 'runs' | 'growing'>): readonly Run[] {
-  return growing ? [...runs, growing] : runs;
+export function comparableRuns({ runs, comparisonRun }: Pick<RunsState, 'runs' | 'comparisonRun'>): readonly Run[] {
+  return comparisonRun ? [...runs, comparisonRun] : runs;
 }
 
 /**
@@ -172,7 +172,7 @@ export function toggleShown(id: number): boolean {
 /** Stores a run. Returns null, or a message if the storage is full or blocked. */
 function write(run: Run): string | null {
   try {
-    localStorage.setItem(`${KEY_PREFIX}${run.id}`, textOf(run));
+    localStorage.setItem(`${KEY_PREFIX}${run.id}`, runText(run));
     return null;
   } catch {
     return 'Runs aren’t saved: this site’s storage is full or blocked. They last until you close the page. Delete some to make room.';

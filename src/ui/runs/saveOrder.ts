@@ -1,23 +1,23 @@
 const LAST_ORDER_KEY = 'rollout-playground-saves-counted';
 
-let highest = 0; // highest number that this tab has given out or read
+let highestOrder = 0; // highest number that this tab has given out or read
 
 /**
  * A number above those of all saves so far in this browser. Saves are ordered by it, because a clock may be set back.
  */
 export function nextOrder(): number {
-  highest = Math.max(highest, storedOrder()) + 1;
+  highestOrder = Math.max(highestOrder, storedOrder()) + 1;
   try {
-    localStorage.setItem(LAST_ORDER_KEY, String(highest));
+    localStorage.setItem(LAST_ORDER_KEY, String(highestOrder));
   } catch {
-    // without storage, `highest` still covers the saves that were read
+    // without storage, `highestOrder` still covers the saves that were read
   }
-  return highest;
+  return highestOrder;
 }
 
 /** Notes the number of a save that was read, so that the next number is higher. */
 export function noteOrder(order: number): void {
-  highest = Math.max(highest, order);
+  highestOrder = Math.max(highestOrder, order);
 }
 
 function storedOrder(): number {

@@ -4,11 +4,11 @@ import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { dropSaved, usedSaveSlots, writeSaved } from './database.ts';
+import { deleteSave, usedSaveSlots, writeSave } from './database.ts';
 import { nextOrder } from './saveOrder.ts';
 import { isFree, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
-import type { Saved } from './saveRecord.ts';
+import type { SavedRun } from './saveRecord.ts';
 import { checkpointBytes } from '../../runs/checkpoint.ts';
 
 /** Shortest time between two saves of the run under way. */
@@ -18,29 +18,29 @@ const SAVE_MS = 1000;
  * page's time.
  */
 const MIN_COST_RATIO = 20;
-/** Interval at which `savedNow` checks whether the save is done. */
+/** Interval at which `saveAndWait` checks whether the save is done. */
 const POLL_MS = 20;
 /** Saved runs that a browser keeps, not counting those of open tabs. */
 const MAX_SAVED_RUNS = 4;
 
-let latest: Saved | null = null; // the newest state of the run under way
-let unsaved: Saved | null = null; // the state to save next
+let latestSave: SavedRun | null = null; // the newest state of the run under way
+let waitingSave: SavedRun | null = null; // the state to save next
 let writing = false;
 let lastSave = { began: -Infinity, cost: 0 }; // ms
 let timer: ReturnType<typeof setTimeout> | undefined;
 let hasPruned = false;
 
 /**
- * Keeps a checkpoint of the run under way and saves it. If saving fails, `refused` in the store has the reason;
+ * Keeps a checkpoint of the run under way and saves it. If saving fails, `saveError` in the store has the reason;
  * training goes on.
  */
 export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>): void {
   const { checkpoint, refused } = event;
   const run = runAt(checkpoint);
-  latest = run && { run, order: nextOrder(), savedAt: Date.now() };
-  if (refused) useRuns.setState({ refused });
+  latestSave = run && { run, order: nextOrder(), savedAt: Date.now() };
+  if (refused) useRuns.setState({ saveError: refused });
   else {
-    unsaved = latest;
+    waitingSave = latestSave;
     schedule();
   }
 }
@@ -55,14 +55,14 @@ export function saveNow(): void {
  * Saves like `saveNow` and waits until it is done. Resolves with the reason why the run is not saved; '' if it is, or
  * if there is no run.
  */
-export async function savedNow(): Promise<string> {
+export async function saveAndWait(): Promise<string> {
   saveNow();
   while (writing) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  return useRuns.getState().refused;
+  return useRuns.getState().saveError;
 }
 
 function schedule(): void {
-  if (writing || !unsaved) return;
+  if (writing || !waitingSave) return;
   clearTimeout(timer);
   const delay = lastSave.began + Math.max(SAVE_MS, MIN_COST_RATIO * lastSave.cost) - performance.now();
   if (delay <= 0) void write();
@@ -70,18 +70,18 @@ function schedule(): void {
 }
 
 async function write(): Promise<void> {
-  const saved = unsaved;
+  const saved = waitingSave;
   if (writing || !saved) return;
-  [writing, unsaved] = [true, null];
+  [writing, waitingSave] = [true, null];
   const began = performance.now();
   try {
-    const writes = writeSaved(ownSaveSlot(), saved);
+    const writes = writeSave(ownSaveSlot(), saved);
     lastSave = { began, cost: performance.now() - began };
     await writes;
-    useRuns.setState({ savedAt: saved.savedAt, savedUpdate: saved.run.update, refused: '' });
+    useRuns.setState({ savedAt: saved.savedAt, savedUpdate: saved.run.update, saveError: '' });
     if (!hasPruned) void prune();
   } catch (error) {
-    useRuns.setState({ refused: `not saved: ${await saveRefusal(error, saved.run)}` });
+    useRuns.setState({ saveError: `not saved: ${await saveRefusal(error, saved.run)}` });
   }
   writing = false;
   schedule();
@@ -91,9 +91,9 @@ async function write(): Promise<void> {
 async function prune(): Promise<void> {
   hasPruned = true;
   try {
-    const others = (await usedSaveSlots()).filter((slot) => slot !== ownSaveSlot());
-    for (const slot of others.slice(0, Math.max(0, others.length - MAX_SAVED_RUNS))) {
-      if (await isFree(slot)) await dropSaved(slot);
+    const otherSlots = (await usedSaveSlots()).filter((slot) => slot !== ownSaveSlot());
+    for (const slot of otherSlots.slice(0, Math.max(0, otherSlots.length - MAX_SAVED_RUNS))) {
+      if (await isFree(slot)) await deleteSave(slot);
     }
   } catch {
     // ignored: saving a run fails for the same reason and reports it
@@ -102,43 +102,43 @@ async function prune(): Promise<void> {
 
 /** The newest checkpoint of the run under way, or of the one that just failed. */
 export function latestCheckpoint(): Run | null {
-  return latest?.run ?? null;
+  return latestSave?.run ?? null;
 }
 
-/** Drops the state of the run under way: it is not saved any more and cannot be recovered. */
-export function forgetLatest(): void {
-  [latest, unsaved] = [null, null];
+/** Drops the newest state of the run under way, which then isn't saved and cannot be recovered. */
+export function dropLatestSave(): void {
+  [latestSave, waitingSave] = [null, null];
   clearTimeout(timer);
 }
 
 /** Text for the progress of the newest checkpoint; null if there is none. */
 export function latestSaveText(): string | null {
-  return latest && runProgressText(latest.run);
+  return latestSave && runProgressText(latestSave.run);
 }
 
 /**
- * Notes that another run replaces the current one, and offers to bring that back if its last state is known. Call it
- * before the old run's curves are cleared.
+ * Notes that another run replaces the current run, and offers to bring the current run back if its last state is known.
+ * Call it before the curves of the current run are cleared.
  */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
   const last = live.series.get('rollout/success')?.points.x.at(-1);
-  const isCurrent = latest && (update > 0 ? latest.run.update === last : latest.run.update === 0);
+  const isCurrent = latestSave && (update > 0 ? latestSave.run.update === last : latestSave.run.update === 0);
   const batch = newestBatch();
   useRuns.setState({
-    replaced: latest && isCurrent ? { ...latest.run, batches: batch ? [batch] : [] } : null,
-    ...{ offers: [], savedAt: null, savedUpdate: null, refused: '' },
+    replaced: latestSave && isCurrent ? { ...latestSave.run, batches: batch ? [batch] : [] } : null,
+    ...{ offers: [], savedAt: null, savedUpdate: null, saveError: '' },
   });
-  [latest, unsaved] = [null, null];
+  [latestSave, waitingSave] = [null, null];
 }
 
 /** Notes that a run was resumed, so that its checkpoint is now the newest. */
 export function noteResumed(run: Run): void {
   const { offers } = useRuns.getState();
   const { order, savedAt } = offers.find((offer) => offer.run === run) ?? { order: nextOrder(), savedAt: Date.now() };
-  latest = { run, order, savedAt };
-  unsaved = null;
-  useRuns.setState({ ...{ offers: [], replaced: null, refused: '' }, savedAt, savedUpdate: run.update });
+  latestSave = { run, order, savedAt };
+  waitingSave = null;
+  useRuns.setState({ ...{ offers: [], replaced: null, saveError: '' }, savedAt, savedUpdate: run.update });
 }
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
@@ -147,8 +147,8 @@ const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 async function saveRefusal(error: unknown, { checkpoint }: Run): Promise<string> {
   const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
   if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;
-  const needs = `this browser’s storage is full. The run needs ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
-  return `${needs}${await storageUse()}. Delete saved runs at the top of the lab or under Runs, or free disk space`;
+  const storageFull = `this browser’s storage is full. The run needs ${mib(checkpoint ? checkpointBytes(checkpoint) : 0)}`;
+  return `${storageFull}${await storageUse()}. Delete saved runs at the top of the lab or under Runs, or free disk space`;
 }
 
 /** Text for how much of the page's storage is used; '' if the browser doesn't say. */

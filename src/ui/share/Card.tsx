@@ -1,8 +1,8 @@
 import type { Ref } from 'react';
-import { firstFrom } from '../../runs/buckets.ts';
+import { firstIndexFrom } from '../../runs/buckets.ts';
 import { frameOf } from '../curves/frame.ts';
 import { type Chart, LineChart } from '../curves/LineChart.tsx';
-import { across, down } from '../curves/plot.ts';
+import { xPixel, yPixel } from '../curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { live } from '../run/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
@@ -42,7 +42,7 @@ export function Card({ moment, address, ref }: Props) {
           <Drawing view={view} turn={turn} group={group} />
         </svg>
       )}
-      <CardCurve until={moment.until} />
+      <CardCurve lastCurveUpdate={moment.lastCurveUpdate} />
       <CardTokens
         rollout={rollout}
         positions={rollout.words.slice(0, shown).map((_, t) => t)}
@@ -54,22 +54,22 @@ export function Card({ moment, address, ref }: Props) {
 }
 
 /** The success curve up to the moment's update, with a dot at its end. */
-function CardCurve({ until }: { readonly until: number }) {
+function CardCurve({ lastCurveUpdate }: { readonly lastCurveUpdate: number }) {
   const { x, y, width, height } = CURVE;
   if (!live.series.has(METRIC)) return null;
   const whole = frameOf(
     { metric: METRIC, width: width / CURVE_ZOOM, height: height / CURVE_ZOOM },
-    { range: null, smoothing: SMOOTHING, log: false },
+    { visibleRange: null, smoothing: SMOOTHING, log: false },
   );
   const plot = { ...whole.plot, right: CURVE_RIGHT };
-  const [raw, smooth, ...others] = whole.lines.map((line) => upTo(line, until));
+  const [raw, smooth, ...others] = whole.lines.map((line) => pointsUpTo(line, lastCurveUpdate));
   const last = (smooth?.x.length ?? 0) - 1;
   const chart: Chart = {
     ...whole,
     plot,
-    bands: whole.bands?.map((band) => upTo(band, until)) ?? [],
+    bands: whole.bands?.map((band) => pointsUpTo(band, lastCurveUpdate)) ?? [],
     lines: [raw, smooth, ...others].flatMap((line) => line ?? []),
-    levels: [], // names of baselines would take space from the curve
+    baselines: [], // names of baselines would take space from the curve
   };
   return (
     <>
@@ -79,7 +79,7 @@ function CardCurve({ until }: { readonly until: number }) {
       <g className="card-curve" transform={`translate(${x} ${y}) scale(${CURVE_ZOOM})`}>
         <LineChart chart={chart} />
         {smooth && last >= 0 && (
-          <circle cx={across(plot, smooth.x[last] ?? 0)} cy={down(plot, smooth.y[last] ?? 0)} r={4.5} />
+          <circle cx={xPixel(plot, smooth.x[last] ?? 0)} cy={yPixel(plot, smooth.y[last] ?? 0)} r={4.5} />
         )}
       </g>
     </>
@@ -87,7 +87,7 @@ function CardCurve({ until }: { readonly until: number }) {
 }
 
 /** The points of a line or a band up to an update. */
-function upTo<Points extends { readonly x: ArrayLike<number> }>(points: Points, until: number): Points {
-  const count = firstFrom(points.x, until + 1);
+function pointsUpTo<Points extends { readonly x: ArrayLike<number> }>(points: Points, lastCurveUpdate: number): Points {
+  const count = firstIndexFrom(points.x, lastCurveUpdate + 1);
   return { ...points, x: Array.from(points.x).slice(0, count) };
 }

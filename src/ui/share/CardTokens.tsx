@@ -29,7 +29,7 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
     const written = (rollout.words[t] ?? '').replaceAll('\n', '⏎');
     return { t, text: written, width: textWidth(written, FONT_SIZE) + (gap > 0 ? 2 * WORD_PAD : 1) };
   });
-  const lines = linesOf(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE_HEIGHT)));
+  const lines = brokenLines(words, box.width, gap, Math.max(1, Math.floor(box.height / LINE_HEIGHT)));
   return (
     <svg {...box}>
       <pattern id={hatch} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -69,7 +69,7 @@ export type PlacedWord = Word & { readonly x: number };
  * Breaks words into lines no wider than `width`. If there are more than `maxLines`, keeps the last ones, with "…"
  * before them.
  */
-export function linesOf(
+export function brokenLines(
   words: readonly Word[],
   width: number,
   gap: number,

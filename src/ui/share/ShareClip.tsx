@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, type Ref } from 'react';
 import { flushSync } from 'react-dom';
 import { bytes } from '../parts/numberText.ts';
 import { download, fileName } from '../export/fileDownload.ts';
-import { canvasOf, standAlone } from '../export/svg.ts';
+import { canvasOf, standalonePicture } from '../export/svg.ts';
 import { useReplay } from '../replay/player.ts';
 import { live } from '../run/liveStore.ts';
 import { Card } from './Card.tsx';
@@ -14,11 +14,11 @@ import { NothingToDraw } from './NothingToDraw.tsx';
 import { readableAddress } from './sharedAddress.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/viewUpTo.ts';
-import { ASKED, outcome } from '../stage/Board.tsx';
+import { KINDS_WITHOUT_QUESTION, outcome } from '../stage/Board.tsx';
 import { isOver, type Play, turnAt } from '../stage/play.ts';
 import { CardTokens } from './CardTokens.tsx';
 import type { KeptBatch } from '../../domain/batch.ts';
-import { batchAtHand } from '../run/batches.ts';
+import { storedBatch } from '../run/batches.ts';
 import { question } from '../run/transport.ts';
 
 type ClipKind = 'rollout' | 'training' | 'duel';
@@ -26,7 +26,7 @@ type ClipKind = 'rollout' | 'training' | 'duel';
 const isDuel = (picture: Moment | DuelMoment): picture is DuelMoment => 'before' in picture;
 
 interface Clip {
-  readonly of: ClipKind;
+  readonly kind: ClipKind;
   readonly blob: Blob;
   readonly address: string; // the blob as a data: address, because the page's security policy forbids blob: addresses
 }
@@ -35,18 +35,19 @@ interface Clip {
 export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
   const [duel] = useState(duelInView); // the stage plays on behind the dialog
-  const [filmed, setFilmed] = useState(duel ?? moment); // the card shows what is being filmed
-  const [share, setShare] = useState<number | null>(null);
+  // the moment on the card; while a clip is made, the moment of its current picture
+  const [drawnMoment, setDrawnMoment] = useState(duel ?? moment);
+  const [progress, setProgress] = useState<number | null>(null);
   const [clip, setClip] = useState<Clip | null>(null);
   const [outcome, setOutcome] = useState('');
   const work = useRef<AbortController>(null);
   useEffect(() => () => work.current?.abort(new Error('The dialog was closed.')), []);
-  if (!filmed) return <NothingToDraw />;
+  if (!drawnMoment) return <NothingToDraw />;
 
   const draw: DrawMoment<Moment | DuelMoment> = async (next, scale) => {
-    flushSync(() => setFilmed(next));
+    flushSync(() => setDrawnMoment(next));
     if (!card.current) throw new Error('The dialog was closed.');
-    return canvasOf(standAlone(card.current, CARD.width, CARD.height), scale);
+    return canvasOf(standalonePicture(card.current, CARD.width, CARD.height), scale);
   };
   const framesOf = async (of: ClipKind, signal: AbortSignal): Promise<readonly ClipFrame<Moment | DuelMoment>[]> => {
     if (of === 'duel') return duel ? duelFrames(duel) : [];
@@ -59,20 +60,20 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
     const { signal } = control;
     setClip(null);
     setOutcome('');
-    setShare(0);
+    setProgress(0);
     try {
       const frames = await framesOf(of, signal);
-      const blob = await makeClip({ frames, draw, signal, onProgress: setShare });
-      setClip({ of, blob, address: await dataAddress(blob) });
+      const blob = await makeClip({ frames, draw, signal, onProgress: setProgress });
+      setClip({ kind: of, blob, address: await dataAddress(blob) });
       setOutcome(`${frames.length} pictures, ${bytes(blob.size)}.`);
     } catch (error) {
       setOutcome(signal.aborted ? 'Cancelled.' : `No clip: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      setShare(null);
-      setFilmed(duel ?? moment);
+      setProgress(null);
+      setDrawnMoment(duel ?? moment);
     }
   };
-  const save = ({ of, blob }: Clip) => {
+  const save = ({ kind: of, blob }: Clip) => {
     const name = fileName(`rollout-playground-${of}`, 'gif');
     download(name, 'image/gif', blob);
     setOutcome(`Saved as ${name}.`);
@@ -80,14 +81,14 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   return (
     <>
       {clip ? (
-        <img className="share-clip" src={clip.address} alt={`The ${clip.of} as a looping clip`} />
-      ) : isDuel(filmed) ? (
-        <DuelCard ref={card} duel={filmed} address={readableAddress()} />
+        <img className="share-clip" src={clip.address} alt={`The ${clip.kind} as a looping clip`} />
+      ) : isDuel(drawnMoment) ? (
+        <DuelCard ref={card} duel={drawnMoment} address={readableAddress()} />
       ) : (
-        <Card ref={card} moment={filmed} address={readableAddress()} />
+        <Card ref={card} moment={drawnMoment} address={readableAddress()} />
       )}
       <div className="row share-actions">
-        {share === null ? (
+        {progress === null ? (
           <>
             {clip && (
               <button type="button" className="primary" onClick={() => save(clip)}>
@@ -105,7 +106,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
           </>
         ) : (
           <>
-            <progress value={share} max={1} aria-label="Clip made" />
+            <progress value={progress} max={1} aria-label="Clip made" />
             <button type="button" onClick={() => work.current?.abort(new Error('Cancelled.'))}>
               Cancel
             </button>
@@ -131,7 +132,7 @@ function dataAddress(blob: Blob): Promise<string> {
 /** The button to film the training. Disabled with fewer than two stored updates. */
 function TrainingButton({ press }: { readonly press: () => void }) {
   const recorded = useReplay((s) => s.recording?.batches.length ?? 0);
-  const updates = live.isExample ? recorded : live.kept.updates.length;
+  const updates = live.isExample ? recorded : live.batchesInWorker.updates.length;
   return (
     <button type="button" disabled={updates < 2} onClick={press}>
       Film the training
@@ -160,7 +161,7 @@ function DuelCard({ duel, address, ref }: Props) {
     <CardFrame
       {...{ ref, headline, address }}
       title={taskTitle(view)}
-      words={ASKED.includes(view.kind) ? question : ''}
+      words={KINDS_WITHOUT_QUESTION.includes(view.kind) ? question : ''}
       hatched={!toolTrained}
     >
       <Side play={before} duel={duel} x={PAD} />
@@ -172,12 +173,12 @@ function DuelCard({ duel, address, ref }: Props) {
 /** One agent of the duel: its name, outcome, board and tokens. */
 function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMoment; readonly x: number }) {
   const { step, toolTrained } = duel;
-  const { episode, rollout, ends } = play;
+  const { episode, rollout, stepEnds } = play;
   const { view } = episode;
   const over = isOver(play, step);
   const turn = turnAt(play, step);
-  const drawn = viewUpTo(view, turn, over);
-  const shown = ends[Math.min(step, ends.length) - 1] ?? 0;
+  const shownView = viewUpTo(view, turn, over);
+  const shownTokens = stepEnds[Math.min(step, stepEnds.length) - 1] ?? 0;
   const positions = rollout.turns
     .filter((each) => each.turn > 0)
     .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
@@ -201,17 +202,17 @@ function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMomen
       {board && (
         <svg x={x} width={SIDE_WIDTH} {...BOARD}>
           <Drawing
-            view={drawn}
+            view={shownView}
             turn={turn}
-            group={[drawn]}
-            rows={view.kind === 'number-line' ? view.guesses.length : 0}
+            group={[shownView]}
+            minRows={view.kind === 'number-line' ? view.guesses.length : 0}
             wide
           />
         </svg>
       )}
       <CardTokens
         rollout={rollout}
-        positions={positions.filter((t) => t < shown && rollout.tags[t] !== true)}
+        positions={positions.filter((t) => t < shownTokens && rollout.tags[t] !== true)}
         isTrained={(t) => rollout.kinds[t] !== 'observation' || toolTrained}
         box={{ x, width: SIDE_WIDTH, ...(board ? TOKENS : { y: BOARD.y, height: TOKENS.y + TOKENS.height - BOARD.y }) }}
       />
@@ -269,19 +270,19 @@ const MAX_BATCHES = 20; // batches of a run in a clip; each may need a request t
  */
 async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
   if (live.isExample) return useReplay.getState().recording?.batches ?? [];
-  const { updates } = live.kept;
-  const found: KeptBatch[] = [];
+  const { updates } = live.batchesInWorker;
+  const batches: KeptBatch[] = [];
   for (const update of spread(updates, MAX_BATCHES)) {
     signal.throwIfAborted();
-    const loaded = batchAtHand(update);
+    const loaded = storedBatch(update);
     if (loaded) {
-      found.push(loaded);
+      batches.push(loaded);
       continue;
     }
     const answer = await question({ kind: 'batch', update });
-    if (answer.kind === 'batch' && answer.kept) found.push(answer.kept);
+    if (answer.kind === 'batch' && answer.kept) batches.push(answer.kept);
   }
-  return found;
+  return batches;
 }
 
 /** At most `count` elements of a list, evenly spread, including the first and the last. */

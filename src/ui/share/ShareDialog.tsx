@@ -7,22 +7,22 @@ import { ShareClip } from './ShareClip.tsx';
 import { momentInView, type Moment } from './moment.ts';
 import '../styles/share.css';
 import { HIDEABLE } from '../address/hash.ts';
-import { withKernels } from '../address/sameKernels.ts';
+import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { linkedRun, type LinkedRun, type Unlinkable } from './linkedRun.ts';
 import { shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
-import { wordsOf } from '../../runs/change.ts';
+import { describedChanges } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
 import { counted } from '../parts/numberText.ts';
 import { latestCheckpoint } from '../runs/saving.ts';
 import { download, fileName } from '../export/fileDownload.ts';
-import { pngOf, standAlone } from '../export/svg.ts';
+import { pngOf, standalonePicture } from '../export/svg.ts';
 import { Card } from './Card.tsx';
 import { CARD } from './CardFrame.tsx';
 import { NothingToDraw } from './NothingToDraw.tsx';
-import { type Panel, PANELS } from '../embed/panels.ts';
+import { type EmbedPanel, EMBED_PANELS } from '../embed/panels.ts';
 import { visible } from '../../base/visible.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
@@ -84,15 +84,15 @@ function ShareLink() {
   useConfig((s) => s.wanted);
   useLive((s) => s.update); // training goes on behind the dialog
   const linked = linkedRun();
-  const exactConfig = withKernels(
-    linked.begun,
+  const exactConfig = withUsedKernels(
+    linked.startConfig,
     useLive((s) => s.backend?.kernels?.choice),
   );
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
-  const [exact, setExact] = useState(false);
+  const [fixesKernels, setFixesKernels] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
   const selected = { ...shownSelection(), hide };
-  const hash = sharedHash(exact && exactConfig ? { ...linked, begun: exactConfig } : linked, selected);
+  const hash = sharedHash(fixesKernels && exactConfig ? { ...linked, startConfig: exactConfig } : linked, selected);
   return (
     <>
       <p>
@@ -104,7 +104,7 @@ function ShareLink() {
       {selected.recorded === null && <ChangedRun linked={linked} />}
       {exactConfig && (
         <label className="share-kernels">
-          <input type="checkbox" checked={exact} onChange={(event) => setExact(event.target.checked)} />
+          <input type="checkbox" checked={fixesKernels} onChange={(event) => setFixesKernels(event.target.checked)} />
           <span>
             Fix the kernels of this run: <b>kernels={exactConfig.kernels}</b>. Otherwise faster ones may be used, and
             numbers may round differently.
@@ -146,13 +146,13 @@ interface Props {
  * Lists the knob changes that the link holds. If it can't hold the current run: says why, and offers its file. Empty
  * without changes.
  */
-function ChangedRun({ linked: { begun, changes, unlinkable } }: Props) {
+function ChangedRun({ linked: { startConfig, changes, unlinkable } }: Props) {
   if (unlinkable) return <OnlyInAFile why={REASONS[unlinkable]} />;
   if (changes.length === 0) return null;
   return (
     <section className="note stack" aria-label="Knobs changed on the way" data-testid="link-changes">
       <p>The link also holds {counted(changes.length, 'change')} of knobs, each at its update:</p>
-      <ChangeList changes={wordsOf(begun, changes)} />
+      <ChangeList changes={describedChanges(startConfig, changes)} />
     </section>
   );
 }
@@ -184,7 +184,7 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   if (!moment) return <NothingToDraw />;
   const png = async () => {
     if (!card.current) throw new Error('The picture is not drawn yet.');
-    return pngOf(standAlone(card.current, CARD.width, CARD.height), 1);
+    return pngOf(standalonePicture(card.current, CARD.width, CARD.height), 1);
   };
   const act = async (verb: string, work: () => Promise<string>) => {
     try {
@@ -226,18 +226,20 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
 /** The HTML code to show one panel in another page. */
 function ShareFrame() {
   const inLearn = currentRoute() === 'learn';
-  const [panel, setPanel] = useState<Panel>(inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout');
+  const [panel, setPanel] = useState<EmbedPanel>(
+    inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout',
+  );
   useConfig((s) => s.wanted);
   const address = `${pageAddress()}?embed=${panel}${sharedHash(linkedRun())}`;
   return (
     <>
       <p>Paste this into a page of yours. It shows one panel, with a link to the whole page.</p>
       <div className="segments" role="group" aria-label="Panel">
-        {(Object.keys(PANELS) as Panel[])
+        {(Object.keys(EMBED_PANELS) as EmbedPanel[])
           .filter((each) => each !== 'exercise' || inLearn)
           .map((each) => (
             <button key={each} type="button" aria-pressed={each === panel} onClick={() => setPanel(each)}>
-              {PANELS[each].label}
+              {EMBED_PANELS[each].label}
             </button>
           ))}
       </div>
@@ -256,8 +258,8 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;'
 const attribute = (text: string) => text.replace(/[&"<>]/g, (character) => ENTITIES[character] ?? character);
 
 /** The HTML that shows a panel in another page. */
-export function frameSnippet(panel: Panel, address: string): string {
-  const { label, height } = PANELS[panel];
+export function frameSnippet(panel: EmbedPanel, address: string): string {
+  const { label, height } = EMBED_PANELS[panel];
   return `<iframe src="${attribute(address)}" title="Rollout Playground: ${label.toLowerCase()}" width="100%" height="${height}" style="border:0" loading="lazy"></iframe>`;
 }
 

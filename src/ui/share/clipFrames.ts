@@ -1,5 +1,5 @@
 import type { KeptBatch } from '../../domain/batch.ts';
-import { type Moment, momentOf, upTo } from './moment.ts';
+import { type Moment, momentOf, truncatedMoment } from './moment.ts';
 
 /** A picture of a clip, and how long it is shown. */
 export interface ClipFrame<M = Moment> {
@@ -21,16 +21,16 @@ const NEW_ROLLOUT_MS = 900; // frame with a new rollout
  */
 export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   const { rollout } = moment;
-  const prompt = rollout.kinds.findIndex((kind) => kind !== 'prompt');
+  const promptLength = rollout.kinds.findIndex((kind) => kind !== 'prompt');
   const ends = rollout.turns
     .flatMap(({ spans }) => spans)
     .flatMap(({ kind, tokens }) => (kind === 'observation' ? tokens.slice(-1) : tokens))
-    .filter((t) => t >= prompt)
+    .filter((t) => t >= promptLength)
     .map((t) => t + 1);
-  const every = Math.ceil(ends.length / MAX_ROLLOUT_FRAMES);
-  const frameEnds = ends.filter((_, i) => i === ends.length - 1 || (i + 1) % every === 0);
+  const tokensPerFrame = Math.ceil(ends.length / MAX_ROLLOUT_FRAMES);
+  const frameEnds = ends.filter((_, i) => i === ends.length - 1 || (i + 1) % tokensPerFrame === 0);
   return frameEnds.map((end, i) => ({
-    moment: upTo(moment, end),
+    moment: truncatedMoment(moment, end),
     ms: i === frameEnds.length - 1 ? END_MS : rollout.kinds[end - 1] === 'observation' ? OBSERVATION_MS : TOKEN_MS,
   }));
 }
@@ -46,15 +46,15 @@ export function trainingFrames(
 ): readonly ClipFrame[] {
   const updates = batches.map(({ batch }) => batch.update);
   const [first = 0, last = 0] = [updates[0], updates.at(-1)];
-  const between = Array.from({ length: CURVE_STEPS + 1 }, (_, i) =>
+  const curveUpdates = Array.from({ length: CURVE_STEPS + 1 }, (_, i) =>
     Math.round(first + (i * (last - first)) / CURVE_STEPS),
   );
-  const shown = [...new Set([...updates, ...between])].sort((a, b) => a - b);
-  return shown.flatMap((until) => {
-    const recordedBatch = batches.findLast(({ batch }) => batch.update <= until);
+  const shownUpdates = [...new Set([...updates, ...curveUpdates])].sort((a, b) => a - b);
+  return shownUpdates.flatMap((lastCurveUpdate) => {
+    const recordedBatch = batches.findLast(({ batch }) => batch.update <= lastCurveUpdate);
     if (!recordedBatch) return [];
-    const hasNewRollout = updates.includes(until);
-    const ms = until === last ? END_MS : hasNewRollout ? NEW_ROLLOUT_MS : CURVE_STEP_MS;
-    return [{ moment: momentOf(recordedBatch.batch, vocabulary, row, until), ms }];
+    const hasNewRollout = updates.includes(lastCurveUpdate);
+    const ms = lastCurveUpdate === last ? END_MS : hasNewRollout ? NEW_ROLLOUT_MS : CURVE_STEP_MS;
+    return [{ moment: momentOf(recordedBatch.batch, vocabulary, row, lastCurveUpdate), ms }];
   });
 }

@@ -9,7 +9,7 @@ import { isOwnRun } from '../stage/liveAgent.ts';
 import { isOver, type Play } from '../stage/play.ts';
 import { followedSeeds, playsOf } from '../stage/recordedTasks.ts';
 import { sidesOf } from '../stage/sides.ts';
-import { useStage, WHOLE } from '../stage/stageStore.ts';
+import { useStage, ALL_STEPS } from '../stage/stageStore.ts';
 import type { ClipFrame } from './clipFrames.ts';
 
 /** Two agents at the same task, at one step of their plays. */
@@ -23,22 +23,25 @@ export interface DuelMoment {
 const STEP_MS = 450; // each step is shown
 const END_MS = 2600; // before the clip begins again
 
-/** The duel on the stage, played to its end. Null on other screens, in a contest, and if the stage shows one agent. */
+/**
+ * The duel on the stage (two agents at one task), played to its end. Null on other screens, in a contest, and if the
+ * stage shows one agent.
+ */
 export function duelInView(): DuelMoment | null {
   const { recording, preset } = useReplay.getState();
   const stage = useStage.getState();
   const shown = recordedPreset(useConfig.getState().preset);
-  if (currentRoute() !== 'stage' || !recording || preset !== shown || stage.contest) return null;
+  if (currentRoute() !== 'stage' || !recording || preset !== shown || stage.inContest) return null;
   const task = stage.task < followedSeeds(recording).length ? stage.task : 0;
   const { before, after } = sidesOf(playsOf(recording, task), recording, isOwnRun(), stage);
-  return before && after && { before, after, step: WHOLE, toolTrained: isToolTrained(recording.begun) };
+  return before && after && { before, after, step: ALL_STEPS, toolTrained: isToolTrained(recording.begun) };
 }
 
 const isToolTrained = (config: RunConfig) => !agentOnly(config, 'policyTokens');
 
 /** A duel from its first token to the end of the longer play. */
 export function duelFrames(duel: DuelMoment): readonly ClipFrame<DuelMoment>[] {
-  const steps = Math.max(duel.before.ends.length, duel.after.ends.length);
+  const steps = Math.max(duel.before.stepEnds.length, duel.after.stepEnds.length);
   return Array.from({ length: steps + 1 }, (_, step) => ({
     moment: { ...duel, step },
     ms: step === steps ? END_MS : STEP_MS,

@@ -1,15 +1,15 @@
 import { contradictions } from '../../config/contradictions.ts';
 import { FIELDS, type RunConfig } from '../../config/fields.ts';
-import { changedKnobs, isSome, type KnobChange } from '../../config/knobChange.ts';
-import { replayable } from '../../runs/change.ts';
+import { changedKnobs, isNonEmpty, type KnobChange } from '../../config/knobChange.ts';
+import { replayableChanges } from '../../runs/change.ts';
 import { changesText } from '../address/knobChanges.ts';
-import { addressed, useConfig } from '../knobs/configStore.ts';
+import { addressPlan, useConfig } from '../knobs/configStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
 
 /** A run as a link holds it. */
 export interface LinkedRun {
-  readonly begun: RunConfig;
+  readonly startConfig: RunConfig;
   readonly changes: readonly KnobChange[]; // knobs that change while the run trains
 }
 
@@ -27,25 +27,25 @@ const MAX_CHANGES_CHARACTERS = 1500;
  * knobs; `unlinkable` says why.
  */
 export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
-  const shown = addressed(useConfig.getState());
+  const shown = addressPlan(useConfig.getState());
   const run = currentRun();
   const { session, preferences, update, phase } = useLive.getState();
   if (!run || live.isExample || session === 'none') return shown;
-  const freshRun = { begun: useConfig.getState().wanted, changes: [] };
+  const freshRun = { startConfig: useConfig.getState().wanted, changes: [] };
   if (run.environment) return freshRun; // a link can't hold an environment, and the dialog says so
   if (run.fork) return { ...freshRun, unlinkable: 'fork' };
   if ((preferences?.clicks ?? 0) > 0) return { ...freshRun, unlinkable: 'person' };
-  const actedChanges = replayable(run);
+  const actedChanges = replayableChanges(run);
   if (!actedChanges) return { ...freshRun, unlinkable: 'lost' };
-  const set = waitingKnobs(run.config, freshRun.begun);
+  const set = waitingKnobs(run.config, freshRun.startConfig);
   if (update === 0 && actedChanges.length === 0) return shown;
   const next = { update: phase === 'idle' ? update + 1 : update + 2, step: 0, set };
   const has = (one: KnobChange) => actedChanges.some((each) => each.update === one.update && each.step === one.step);
   const plannedChanges = shown.changes.filter((planned) => planned.update > update && !has(planned));
-  const changes = [...actedChanges, ...(isSome(set) ? [next] : []), ...plannedChanges];
+  const changes = [...actedChanges, ...(isNonEmpty(set) ? [next] : []), ...plannedChanges];
   if (changes.length === 0) return freshRun;
   if (changesText(changes).length > MAX_CHANGES_CHARACTERS) return { ...freshRun, unlinkable: 'long' };
-  return { begun: run.begun, changes };
+  return { startConfig: run.begun, changes };
 }
 
 /** Knobs that the reader has changed but the run hasn't applied yet; it applies them when it continues. */

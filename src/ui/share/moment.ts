@@ -16,21 +16,29 @@ export interface Moment {
   readonly rollout: Rollout;
   readonly turn: number; // the board shows the task after this turn
   readonly shown: number; // number of tokens that are shown, from the start of the rollout
-  readonly until: number; // last update of the curve
+  readonly lastCurveUpdate: number; // last update of the curve
   readonly whole: boolean; // the rollout is shown to its end
 }
 
-/** The whole rollout in row `wanted` of a batch, or in its first row if the batch has fewer rows. */
+/** The whole rollout in row `wantedRow` of a batch, or in its first row if the batch has fewer rows. */
 export function momentOf(
   batch: BatchView,
   vocabulary: readonly string[],
-  wanted: number,
-  until = batch.update,
+  wantedRow: number,
+  lastCurveUpdate = batch.update,
 ): Moment {
-  const row = wanted < batch.rows ? wanted : 0;
+  const row = wantedRow < batch.rows ? wantedRow : 0;
   const rollout = readRollout(batch, vocabulary, row);
   const episode = batch.episodes.find((each) => each.row === row);
-  return { batch, episode, rollout, turn: episode?.turns ?? 0, shown: rollout.words.length, until, whole: true };
+  return {
+    batch,
+    episode,
+    rollout,
+    turn: episode?.turns ?? 0,
+    shown: rollout.words.length,
+    lastCurveUpdate,
+    whole: true,
+  };
 }
 
 /**
@@ -43,7 +51,7 @@ export function momentInView(): Moment | null {
   const { batch, vocabulary } = live;
   if (batch.rows === 0) return null;
   const { row, turn, revealed } = useSelection.getState();
-  return upTo(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
+  return truncatedMoment(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
 }
 
 /**
@@ -53,21 +61,21 @@ export function momentInView(): Moment | null {
 function momentOnStage(): Moment | null {
   const { recording } = useReplay.getState();
   if (!recording || !live.isExample) return null;
-  const at = useStage.getState().at ?? Infinity;
-  const recordedBatch = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, at));
+  const chosenUpdate = useStage.getState().chosenUpdate ?? Infinity;
+  const recordedBatch = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, chosenUpdate));
   const solved = recordedBatch?.batch.episodes.find(({ success }) => success);
   return recordedBatch ? momentOf(recordedBatch.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
 /**
- * The same rollout, but only its first `tokens` tokens. The board shows the task after turn `chosen`; without one,
+ * The same rollout, but only its first `tokens` tokens. The board shows the task after `chosenTurn`; if that is null,
  * after the last turn that is shown.
  */
-export function upTo(moment: Moment, tokens: number, chosen: number | null = null): Moment {
+export function truncatedMoment(moment: Moment, tokens: number, chosenTurn: number | null = null): Moment {
   const { batch, episode, rollout } = moment;
   const shown = Math.min(tokens, rollout.words.length);
   const whole = shown === rollout.words.length;
-  const turnShown = turnInView({ batch, episode, rollout }, chosen, whole ? null : shown);
+  const turnShown = turnInView({ batch, episode, rollout }, chosenTurn, whole ? null : shown);
   return { ...moment, shown, whole, turn: Math.min(turnShown, episode?.turns ?? turnShown) };
 }
 
@@ -79,15 +87,15 @@ export interface CardWords {
 
 /** The texts of a card. `success` is the curve of training success: x the update, y the share solved. */
 export function cardWords(
-  { episode, until, batch, whole, shown, rollout }: Moment,
+  { episode, lastCurveUpdate, batch, whole, shown, rollout }: Moment,
   success: { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> },
 ): CardWords {
-  const done = Array.from(success.x).findLastIndex((update) => update <= until);
-  const [first, now] = [success.y[0], success.y[done]];
-  const rate = done < 0 ? '' : done === 0 ? percent(now) : `${percent(first)} → ${percent(now)}`;
+  const last = Array.from(success.x).findLastIndex((update) => update <= lastCurveUpdate);
+  const [first, now] = [success.y[0], success.y[last]];
+  const rate = last < 0 ? '' : last === 0 ? percent(now) : `${percent(first)} → ${percent(now)}`;
   return {
     headline: `Update ${batch.update}: ${ending()}`,
-    success: rate && `Training success: ${rate}${done === 0 ? '' : ` (${counted(until, 'update')})`}`,
+    success: rate && `Training success: ${rate}${last === 0 ? '' : ` (${counted(lastCurveUpdate, 'update')})`}`,
   };
 
   function ending(): string {

@@ -1,5 +1,5 @@
-import { selectedOf } from '../address/address.ts';
-import { hashOf, type Selected } from '../address/hash.ts';
+import { addressSelection } from '../address/address.ts';
+import { hashOf, type AddressSelection } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -15,8 +15,8 @@ export const pageAddress = (): string => `${location.origin}${location.pathname}
  * The selection for a link. It names the update shown: on a recording always, in a run if the reader holds an update or
  * has selected a rollout, turn or token.
  */
-export function shownSelection(): Selected {
-  const selected = selectedOf(useSelection.getState());
+export function shownSelection(): AddressSelection {
+  const selected = addressSelection(useSelection.getState());
   if (currentRoute() === 'stage') return selected; // the start screen has its own task and agents
   if (live.isExample && live.batch.rows > 0) return { ...selected, recorded: live.batch.update };
   const { row, turn, token } = selected;
@@ -26,14 +26,14 @@ export function shownSelection(): Selected {
 }
 
 /** The hash of a link to what is on the screen. */
-export function sharedHash({ begun, changes }: LinkedRun, selected: Selected = shownSelection()): string {
-  return hashOf(begun, currentRoute(), selected, sharedSubpath(), changes);
+export function sharedHash({ startConfig, changes }: LinkedRun, selected: AddressSelection = shownSelection()): string {
+  return hashOf(startConfig, currentRoute(), selected, sharedSubpath(), changes);
 }
 
 function sharedSubpath(): string {
   if (currentRoute() !== 'stage') return currentSubpath();
-  const { task, at } = useStage.getState();
-  return stageSubpath({ task, at: isOwnRun() ? null : at }); // the agents of a run aren't in a link
+  const { task, chosenUpdate } = useStage.getState();
+  return stageSubpath({ task, chosenUpdate: isOwnRun() ? null : chosenUpdate }); // the agents of a run aren't in a link
 }
 
 const LOCAL_HOST = /^(?:localhost|127\.|\[::1\])/;

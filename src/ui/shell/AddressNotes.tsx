@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
 import { problemText } from '../../base/problem.ts';
-import { wordsOf } from '../../runs/change.ts';
-import { dropPlanned, useConfig } from '../knobs/configStore.ts';
-import { useCurrent, type Current } from '../run/currentRollout.ts';
+import { describedChanges } from '../../runs/change.ts';
+import { dropPlannedChanges, useConfig } from '../knobs/configStore.ts';
+import { useShownRollout, type ShownRollout } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
 import { useRoute } from '../address/route.ts';
 import { useSelection } from './selectionStore.ts';
 import '../styles/notes.css';
-import { whole } from '../parts/numberText.ts';
+import { wholeNumber } from '../parts/numberText.ts';
 import type { LinkTarget } from '../address/hash.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { LinkTarget } from '../address/hash.ts';
  * here, and the knob changes that a link brings. Outside the lab, also knobs that cannot run together.
  */
 export function AddressNotes() {
-  const corrections = useConfig((s) => s.corrections);
+  const corrections = useConfig((s) => s.correctedSettings);
   const inLab = useRoute() === 'lab'; // the lab's controls show contradictions themselves
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(problemText))));
   const missing = useMissingTargets();
@@ -29,12 +29,13 @@ export function AddressNotes() {
         <section className="float" aria-label="The address" data-testid="corrections">
           <p>
             <b>
-              The address asks for {corrections.length === 1 ? 'one thing' : `${whole(corrections.length)} things`} this
-              page doesn’t have:
+              The address asks for{' '}
+              {corrections.length === 1 ? 'one thing' : `${wholeNumber(corrections.length)} things`} this page doesn’t
+              have:
             </b>
           </p>
           <Texts label="What the address asks for" texts={corrections} />
-          <button type="button" onClick={() => useConfig.setState({ corrections: [] })}>
+          <button type="button" onClick={() => useConfig.setState({ correctedSettings: [] })}>
             Dismiss
           </button>
         </section>
@@ -54,10 +55,12 @@ export function AddressNotes() {
           </p>
           <Texts
             label="What changes, and when"
-            texts={wordsOf(planned.begun, planned.changes).map(({ update, text }) => `update ${update}: ${text}`)}
+            texts={describedChanges(planned.startConfig, planned.changes).map(
+              ({ update, text }) => `update ${update}: ${text}`,
+            )}
           />
           <p className="row">
-            <button type="button" onClick={dropPlanned}>
+            <button type="button" onClick={dropPlannedChanges}>
               Leave the changes out
             </button>
             <button type="button" onClick={() => setAccepted(planned)}>
@@ -79,15 +82,15 @@ export function AddressNotes() {
 }
 
 function useMissingTargets(): readonly string[] {
-  const current = useCurrent();
-  const pointed = useSelection((s) => s.pointed);
+  const current = useShownRollout();
+  const linkTarget = useSelection((s) => s.linkTarget);
   const chosen = useSelection(
     useShallow(({ shownUpdate, recorded, row, turn, token }) => ({ shownUpdate, recorded, row, turn, token })),
   );
   const running = useLive((s) => s.running); // meanwhile rollouts come and go
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   const updates = useConfig((s) => (s.applied ?? s.wanted).updates);
-  return running ? [] : missingTargets(pointed, chosen, current, { update, updates });
+  return running ? [] : missingTargets(linkTarget, chosen, current, { update, updates });
 }
 
 /** The knob changes that a link brought. Null once a run has begun, because its curves mark them then. */
@@ -121,39 +124,41 @@ export interface RunPosition {
  * Empty before there is a batch, and once the reader has chosen something else.
  */
 export function missingTargets(
-  pointed: LinkTarget | null,
+  linkTarget: LinkTarget | null,
   chosen: LinkTarget,
-  current: Current,
+  current: ShownRollout,
   position: RunPosition,
 ): string[] {
   const { batch, rollout } = current;
-  if (!pointed) return [];
-  const isStillChosen = (part: keyof LinkTarget) => pointed[part] !== null && pointed[part] === chosen[part];
-  const isShown = position.update !== null && batch.update === pointed.shownUpdate;
+  if (!linkTarget) return [];
+  const isStillChosen = (part: keyof LinkTarget) => linkTarget[part] !== null && linkTarget[part] === chosen[part];
+  const isShown = position.update !== null && batch.update === linkTarget.shownUpdate;
   // the link's row, turn and token belong to its own update, not to the one shown
   if (isStillChosen('shownUpdate') && !isShown)
-    return [`update ${pointed.shownUpdate}: ${whyNotShown(pointed.shownUpdate ?? 0, position)}`];
+    return [`update ${linkTarget.shownUpdate}: ${whyNotShown(linkTarget.shownUpdate ?? 0, position)}`];
   if (batch.rows === 0) return [];
-  const inRecording = position.update === null && batch.update === pointed.recorded;
+  const inRecording = position.update === null && batch.update === linkTarget.recorded;
   if (isStillChosen('recorded') && position.update === null && !inRecording) {
-    return [`recorded: the recording has no update ${pointed.recorded}. Shown is update ${batch.update}.`];
+    return [`recorded: the recording has no update ${linkTarget.recorded}. Shown is update ${batch.update}.`];
   }
   const missing: string[] = [];
-  if (pointed.row >= batch.rows) {
+  if (linkTarget.row >= batch.rows) {
     if (isStillChosen('row'))
-      missing.push(`rollout ${pointed.row} isn’t in this batch, which has 0 to ${batch.rows - 1}. Rollout 0 is shown.`);
+      missing.push(
+        `rollout ${linkTarget.row} isn’t in this batch, which has 0 to ${batch.rows - 1}. Rollout 0 is shown.`,
+      );
     return missing;
   }
   const turns = rollout.turns.map(({ turn }) => turn);
-  if (isStillChosen('turn') && !turns.includes(pointed.turn ?? 0)) {
+  if (isStillChosen('turn') && !turns.includes(linkTarget.turn ?? 0)) {
     const last = turns.at(-1) ?? 0;
     missing.push(
-      `turn ${pointed.turn} isn’t in this rollout, which has ${turns[0] ?? 0} to ${last}. Its end is shown.`,
+      `turn ${linkTarget.turn} isn’t in this rollout, which has ${turns[0] ?? 0} to ${last}. Its end is shown.`,
     );
   }
-  if (isStillChosen('token') && (pointed.token ?? 0) >= rollout.words.length) {
+  if (isStillChosen('token') && (linkTarget.token ?? 0) >= rollout.words.length) {
     missing.push(
-      `token ${pointed.token} isn’t in this rollout, which has 0 to ${rollout.words.length - 1}. No token is selected.`,
+      `token ${linkTarget.token} isn’t in this rollout, which has 0 to ${rollout.words.length - 1}. No token is selected.`,
     );
   }
   return missing;

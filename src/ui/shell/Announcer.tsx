@@ -1,10 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Health } from '../../domain/health.ts';
-import { courseOf } from '../run/course.ts';
+import { summarizeRun } from '../run/runSummary.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { UndoReset } from '../resume/UndoReset.tsx';
 import { useSelection } from './selectionStore.ts';
-import { courseSentence } from '../run/sentences.ts';
+import { summarySentence } from '../run/sentences.ts';
 
 const ShareDialog = lazy(() => import('../share/ShareDialog.tsx').then((m) => ({ default: m.ShareDialog })));
 
@@ -35,7 +35,7 @@ export function Announcer() {
       timer = setTimeout(speak, Math.max(0, wait));
     };
     const stop = useLive.subscribe((state, before) => {
-      if (live.recorded) return; // a recording is shown, not a run of this page
+      if (live.shownRecording) return; // a recording is shown, not a run of this page
       const { health } = state;
       // a change of health is never dropped, only delayed
       if (health && health.state !== (before.health?.state ?? 'ok')) say(healthWords(health), true);
@@ -45,8 +45,8 @@ export function Announcer() {
           : state.running
             ? 'Training.'
             : `Paused at update ${state.update}.`;
-        const course = state.running ? null : courseOf(live.series, health, live.config);
-        say(`${words} ${course ? courseSentence(course, health, state.finished) : ''}`, false);
+        const summary = state.running ? null : summarizeRun(live.series, health, live.config);
+        say(`${words} ${summary ? summarySentence(summary, health, state.finished) : ''}`, false);
       }
     });
     return () => {

@@ -16,7 +16,7 @@ import { PlaceLinks } from './PlaceLinks.tsx';
 // not needed to read the page, so loaded after the first paint
 const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
-const ChoiceDialog = lazy(() => import('../choice/ChoiceDialog.tsx').then((m) => ({ default: m.ChoiceDialog })));
+const PresetDialog = lazy(() => import('../choice/PresetDialog.tsx').then((m) => ({ default: m.PresetDialog })));
 const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
 const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
@@ -30,7 +30,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   update: lazy(() => import('../update/Update.tsx').then((m) => ({ default: m.Update }))),
   talk: lazy(() => import('../talk/Talk.tsx').then((m) => ({ default: m.Talk }))),
   models: lazy(() => import('../models/Models.tsx').then((m) => ({ default: m.Models }))),
-  train: lazy(() => import('../models/Train.tsx').then((m) => ({ default: m.Train }))),
+  train: lazy(() => import('../models/TrainScreen.tsx').then((m) => ({ default: m.TrainScreen }))),
   runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
   forks: lazy(() => import('../comparisons/Forks.tsx').then((m) => ({ default: m.Forks }))),
   rollouts: lazy(() => import('../rollouts/Rollouts.tsx').then((m) => ({ default: m.Rollouts }))),
@@ -82,7 +82,7 @@ export function App() {
         )}
         {choosing && (
           <Suspense>
-            <ChoiceDialog />
+            <PresetDialog />
           </Suspense>
         )}
         {playing && (

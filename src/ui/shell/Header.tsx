@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { ChangedKnobs, Trained } from '../knobs/ChangedKnobs.tsx';
+import { ChangedKnobs, TrainedTitle } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../knobs/configStore.ts';
 import { duration } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
@@ -70,7 +70,7 @@ export function PresetMenu() {
       >
         <span className="visually-hidden">What to train: </span>
         <span className="cut">
-          <Trained />
+          <TrainedTitle />
         </span>
         <Icon name="tiles" />
       </button>
@@ -146,7 +146,7 @@ function Progress() {
 
 /** The time until the run ends, as text; null while unknown. */
 function remaining(update: number, config: RunConfig): string | null {
-  const seconds = live.series.get('time/update')?.smooth;
+  const seconds = live.series.get('time/update')?.lastSmoothed;
   return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
 }
 

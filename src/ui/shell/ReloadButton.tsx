@@ -6,23 +6,23 @@ import { useState } from 'react';
  */
 async function saveRun(): Promise<string> {
   const saving = await import('../runs/saving.ts').catch(() => null);
-  return saving ? saving.savedNow() : '';
+  return saving ? saving.saveAndWait() : '';
 }
 
 /** Saves the run, then reloads the page. If the run can't be saved, says why and asks again. */
 export function ReloadButton() {
-  const [refused, setRefused] = useState('');
+  const [saveError, setSaveError] = useState('');
   const [busy, setBusy] = useState(false);
   const reload = async () => {
     setBusy(true);
     const reason = await saveRun();
     if (reason === '') location.reload();
-    setRefused(reason);
+    setSaveError(reason);
     setBusy(false);
   };
-  return refused ? (
+  return saveError ? (
     <>
-      <span>The run is {refused}.</span>
+      <span>The run is {saveError}.</span>
       <button type="button" onClick={() => location.reload()}>
         Reload without the run
       </button>

@@ -193,7 +193,7 @@ const REFRESH_MS = 5000;
 
 /** When the current run was last saved, or why it isn't saved. Not refreshed while the page is hidden. */
 function SaveStatus() {
-  const [{ savedAt, refused, now }, setStatus] = useState(lastSave);
+  const [{ savedAt, saveError, now }, setStatus] = useState(lastSave);
   useEffect(() => {
     const refresh = () => {
       if (!document.hidden) setStatus(lastSave());
@@ -205,14 +205,14 @@ function SaveStatus() {
       clearInterval(timer);
     };
   }, []);
-  if (refused) {
+  if (saveError) {
     return (
       <span
         className="chip warn"
         data-testid="saved"
-        title={`${refused}. Training continues, but a reload would lose the run.`}
+        title={`${saveError}. Training continues, but a reload would lose the run.`}
       >
-        {refused}
+        {saveError}
       </span>
     );
   }
@@ -226,6 +226,6 @@ function SaveStatus() {
 }
 
 function lastSave() {
-  const { savedAt, refused } = useRuns.getState();
-  return { savedAt, refused, now: Date.now() };
+  const { savedAt, saveError } = useRuns.getState();
+  return { savedAt, saveError, now: Date.now() };
 }

@@ -144,7 +144,7 @@ function Scrubber() {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.batchVersion);
   const shownUpdate = useSelection((s) => s.shownUpdate);
-  const { updates } = live.kept;
+  const { updates } = live.batchesInWorker;
   const [first] = updates;
   if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
   const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : live.batch.update;

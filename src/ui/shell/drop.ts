@@ -1,4 +1,4 @@
-import { droppedFiles } from '../parts/placedFiles.ts';
+import { droppedFiles } from '../parts/filesWithPaths.ts';
 
 /**
  * Accepts files and folders dropped on any screen. Without this the browser would show the dropped file in place of the
@@ -12,7 +12,7 @@ export function bindDrop(): () => void {
     if (!event.dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
     const files = droppedFiles(event.dataTransfer); // read now: after the event its files are gone
-    void import('./dropTakers.ts').then(async ({ take }) => take(await files));
+    void import('./dropHandlers.ts').then(async ({ openDropped }) => openDropped(await files));
   };
   addEventListener('dragover', over);
   addEventListener('drop', drop);

@@ -1,6 +1,6 @@
 import { CHANNEL_NAMES } from '../rollout/channels.ts';
-import { undo } from '../knobs/configStore.ts';
-import { currentOf, turnInView } from '../run/currentRollout.ts';
+import { undoEdit } from '../knobs/configStore.ts';
+import { shownRollout, turnInView } from '../run/currentRollout.ts';
 import { useLive } from '../run/liveStore.ts';
 import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
@@ -20,7 +20,7 @@ function onKey(event: KeyboardEvent): void {
   const target = event.target instanceof Element ? event.target : document.body;
   if (event.defaultPrevented || target.closest(TEXT_FIELDS) || document.querySelector('dialog[open]')) return;
   if ((event.ctrlKey || event.metaKey) && event.key === 'z') {
-    if (undo()) event.preventDefault();
+    if (undoEdit()) event.preventDefault();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -42,7 +42,7 @@ const actions: Readonly<Record<string, () => void>> = {
   '[': () => void import('../run/stepping.ts').then((m) => m.toBatch(-1)),
   ']': () => void import('../run/stepping.ts').then((m) => m.toBatch(1)),
   ...screenActions,
-  x: () => void import('../comparisons/recipes.ts').then((m) => m.openFork()),
+  x: () => void import('../comparisons/readyComparisons.ts').then((m) => m.openFork()),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   n: () => moveTurn(1),
@@ -72,7 +72,7 @@ function holdMasks(): void {
   void import('../rollout/previewStore.ts').then((preview) => {
     if (signal.aborted) return;
     released.abort();
-    preview.pressPreview();
+    preview.previewMasks();
   });
 }
 
@@ -82,7 +82,7 @@ function channelKey(key: string): (() => void) | undefined {
 }
 
 function current() {
-  return currentOf(useLive.getState().batchVersion, useSelection.getState().row);
+  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row);
 }
 
 /** Selects another rollout of the batch. Rollouts are ordered by group. */

@@ -13,20 +13,20 @@ export type Tab = 'watch' | 'curves' | 'tune';
 
 /** A preview: the batch as its update would have treated it with other knob values. */
 export interface ShownPreview {
-  readonly of: BatchView; // the batch that is previewed
-  // `of` recomputed by the preview's code with unchanged knobs; the preview is compared with it
-  readonly was: BatchView;
+  readonly previewedBatch: BatchView; // the batch in view, as it was trained
+  // `previewedBatch` recomputed by the preview's code with unchanged knobs; the preview is compared with it
+  readonly unchangedBatch: BatchView;
   readonly batch: BatchView;
   readonly config: RunConfig; // with the changed knobs
   readonly label: string;
-  readonly passes: string; // the probability ratios at which the pushes are computed, in words
+  readonly ratios: string; // the probability ratios at which the pushes are computed, in words
   readonly channel: Channel; // channel to show during the preview
 }
 
-/** Tokens that the formula term or knob under the pointer acts on. */
-export interface Lit {
+/** The tokens that the formula term or knob under the pointer acts on. The page highlights them. */
+export interface HighlightedTokens {
   readonly marks: Uint8Array; // (B,T); values as in src/ui/formula/touchedTokens.ts
-  readonly group: boolean; // whether the term compares the rollouts of a group, so that the group is lit too
+  readonly group: boolean; // whether the term compares the rollouts of a group, so that the group is highlighted too
 }
 
 interface SelectionState {
@@ -34,9 +34,9 @@ interface SelectionState {
   readonly token: number | null; // position in the row; null: none
   readonly turn: number | null; // null: the last one
   readonly channel: Channel;
-  readonly shownUpdate: number | null; // update whose batch is shown; null: always the newest
+  readonly shownUpdate: number | null; // update whose batch is shown; null: the newest batch, whichever that is
   readonly recorded: number | null; // chosen update of the recording; null: the one that plays
-  readonly pointed: LinkTarget | null; // what the last link pointed at
+  readonly linkTarget: LinkTarget | null; // what the last link named: an update, rollout, turn or token
   readonly revealed: number | null; // tokens of the rollout shown while stepping; null: all
   readonly scale: StepScale;
   readonly branch: number | null; // the branch shown in place of the rollout; null: none
@@ -53,7 +53,7 @@ interface SelectionState {
   readonly choosing: boolean; // a preset is being chosen
   readonly playing: boolean; // a task is being played by hand
   readonly preview: ShownPreview | null; // shown in place of the batch
-  readonly lit: Lit | null; // for the batch in view
+  readonly highlighted: HighlightedTokens | null; // for the batch in view
 }
 
 const THEME_KEY = 'rollout-playground-theme';
@@ -67,7 +67,7 @@ export const useSelection = create<SelectionState>()(() => ({
   channel: 'mask',
   shownUpdate: null,
   recorded: null,
-  pointed: null,
+  linkTarget: null,
   revealed: null,
   scale: 'update',
   branch: null,
@@ -84,7 +84,7 @@ export const useSelection = create<SelectionState>()(() => ({
   touring: false,
   choosing: false,
   preview: null,
-  lit: null,
+  highlighted: null,
 }));
 
 /** Selects a rollout, and deselects token, turn and branch. */

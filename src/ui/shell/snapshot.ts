@@ -15,8 +15,8 @@ export function snapshot() {
     useLive.getState();
   const { wanted, applied } = useConfig.getState();
   const { shownUpdate, row, token, turn, channel } = useSelection.getState();
-  const { savedUpdate, offers, looked } = useRuns.getState();
-  const { batch, isExample, metrics, flags, series, recorded } = live;
+  const { savedUpdate, offers, offersSearched } = useRuns.getState();
+  const { batch, isExample, metrics, flags, series, shownRecording: recorded } = live;
   return structuredClone({
     session,
     running,
@@ -34,10 +34,10 @@ export function snapshot() {
     flags,
     points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
     selection: { shownUpdate, row, token, turn, channel },
-    kept: live.kept,
+    kept: live.batchesInWorker,
     saved: savedUpdate, // update of the last save
-    offers: looked ? offers.length : null, // saved runs that can be resumed; null: not known yet
-    recordingAway: useReplay.getState().away,
+    offers: offersSearched ? offers.length : null, // saved runs that can be resumed; null: not known yet
+    recordingAway: useReplay.getState().knobsDiffer,
     batch: { update: batch.update, rows: batch.rows, length: batch.length, isExample, ...auditMask(batch) },
   });
 }

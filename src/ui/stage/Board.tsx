@@ -23,7 +23,7 @@ interface Props {
 export const WIDE_ASPECT = 1.4;
 
 /** Kinds of drawings that don't show the question themselves. */
-export const ASKED: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
+export const KINDS_WITHOUT_QUESTION: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
 /** The result of a play in words. */
 export function outcome({ success, turns }: SideResult): string {
@@ -47,7 +47,7 @@ export function Board({ title, play, step, config, side, glows }: Props) {
   const turn = turnAt(play, step);
   const { view, success, question } = play.episode;
   const solved = over && success;
-  const shown = viewUpTo(view, turn, over);
+  const shownView = viewUpTo(view, turn, over);
   return (
     <section
       className="board"
@@ -61,13 +61,13 @@ export function Board({ title, play, step, config, side, glows }: Props) {
         <h2>{title}</h2>
         <p className="line board-outcome">{over && <Outcome {...play.episode} />}</p>
       </div>
-      {ASKED.includes(view.kind) && <p className="soft cut">{question}</p>}
+      {KINDS_WITHOUT_QUESTION.includes(view.kind) && <p className="soft cut">{question}</p>}
       <div className="board-view" ref={box}>
         <Drawing
-          view={shown}
+          view={shownView}
           turn={turn}
-          group={[shown]}
-          rows={view.kind === 'number-line' ? view.guesses.length : 0}
+          group={[shownView]}
+          minRows={view.kind === 'number-line' ? view.guesses.length : 0}
           wide={width > WIDE_ASPECT * height}
         />
       </div>
@@ -86,7 +86,7 @@ interface TokenLineProps {
 function TokenLine({ play, step, config }: TokenLineProps) {
   const { tags, turns, writing } = play.rollout;
   const look = useMemo(() => trainedLook(play.rollout, config), [play, config]);
-  const shown = play.ends[Math.min(step, play.ends.length) - 1] ?? 0;
+  const shownTokens = play.stepEnds[Math.min(step, play.stepEnds.length) - 1] ?? 0;
   const responseTokens = turns
     .filter(({ turn }) => turn > 0)
     .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
@@ -94,9 +94,9 @@ function TokenLine({ play, step, config }: TokenLineProps) {
     <div className="token-line">
       <span className="span-tokens" data-writing={writing}>
         {responseTokens
-          .filter((t) => t < shown && tags[t] !== true)
+          .filter((t) => t < shownTokens && tags[t] !== true)
           .map((t) => (
-            <Token key={t} t={t} setting={writing} look={look(t)} />
+            <Token key={t} t={t} layout={writing} look={look(t)} />
           ))}
       </span>
     </div>

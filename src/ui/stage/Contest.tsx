@@ -5,10 +5,10 @@ import type { Recording } from '../../runs/recording.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { useSize } from '../parts/useSize.ts';
-import { type GameState, useGame, write, playTask } from '../play/game.ts';
+import { type PlayAnswer, useGame, writeWord, playTask } from '../play/game.ts';
 import { Board, outcome, Outcome, WIDE_ASPECT } from './Board.tsx';
 import { type SideResult, type Play, playOf } from './play.ts';
-import { useStage, WHOLE } from './stageStore.ts';
+import { useStage, ALL_STEPS } from './stageStore.ts';
 import { create } from 'zustand';
 import { playQuestion } from '../../wire/playQuestion.ts';
 import { reply } from '../run/inspect.ts';
@@ -17,36 +17,43 @@ import { followedSeeds, otherSeeds } from './recordedTasks.ts';
 
 interface Props {
   readonly recording: Recording;
-  readonly own: boolean; // the agent is the reader's own run
+  readonly isOwn: boolean; // the agent is the reader's isOwn run
 }
 
 /** Kinds of drawings that don't reveal the solution while someone plays. */
 const SHOWN_IN_PLAY: readonly EnvView['kind'][] = ['number-line', 'grid', 'sum'];
 
 /** A contest: the reader plays a task with buttons, then the agent plays the same task. */
-export function Contest({ recording, own }: Props) {
+export function Contest({ recording, isOwn }: Props) {
   const config = recording.begun;
   const { round, agent, won } = useContest();
-  const table = useGame((s) => s.table);
+  const game = useGame((s) => s.playAnswer);
   const problem = useGame((s) => s.problem);
   useEffect(() => {
-    beginContest(recording, recording.begun, own);
+    beginContest(recording, recording.begun, isOwn);
     return endContest;
-  }, [recording, own]);
-  const reader = table && resultOf(table);
-  const over = reader !== null;
-  const first = reader && agent && winner(reader, agent.episode);
-  const leave = () => useStage.setState({ contest: false });
+  }, [recording, isOwn]);
+  const reader = game && resultOf(game);
+  const readerDone = reader !== null;
+  const roundWinner = reader && agent && winner(reader, agent.episode);
+  const leave = () => useStage.setState({ inContest: false });
   return (
     <>
       <div className="boards" data-shown={agent ? 'both' : 'before'} data-count={2}>
-        <ReaderBoard table={table} config={config} won={first === 'reader'} />
+        <ReaderBoard game={game} config={config} won={roundWinner === 'reader'} />
         {agent ? (
-          <Board title="The agent" play={agent} step={WHOLE} config={config} side="after" glows={first === 'agent'} />
+          <Board
+            title="The agent"
+            play={agent}
+            step={ALL_STEPS}
+            config={config}
+            side="after"
+            glows={roundWinner === 'agent'}
+          />
         ) : (
           <section className="board contest-waits" aria-label="The agent" data-side="after">
             <h2>The agent</h2>
-            <p>{over ? 'plays …' : 'plays the same task when you are through.'}</p>
+            <p>{readerDone ? 'plays …' : 'plays the same task when you are through.'}</p>
           </section>
         )}
       </div>
@@ -56,7 +63,12 @@ export function Contest({ recording, own }: Props) {
         {problem && <span role="alert">{problem}</span>}
       </p>
       <div className="duel-buttons">
-        <button type="button" className="primary" disabled={!over} onClick={() => nextRound(recording, config, own)}>
+        <button
+          type="button"
+          className="primary"
+          disabled={!readerDone}
+          onClick={() => nextRound(recording, config, isOwn)}
+        >
           <Icon name="next" /> Next round
         </button>
         <button type="button" onClick={leave}>
@@ -68,24 +80,24 @@ export function Contest({ recording, own }: Props) {
 }
 
 /** The reader's result; null before the end. */
-function resultOf({ played: { stop, success, paid } }: GameState): SideResult | null {
-  return stop === null ? null : { success, turns: paid.length };
+function resultOf({ played: { stop, success, finishedTurns } }: PlayAnswer): SideResult | null {
+  return stop === null ? null : { success, turns: finishedTurns.length };
 }
 
 interface ReaderProps {
-  readonly table: GameState | null;
+  readonly game: PlayAnswer | null;
   readonly config: RunConfig;
   readonly won: boolean; // whether the reader won the round
 }
 
 /** The reader's board. Everything that the agent wouldn't know stays hidden until the end. */
-function ReaderBoard({ table, config, won }: ReaderProps) {
+function ReaderBoard({ game, config, won }: ReaderProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
-  const played = table?.played;
-  const result = table && resultOf(table);
+  const played = game?.played;
+  const result = game && resultOf(game);
   const over = result !== null;
-  const drawn = played && (over || SHOWN_IN_PLAY.includes(played.view.kind));
+  const showsTask = played && (over || SHOWN_IN_PLAY.includes(played.view.kind));
   return (
     <section
       className="board contest-board"
@@ -97,20 +109,20 @@ function ReaderBoard({ table, config, won }: ReaderProps) {
       <div className="line board-title">
         <h2>You</h2>
         <p className="line board-outcome">
-          {result ? <Outcome {...result} /> : played && `turn ${played.paid.length + 1} of ${config.maxTurns}`}
+          {result ? <Outcome {...result} /> : played && `turn ${played.finishedTurns.length + 1} of ${config.maxTurns}`}
         </p>
       </div>
-      {drawn && <p className="soft">{played.question}</p>}
-      <Pad table={table} />
+      {showsTask && <p className="soft">{played.question}</p>}
+      <ChoiceButtons game={game} />
       <div className="board-view" ref={box}>
-        {drawn ? (
+        {showsTask ? (
           <Drawing
             view={played.view}
-            turn={played.paid.length}
+            turn={played.finishedTurns.length}
             group={[]}
-            rows={config.maxTurns}
+            minRows={config.maxTurns}
             wide={width > WIDE_ASPECT * height}
-            secret={!over}
+            hideSolution={!over}
           />
         ) : (
           <p className="contest-question">{played?.question}</p>
@@ -128,14 +140,14 @@ const ARROWS: Readonly<Record<string, string>> = {
 };
 
 /** One button for each possible next choice: numbers, directions of a walk, or words to look up. */
-function Pad({ table }: { readonly table: GameState | null }) {
-  const choices = table ? choicesOf(table) : [];
+function ChoiceButtons({ game }: { readonly game: PlayAnswer | null }) {
+  const choices = game ? choicesOf(game) : [];
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const chosen = choices.find(({ word }) => word === ARROWS[event.key]);
       if (!chosen || document.querySelector('dialog[open]')) return;
       event.preventDefault();
-      write(chosen.id);
+      writeWord(chosen.id);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -144,7 +156,7 @@ function Pad({ table }: { readonly table: GameState | null }) {
   return (
     <div className="contest-pad" role="group" aria-label="Your next choice" data-numbers={numbers}>
       {choices.map(({ id, word }) => (
-        <button key={id} type="button" onClick={() => write(id)}>
+        <button key={id} type="button" onClick={() => writeWord(id)}>
           {word}
         </button>
       ))}
@@ -168,8 +180,8 @@ export function winner(reader: SideResult, agent: SideResult): 'reader' | 'agent
   return turns(reader) < turns(agent) ? 'reader' : 'agent';
 }
 
-/** The words that can be written next. Empty if there is only one, because that is written automatically. */
-function choicesOf({ vocabulary, played }: GameState): readonly { readonly id: number; readonly word: string }[] {
+/** The words that can be written next. Empty if there is only one, because the page writes a single word itself. */
+function choicesOf({ vocabulary, played }: PlayAnswer): readonly { readonly id: number; readonly word: string }[] {
   if (played.stop !== null || played.legal.length < 2) return [];
   return played.legal.map((id) => ({ id, word: played.names.get(id) ?? vocabulary[id] ?? '' }));
 }
@@ -177,25 +189,25 @@ function choicesOf({ vocabulary, played }: GameState): readonly { readonly id: n
 let unsubscribe: (() => void) | null = null;
 
 /** Starts a contest with its first round. */
-function beginContest(recording: Recording, config: RunConfig, own: boolean): void {
+function beginContest(recording: Recording, config: RunConfig, isOwn: boolean): void {
   useContest.setState({ round: 0, won: { reader: 0, agent: 0 } });
-  nextRound(recording, config, own);
+  nextRound(recording, config, isOwn);
 }
 
-/** Starts a round with another task. The agent comes from the reader's run if `own`, otherwise from the recording. */
-function nextRound(recording: Recording, config: RunConfig, own: boolean): void {
+/** Starts a round with another task. The agent comes from the reader's run if `isOwn`, otherwise from the recording. */
+function nextRound(recording: Recording, config: RunConfig, isOwn: boolean): void {
   endContest();
-  const others = otherSeeds(recording);
-  const seeds = others.length > 0 ? others : followedSeeds(recording);
+  const notFollowed = otherSeeds(recording);
+  const seeds = notFollowed.length > 0 ? notFollowed : followedSeeds(recording);
   const { round } = useContest.getState();
   const seed = seeds[round % seeds.length];
   if (seed === undefined) return;
   useContest.setState({ round: round + 1, agent: null });
-  unsubscribe = useGame.subscribe(({ table, tokens }, before) => {
-    if (!table || table === before.table || table.tokens !== tokens) return;
-    const [only, more] = table.played.legal;
-    if (table.played.stop !== null) void finish(table, recording, config, seed, own);
-    else if (only !== undefined && more === undefined) write(only);
+  unsubscribe = useGame.subscribe(({ playAnswer, tokens }, before) => {
+    if (!playAnswer || playAnswer === before.playAnswer || playAnswer.tokens !== tokens) return;
+    const [word, secondWord] = playAnswer.played.legal;
+    if (playAnswer.played.stop !== null) void finishRound(playAnswer, recording, config, seed, isOwn);
+    else if (word !== undefined && secondWord === undefined) writeWord(word);
   });
   playTask({ config, seed, environmentSeed: seed, agent: null });
 }
@@ -206,14 +218,17 @@ function endContest(): void {
   unsubscribe = null;
 }
 
-async function finish(table: GameState, recording: Recording, config: RunConfig, seed: number, own: boolean) {
+async function finishRound(game: PlayAnswer, recording: Recording, config: RunConfig, seed: number, isOwn: boolean) {
   endContest();
   const { round } = useContest.getState();
-  const agent = own ? await ownPlay(seed, config) : recordedPlay(recording, seed);
+  const agent = isOwn ? await ownPlay(seed, config) : recordedPlay(recording, seed);
   if (!agent || useContest.getState().round !== round) return;
-  const { success, paid } = table.played;
-  const first = winner({ success, turns: paid.length }, agent.episode);
-  useContest.setState(({ won }) => ({ agent, won: first ? { ...won, [first]: won[first] + 1 } : won }));
+  const { success, finishedTurns } = game.played;
+  const roundWinner = winner({ success, turns: finishedTurns.length }, agent.episode);
+  useContest.setState(({ won }) => ({
+    agent,
+    won: roundWinner ? { ...won, [roundWinner]: won[roundWinner] + 1 } : won,
+  }));
 }
 
 function recordedPlay({ plays, vocabulary }: Recording, seed: number): Play | null {
@@ -222,6 +237,6 @@ function recordedPlay({ plays, vocabulary }: Recording, seed: number): Play | nu
 }
 
 async function ownPlay(seed: number, config: RunConfig): Promise<Play | null> {
-  const got = reply(await question(playQuestion(seed, config)), 'talk');
-  return got.ok ? playOf(got.answer.said, got.answer.vocabulary, seed, 0) : null;
+  const result = reply(await question(playQuestion(seed, config)), 'talk');
+  return result.ok ? playOf(result.answer.batch, result.answer.vocabulary, seed, 0) : null;
 }

@@ -2,26 +2,26 @@ import { useMemo, useEffect, type KeyboardEvent as KeyPress, type PointerEvent, 
 import { type PresetName, presetNamed } from '../../config/presets.ts';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { useConfig, edit } from '../knobs/configStore.ts';
+import { useConfig, editKnobs } from '../knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, percent } from '../parts/numberText.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { ASKED, Board, outcome } from './Board.tsx';
+import { KINDS_WITHOUT_QUESTION, Board, outcome } from './Board.tsx';
 import { Contest } from './Contest.tsx';
 import { useOwnPlays, useOwnRun } from './liveAgent.ts';
 import { isOver, type Play } from './play.ts';
 import { canBeat, followedSeeds, playsOf } from './recordedTasks.ts';
 import { sidesOf } from './sides.ts';
-import { replay, useStage, WHOLE, toUpdate } from './stageStore.ts';
+import { replay, useStage, ALL_STEPS, showUpdate } from './stageStore.ts';
 import { usePlayClock } from './playClock.ts';
 import { useAddress } from '../address/address.ts';
-import { noteAddress } from '../address/lastAddress.ts';
-import { toNearest } from '../replay/player.ts';
+import { storeLastAddress } from '../address/lastAddress.ts';
+import { showNearestUpdate } from '../replay/player.ts';
 import { pause, run, start } from '../run/transport.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { useSize } from '../parts/useSize.ts';
 import { updateAt } from '../curves/plot.ts';
-import { Curve, curvePlot } from '../replay/Curve.tsx';
+import { SuccessCurve, curvePlot } from '../replay/SuccessCurve.tsx';
 
 interface Props {
   readonly recording: Recording;
@@ -32,60 +32,69 @@ const NO_POINTS: readonly number[] = [];
 const MAX_QUESTION_LENGTH = 40; // characters; the question shares its line with other text
 
 /**
- * A task played by the agent before and after training, side by side, with the learning curve, which can be dragged.
+ * The duel: one task, played by the agent before training and by the agent after it, side by side. Below is the
+ * learning curve; dragging along it chooses the update of the agent on the right.
  */
 export function Duel({ recording, preset }: Props) {
-  const { task: chosen, at, step, playing, before } = useStage();
+  const { task: chosenTask, chosenUpdate, ownPlays, step, playing, showsBefore, inContest } = useStage();
   const isOwn = useOwnRun();
-  const own = useStage((s) => s.own);
   useLive((s) => s.metricsVersion);
   const seeds = useMemo(() => followedSeeds(recording), [recording]);
-  const task = chosen < seeds.length ? chosen : 0; // an address may contain any number
+  const task = chosenTask < seeds.length ? chosenTask : 0; // an address may contain any number
   const recorded = useMemo(() => playsOf(recording, task), [recording, task]);
-  const last = recorded.at(-1)?.episode.seed;
+  const lastSeed = recorded.at(-1)?.episode.seed;
   useOwnPlays(
-    useMemo(() => (seeds.length > 0 || last === undefined ? seeds : [last]), [seeds, last]),
+    useMemo(() => (seeds.length > 0 || lastSeed === undefined ? seeds : [lastSeed]), [seeds, lastSeed]),
     task,
     isOwn,
   );
-  const { before: untrained, after: right, plays } = sidesOf(recorded, recording, isOwn, { at, own });
-  const steps = Math.max(untrained?.ends.length ?? 0, right?.ends.length ?? 0);
+  const {
+    before: untrained,
+    after: afterPlay,
+    plays,
+  } = sidesOf(recorded, recording, isOwn, { chosenUpdate, ownPlays });
+  const steps = Math.max(untrained?.stepEnds.length ?? 0, afterPlay?.stepEnds.length ?? 0);
   usePlayClock(steps, Math.max(1, seeds.length), isOwn);
-  const shown = isOwn ? WHOLE : step;
+  const shownSteps = isOwn ? ALL_STEPS : step;
   const { begun, series } = recording;
   const curve = useMemo(() => Array.from(series.get('rollout/success')?.points.y ?? NO_POINTS), [series]);
   const ownCurve = isOwn ? Array.from(live.series.get('rollout/success')?.points.y ?? NO_POINTS) : NO_POINTS;
-  const contest = useStage((s) => s.contest);
-  const empty = untrained ?? recorded[0];
-  if (contest) return <Contest recording={recording} own={isOwn} />;
-  if (!empty) return null;
-  const updates = right?.update ?? 0;
+  const firstPlay = untrained ?? recorded[0];
+  if (inContest) return <Contest recording={recording} isOwn={isOwn} />;
+  if (!firstPlay) return null;
+  const updates = afterPlay?.update ?? 0;
   const title = `${isOwn ? 'Yours, after' : 'After'} ${updates} ${updates === 1 ? 'update' : 'updates'}`;
   return (
     <>
-      <div className="boards" data-shown={before && untrained ? 'before' : 'after'} data-count={untrained ? 2 : 1}>
-        {untrained && <Board title="Before training" play={untrained} step={shown} config={begun} side="before" />}
-        <Board title={title} play={right ?? empty} step={right ? shown : 0} config={begun} side="after" />
+      <div className="boards" data-shown={showsBefore && untrained ? 'before' : 'after'} data-count={untrained ? 2 : 1}>
+        {untrained && <Board title="Before training" play={untrained} step={shownSteps} config={begun} side="before" />}
+        <Board
+          title={title}
+          play={afterPlay ?? firstPlay}
+          step={afterPlay ? shownSteps : 0}
+          config={begun}
+          side="after"
+        />
       </div>
       <div className="line duel-line">
-        {untrained && <Switch before={before} />}
-        <PlayButton over={step >= steps} playing={playing} own={isOwn} />
+        {untrained && <AgentSwitch showsBefore={showsBefore} />}
+        <PlayButton over={step >= steps} playing={playing} isOwn={isOwn} />
         <p>{isOwn ? <Progress /> : untrained ? sharedText(untrained) : 'Its best rollout of this update.'}</p>
         <details className="small">
           <summary>Details</summary>
-          <Details recording={recording} chosen={untrained !== null} own={isOwn} />
+          <Details recording={recording} comparesTask={untrained !== null} isOwn={isOwn} />
         </details>
       </div>
       <LearningCurve
         success={isOwn ? ownCurve : curve}
         updates={plays.length > 0 ? plays.map(({ update }) => update) : [0]}
-        shown={right?.update ?? 0}
-        until={isOwn ? useConfig.getState().wanted.updates : begun.updates}
-        behind={isOwn ? curve : null}
+        shown={afterPlay?.update ?? 0}
+        plannedUpdates={isOwn ? useConfig.getState().wanted.updates : begun.updates}
+        recordedSuccess={isOwn ? curve : null}
       />
       <StageButtons {...{ preset, isOwn }} shown={updates} recordedSeed={begun.seed} playable={canBeat(recording)} />
       <p className="visually-hidden" role="status">
-        {!isOwn && outcomesText(untrained, right, step)}
+        {!isOwn && outcomesText(untrained, afterPlay, step)}
       </p>
     </>
   );
@@ -96,13 +105,13 @@ export function Duel({ recording, preset }: Props) {
  * show it.
  */
 function sharedText({ episode: { question, view } }: Play): string {
-  const omitQuestion = ASKED.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
-  return `${omitQuestion ? 'Same task, same' : `${question} Same`} random numbers for both: only training differs.`;
+  const omitQuestion = KINDS_WITHOUT_QUESTION.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
+  return `${omitQuestion ? 'Same task, same' : `${question} Same`} random numbers: only training differs.`;
 }
 
 /** The results of both plays in words; '' until both are over. */
-function outcomesText(untrained: Play | null, right: Play | null, step: number): string {
-  const shown = [untrained, right].filter((play): play is Play => play !== null);
+function outcomesText(untrained: Play | null, afterPlay: Play | null, step: number): string {
+  const shown = [untrained, afterPlay].filter((play): play is Play => play !== null);
   if (!shown.every((play) => isOver(play, step))) return '';
   return shown
     .map(
@@ -112,15 +121,15 @@ function outcomesText(untrained: Play | null, right: Play | null, step: number):
 }
 
 /** Chooses the agent to show on a phone, where only one board fits. */
-function Switch({ before }: { readonly before: boolean }) {
+function AgentSwitch({ showsBefore }: { readonly showsBefore: boolean }) {
   return (
     <span className="segments duel-switch" role="group" aria-label="Which agent">
       {([true, false] as const).map((isBefore) => (
         <button
           key={String(isBefore)}
           type="button"
-          aria-pressed={before === isBefore}
-          onClick={() => useStage.setState({ before: isBefore })}
+          aria-pressed={showsBefore === isBefore}
+          onClick={() => useStage.setState({ showsBefore: isBefore })}
         >
           {isBefore ? 'Before' : 'After'}
         </button>
@@ -132,31 +141,31 @@ function Switch({ before }: { readonly before: boolean }) {
 interface PlayButtonProps {
   readonly over: boolean;
   readonly playing: boolean;
-  readonly own: boolean;
+  readonly isOwn: boolean; // whether the reader's own run plays; it needs no button
 }
 
 /** Pauses, continues or repeats the play. If the visitor prefers reduced motion, each press shows one more step. */
-function PlayButton({ over, playing, own }: PlayButtonProps) {
-  if (own) return null;
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+function PlayButton({ over, playing, isOwn }: PlayButtonProps) {
+  if (isOwn) return null;
+  const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const next = () => useStage.setState((s) => ({ step: s.step + 1 }));
-  const act = over
-    ? () => (still ? useStage.setState({ step: 0 }) : replay())
-    : still
+  const onPress = over
+    ? () => (reducedMotion ? useStage.setState({ step: 0 }) : replay())
+    : reducedMotion
       ? next
       : () => useStage.setState({ playing: !playing });
-  const name = over ? 'Play again' : still ? 'Next step' : playing ? 'Pause the play' : 'Play';
-  const icon = over ? 'restart' : still ? 'step' : playing ? 'pause' : 'play';
+  const name = over ? 'Play again' : reducedMotion ? 'Next step' : playing ? 'Pause the play' : 'Play';
+  const icon = over ? 'restart' : reducedMotion ? 'step' : playing ? 'pause' : 'play';
   return (
     <button
       type="button"
-      className={still ? 'quiet' : 'quiet icon-button'}
-      aria-label={still ? undefined : name}
+      className={reducedMotion ? 'quiet' : 'quiet icon-button'}
+      aria-label={reducedMotion ? undefined : name}
       title={name}
-      onClick={act}
+      onClick={onPress}
     >
       <Icon name={icon} />
-      {still && ` ${name}` /* the boards don't move and are nearly empty, so the button needs a text */}
+      {reducedMotion && ` ${name}` /* the boards don't move and are nearly empty, so the button needs a text */}
     </button>
   );
 }
@@ -170,7 +179,7 @@ function Progress() {
   if (finished) {
     return (
       <b role="status">
-        Your agent: {percent(heldOut?.first)} → {percent(heldOut?.latest)} of{' '}
+        Your agent: {percent(heldOut?.firstValue)} → {percent(heldOut?.lastValue)} of{' '}
         {EVALUATION_WORDS[evaluationSetOf(config)].tasks} solved, in {counted(update, 'update')}.
       </b>
     );
@@ -182,24 +191,24 @@ function Progress() {
 /** An explanation of the comparison, with its numbers. */
 function Details({
   recording: { begun, series, name },
-  chosen,
-  own,
+  comparesTask,
+  isOwn,
 }: {
   readonly recording: Recording;
-  readonly chosen: boolean;
-  readonly own: boolean; // whether the agent comes from the reader's own run
+  readonly comparesTask: boolean; // whether both agents play one task, chosen for its difference
+  readonly isOwn: boolean; // whether the agent comes from the reader's own run
 }) {
   const heldOut = series.get('eval/success');
   const { success } = EVALUATION_WORDS[evaluationSetOf(begun)];
   return (
     <p className="duel-details">
-      {chosen &&
-        (own
+      {comparesTask &&
+        (isOwn
           ? 'The recorded agent solves this task only after training. When yours has finished, you see one of the recorded tasks that it solves, if there is one. '
           : 'This task was chosen because the agent plays it differently before and after training. ')}
-      {success}, when the agent always takes its likeliest word: {percent(heldOut?.first)} → {percent(heldOut?.latest)}.
-      A recorded run of {name}, seed {begun.seed}. The tool’s words have a hatched background. The agent isn’t trained
-      on them.
+      {success}, when the agent always takes its likeliest word: {percent(heldOut?.firstValue)} →{' '}
+      {percent(heldOut?.lastValue)}. A recorded run of {name}, seed {begun.seed}. The tool’s words have a hatched
+      background. The agent isn’t trained on them.
     </p>
   );
 }
@@ -221,7 +230,7 @@ function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageBut
   useSpace(isOwn);
   return (
     <div className="duel-buttons">
-      {presetNamed(preset).recording?.beside === undefined ? (
+      {presetNamed(preset).recording?.checkpointName === undefined ? (
         <button
           type="button"
           className={done ? '' : 'primary'}
@@ -235,10 +244,10 @@ function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageBut
           Train your own
         </a>
       )}
-      <button type="button" onClick={() => (playable ? contest() : useSelection.setState({ playing: true }))}>
+      <button type="button" onClick={() => (playable ? startContest() : useSelection.setState({ playing: true }))}>
         Beat the agent
       </button>
-      <button type="button" className={done ? 'primary' : ''} onClick={() => toLab(address('lab'), isOwn, shown)}>
+      <button type="button" className={done ? 'primary' : ''} onClick={() => openLab(address('lab'), isOwn, shown)}>
         Open the lab
       </button>
     </div>
@@ -246,25 +255,25 @@ function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageBut
 }
 
 /** Starts the contest. Training goes on in the meantime. */
-function contest(): void {
-  useStage.setState({ contest: true, playing: false });
+function startContest(): void {
+  useStage.setState({ inContest: true, playing: false });
 }
 
 function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed: number): void {
   if (isOwn && running) pause();
   else if (isOwn && !finished) run();
   else {
-    useStage.setState({ own: [], playing: false, step: WHOLE, at: null });
+    useStage.setState({ ownPlays: [], playing: false, step: ALL_STEPS, chosenUpdate: null });
     // with the recording's seed, a run on the CPU would repeat the recorded curve and look like a replay
-    if (useConfig.getState().wanted.seed === recordedSeed) edit({ seed: recordedSeed + 1 });
+    if (useConfig.getState().wanted.seed === recordedSeed) editKnobs({ seed: recordedSeed + 1 });
     start(true);
-    noteAddress('#/lab'); // so that the visitor can come back to the run
+    storeLastAddress('#/lab'); // so that the visitor can come back to the run
   }
 }
 
 /** Opens the lab at the run, and at the update, that the stage shows. */
-function toLab(lab: string, isOwn: boolean, shown: number): void {
-  if (!isOwn) toNearest(shown);
+function openLab(lab: string, isOwn: boolean, shown: number): void {
+  if (!isOwn) showNearestUpdate(shown);
   location.assign(lab);
 }
 
@@ -291,31 +300,31 @@ interface LearningCurveProps {
   readonly success: readonly number[]; // by update from 1
   readonly updates: readonly number[]; // the updates whose agent can be shown, ascending
   readonly shown: number; // the update whose agent is shown
-  readonly until: number; // planned number of updates of the run
-  readonly behind: readonly number[] | null; // the curve of the recorded run, drawn behind the reader's own
+  readonly plannedUpdates: number; // planned number of updates of the run
+  readonly recordedSuccess: readonly number[] | null; // of the recorded run, shown behind the curve of the reader's run
 }
 
-const PAGE_KEY_STEPS = 4; // number of places in `updates` that Page Up and Page Down move
-const CURVE_HEIGHT = { least: 58, most: 150 }; // px
+const PAGE_KEY_STEPS = 4; // number of indices in `updates` that Page Up and Page Down move
+const CURVE_HEIGHT = { min: 58, max: 150 }; // px
 
 /** The learning curve, as a slider. The board on the right shows the agent of the chosen update. */
-function LearningCurve({ success, updates, shown, until, behind }: LearningCurveProps) {
+function LearningCurve({ success, updates, shown, plannedUpdates, recordedSuccess }: LearningCurveProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
-  const at = Math.max(0, updates.indexOf(shown));
+  const shownIndex = Math.max(0, updates.indexOf(shown));
   const last = updates.length - 1;
-  const go = (to: number) => toUpdate(updates[Math.min(last, Math.max(0, to))] ?? null);
+  const go = (to: number) => showUpdate(updates[Math.min(last, Math.max(0, to))] ?? null);
   const drag = (event: PointerEvent<HTMLDivElement>) => {
     if (event.type === 'pointerdown') event.currentTarget.setPointerCapture(event.pointerId);
     else if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
     const { left } = event.currentTarget.getBoundingClientRect();
-    const plot = curvePlot({ updates, until, size: { width, height } });
+    const plot = curvePlot({ updates, until: plannedUpdates, size: { width, height } });
     const wanted = updateAt(plot, event.clientX - left);
     const distance = (i: number) => Math.abs((updates[i] ?? 0) - wanted);
     go(updates.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0));
   };
   const onKey = (event: KeyPress) => {
-    const to = placeFor(event.key, at, last);
+    const to = indexForKey(event.key, shownIndex, last);
     if (to === null) return;
     event.preventDefault();
     go(to);
@@ -336,18 +345,18 @@ function LearningCurve({ success, updates, shown, until, behind }: LearningCurve
       onPointerMove={drag}
       onKeyDown={onKey}
     >
-      {at === last && behind === null && (
+      {shownIndex === last && recordedSuccess === null && (
         <span className="learning-curve-hint" aria-hidden="true">
           ◂ drag: watch it learn
         </span>
       )}
       {width > 0 && (
-        <Curve
-          {...{ success, updates, at, until }}
-          dots={false}
-          titled
-          {...(behind && { behind })}
-          size={{ width, height: Math.min(CURVE_HEIGHT.most, Math.max(CURVE_HEIGHT.least, height)) }}
+        <SuccessCurve
+          {...{ success, updates, shownIndex, axisEnd: plannedUpdates }}
+          hasDots={false}
+          hasTitles
+          {...(recordedSuccess && { comparedSuccess: recordedSuccess })}
+          size={{ width, height: Math.min(CURVE_HEIGHT.max, Math.max(CURVE_HEIGHT.min, height)) }}
           label={`Training success by update, up to update ${success.length}`}
         />
       )}
@@ -356,20 +365,20 @@ function LearningCurve({ success, updates, shown, until, behind }: LearningCurve
 }
 
 /**
- * The place in `updates` to which a key moves from place `at`; null for other keys. It may be outside of 0 to `last`.
+ * The index in `updates` to which a key moves from `index`; null for other keys. It may be outside of 0 to `last`.
  */
-function placeFor(key: string, at: number, last: number): number | null {
+function indexForKey(key: string, index: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':
     case 'ArrowDown':
-      return at - 1;
+      return index - 1;
     case 'ArrowRight':
     case 'ArrowUp':
-      return at + 1;
+      return index + 1;
     case 'PageDown':
-      return at - PAGE_KEY_STEPS;
+      return index - PAGE_KEY_STEPS;
     case 'PageUp':
-      return at + PAGE_KEY_STEPS;
+      return index + PAGE_KEY_STEPS;
     case 'Home':
       return 0;
     case 'End':

@@ -9,10 +9,10 @@ import { resumePlayback, pause } from '../replay/player.ts';
 import { useSubpath } from '../address/route.ts';
 import { Duel } from './Duel.tsx';
 import { readStagePlace } from './stagePlace.ts';
-import { toTask, useStage } from './stageStore.ts';
+import { showTask, useStage } from './stageStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { recordedRun } from '../replay/shippedRecording.ts';
+import { shippedRecording } from '../replay/shippedRecording.ts';
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
@@ -39,25 +39,25 @@ export function Stage() {
  * The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too.
  */
 export function StagePanel() {
-  useStillReplay();
+  usePausedReplay();
   return (
     <>
       <p className="duel-headline">{HEADLINE}</p>
-      <Shown />
+      <RecordingPanel />
     </>
   );
 }
 
 /** The recording, once it has loaded. */
-function Shown() {
+function RecordingPanel() {
   const preset = useConfig((s) => recordedPreset(s.preset));
   const subpath = useSubpath();
   const recording = useRecording(preset);
   useEffect(() => {
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const { task, at } = readStagePlace(subpath);
-    toTask(task);
-    useStage.setState({ at, playing: !still, contest: false, own: [] });
+    const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const { task, chosenUpdate } = readStagePlace(subpath);
+    showTask(task);
+    useStage.setState({ chosenUpdate, playing: !reducedMotion, inContest: false, ownPlays: [] });
   }, [preset, subpath]);
   if (recording === 'missing') {
     return (
@@ -74,12 +74,12 @@ function Shown() {
  * Pauses the lab's recording while the stage is on screen. It continues when the stage closes, unless the visitor
  * prefers reduced motion.
  */
-function useStillReplay(): void {
+function usePausedReplay(): void {
   useEffect(() => {
-    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
     pause();
     return () => {
-      if (!still) resumePlayback();
+      if (!reducedMotion) resumePlayback();
     };
   }, []);
 }
@@ -92,7 +92,7 @@ function useRecording(preset: PresetName): Recording | 'missing' | null {
     const take = (recording: Recording | 'missing') => {
       if (!unmounted) setLoaded({ of: preset, recording });
     };
-    recordedRun(preset).then(take, () => take('missing'));
+    shippedRecording(preset).then(take, () => take('missing'));
     return () => {
       unmounted = true;
     };

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'react';
-import { differences, useConfig } from '../knobs/configStore.ts';
+import { knobDifferences, useConfig } from '../knobs/configStore.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
@@ -24,64 +24,64 @@ export function useOwnRun(): boolean {
 export function isOwnRun(): boolean {
   const { wanted, applied } = useConfig.getState();
   if (useLive.getState().session === 'none') return false;
-  return applied === null || differences(wanted, applied).length === 0;
+  return applied === null || knobDifferences(wanted, applied).length === 0;
 }
 
 /**
  * Lets the reader's run play a task after each update, alternately the shown task and one of the others, and keeps the
- * plays for the stage. A finished run plays all tasks. If it doesn't solve the shown task, the stage then shows a task
- * that it solves.
+ * plays for the stage. When the run has finished, its agent plays all tasks. If it doesn't solve the shown task, the
+ * stage then shows a task that it solves.
  */
-export function useOwnPlays(seeds: readonly number[], shown: number, own: boolean): void {
+export function useOwnPlays(seeds: readonly number[], shownTask: number, isOwn: boolean): void {
   const update = useLive((s) => s.update);
   const finished = useLive((s) => s.finished);
   const ready = useLive((s) => s.session === 'ready' && s.phase !== 'imitating');
-  const plays = useStage((s) => s.own);
+  const plays = useStage((s) => s.ownPlays);
   const task = useMemo(() => {
-    const seed = own && ready && update > 0 ? nextSeed(seeds, shown, update, plays) : undefined;
+    const seed = isOwn && ready && update > 0 ? nextSeed(seeds, shownTask, update, plays) : undefined;
     return seed === undefined ? null : { seed, update };
-  }, [own, ready, seeds, shown, update, plays]);
+  }, [isOwn, ready, seeds, shownTask, update, plays]);
   const asked = useAnswer('talk', task, askFor);
   useEffect(() => {
     if (!asked?.reply.ok) return;
-    const { said, vocabulary } = asked.reply.answer;
+    const { batch, vocabulary } = asked.reply.answer;
     const { seed } = asked.subject;
-    const play = playOf(said, vocabulary, seed, asked.subject.update);
+    const play = playOf(batch, vocabulary, seed, asked.subject.update);
     if (!play) return;
-    const older = (each: Play) => each.episode.seed !== seed || each.update < play.update;
-    useStage.setState(({ own: before }) => ({ own: [...before.filter(older), play] }));
+    const stays = (each: Play) => each.episode.seed !== seed || each.update < play.update;
+    useStage.setState(({ ownPlays }) => ({ ownPlays: [...ownPlays.filter(stays), play] }));
   }, [asked]);
-  const over = own && finished && update > 0 && task === null;
+  const allPlayed = isOwn && finished && update > 0 && task === null;
   useEffect(() => {
-    if (!over || useStage.getState().at !== null) return;
-    useStage.setState({ task: taskToShow(seeds, shown, plays) });
-  }, [over, seeds, shown, plays]);
+    if (!allPlayed || useStage.getState().chosenUpdate !== null) return;
+    useStage.setState({ task: taskToShow(seeds, shownTask, plays) });
+  }, [allPlayed, seeds, shownTask, plays]);
 }
 
 /**
  * The index in `seeds` of the task to show: the shown task if the newest agent solves it or solves none, otherwise the
  * first that it solves.
  */
-export function taskToShow(seeds: readonly number[], shown: number, plays: readonly Play[]): number {
+export function taskToShow(seeds: readonly number[], shownTask: number, plays: readonly Play[]): number {
   const solved = seeds.map((seed) => lastPlay(plays, seed)?.episode.success ?? false);
-  return solved[shown] || !solved.includes(true) ? shown : solved.indexOf(true);
+  return solved[shownTask] || !solved.includes(true) ? shownTask : solved.indexOf(true);
 }
 
 /**
- * The seed of the task to play next after an update. Plays alternate between the shown task and, of the other tasks, the
- * one that was played longest ago. Undefined if all tasks were played after this update.
+ * The seed of the task to play next after an update. Plays alternate between the shown task and, of the other tasks,
+ * the one that was played longest ago. Undefined if all tasks were played after this update.
  */
 export function nextSeed(
   seeds: readonly number[],
-  shown: number,
+  shownTask: number,
   update: number,
   plays: readonly Play[],
 ): number | undefined {
-  const played = (seed: number) => lastPlay(plays, seed)?.update ?? 0;
-  const due = seeds.filter((seed) => played(seed) < update);
-  const [other] = due.filter((seed) => seed !== seeds[shown]).toSorted((a, b) => played(a) - played(b));
-  const isDue = due.some((seed) => seed === seeds[shown]);
-  return isDue && (other === undefined || plays.at(-1)?.episode.seed !== seeds[shown]) ? seeds[shown] : other;
+  const lastUpdate = (seed: number) => lastPlay(plays, seed)?.update ?? 0;
+  const due = seeds.filter((seed) => lastUpdate(seed) < update);
+  const [other] = due.filter((seed) => seed !== seeds[shownTask]).toSorted((a, b) => lastUpdate(a) - lastUpdate(b));
+  const isDue = due.some((seed) => seed === seeds[shownTask]);
+  return isDue && (other === undefined || plays.at(-1)?.episode.seed !== seeds[shownTask]) ? seeds[shownTask] : other;
 }
 
 const lastPlay = (plays: readonly Play[], seed: number) => plays.findLast(({ episode }) => episode.seed === seed);

@@ -14,10 +14,10 @@ export interface Play {
   readonly rollout: Rollout;
   readonly episode: EpisodeView;
   /**
-   * For each step, the number of tokens of the rollout up to its end. A step is a span of one kind: the agent's words
-   * or the tool's.
+   * For each step of the play, the number of the rollout's tokens up to the end of the step. A step is a span of one
+   * kind: the agent's words or the tool's.
    */
-  readonly ends: readonly number[];
+  readonly stepEnds: readonly number[];
 }
 
 /** The play of a task in a batch; null if the batch doesn't contain the task. */
@@ -26,17 +26,17 @@ export function playOf(batch: PlayedBatch, vocabulary: readonly string[], seed: 
   if (!episode) return null;
   const rollout = readRollout(batch, vocabulary, episode.row);
   const spans = rollout.turns.filter(({ turn }) => turn > 0).flatMap((turn) => turn.spans);
-  return { update, rollout, episode, ends: spans.map(({ tokens }) => (tokens.at(-1) ?? 0) + 1) };
+  return { update, rollout, episode, stepEnds: spans.map(({ tokens }) => (tokens.at(-1) ?? 0) + 1) };
 }
 
 /** Whether the whole play is shown after `step` steps. */
 export function isOver(play: Play, step: number): boolean {
-  return step >= play.ends.length;
+  return step >= play.stepEnds.length;
 }
 
 /** The turn of a play after `step` steps; 0 before the first. */
-export function turnAt({ rollout, ends }: Play, step: number): number {
-  const shown = ends[Math.min(step, ends.length) - 1] ?? 0;
-  const turns = rollout.turns.filter(({ spans }) => (spans[0]?.tokens[0] ?? 0) < shown);
+export function turnAt({ rollout, stepEnds }: Play, step: number): number {
+  const shownTokens = stepEnds[Math.min(step, stepEnds.length) - 1] ?? 0;
+  const turns = rollout.turns.filter(({ spans }) => (spans[0]?.tokens[0] ?? 0) < shownTokens);
   return turns.at(-1)?.turn ?? 0;
 }

@@ -1,25 +1,25 @@
 import { useEffect } from 'react';
-import { toTask, useStage, WHOLE } from './stageStore.ts';
+import { showTask, useStage, ALL_STEPS } from './stageStore.ts';
 
 /** Time for each step of a play. The first task is slower, because the visitor doesn't know the play yet. */
 export const STEP_MS = { first: 400, later: 300 } as const;
-const REST_MS = 4500; // pause after the end of a play
+const PAUSE_MS = 4500; // pause after the end of a play
 
 /**
  * While the stage is playing, shows one more step of the play at a time, and then the next task. Stops after the last
  * task.
  */
-export function usePlayClock(steps: number, tasks: number, off: boolean): void {
+export function usePlayClock(steps: number, tasks: number, disabled: boolean): void {
   const { playing, step, task } = useStage();
   useEffect(() => {
-    if (!playing || off || steps === 0) return;
+    if (!playing || disabled || steps === 0) return;
     const over = step >= steps;
-    const wait = over ? REST_MS : task === 0 ? STEP_MS.first : STEP_MS.later;
+    const wait = over ? PAUSE_MS : task === 0 ? STEP_MS.first : STEP_MS.later;
     const timer = setTimeout(() => {
       if (!over) useStage.setState({ step: step + 1 });
-      else if (task + 1 < tasks) toTask(task + 1);
-      else useStage.setState({ playing: false, step: WHOLE });
+      else if (task + 1 < tasks) showTask(task + 1);
+      else useStage.setState({ playing: false, step: ALL_STEPS });
     }, wait);
     return () => clearTimeout(timer);
-  }, [playing, step, steps, task, tasks, off]);
+  }, [playing, step, steps, task, tasks, disabled]);
 }

@@ -26,17 +26,17 @@ export function canBeat({ plays, begun }: Recording): boolean {
 }
 
 /**
- * The plays of a task, by ascending update. If the recording follows no task, the best rollout of each recorded batch,
- * of any task.
+ * The plays of a task, by ascending update. If the recording follows no task: of each recorded batch the best rollout,
+ * whatever its task.
  */
 export function playsOf(recording: Recording, task: number): readonly Play[] {
   const { plays, batches, vocabulary } = recording;
   const seed = followedSeeds(recording)[task];
-  if (seed === undefined) return batches.flatMap(({ batch }) => best(batch, vocabulary) ?? []);
+  if (seed === undefined) return batches.flatMap(({ batch }) => bestPlay(batch, vocabulary) ?? []);
   return plays.flatMap(({ update, batch }) => playOf(batch, vocabulary, seed, update) ?? []);
 }
 
-function best(batch: BatchView, vocabulary: readonly string[]): Play | null {
+function bestPlay(batch: BatchView, vocabulary: readonly string[]): Play | null {
   const [row] = batch.episodes.toSorted((a, b) => b.reward - a.reward);
   return row ? playOf({ ...batch, episodes: [row] }, vocabulary, row.seed, batch.update) : null;
 }

@@ -3,7 +3,7 @@ import type { Play } from './play.ts';
 import { followedSeeds } from './recordedTasks.ts';
 import type { StageState } from './stageStore.ts';
 
-/** The plays of the two agents in a duel. */
+/** The plays of the two agents that the start screen shows side by side. */
 export interface Sides {
   readonly before: Play | null; // null: the recording has no task from before training
   readonly after: Play | null; // null: the reader's own run hasn't played yet
@@ -16,12 +16,12 @@ export interface Sides {
  */
 export function sidesOf(
   recorded: readonly Play[],
-  { plays: all }: Pick<Recording, 'plays'>,
+  recording: Pick<Recording, 'plays'>,
   isOwn: boolean,
-  { at, own }: Pick<StageState, 'at' | 'own'>,
+  { chosenUpdate, ownPlays }: Pick<StageState, 'chosenUpdate' | 'ownPlays'>,
 ): Sides {
-  const before = followedSeeds({ plays: all }).length > 0 ? (recorded[0] ?? null) : null;
+  const before = followedSeeds(recording).length > 0 ? (recorded[0] ?? null) : null;
   const seed = recorded.at(-1)?.episode.seed;
-  const plays = isOwn ? own.filter(({ episode }) => episode.seed === seed) : recorded;
-  return { before, after: plays.find(({ update }) => update === at) ?? plays.at(-1) ?? null, plays };
+  const plays = isOwn ? ownPlays.filter(({ episode }) => episode.seed === seed) : recorded;
+  return { before, after: plays.find(({ update }) => update === chosenUpdate) ?? plays.at(-1) ?? null, plays };
 }

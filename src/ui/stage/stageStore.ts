@@ -1,39 +1,39 @@
 import { create } from 'zustand';
 import type { Play } from './play.ts';
 
-/** The state of the stage. */
+/** The state of the stage, which is the start screen (its code calls it stage; so does its address). */
 export interface StageState {
   readonly task: number; // index of the task among those that the recording follows
-  readonly at: number | null; // the update whose agent plays on the right; null: the newest
+  readonly chosenUpdate: number | null; // the update whose agent plays on the right; null: the newest
   readonly step: number; // number of steps of the play that are shown
   readonly playing: boolean;
-  readonly before: boolean; // on a phone, which shows only one board: true for the agent before training
-  readonly own: readonly Play[]; // plays by the reader's own run; those of one task are in the order of their updates
-  readonly contest: boolean; // whether the reader plays against the agent
+  readonly showsBefore: boolean; // on a phone, which shows only one board: true for the agent before training
+  readonly ownPlays: readonly Play[]; // by the reader's own run; the plays of a task are in the order of their updates
+  readonly inContest: boolean; // whether the reader plays against the agent
 }
 
-/** The state of the start screen, apart from the recording and the run. */
+/** The state of the stage, apart from the recording and the run. */
 export const useStage = create<StageState>()(() => ({
   task: 0,
-  at: null,
+  chosenUpdate: null,
   step: 0,
   playing: false,
-  before: false,
-  own: [],
-  contest: false,
+  showsBefore: false,
+  ownPlays: [],
+  inContest: false,
 }));
 
 /** A number of steps that shows the whole play. */
-export const WHOLE = Infinity;
+export const ALL_STEPS = Infinity;
 
 /** Shows another task from its beginning. */
-export function toTask(task: number): void {
+export function showTask(task: number): void {
   useStage.setState({ task, step: 0 });
 }
 
 /** Shows the whole play of another update's agent at once. */
-export function toUpdate(at: number | null): void {
-  useStage.setState({ at, step: WHOLE, playing: false });
+export function showUpdate(update: number | null): void {
+  useStage.setState({ chosenUpdate: update, step: ALL_STEPS, playing: false });
 }
 
 /** Plays once more from the beginning. */

@@ -13,8 +13,8 @@ import {
   continueFrom,
   regenerate,
   type TalkAnswer,
-  agentTokens,
-  talkWith,
+  agentTokenCount,
+  beginTalk,
   turnEnd,
   useTalk,
   runSampling,
@@ -24,16 +24,16 @@ import {
 } from './talkStore.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
-import { percent, paid, short } from '../parts/numberText.ts';
-import { distinctTasks } from '../run/course.ts';
+import { percent, signedReward, shortNumber } from '../parts/numberText.ts';
+import { distinctTasks } from '../run/runSummary.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { Drawing } from '../drawings/Drawing.tsx';
-import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { KINDS, STOP_TEXTS } from '../rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { turnsUpTo } from '../rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
-import { type Look, onceEach } from '../rollout/tokenLook.ts';
+import { type Look, memoizedLook } from '../rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 
 const TOKEN_MS = 140; // time between two tokens during playback
@@ -47,7 +47,7 @@ export function Talk() {
   const run = useLive((s) => s.run);
   const { answers, problem } = useTalk();
   useEffect(() => {
-    if (session === 'ready') void talkWith(run);
+    if (session === 'ready') void beginTalk(run);
   }, [session, run]);
   usePlayback();
   const voices = VOICES.flatMap((voice) => {
@@ -80,7 +80,7 @@ export function Talk() {
         </div>
         {voices.length > 0 && (
           <div className="talk-answers">
-            <Steps answers={voices.map(({ answer }) => answer)} />
+            <PlaybackButtons answers={voices.map(({ answer }) => answer)} />
             <div className="talk-voices" data-voices={voices.length}>
               {voices.map(({ voice, answer }) => (
                 <VoiceColumn key={voice} voice={voice} answer={answer} />
@@ -125,25 +125,25 @@ function Empty() {
 /**
  * Playback buttons: from the start, play, one more token or turn, all. Also plays the same task again with other draws.
  */
-function Steps({ answers }: { readonly answers: readonly TalkAnswer[] }) {
-  const { shown, playing, asking } = useTalk();
-  const all = Math.max(...answers.map(agentTokens));
-  const show = (tokens: number) => useTalk.setState({ shown: Math.min(all, tokens), playing: false });
+function PlaybackButtons({ answers }: { readonly answers: readonly TalkAnswer[] }) {
+  const { shownTokens, playing, asking } = useTalk();
+  const all = Math.max(...answers.map(agentTokenCount));
+  const show = (tokens: number) => useTalk.setState({ shownTokens: Math.min(all, tokens), playing: false });
   return (
     <div className="row" role="group" aria-label="Playback">
-      <button type="button" onClick={() => show(0)} disabled={shown === 0}>
+      <button type="button" onClick={() => show(0)} disabled={shownTokens === 0}>
         <Icon name="restart" /> From the start
       </button>
-      <button type="button" onClick={() => useTalk.setState({ playing: !playing })} disabled={shown >= all}>
+      <button type="button" onClick={() => useTalk.setState({ playing: !playing })} disabled={shownTokens >= all}>
         <Icon name={playing ? 'pause' : 'play'} /> {playing ? 'Pause' : 'Play'}
       </button>
-      <button type="button" onClick={() => stepToken(answers, show)} disabled={shown >= all}>
+      <button type="button" onClick={() => stepToken(answers, show)} disabled={shownTokens >= all}>
         <Icon name="step" /> Token
       </button>
-      <button type="button" onClick={() => show(turnEnd(answers, shown))} disabled={shown >= all}>
+      <button type="button" onClick={() => show(turnEnd(answers, shownTokens))} disabled={shownTokens >= all}>
         <Icon name="next" /> Turn
       </button>
-      <button type="button" onClick={() => show(all)} disabled={shown >= all}>
+      <button type="button" onClick={() => show(all)} disabled={shownTokens >= all}>
         All
       </button>
       <button type="button" title="The same task with other draws" disabled={asking} onClick={() => void regenerate()}>
@@ -153,7 +153,7 @@ function Steps({ answers }: { readonly answers: readonly TalkAnswer[] }) {
         Open as rollouts
       </button>
       <span className="small faint" role="status">
-        {Math.min(shown, all)} of {all} tokens
+        {Math.min(shownTokens, all)} of {all} tokens
       </span>
     </div>
   );
@@ -171,13 +171,13 @@ async function openAsRollouts(answers: readonly TalkAnswer[]): Promise<void> {
 
 /** Shows one more token, and selects it to show its alternatives. */
 function stepToken(answers: readonly TalkAnswer[], show: (tokens: number) => void): void {
-  const { shown } = useTalk.getState();
-  show(shown + 1);
+  const { shownTokens } = useTalk.getState();
+  show(shownTokens + 1);
   const last = answers.at(-1);
   if (!last) return;
   const { batch } = last.source;
   const agentPositions = [...batch.roles.keys()].filter((t) => batch.roles[t] === Role.action);
-  const t = agentPositions[shown];
+  const t = agentPositions[shownTokens];
   if (t !== undefined) useTalk.setState({ selected: { voice: 'now', t } });
 }
 
@@ -191,7 +191,7 @@ function SelectedWord() {
   return (
     <section className="card talk-looked" aria-label="Selected word">
       <RunDistribution
-        {...{ source: answer.source, t: selected.t, since: 'begun', busy: asking }}
+        {...{ source: answer.source, t: selected.t, since: 'begun', disabled: asking }}
         choose={(token) => void continueFrom(selected, token)}
       />
       <p className="small faint">Press an alternative to use it instead; the agent continues from there.</p>
@@ -204,14 +204,14 @@ function usePlayback(): void {
   const playing = useTalk((s) => s.playing);
   useEffect(() => {
     if (!playing) return;
-    const all = () => Math.max(0, ...Object.values(useTalk.getState().answers).map(agentTokens));
+    const all = () => Math.max(0, ...Object.values(useTalk.getState().answers).map(agentTokenCount));
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      useTalk.setState({ shown: all(), playing: false });
+      useTalk.setState({ shownTokens: all(), playing: false });
       return;
     }
     const timer = setInterval(() => {
-      const next = useTalk.getState().shown + 1;
-      useTalk.setState({ shown: next, playing: next < all() });
+      const next = useTalk.getState().shownTokens + 1;
+      useTalk.setState({ shownTokens: next, playing: next < all() });
     }, TOKEN_MS);
     return () => clearInterval(timer);
   }, [playing]);
@@ -240,37 +240,37 @@ export function EvaluationChange() {
   useLive((s) => s.metricsVersion);
   const { series, config } = live;
   const curve = series.get('eval/success');
-  const [before, now] = [curve?.first, curve?.latest];
-  if (!curve || !config || curve.length < 2 || before === undefined || now === undefined) return null;
+  const [before, latest] = [curve?.firstValue, curve?.lastValue];
+  if (!curve || !config || curve.length < 2 || before === undefined || latest === undefined) return null;
   const { success } = EVALUATION_WORDS[evaluationSetOf(config)];
   return (
     <p className="soft" data-testid="talk-overall">
       One task isn’t evidence. {success} ({distinctTasks(series, config)}): {percent(before)} before training,{' '}
-      <b>{percent(now)}</b> at update {curve.last}.
+      <b>{percent(latest)}</b> at update {curve.lastUpdate}.
     </p>
   );
 }
 
 /** The form for the task: in words, chosen or typed, or a task by its number. */
 function TaskForm() {
-  const { form, by, asking, seed, words } = useTalk();
-  const trains = useLive((s) => s.running);
+  const { form, chosenBy, asking, seed, words } = useTalk();
+  const isTraining = useLive((s) => s.running);
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     void ask();
   };
   return (
     <form className="card talk-form" aria-label="Task" onSubmit={onSubmit}>
-      {form && <ByWordsOrNumber by={by} choose={(way) => useTalk.setState({ by: way })} />}
-      {form && by === 'words' ? (
+      {form && <ByWordsOrNumber chosenBy={chosenBy} choose={(way) => useTalk.setState({ chosenBy: way })} />}
+      {form && chosenBy === 'words' ? (
         <TaskBlanks form={form} words={words} set={(filled) => useTalk.setState({ words: filled })} />
       ) : (
-        <TaskNumber seed={seed} set={(number) => useTalk.setState({ seed: number })} another={anotherTask} />
+        <TaskNumber seed={seed} set={(number) => useTalk.setState({ seed: number })} chooseRandom={anotherTask} />
       )}
       <p className="small faint">
-        {form && by === 'words' ? form.doc : 'Each number is the seed of a task, drawn as in training.'}
+        {form && chosenBy === 'words' ? form.doc : 'Each number is the seed of a task, drawn as in training.'}
       </p>
-      {asking && trains && (
+      {asking && isTraining && (
         <p className="small note" role="status">
           Training is running and takes most of the processor. Pause it for a faster answer.
         </p>
@@ -289,20 +289,20 @@ interface Props {
 
 /** One voice's answer, as far as it is shown: turn by turn, with the tools' answers. */
 function VoiceColumn({ voice, answer }: Props) {
-  const shown = useTalk((s) => s.shown);
+  const shownTokens = useTalk((s) => s.shownTokens);
   const imitates = useLive((s) => s.losses.length > 0);
   const currentUpdate = useLive((s) => s.update);
   const { source, rollout, update, judged } = answer;
   const [episode] = source.batch.episodes;
-  const upTo = shownUpTo(answer, shown);
-  const over = upTo === rollout.words.length;
-  const turns = useMemo(() => turnsUpTo(rollout.turns, upTo), [rollout, upTo]);
+  const shownLength = shownUpTo(answer, shownTokens);
+  const over = shownLength === rollout.words.length;
+  const turns = useMemo(() => turnsUpTo(rollout.turns, shownLength), [rollout, shownLength]);
   const selected = useTalk((s) => (s.selected?.voice === voice ? s.selected.t : null));
   const looks = useMemo(() => {
     const look = answerLook(answer);
     return () => look;
   }, [answer]);
-  const around = useMemo(() => turnRewards(answer), [answer]);
+  const rewardChips = useMemo(() => turnRewards(answer), [answer]);
   const select = useCallback(
     (t: number | null) =>
       useTalk.setState(t === null ? { selected: null } : { selected: { voice, t }, playing: false }),
@@ -323,9 +323,9 @@ function VoiceColumn({ voice, answer }: Props) {
       </header>
       <p className="strong">{episode.question}</p>
       <TokenView
-        {...{ turns, around, looks, select }}
+        {...{ turns, annotations: rewardChips, looks, select }}
         className="transcript"
-        setting={rollout.writing}
+        layout={rollout.writing}
         channel={null}
         label="Words; arrow keys move"
         selected={selected}
@@ -334,7 +334,7 @@ function VoiceColumn({ voice, answer }: Props) {
       {over && (
         <footer>
           <p className="small soft">
-            {STOPS[episode.stop]} · {episode.toolCalls} tool calls · {episode.invalidTurns} malformed
+            {STOP_TEXTS[episode.stop]} · {episode.toolCalls} tool calls · {episode.invalidTurns} malformed
           </p>
           {judged && <RewardSplit episode={episode} />}
         </footer>
@@ -358,7 +358,7 @@ function Verdict({
   if (!judged) return <span className="small faint">the environment doesn’t know the right answer</span>;
   return (
     <span className="line small voice-verdict" data-success={success}>
-      <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {short(reward)}
+      <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {shortNumber(reward)}
     </span>
   );
 }
@@ -369,14 +369,14 @@ function waitingText(turn: Turn<Kind> | undefined): string {
 
 /** How the words of an answer are drawn. Only the agent's own words can be selected. */
 function answerLook({ source: { batch }, rollout, chosen }: TalkAnswer): Look {
-  return onceEach((t) => {
+  return memoizedLook((t) => {
     const kind = rollout.kinds[t] ?? 'prompt';
     const word = rollout.words[t] ?? '';
     const look = { word, kind, tag: rollout.tags[t] ?? false };
     if (batch.roles[t] !== Role.action) return look;
-    const probability = short(Math.exp(batch.sampledLogprobs[t] ?? 0));
+    const probability = shortNumber(Math.exp(batch.sampledLogprobs[t] ?? 0));
     const name = `${word}, ${KINDS[kind].label}, probability ${probability}`;
-    return { ...look, name, chosen: chosen?.position === t };
+    return { ...look, accessibleName: name, chosen: chosen?.position === t };
   });
 }
 
@@ -387,7 +387,7 @@ function turnRewards({ source: { batch }, judged }: TalkAnswer): TokenAnnotation
     chip: ({ spans }) => {
       const tokens = spans.flatMap((span) => span.tokens);
       const reward = tokens.reduce((sum, t) => sum + (batch.rewards[t] ?? 0), 0);
-      return judged && reward !== 0 && <RewardChip amount={reward}>{paid(reward)}</RewardChip>;
+      return judged && reward !== 0 && <RewardChip amount={reward}>{signedReward(reward)}</RewardChip>;
     },
   };
 }

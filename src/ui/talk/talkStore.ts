@@ -1,26 +1,26 @@
 import { create } from 'zustand';
-import type { AskedTask, AskForm, TalkSampling, Voice } from '../../domain/taskForm.ts';
+import type { ChosenTask, AskForm, TalkSampling, Voice } from '../../domain/taskForm.ts';
 import { Role } from '../../domain/tokens.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { reply, type Source } from '../run/inspect.ts';
+import { reply, type RolloutSource } from '../run/inspect.ts';
 import { useLive } from '../run/liveStore.ts';
 import { question } from '../run/transport.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
 /**
  * A task given to the agent. The same `environmentSeed` gives the same random events in the environment, the same
- * `take` the same draws of the agent.
+ * `drawIndex` the same draws of the agent.
  */
 interface TaskRequest {
-  readonly task: AskedTask;
+  readonly task: ChosenTask;
   readonly environmentSeed: number;
-  readonly take: number;
+  readonly drawIndex: number;
 }
 
 /** A task as one version of the agent (a voice) played it, to the end. */
 export interface TalkAnswer {
   readonly request: TaskRequest;
-  readonly source: Source;
+  readonly source: RolloutSource;
   readonly rollout: Rollout;
   readonly update: number; // of the agent's weights; 0: before training
   readonly judged: boolean; // whether the environment knows the right answer
@@ -28,7 +28,7 @@ export interface TalkAnswer {
 }
 
 /** The selected token. */
-export interface TokenAt {
+export interface SelectedToken {
   readonly voice: Voice;
   readonly t: number;
 }
@@ -36,50 +36,51 @@ export interface TokenAt {
 interface TalkState {
   readonly run: number; // the run of the agent; 0: none yet
   readonly form: AskForm | null | undefined; // null: tasks can't be worded here; undefined: not known yet
-  readonly by: 'words' | 'number';
-  readonly words: readonly string[]; // the text of each blank
+  readonly chosenBy: 'words' | 'number';
+  readonly words: readonly string[]; // the text in each blank of the form
   readonly seed: number;
   readonly sampling: TalkSampling;
   readonly answers: Readonly<Partial<Record<Voice, TalkAnswer>>>;
-  readonly shown: number; // how many tokens of the agent are shown, in each voice
+  readonly shownTokens: number; // how many tokens of the agent are shown, in each voice
   readonly playing: boolean; // whether more tokens appear by themselves
-  readonly selected: TokenAt | null;
+  readonly selected: SelectedToken | null;
   readonly asking: boolean; // whether an answer is being waited for
   readonly problem: string | null;
 }
 
 const SEEDS = 2 ** 31; // the seeds of training tasks are below this
-const anySeed = () => Math.floor(Math.random() * SEEDS);
+const randomSeed = () => Math.floor(Math.random() * SEEDS);
 
 const NO_ANSWERS = {
-  ...{ answers: {}, shown: 0, playing: false, selected: null, asking: false, problem: null },
+  ...{ answers: {}, shownTokens: 0, playing: false, selected: null, asking: false, problem: null },
 } as const satisfies Partial<TalkState>;
 
 /** The current talk. It stays when another screen is opened. */
 export const useTalk = create<TalkState>()(() => ({
   run: 0,
   form: undefined,
-  by: 'words',
+  chosenBy: 'words',
   words: [],
   seed: 7,
   sampling: { temperature: 1, topK: 0, topP: 1, greedy: false },
   ...NO_ANSWERS,
 }));
 
-let questions = 0; // number of the newest question; older answers are ignored
-let takes = 0; // each number gives other draws
-let last: { readonly request: TaskRequest; readonly sampling: TalkSampling } | null = null; // the last task of this run
+let questionNumber = 0; // number of the newest question; answers to older questions are ignored
+let lastDrawIndex = 0; // a new index gives other draws
+// the last task of this run
+let lastRequest: { readonly request: TaskRequest; readonly sampling: TalkSampling } | null = null;
 let lastForm: TalkState['form']; // if the next run has the same form, the typed text stays
 
 /**
  * Begins a talk with the current run, and asks how a person can word a task in its environment. With the same run the
  * talk continues. Answers of another run are dropped, because questions about its rollouts can't be answered any more.
  */
-export async function talkWith(run: number): Promise<void> {
-  const { run: before, form: known } = useTalk.getState();
-  if (run === before && known !== undefined) return;
-  questions++;
-  last = null;
+export async function beginTalk(run: number): Promise<void> {
+  const { run: currentRun, form: currentForm } = useTalk.getState();
+  if (run === currentRun && currentForm !== undefined) return;
+  questionNumber++;
+  lastRequest = null;
   useTalk.setState({ run, form: undefined, ...NO_ANSWERS });
   const result = reply(await question({ kind: 'ask-form' }), 'ask-form');
   if (useTalk.getState().run !== run) return;
@@ -88,9 +89,9 @@ export async function talkWith(run: number): Promise<void> {
     return;
   }
   const { form } = result.answer;
-  const same = lastForm !== undefined && JSON.stringify(lastForm) === JSON.stringify(form);
+  const isSameForm = lastForm !== undefined && JSON.stringify(lastForm) === JSON.stringify(form);
   lastForm = form;
-  useTalk.setState({ form, ...(!same && { words: form?.example ?? [], by: form ? 'words' : 'number' }) });
+  useTalk.setState({ form, ...(!isSameForm && { words: form?.example ?? [], chosenBy: form ? 'words' : 'number' }) });
 }
 
 /**
@@ -99,12 +100,17 @@ export async function talkWith(run: number): Promise<void> {
  * comes from training.
  */
 export function ask(): Promise<void> {
-  const { by, words, seed, sampling } = useTalk.getState();
-  const task = by === 'words' ? { words } : { seed };
-  const isSameTask = last && JSON.stringify([last.request.task, last.sampling]) === JSON.stringify([task, sampling]);
-  const request = last && isSameTask ? last.request : { task, environmentSeed: anySeed(), take: ++takes };
-  last = { request, sampling };
-  return speak(request, hasLearned() ? ['begun', 'now'] : ['now']);
+  const { chosenBy, words, seed, sampling } = useTalk.getState();
+  const task = chosenBy === 'words' ? { words } : { seed };
+  const isSameTask =
+    lastRequest &&
+    JSON.stringify([lastRequest.request.task, lastRequest.sampling]) === JSON.stringify([task, sampling]);
+  const request =
+    lastRequest && isSameTask
+      ? lastRequest.request
+      : { task, environmentSeed: randomSeed(), drawIndex: ++lastDrawIndex };
+  lastRequest = { request, sampling };
+  return askVoices(request, hasLearned() ? ['begun', 'now'] : ['now']);
 }
 
 /** Whether the weights have changed since the start of the run, by an update or a step of imitation. */
@@ -118,23 +124,27 @@ export async function regenerate(): Promise<void> {
   const { answers, sampling } = useTalk.getState();
   const lastAnswer = answers.now ?? answers.begun;
   if (!lastAnswer) return;
-  const request = { ...lastAnswer.request, take: ++takes };
-  last = { request, sampling };
-  await speak(request, answers.begun ? ['begun', 'now'] : ['now']);
+  const request = { ...lastAnswer.request, drawIndex: ++lastDrawIndex };
+  lastRequest = { request, sampling };
+  await askVoices(request, answers.begun ? ['begun', 'now'] : ['now']);
 }
 
 /**
  * Lets one voice continue from a token that a person chose. Does nothing while an answer is being waited for, because
  * that answer would be lost.
  */
-export async function continueFrom({ voice, t }: TokenAt, token: number): Promise<void> {
+export async function continueFrom({ voice, t }: SelectedToken, token: number): Promise<void> {
   const { answers, asking } = useTalk.getState();
   const old = answers[voice];
   if (!old || asking) return;
   const { batch } = old.source;
   const before = [...batch.tokens.subarray(0, t)].filter((_, at) => batch.roles[at] === Role.action);
-  const shown = { shown: before.length + 1, selected: { voice, t } };
-  await speak({ ...old.request, take: ++takes }, [voice], { script: [...before, token], position: t, shown });
+  const shown = { shownTokens: before.length + 1, selected: { voice, t } };
+  await askVoices({ ...old.request, drawIndex: ++lastDrawIndex }, [voice], {
+    script: [...before, token],
+    position: t,
+    shown,
+  });
 }
 
 /**
@@ -144,28 +154,36 @@ export async function continueFrom({ voice, t }: TokenAt, token: number): Promis
 interface ChosenToken {
   readonly script: readonly number[];
   readonly position: number;
-  readonly shown: Pick<TalkState, 'shown' | 'selected'>;
+  readonly shown: Pick<TalkState, 'shownTokens' | 'selected'>;
 }
 
 /** Asks the voices one after the other. The old text stays until all have answered, and stays if one of them can't. */
-async function speak(request: TaskRequest, voices: readonly Voice[], chosen?: ChosenToken): Promise<void> {
+async function askVoices(request: TaskRequest, voices: readonly Voice[], chosen?: ChosenToken): Promise<void> {
   const { sampling } = useTalk.getState();
-  const number = ++questions;
+  const number = ++questionNumber;
   const { update } = useLive.getState();
   useTalk.setState({ asking: true, problem: null });
   try {
     const answersByVoice: Partial<Record<Voice, TalkAnswer>> = chosen ? { ...useTalk.getState().answers } : {};
     for (const voice of voices) {
-      const { task, environmentSeed, take } = request;
-      const script = chosen?.script ?? [];
-      const response = await question({ kind: 'talk', asked: task, environmentSeed, script, voice, sampling, take });
-      if (number !== questions) return; // another task was asked meanwhile, or another run began
+      const { task, environmentSeed, drawIndex } = request;
+      const agentPrefix = chosen?.script ?? [];
+      const response = await question({
+        kind: 'talk',
+        chosenTask: task,
+        environmentSeed,
+        agentPrefix,
+        voice,
+        sampling,
+        drawIndex,
+      });
+      if (number !== questionNumber) return; // another task was asked meanwhile, or another run began
       const result = reply(response, 'talk');
       if (!result.ok) {
         useTalk.setState({ problem: result.message });
         return;
       }
-      const { said: batch, config, vocabulary, id, judged } = result.answer;
+      const { batch, config, vocabulary, id, judged } = result.answer;
       const rollout = readRollout(batch, vocabulary, 0);
       const source = { batch, row: 0, config, branch: id, vocabulary };
       const place = chosen ? { position: chosen.position } : null;
@@ -178,14 +196,18 @@ async function speak(request: TaskRequest, voices: readonly Voice[], chosen?: Ch
         chosen: place,
       };
     }
-    useTalk.setState({ answers: answersByVoice, playing: true, ...(chosen?.shown ?? { shown: 0, selected: null }) });
+    useTalk.setState({
+      answers: answersByVoice,
+      playing: true,
+      ...(chosen?.shown ?? { shownTokens: 0, selected: null }),
+    });
   } finally {
-    if (number === questions) useTalk.setState({ asking: false });
+    if (number === questionNumber) useTalk.setState({ asking: false });
   }
 }
 
 /** The number of the agent's tokens in a played task. */
-export function agentTokens({ source: { batch } }: TalkAnswer): number {
+export function agentTokenCount({ source: { batch } }: TalkAnswer): number {
   return batch.roles.reduce((sum, role) => sum + Number(role === Role.action), 0);
 }
 
@@ -221,7 +243,7 @@ export function turnEnd(answers: readonly TalkAnswer[], tokens: number): number 
 
 /** Chooses another task number at random. */
 export function anotherTask(): void {
-  useTalk.setState({ by: 'number', seed: anySeed() });
+  useTalk.setState({ chosenBy: 'number', seed: randomSeed() });
 }
 
 /** The run's own sampling settings. */

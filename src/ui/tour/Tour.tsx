@@ -25,10 +25,10 @@ export function Tour() {
  */
 function TourCard({ texts }: { readonly texts: Texts }) {
   const { tour, decimal } = texts;
-  const [at, setAt] = useState(0);
+  const [stopIndex, setAt] = useState(0);
   const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the previous stop
   const card = useRef<HTMLElement>(null);
-  const [from] = useState(() => document.activeElement);
+  const [focusBefore] = useState(() => document.activeElement);
   // a layout effect, so that the focus returns as soon as the card is removed and no key is lost in between
   useLayoutEffect(() => {
     noteTourBegun();
@@ -41,11 +41,11 @@ function TourCard({ texts }: { readonly texts: Texts }) {
     addEventListener('keydown', onKey, true);
     return () => {
       removeEventListener('keydown', onKey, true);
-      if (from instanceof HTMLElement && from.isConnected) from.focus();
+      if (focusBefore instanceof HTMLElement && focusBefore.isConnected) focusBefore.focus();
     };
-  }, [from]);
+  }, [focusBefore]);
 
-  const stop = STOPS[at];
+  const stop = STOPS[stopIndex];
   // runs before the check whether the stop is done, which may depend on it
   useEffect(() => stop?.enter?.(), [stop]);
 
@@ -53,15 +53,15 @@ function TourCard({ texts }: { readonly texts: Texts }) {
   useEffect(() => {
     let isOver = false;
     const checkStop = () => {
-      if (isOver || !STOPS[at]?.done()) return;
+      if (isOver || !STOPS[stopIndex]?.done()) return;
       isOver = true; // result() may change the selection, which calls this again
-      setResult(STOPS[at].result(tour));
-      setAt(at + 1);
+      setResult(STOPS[stopIndex].result(tour));
+      setAt(stopIndex + 1);
     };
     checkStop();
     const stops = [useLive.subscribe(checkStop), useSelection.subscribe(checkStop), useConfig.subscribe(checkStop)];
     return () => stops.forEach((stop) => stop());
-  }, [at, route, tour]);
+  }, [stopIndex, route, tour]);
 
   const target = stop?.target;
   const version = useLive((s) => s.batchVersion);
@@ -76,7 +76,7 @@ function TourCard({ texts }: { readonly texts: Texts }) {
   }, [target, route, version, token]); // the target may appear later
 
   const words = stop && tour.stops[stop.id];
-  const ended = STOPS[at - 1];
+  const lastStop = STOPS[stopIndex - 1];
   return (
     <aside
       ref={card}
@@ -87,17 +87,19 @@ function TourCard({ texts }: { readonly texts: Texts }) {
       lang={texts.language}
     >
       <div className="panel-head">
-        <span className="faint">{stop ? fill(tour.at, { at: at + 1, all: STOPS.length }) : tour.over}</span>
+        <span className="faint">{stop ? fill(tour.at, { at: stopIndex + 1, all: STOPS.length }) : tour.over}</span>
         <button type="button" className="quiet icon-button small" aria-label={tour.end} title="Esc" onClick={close}>
           <Icon name="cross" />
         </button>
       </div>
       <div role="status">
-        {result && ended && <p className="tour-result strong">{fill(tour.stops[ended.id].result, result, decimal)}</p>}
+        {result && lastStop && (
+          <p className="tour-result strong">{fill(tour.stops[lastStop.id].result, result, decimal)}</p>
+        )}
         <h2>{words?.title ?? tour.finale.title}</h2>
         <p>{fill(words?.text ?? tour.finale.text, { least: MIN_UPDATES })}</p>
       </div>
-      <progress value={at} max={STOPS.length} aria-label={tour.progress} />
+      <progress value={stopIndex} max={STOPS.length} aria-label={tour.progress} />
     </aside>
   );
 }

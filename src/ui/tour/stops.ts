@@ -1,7 +1,7 @@
 import { Role } from '../../domain/tokens.ts';
-import { edit, useConfig } from '../knobs/configStore.ts';
-import { pointAtHardestPush } from '../learn/chapterActions.ts';
-import { hardestObservation } from '../learn/hardestObservation.ts';
+import { editKnobs, useConfig } from '../knobs/configStore.ts';
+import { selectHardestPushedObservation } from '../learn/chapterActions.ts';
+import { hardestPushedObservation } from '../learn/hardestPushedObservation.ts';
 import type { StopId, TourTexts } from '../learn/texts/shape.ts';
 import { counted } from '../parts/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
@@ -45,7 +45,7 @@ const masks = () => {
 };
 
 /** Whether the run has stopped and the batch in view was trained with this loss mask. */
-function learnedWith(lossMask: 'on' | 'off'): boolean {
+function trainedWith(lossMask: 'on' | 'off'): boolean {
   const { running, stepping } = useLive.getState();
   return !live.isExample && live.batch.rows > 0 && live.batchConfig?.lossMask === lossMask && !running && !stepping;
 }
@@ -57,7 +57,7 @@ function observationCounts(): Values {
 }
 
 /** The selected token and its push. */
-function push(): Values {
+function selectedPush(): Values {
   const { row, token } = useSelection.getState();
   const word = readRollout(live.batch, live.vocabulary, row).words[token ?? 0] ?? '';
   return { word, push: pushAt(live.batch, selectedIndex()) };
@@ -74,13 +74,13 @@ export const STOPS: readonly Stop[] = [
     id: 'watch',
     target: '.trajectory',
     done: () => live.batch.roles[selectedIndex()] === Role.observation,
-    result: () => ({ ...push(), ...observationCounts() }),
+    result: () => ({ ...selectedPush(), ...observationCounts() }),
   },
   {
     id: 'first',
     target: '[aria-label="Step one update"]',
     enter: followNewest,
-    done: () => learnedWith('on') || (learnedWith('off') && useLive.getState().update > 0),
+    done: () => trainedWith('on') || (trainedWith('off') && useLive.getState().update > 0),
     result: (texts) => ({ ...updatesTaken(texts), ...observationCounts() }),
   },
   {
@@ -96,10 +96,10 @@ export const STOPS: readonly Stop[] = [
       followNewest();
       useSelection.setState({ channel: 'gradient', token: null, turn: null });
     },
-    done: () => learnedWith('off') && hardestObservation(live.batch) >= 0,
+    done: () => trainedWith('off') && hardestPushedObservation(live.batch) >= 0,
     result: () => {
-      pointAtHardestPush();
-      return { ...observationCounts(), ...push() };
+      selectHardestPushedObservation();
+      return { ...observationCounts(), ...selectedPush() };
     },
   },
   {
@@ -108,17 +108,17 @@ export const STOPS: readonly Stop[] = [
     done: () => {
       const at = selectedIndex();
       const { batch, isExample } = live;
-      if (at < 0 || isExample || at === hardestObservation(batch)) return false;
+      if (at < 0 || isExample || at === hardestPushedObservation(batch)) return false;
       return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0;
     },
-    result: push,
+    result: selectedPush,
   },
   {
     id: 'on',
     target: '.masks, [role="switch"]',
     done: () => masks()[0] === 'on',
     result: () => {
-      edit({ advantageMask: 'on' }); // the reader can't: its switch is locked where the loss mask leaves it no effect
+      editKnobs({ advantageMask: 'on' }); // the reader can't: its switch is locked where the loss mask leaves it no effect
       return observationCounts();
     },
   },
@@ -126,7 +126,7 @@ export const STOPS: readonly Stop[] = [
     id: 'check',
     target: '[aria-label="Step one update"]',
     enter: followNewest,
-    done: () => learnedWith('on'),
+    done: () => trainedWith('on'),
     result: observationCounts,
   },
   {
@@ -138,7 +138,7 @@ export const STOPS: readonly Stop[] = [
     done: () => !useLive.getState().running && useLive.getState().update >= firstUpdate + MIN_UPDATES,
     result: (texts) => {
       const success = live.series.get('rollout/success');
-      return { before: success?.first ?? NaN, after: success?.latest ?? NaN, ...updatesTaken(texts) };
+      return { before: success?.firstValue ?? NaN, after: success?.lastValue ?? NaN, ...updatesTaken(texts) };
     },
   },
 ];

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { isClipped, type Moved } from '../rollout/channels.ts';
-import { percent, short, signed } from '../parts/numberText.ts';
+import { isClippedInLastEpoch, type LogprobsAroundUpdate } from '../rollout/channels.ts';
+import { percent, shortNumber, signedNumber } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import type { BatchSource } from '../run/inspect.ts';
 import { selectToken, useSelection } from '../shell/selectionStore.ts';
@@ -24,27 +24,36 @@ interface Point {
  * Every trained token by its advantage and its ratio after the update. Shows where the clip acts and which tokens it
  * stopped.
  */
-export function ClipMap({ source, moved }: { readonly source: BatchSource; readonly moved: Moved }) {
+export function ClipMap({
+  source,
+  logprobs,
+}: {
+  readonly source: BatchSource;
+  readonly logprobs: LogprobsAroundUpdate;
+}) {
   const { batch, config } = source;
   const row = useSelection((s) => s.row);
   const token = useSelection((s) => s.token);
-  const points = useMemo(() => pointsOf(batch, moved), [batch, moved]);
-  const scale = useMemo(() => scaled(points, config), [points, config]);
+  const points = useMemo(() => pointsOf(batch, logprobs), [batch, logprobs]);
+  const scale = useMemo(() => scalesOf(points, config), [points, config]);
   const { x, y, low, high, reach } = scale;
   const clipped = points.filter((point) => point.clipped).length;
-  const dots = (of: boolean) =>
+  const dots = (wantClipped: boolean) =>
     points
-      .filter((point) => point.clipped === of)
+      .filter((point) => point.clipped === wantClipped)
       .map(({ advantage, logRatio }) => `M${x(advantage).toFixed(1)} ${y(logRatio).toFixed(1)}h0`)
       .join('');
   const chosen = points.find((point) => point.row === row && point.t === token);
   const summary = `${points.length} trained tokens have an advantage other than 0. Clipping kept ${clipped} of them (${percent(clipped / Math.max(1, points.length))}) from being pushed further in the last pass over the batch (epoch).`;
   const choose = (at: { readonly x: number; readonly y: number }) => {
-    const far = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
-    const near = points.reduce<Point | null>((best, p) => (best && far(best) <= far(p) ? best : p), null);
-    if (!near || far(near) > SELECT_DISTANCE) return;
-    useSelection.setState({ row: near.row, revealed: null, branch: null });
-    selectToken(near.t, batch.turns[near.row * batch.length + near.t] ?? null);
+    const distanceTo = (p: Point) => Math.hypot(x(p.advantage) - at.x, y(p.logRatio) - at.y);
+    const nearest = points.reduce<Point | null>(
+      (best, p) => (best && distanceTo(best) <= distanceTo(p) ? best : p),
+      null,
+    );
+    if (!nearest || distanceTo(nearest) > SELECT_DISTANCE) return;
+    useSelection.setState({ row: nearest.row, revealed: null, branch: null });
+    selectToken(nearest.t, batch.turns[nearest.row * batch.length + nearest.t] ?? null);
   };
   return (
     <figure className="row clip-map" data-testid="clip-map">
@@ -55,8 +64,8 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
         aria-label={`Ratio against advantage. ${summary}`}
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
-          const by = WIDTH / box.width;
-          choose({ x: (event.clientX - box.left) * by, y: (event.clientY - box.top) * by });
+          const unitsPerPx = WIDTH / box.width;
+          choose({ x: (event.clientX - box.left) * unitsPerPx, y: (event.clientY - box.top) * unitsPerPx });
         }}
       >
         <rect className="clip-zone" x={x(0)} y={PAD.top} width={x(reach.x) - x(0)} height={y(high) - PAD.top} />
@@ -79,7 +88,7 @@ export function ClipMap({ source, moved }: { readonly source: BatchSource; reado
   );
 }
 
-function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnType<typeof scaled> }) {
+function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnType<typeof scalesOf> }) {
   return (
     <>
       <path
@@ -88,12 +97,12 @@ function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnTyp
       />
       {[high, 0, low].map((at) => (
         <text key={at} x={PAD.left - 5} y={y(at) + 3.5} textAnchor="end">
-          {short(Math.exp(at))}
+          {shortNumber(Math.exp(at))}
         </text>
       ))}
       {[-reach.x, 0, reach.x].map((at, i) => (
         <text key={i} x={x(at)} y={HEIGHT - 11} textAnchor={(['start', 'middle', 'end'] as const)[i]}>
-          {signed(at)}
+          {signedNumber(at)}
         </text>
       ))}
       <text className="clip-title" x={WIDTH - PAD.right} y={HEIGHT - 1} textAnchor="end">
@@ -110,7 +119,7 @@ function Axes({ scale: { x, y, low, high, reach } }: { readonly scale: ReturnTyp
  * The scales of the drawing: `x` of an advantage and `y` of a log ratio, the largest values shown (`reach`), and the
  * log ratios at which clipping begins (`low`, `high`).
  */
-function scaled(points: readonly Point[], config: RunConfig) {
+function scalesOf(points: readonly Point[], config: RunConfig) {
   const [low, high] = [Math.log(Math.max(0.05, 1 - config.clipLow)), Math.log(1 + config.clipHigh)];
   const reach = {
     x: Math.max(1e-6, fullStrength(points.map(({ advantage }) => Math.abs(advantage)))),
@@ -125,14 +134,14 @@ function scaled(points: readonly Point[], config: RunConfig) {
   };
 }
 
-function pointsOf(batch: BatchView, moved: Moved): Point[] {
+function pointsOf(batch: BatchView, logprobs: LogprobsAroundUpdate): Point[] {
   const points: Point[] = [];
   batch.lossMask.forEach((inLoss, i) => {
     const advantage = batch.advantages[i] ?? 0;
-    const logRatio = (moved.after[i] ?? 0) - (moved.before[i] ?? 0);
+    const logRatio = (logprobs.after[i] ?? 0) - (logprobs.before[i] ?? 0);
     if (inLoss === 0 || advantage === 0 || !Number.isFinite(logRatio)) return;
     const row = Math.floor(i / batch.length);
-    points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClipped(batch, i) });
+    points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClippedInLastEpoch(batch, i) });
   });
   return points;
 }

@@ -1,9 +1,9 @@
 import { useMemo, type CSSProperties, Fragment } from 'react';
-import { batchLogprobs, type BatchSource, type Missing, wordOf } from '../run/inspect.ts';
+import { batchLogprobs, type BatchSource, type NoAnswer, wordOf } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
-import { useAnswer, useLearned } from '../run/runAnswers.ts';
-import { useCurrent } from '../run/currentRollout.ts';
+import { useAnswer, useUpdateFinished } from '../run/runAnswers.ts';
+import { useShownRollout } from '../run/currentRollout.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
@@ -13,15 +13,15 @@ import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/update.css';
 import { ClipMap } from './ClipMap.tsx';
 import { Why } from './Why.tsx';
-import { counted, arrow, change as delta, probability, exact, percent } from '../parts/numberText.ts';
-import { KINDS, STOPS } from '../rollout/kinds.ts';
+import { counted, arrow, signedChange, probability, exactNumber, percent } from '../parts/numberText.ts';
+import { KINDS, STOP_TEXTS } from '../rollout/kinds.ts';
 import { readRollout } from '../rollout/readRollout.ts';
 import { rolloutName, rolloutsText } from './rolloutNames.ts';
 import type { PlayedBatch, BatchView } from '../../domain/batch.ts';
 import type { Question } from '../../wire/questions.ts';
-import { sharedPrefix } from '../group/align.ts';
+import { sharedPrefixLength } from '../group/align.ts';
 import { Role } from '../../domain/tokens.ts';
-import type { Moved } from '../rollout/channels.ts';
+import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
 
 const MAX_CHANGES = 24;
 
@@ -45,8 +45,8 @@ export function Update() {
 
 /** The batch on screen; null until its update has finished. */
 function useSource(): BatchSource | null {
-  const { batch } = useCurrent();
-  const learned = useLearned(batch.update);
+  const { batch } = useShownRollout();
+  const learned = useUpdateFinished(batch.update);
   const config = live.batchConfig;
   return useMemo(() => (learned && config ? { batch, config } : null), [learned, config, batch]);
 }
@@ -59,21 +59,25 @@ function BeforeAndAfter() {
   const subject = useMemo(() => source && { ...source, anyway }, [source, anyway]);
   const asked = useAnswer('logprobs', subject, batchLogprobs);
   const answer = asked?.reply.ok ? asked.reply.answer : null;
-  const moved = useMemo(
+  const logprobs = useMemo(
     () => (answer?.before && answer.after ? { before: answer.before, after: answer.after } : null),
     [answer],
   );
   const chosen = useMemo(() => source && { ...source, row }, [source, row]);
-  const about = asked?.subject;
-  const changes = useMemo(() => about && moved && largestChanges(about.batch, moved, MAX_CHANGES), [about, moved]);
+  const answered = asked?.subject;
+  const changes = useMemo(
+    () => answered && logprobs && largestChanges(answered.batch, logprobs, MAX_CHANGES),
+    [answered, logprobs],
+  );
   return (
     <div className="update-grid">
       <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
         <h2 className="line" id="changes-title">
-          Tokens whose probability changed most {about && <span className="chip">update {about.batch.update}</span>}
+          Tokens whose probability changed most{' '}
+          {answered && <span className="chip">update {answered.batch.update}</span>}
         </h2>
-        {about && changes ? (
-          <Changes source={about} changes={changes} />
+        {answered && changes ? (
+          <Changes source={answered} changes={changes} />
         ) : (
           <NoChanges missing={asked && !asked.reply.ok ? asked.reply : null} kept={asked === undefined} />
         )}
@@ -96,14 +100,18 @@ function BeforeAndAfter() {
         </section>
         <section className="card" aria-labelledby="clip-title">
           <h2 id="clip-title">Which tokens were clipped</h2>
-          {about && moved ? <ClipMap source={about} moved={moved} /> : <p className="faint">Nothing to show yet.</p>}
+          {answered && logprobs ? (
+            <ClipMap source={answered} logprobs={logprobs} />
+          ) : (
+            <p className="faint">Nothing to show yet.</p>
+          )}
         </section>
       </div>
     </div>
   );
 }
 
-function NoChanges({ missing, kept }: { readonly missing: Missing | null | undefined; readonly kept: boolean }) {
+function NoChanges({ missing, kept }: { readonly missing: NoAnswer | null | undefined; readonly kept: boolean }) {
   const started = useLive((s) => s.session !== 'none');
   if (missing) return <CostQuestion kind="logprobs" reply={missing} />;
   if (!started && !live.isExample)
@@ -114,11 +122,11 @@ function NoChanges({ missing, kept }: { readonly missing: Missing | null | undef
 
 /** The tokens whose probability an update changed most. A click selects a token, on all screens. */
 function Changes({ source, changes }: { readonly source: BatchSource; readonly changes: readonly Change[] }) {
-  const most = Math.max(1e-9, ...changes.map(({ before, after }) => Math.abs(after - before)));
+  const largestChange = Math.max(1e-9, ...changes.map(({ before, after }) => Math.abs(after - before)));
   return (
     <ol className="changes" data-testid="changes">
       {changes.map((change) => (
-        <ChangeRow key={`${change.row} ${change.t}`} {...{ source, change, most }} />
+        <ChangeRow key={`${change.row} ${change.t}`} {...{ source, change, largestChange }} />
       ))}
     </ol>
   );
@@ -127,10 +135,14 @@ function Changes({ source, changes }: { readonly source: BatchSource; readonly c
 interface RowProps {
   readonly source: BatchSource;
   readonly change: Change;
-  readonly most: number; // size of the largest change in the list
+  readonly largestChange: number; // size of the largest change in the list
 }
 
-function ChangeRow({ source: { batch, config }, change: { row, t, before, after, alike }, most }: RowProps) {
+function ChangeRow({
+  source: { batch, config },
+  change: { row, t, before, after, rolloutCount },
+  largestChange,
+}: RowProps) {
   const chosen = useSelection((s) => s.row === row && s.token === t);
   const i = row * batch.length + t;
   const word = wordOf({ batch, row, config }, batch.tokens[i] ?? 0);
@@ -146,7 +158,7 @@ function ChangeRow({ source: { batch, config }, change: { row, t, before, after,
         data-row={row}
         data-position={t}
         data-sign={up ? 'up' : 'down'}
-        style={{ '--share': (Math.abs(after - before) / most).toFixed(3) } as CSSProperties}
+        style={{ '--share': (Math.abs(after - before) / largestChange).toFixed(3) } as CSSProperties}
         onClick={() => useSelection.setState({ row, token: t, turn, revealed: null, branch: null })}
       >
         <span className="change-word" data-kind={kind}>
@@ -157,13 +169,13 @@ function ChangeRow({ source: { batch, config }, change: { row, t, before, after,
         </span>
         <span className="small change-where faint">
           {rolloutName(batch, row)}, turn {turn}
-          {alike > 1 && ` · same change in ${counted(alike - 1, 'more rollout')}`}
+          {rolloutCount > 1 && ` · same change in ${counted(rolloutCount - 1, 'more rollout')}`}
         </span>
         <span className="small mono change-p">
           {probability(before)} → {probability(after)}
         </span>
         <span className="number strong change-delta">
-          {arrow(after - before)} {delta(after - before)}
+          {arrow(after - before)} {signedChange(after - before)}
         </span>
         <span className="visually-hidden">, {KINDS[kind].label}</span>
         <span className="change-bar" aria-hidden="true" />
@@ -190,7 +202,7 @@ function Rerun({ source, row }: Props) {
   if (!asked.reply.ok) return <CostQuestion kind="rerun" reply={asked.reply} />;
   const { before, after } = asked.reply.answer;
   if (!before || !after) return <p className="faint">The weights of this update are no longer kept.</p>;
-  return <Compared {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
+  return <RerunResult {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
 }
 
 interface ComparedProps {
@@ -199,17 +211,17 @@ interface ComparedProps {
   readonly row: number;
 }
 
-function Compared({ before, after, row }: ComparedProps) {
+function RerunResult({ before, after, row }: ComparedProps) {
   const differences = useMemo(() => firstDifferences(before, after), [before, after]);
-  const shared = differences[row] ?? 0;
+  const firstDifference = differences[row] ?? null;
   const changed = differences.filter((at) => at !== null).length;
-  const same = differences[row] === null;
+  const same = firstDifference === null;
   return (
     <div className="rerun" data-testid="rerun">
       <p>
         {rolloutsText(before)}, replayed with the same random draws by the policy before and after this update.{' '}
         <b>{changed}</b> of {before.rows} {changed === 1 ? 'plays' : 'play'} out differently after it. Mean reward{' '}
-        {exact(mean(before))} → <b>{exact(mean(after))}</b>, solved {percent(solved(before))} →{' '}
+        {exactNumber(mean(before))} → <b>{exactNumber(mean(after))}</b>, solved {percent(solved(before))} →{' '}
         <b>{percent(solved(after))}</b>. In so few rollouts, one update can look worse by chance.
       </p>
       <p className="faint">
@@ -221,20 +233,20 @@ function Compared({ before, after, row }: ComparedProps) {
           ['after', after],
         ] as const
       ).map(([when, played]) => (
-        <Strip key={when} {...{ when, played, row }} differs={same ? null : shared} />
+        <RolloutLine key={when} {...{ when, played, row }} firstDifference={firstDifference} />
       ))}
     </div>
   );
 }
 
-interface StripProps {
+interface RolloutLineProps {
   readonly when: 'before' | 'after';
   readonly played: PlayedBatch;
   readonly row: number;
-  readonly differs: number | null; // index of the first different token; null if all tokens are the same
+  readonly firstDifference: number | null; // index of the first different token; null if all tokens are the same
 }
 
-function Strip({ when, played, row, differs }: StripProps) {
+function RolloutLine({ when, played, row, firstDifference }: RolloutLineProps) {
   const { words, kinds } = useMemo(() => readRollout(played, live.vocabulary, row), [played, row]);
   const episode = played.episodes.find((each) => each.row === row);
   return (
@@ -246,18 +258,18 @@ function Strip({ when, played, row, differs }: StripProps) {
             <span
               className="word"
               data-kind={kinds[t]}
-              data-diverges={t === differs}
+              data-diverges={t === firstDifference}
               title={KINDS[kinds[t] ?? 'call'].label}
             >
               {word}
             </span>{' '}
           </Fragment>
         ))}
-        {differs === words.length && <span data-diverges="true">ends</span>}
+        {firstDifference === words.length && <span data-diverges="true">ends</span>}
       </p>
       {episode && (
         <span className="faint">
-          reward {exact(episode.reward)} · {STOPS[episode.stop]}
+          reward {exactNumber(episode.reward)} · {STOP_TEXTS[episode.stop]}
         </span>
       )}
     </div>
@@ -268,7 +280,7 @@ function Strip({ when, played, row, differs }: StripProps) {
 function firstDifferences(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
   return Array.from({ length: before.rows }, (_, row) => {
     const [a, b] = [tokensOf(before, row), tokensOf(after, row)];
-    const shared = sharedPrefix([a, b]);
+    const shared = sharedPrefixLength([a, b]);
     return shared === a.length && shared === b.length ? null : shared;
   });
 }
@@ -291,27 +303,34 @@ export interface Change {
   readonly t: number; // position in the row
   readonly before: number; // probability before the update
   readonly after: number; // probability after it
-  readonly alike: number; // number of rollouts with the same words up to this token, and so with the same change
+  readonly rolloutCount: number; // number of rollouts with the same words up to this token, and so with the same change
 }
 
 /**
- * The tokens of a batch whose probability changed most, at most `most` of them, the largest change first. Rollouts of
- * one prompt often begin with the same words, so a token that follows the same words in several rollouts is listed only
- * once. `moved` has the shape (B,T).
+ * The tokens of a batch whose probability changed most, at most `maxChanges` of them, the largest change first.
+ * Rollouts of one prompt often begin with the same words, so a token that follows the same words in several rollouts is
+ * listed only once. `logprobs` have the shape (B,T).
  */
-export function largestChanges(batch: BatchView, moved: Moved, most: number): readonly Change[] {
-  const size = (i: number) => Math.abs(Math.exp(moved.after[i] ?? 0) - Math.exp(moved.before[i] ?? 0));
-  const drawn = [...batch.roles.keys()].filter((i) => batch.roles[i] === Role.action);
-  const found = new Map<string, { change: Change; alike: number }>();
-  for (const i of drawn.sort((a, b) => size(b) - size(a))) {
+export function largestChanges(
+  batch: BatchView,
+  logprobs: LogprobsAroundUpdate,
+  maxChanges: number,
+): readonly Change[] {
+  const size = (i: number) => Math.abs(Math.exp(logprobs.after[i] ?? 0) - Math.exp(logprobs.before[i] ?? 0));
+  const actionIndices = [...batch.roles.keys()].filter((i) => batch.roles[i] === Role.action);
+  const changesByContext = new Map<string, { change: Change; rolloutCount: number }>();
+  for (const i of actionIndices.sort((a, b) => size(b) - size(a))) {
     const row = Math.floor(i / batch.length);
     const context = batch.tokens.subarray(row * batch.length, i + 1).join(' ');
-    const known = found.get(context);
-    if (known) known.alike++;
-    else if (found.size < most) {
-      const [before, after] = [Math.exp(moved.before[i] ?? 0), Math.exp(moved.after[i] ?? 0)];
-      found.set(context, { change: { row, t: i % batch.length, before, after, alike: 1 }, alike: 1 });
+    const known = changesByContext.get(context);
+    if (known) known.rolloutCount++;
+    else if (changesByContext.size < maxChanges) {
+      const [before, after] = [Math.exp(logprobs.before[i] ?? 0), Math.exp(logprobs.after[i] ?? 0)];
+      changesByContext.set(context, {
+        change: { row, t: i % batch.length, before, after, rolloutCount: 1 },
+        rolloutCount: 1,
+      });
     }
   }
-  return [...found.values()].map(({ change, alike }) => ({ ...change, alike }));
+  return [...changesByContext.values()].map(({ change, rolloutCount }) => ({ ...change, rolloutCount }));
 }

@@ -2,9 +2,9 @@ import { type CSSProperties, useMemo, useState } from 'react';
 import type { Why as WhyAnswer, Why } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
-import { useAnswer, useLearned } from '../run/runAnswers.ts';
-import { arrow, change, exact, counted } from '../parts/numberText.ts';
-import type { Source } from '../run/inspect.ts';
+import { useAnswer, useUpdateFinished } from '../run/runAnswers.ts';
+import { arrow, signedChange, exactNumber, counted } from '../parts/numberText.ts';
+import type { RolloutSource } from '../run/inspect.ts';
 import { useCostAccepted } from '../run/acceptedCost.ts';
 import { costWords, CostQuestion } from '../run/CostQuestion.tsx';
 import { selectRow } from '../shell/selectionStore.ts';
@@ -12,34 +12,34 @@ import '../styles/why.css';
 import { rolloutName } from './rolloutNames.ts';
 import type { RunConfig } from '../../config/fields.ts';
 
-interface Subject extends Source {
+interface Subject extends RolloutSource {
   readonly t: number;
   readonly anyway: boolean;
-  readonly apart: boolean; // true: split by rollout, even if that is expensive
+  readonly byRollout: boolean; // true: split by rollout, even if that is expensive
 }
 
-const ask = ({ batch, row, t, anyway, apart }: Subject): Question => ({
-  ...{ kind: 'why', update: batch.update, row, position: t, anyway, apart },
+const ask = ({ batch, row, t, anyway, byRollout }: Subject): Question => ({
+  ...{ kind: 'why', update: batch.update, row, position: t, anyway, byRollout },
 });
 
 /** Explains why an update moved a token: its change in log-probability, split by rollout and by term of the loss. */
-export function Why({ source, t }: { readonly source: Source; readonly t: number }) {
+export function Why({ source, t }: { readonly source: RolloutSource; readonly t: number }) {
   const { batch, row } = source;
-  const learned = useLearned(batch.update);
+  const learned = useUpdateFinished(batch.update);
   const i = row * batch.length + t;
-  const moves = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
+  const canExplain = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
   const anyway = useCostAccepted('why');
   const [split, setSplit] = useState<number | null>(null); // the token whose change is split by rollout
-  const apart = split === i;
+  const byRollout = split === i;
   const subject = useMemo(
-    () => (learned && moves ? { ...source, t, anyway, apart } : null),
-    [learned, moves, source, t, anyway, apart],
+    () => (learned && canExplain ? { ...source, t, anyway, byRollout } : null),
+    [learned, canExplain, source, t, anyway, byRollout],
   );
   const asked = useAnswer('why', subject, ask);
-  if (!moves) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
+  if (!canExplain) return <p className="faint">The environment wrote this token, and it is not in the loss.</p>;
   if (!asked) return <p className="faint waiting">Repeating the update, rollout by rollout…</p>;
   if (!asked.reply.ok) return <CostQuestion kind="why" reply={asked.reply} />;
-  const { why, apart: cost } = asked.reply.answer;
+  const { why, splitCost } = asked.reply.answer;
   if (!why) return <p className="faint">The weights of this update are no longer kept.</p>;
   return (
     <>
@@ -49,11 +49,11 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
         source={asked.subject}
         busy={asked.subject !== subject}
       />
-      {cost && (
+      {splitCost && (
         <p className="faint">
-          Splitting by rollout takes {costWords(cost)}.{' '}
-          <button type="button" disabled={apart} onClick={() => setSplit(i)}>
-            {apart ? 'Repeating the update…' : 'Split it by rollout'}
+          Splitting by rollout takes {costWords(splitCost)}.{' '}
+          <button type="button" disabled={byRollout} onClick={() => setSplit(i)}>
+            {byRollout ? 'Repeating the update…' : 'Split it by rollout'}
           </button>
         </p>
       )}
@@ -63,7 +63,7 @@ export function Why({ source, t }: { readonly source: Source; readonly t: number
 
 interface BarsProps {
   readonly why: WhyAnswer;
-  readonly source: Source;
+  readonly source: RolloutSource;
   readonly busy: boolean; // whether the answer for a newer selection is still missing
 }
 
@@ -74,10 +74,10 @@ function Bars({ why, source, busy }: BarsProps) {
     () => whyBars(why, (each) => (each === row ? 'this rollout' : rolloutName(batch, each))),
     [why, batch, row],
   );
-  const most = Math.max(1e-9, ...bars.map(({ part }) => Math.abs(part)));
+  const largestPart = Math.max(1e-9, ...bars.map(({ part }) => Math.abs(part)));
   const measured = why.after - why.before;
-  const all = predicted(why, new Set());
-  const now = predicted(why, omitted);
+  const fullPrediction = predicted(why, new Set());
+  const prediction = predicted(why, omitted);
   const toggle = (each: number) => {
     const next = new Set(omitted);
     if (!next.delete(each)) next.add(each);
@@ -86,25 +86,30 @@ function Bars({ why, source, busy }: BarsProps) {
   return (
     <div className="why" data-testid="why" aria-busy={busy}>
       <p>
-        log π {exact(why.before)} → {exact(why.after)}:{' '}
+        log π {exactNumber(why.before)} → {exactNumber(why.after)}:{' '}
         <b data-testid="why-measured">
-          {arrow(measured)} {change(measured)}
+          {arrow(measured)} {signedChange(measured)}
         </b>{' '}
         nats in {stepsInWords(why.steps, source.config)}
       </p>
       <ul>
         {bars.map((bar) => (
-          <BarRow key={bar.key} {...{ bar, most }} out={bar.row !== null && omitted.has(bar.row)} onToggle={toggle} />
+          <BarRow
+            key={bar.key}
+            {...{ bar, largestPart }}
+            isOmitted={bar.row !== null && omitted.has(bar.row)}
+            onToggle={toggle}
+          />
         ))}
       </ul>
       <p className="why-sum" aria-live="polite">
         {omitted.size === 0
           ? 'Predicted'
           : `Predicted without the ${omitted.size === 1 ? 'one' : omitted.size} you left out:`}{' '}
-        <b data-testid="why-predicted">{change(now)}</b>
+        <b data-testid="why-predicted">{signedChange(prediction)}</b>
         {omitted.size === 0
-          ? `, measured ${change(measured)}; the rest (${change(why.residual)}) is curvature.`
-          : `, ${now > all ? '▲ higher' : '▼ lower'} by ${change(Math.abs(now - all)).slice(1)}.`}
+          ? `, measured ${signedChange(measured)}; the rest (${signedChange(why.residual)}) is curvature.`
+          : `, ${prediction > fullPrediction ? '▲ higher' : '▼ lower'} by ${signedChange(Math.abs(prediction - fullPrediction)).slice(1)}.`}
       </p>
     </div>
   );
@@ -112,27 +117,27 @@ function Bars({ why, source, busy }: BarsProps) {
 
 interface BarProps {
   readonly bar: Bar;
-  readonly most: number; // the largest part
-  readonly out: boolean; // whether it is left out of the prediction
+  readonly largestPart: number; // size of the largest part, nats
+  readonly isOmitted: boolean; // whether its rollout is left out of the prediction
   readonly onToggle: (row: number) => void;
 }
 
-function BarRow({ bar: { key, row, label, hint, part }, most, out, onToggle }: BarProps) {
+function BarRow({ bar: { key, row, label, hint, part }, largestPart, isOmitted, onToggle }: BarProps) {
   return (
     <li
       className="why-bar"
       data-cause={key}
       data-sign={part >= 0 ? 'up' : 'down'}
-      data-out={out}
+      data-out={isOmitted}
       title={hint}
-      style={{ '--share': (Math.abs(part) / most).toFixed(3) } as CSSProperties}
+      style={{ '--share': (Math.abs(part) / largestPart).toFixed(3) } as CSSProperties}
     >
       {row === null ? (
         <span className="why-label">{label}</span>
       ) : (
         <>
           <label className="why-check">
-            <input type="checkbox" checked={!out} aria-label={`Count ${label}`} onChange={() => onToggle(row)} />
+            <input type="checkbox" checked={!isOmitted} aria-label={`Count ${label}`} onChange={() => onToggle(row)} />
           </label>
           <button type="button" className="quiet why-label" title="Show this rollout" onClick={() => selectRow(row)}>
             {label}
@@ -143,7 +148,7 @@ function BarRow({ bar: { key, row, label, hint, part }, most, out, onToggle }: B
         <span className="why-fill" />
       </span>
       <span className="number why-part">
-        {arrow(part)} {change(part)}
+        {arrow(part)} {signedChange(part)}
       </span>
     </li>
   );

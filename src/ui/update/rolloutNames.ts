@@ -9,8 +9,8 @@ export function rolloutsText({ episodes }: Pick<BatchView, 'episodes'>): string 
 
 /** The name of a rollout for people: the number of its task and its number within the task, both from 1. */
 export function rolloutName({ episodes }: Pick<BatchView, 'episodes'>, row: number): string {
-  const own = episodes.find((episode) => episode.row === row);
-  if (!own) return `row ${row}`;
-  const siblings = episodes.filter(({ group }) => group === own.group);
-  return `task ${own.group + 1}, rollout ${siblings.indexOf(own) + 1}`;
+  const rollout = episodes.find((episode) => episode.row === row);
+  if (!rollout) return `row ${row}`;
+  const groupEpisodes = episodes.filter(({ group }) => group === rollout.group);
+  return `task ${rollout.group + 1}, rollout ${groupEpisodes.indexOf(rollout) + 1}`;
 }

@@ -1,12 +1,12 @@
 import { toolSchema } from '../../text/toolSchema.ts';
-import { meteredMachine } from '../meteredMachine.ts';
+import { meteredWasm } from '../meteredMachine.ts';
 import { LIMITS, machinePrograms } from '../sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
 import verlModule from './python/verl_environment.py?raw';
 import machineModule from './python/playground_machine.py?raw';
 import machineLicence from './python/machine_licence.txt?raw';
-import type { EnvironmentToExport, Exported } from './exportInput.ts';
+import type { EnvironmentToExport, NamedExport } from './exportInput.ts';
 import { pythonNames } from './pythonNames.ts';
 import { exportReadme } from './exportReadme.ts';
 import { trlExport } from './trlExport.ts';
@@ -20,19 +20,19 @@ import { faultsOf } from '../../domain/checkFindings.ts';
  * own program in the same virtual machine as the page. Throws EnvironmentFileError if a name can't be written in
  * Python.
  */
-export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Uint8Array> {
-  const exported: Exported = { ...given, names: pythonNames(given.declaration) };
-  const programs = machinePrograms(given.declaration.code);
+export function exportFolder(environment: EnvironmentToExport): ReadonlyMap<string, Uint8Array> {
+  const namedExport: NamedExport = { ...environment, names: pythonNames(environment.declaration) };
+  const programs = machinePrograms(environment.declaration.code);
   const texts = {
-    'README.md': exportReadme(exported),
-    'environment.ts': given.file.text,
+    'README.md': exportReadme(namedExport),
+    'environment.ts': environment.file.text,
     'playground_episode.py': episodeModule,
     'playground_machine.py': machineModule,
-    'trl_environment.py': trlExport(exported),
-    'verifiers_environment.py': verifiersExport(exported),
+    'trl_environment.py': trlExport(namedExport),
+    'verifiers_environment.py': verifiersExport(namedExport),
     'openenv_server.py': openEnvServer,
     'verl_environment.py': verlModule,
-    'machine/environment.json': `${JSON.stringify(rulesOf(exported), null, 2)}\n`,
+    'machine/environment.json': `${JSON.stringify(rulesForPython(namedExport), null, 2)}\n`,
     'machine/environment.js': programs.environment,
     'machine/playground.js': programs.playground,
     'machine/rng.js': programs.rng,
@@ -40,11 +40,11 @@ export function exportFolder(given: EnvironmentToExport): ReadonlyMap<string, Ui
   };
   const encoder = new TextEncoder();
   const files = Object.entries(texts).map(([name, text]) => [name, encoder.encode(text)] as const);
-  return new Map([...files, ['machine/quickjs.wasm', meteredMachine(given.machine)]]);
+  return new Map([...files, ['machine/quickjs.wasm', meteredWasm(environment.quickjsWasm)]]);
 }
 
 /** The contents of environment.json, for the Python modules: everything about the environment except its program. */
-function rulesOf({ declaration, settings, file }: Exported) {
+function rulesForPython({ declaration, settings, file }: NamedExport) {
   const { name, description, tools, hearsAnswer } = declaration;
   return {
     ...{ name, file: file.name, system: description || name, hearsAnswer },
@@ -67,11 +67,11 @@ function rulesOf({ declaration, settings, file }: Exported) {
 export function checkedExport(
   { file, declaration }: Pick<EnvironmentToExport, 'file' | 'declaration'>,
   report: CheckReport,
-  machine: Uint8Array,
+  quickjsWasm: Uint8Array,
 ): ReadonlyMap<string, Uint8Array> | null {
   refusePython(declaration);
   if (faultsOf(report).length > 0) return null;
-  return exportFolder({ file, declaration, settings: report.settled, machine });
+  return exportFolder({ file, declaration, settings: report.settings, quickjsWasm });
 }
 
 /**

@@ -9,10 +9,10 @@ export interface EnvironmentToExport {
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
   /** The virtual machine: the bytes of `quickjs-wasi/quickjs.wasm`. */
-  readonly machine: Uint8Array;
+  readonly quickjsWasm: Uint8Array;
 }
 
 /** An environment to export, with its names in Python. */
-export interface Exported extends EnvironmentToExport {
+export interface NamedExport extends EnvironmentToExport {
   readonly names: PythonNames;
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '../sandbox.ts';
-import type { Exported } from './exportInput.ts';
+import type { NamedExport } from './exportInput.ts';
 import { TRL_VERSION } from './trlExport.ts';
 import { VERIFIERS_VERSION } from './verifiersExport.ts';
 
@@ -8,10 +8,10 @@ const VERL_VERSION = '0.9.1';
 const WASMTIME_VERSION = '50.0.1';
 
 /** README.md of the exported folder: how to install and start each framework, and how it differs from the page. */
-export function exportReadme({ declaration, names, settings, file }: Exported): string {
-  const { className, changed } = names;
+export function exportReadme({ declaration, names, settings, file }: NamedExport): string {
+  const { className, changedNames } = names;
   const { tasks, maxTurns } = settings;
-  const renamed = changed.map(([own, python]) => `\`${own}\` is \`${python}\``).join(', ');
+  const renamed = changedNames.map(([own, python]) => `\`${own}\` is \`${python}\``).join(', ');
   return `# ${className}
 
 ${oneLine(declaration.description)}

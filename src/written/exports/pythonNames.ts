@@ -2,7 +2,7 @@ import { visible } from '../../base/visible.ts';
 import { EnvironmentFileError } from '../../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
 import type { Declaration } from '../declaration.ts';
-import { nameOf } from '../plays.ts';
+import { parameterName } from '../plays.ts';
 
 /**
  * A tool as a method of a Python class. `name` and each parameter's `name` are its names in Python; `tool` has the
@@ -18,7 +18,7 @@ export interface PythonNames {
   readonly className: string;
   readonly tools: readonly PythonTool[];
   /** Every name that had to be changed: the original and the one in Python. */
-  readonly changed: readonly (readonly [original: string, python: string])[];
+  readonly changedNames: readonly (readonly [original: string, python: string])[];
 }
 
 const KEYWORDS =
@@ -33,8 +33,8 @@ const RESERVED: ReadonlySet<string> = new Set(`${KEYWORDS} ${NAMES_IN_USE}`.spli
  * gets an underscore at its end. Throws EnvironmentFileError if a name is not possible in Python.
  */
 export function pythonNames({ name, tools }: Pick<Declaration, 'name' | 'tools'>): PythonNames {
-  const changed = new Map<string, string>();
-  const pythonName = (original: string, taken: Set<string>, what: string): string => {
+  const changedNames = new Map<string, string>();
+  const pythonName = (original: string, namesInUse: Set<string>, what: string): string => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(original) || original.startsWith('__')) {
       throw new EnvironmentFileError(
         `\`${visible(original)}\`, the name of ${what}, can’t be a name in Python. Use letters from a to z, digits and underscores, with a letter first.`,
@@ -42,9 +42,9 @@ export function pythonNames({ name, tools }: Pick<Declaration, 'name' | 'tools'>
       );
     }
     let python = original;
-    while (RESERVED.has(python) || taken.has(python)) python += '_';
-    taken.add(python);
-    if (python !== original) changed.set(original, python);
+    while (RESERVED.has(python) || namesInUse.has(python)) python += '_';
+    namesInUse.add(python);
+    if (python !== original) changedNames.set(original, python);
     return python;
   };
   const className = pythonName(name, new Set(), 'the class');
@@ -55,10 +55,10 @@ export function pythonNames({ name, tools }: Pick<Declaration, 'name' | 'tools'>
       name: pythonName(tool.name, methods, 'a tool'),
       tool,
       parameters: tool.parameters.map((parameter) => ({
-        name: pythonName(nameOf(parameter), parameterNames, `a parameter of ${tool.name}`),
+        name: pythonName(parameterName(parameter), parameterNames, `a parameter of ${tool.name}`),
         parameter,
       })),
     };
   });
-  return { className, tools: pythonTools, changed: [...changed] };
+  return { className, tools: pythonTools, changedNames: [...changedNames] };
 }

@@ -3,7 +3,7 @@ import { docstring, docstringSentence, pythonString } from './pythonText.ts';
 
 /** A tool's signature in Python, with `self`: `guess(self, word: str) -> str`. */
 export function signature({ name, parameters }: PythonTool): string {
-  const list = parameters.map((each) => `${each.name}: ${hint(each.parameter)}`);
+  const list = parameters.map((each) => `${each.name}: ${typeHint(each.parameter)}`);
   return `${name}(${['self', ...list].join(', ')}) -> str`;
 }
 
@@ -25,7 +25,7 @@ export function callArguments({ tool, parameters }: PythonTool): string {
   return `${pythonString(tool.name)}, {${values.join(', ')}}`;
 }
 
-function hint(parameter: PythonTool['parameters'][number]['parameter']): string {
+function typeHint(parameter: PythonTool['parameters'][number]['parameter']): string {
   if (typeof parameter === 'string') return 'str';
   if (parameter.choices) return `Literal[${parameter.choices.map(pythonString).join(', ')}]`;
   return { string: 'str', integer: 'int', number: 'float', boolean: 'bool' }[parameter.type];

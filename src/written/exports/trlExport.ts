@@ -1,4 +1,4 @@
-import type { Exported } from './exportInput.ts';
+import type { NamedExport } from './exportInput.ts';
 import { docstring, pythonString } from './pythonText.ts';
 import { callArguments, methodDocstring, signature } from './toolMethod.ts';
 
@@ -6,7 +6,7 @@ import { callArguments, methodDocstring, signature } from './toolMethod.ts';
 export const TRL_VERSION = '1.16.0';
 
 /** `trl_environment.py`: the class for `environment_factory`, its dataset, and a small training program. */
-export function trlExport({ declaration, names }: Exported): string {
+export function trlExport({ declaration, names }: NamedExport): string {
   const methods = names.tools.map(
     (tool) => `
     def ${signature(tool)}:

@@ -1,4 +1,4 @@
-import type { Exported } from './exportInput.ts';
+import type { NamedExport } from './exportInput.ts';
 import { docstring, pythonString } from './pythonText.ts';
 import { callArguments, methodDocstring, signature } from './toolMethod.ts';
 
@@ -8,7 +8,7 @@ export const VERIFIERS_VERSION = '0.4.0';
 /**
  * `verifiers_environment.py`: a taskset with the tasks, a toolset with the tools, and a weighted reward for each part.
  */
-export function verifiersExport({ declaration, names, settings }: Exported): string {
+export function verifiersExport({ declaration, names, settings }: NamedExport): string {
   const { className } = names;
   const methods = names.tools.map(
     (tool) => `

@@ -12,20 +12,20 @@ const MAX_NAMED = 64; // named values in one reply
 export function checkedReplies(
   replies: unknown,
   requests: readonly Request[],
-  lineIn: (line: unknown) => number | null,
+  validLine: (line: unknown) => number | null,
 ): readonly Reply[] {
   if (!Array.isArray(replies) || replies.length !== requests.length) throw new TypeError('no list of replies');
   return (replies as readonly unknown[]).map((reply) => {
     if (!isRecord(reply)) throw new TypeError('no reply');
-    return checkedReply(reply, lineIn);
+    return checkedReply(reply, validLine);
   });
 }
 
-function checkedReply(reply: JsonRecord, lineIn: (line: unknown) => number | null): Reply {
-  if (reply['problem'] !== undefined) return { problem: text(reply['problem']), line: lineIn(reply['line']) };
+function checkedReply(reply: JsonRecord, validLine: (line: unknown) => number | null): Reply {
+  if (reply['problem'] !== undefined) return { problem: text(reply['problem']), line: validLine(reply['line']) };
   const isPresent = (name: string) => reply[name] !== undefined;
   return {
-    ...(isPresent('line') && { line: lineIn(reply['line']) }),
+    ...(isPresent('line') && { line: validLine(reply['line']) }),
     ...(isPresent('text') && { text: text(reply['text']) }),
     ...(isPresent('cut') && { cut: number(reply['cut']) }),
     ...(isPresent('refused') && { refused: text(reply['refused']) }),
@@ -57,16 +57,16 @@ function scalar(value: unknown): string | number | boolean {
   return typeof value === 'number' ? number(value) : text(value);
 }
 
-function namedValues<T>(value: unknown, each: (value: unknown) => T): Readonly<Record<string, T>> {
+function namedValues<T>(value: unknown, check: (value: unknown) => T): Readonly<Record<string, T>> {
   if (!isRecord(value)) throw new TypeError('nothing named');
   const entries = Object.entries(value);
   if (entries.length > MAX_NAMED) throw new TypeError('too much');
-  return Object.fromEntries(entries.map(([name, of]) => [text(name), each(of)]));
+  return Object.fromEntries(entries.map(([name, entryValue]) => [text(name), check(entryValue)]));
 }
 
-function list<T>(value: unknown, maxLength: number, each: (value: unknown) => T): readonly T[] {
+function list<T>(value: unknown, maxLength: number, check: (value: unknown) => T): readonly T[] {
   if (!Array.isArray(value) || value.length > maxLength) throw new TypeError('no list');
-  return (value as readonly unknown[]).map(each);
+  return (value as readonly unknown[]).map(check);
 }
 
 function view(value: unknown): WrittenView {

@@ -1,10 +1,10 @@
 // This file imports only types, because Node runs its text in a separate thread.
 import type { loadPyodide as LoadPyodide } from 'pyodide';
-import type * as Talking from './sharedTalk.ts';
+import type * as SharedChannelModule from './sharedChannel.ts';
 
 /** The files that Python is made of. */
 export interface PythonFiles {
-  readonly machine: ArrayBuffer; // CPython, compiled to WebAssembly
+  readonly pythonWasm: ArrayBuffer; // CPython, compiled to WebAssembly
   readonly library: ArrayBuffer; // its standard library, as a zip
   readonly playground: string; // episodes.py
 }
@@ -18,7 +18,7 @@ export interface Pyodide {
 }
 
 /** Answers a message of the host. */
-export type Answer = (text: string) => string;
+export type AnswerMessage = (text: string) => string;
 
 /** Limit on Python's memory. */
 const MAX_MEMORY_BYTES = 512 * 2 ** 20;
@@ -26,12 +26,13 @@ const WASM_PAGE_BYTES = 65_536;
 const PYODIDE_ABI = '2026_0'; // of Pyodide 314, which checks that a package list has it
 
 /**
- * Adds the globals that Pyodide needs to a bare realm, in the form in which a JavaScript shell has them: two files, a
- * clock, and random bytes, which are the same each time.
+ * Adds the globals that Pyodide needs to a thread from which `bareRealm` removed all globals but the language's. They
+ * have the form in which a JavaScript shell has them: two files, a clock, and random bytes, which are the same each
+ * time.
  */
-export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => number): void {
+export function addPyodideGlobals({ pythonWasm, library }: PythonFiles, now: () => number): void {
   const files = new Map([
-    ['/pyodide.asm.wasm', machine],
+    ['/pyodide.asm.wasm', pythonWasm],
     ['/python_stdlib.zip', library],
   ]);
   const readbuffer = (name: string) => {
@@ -40,10 +41,10 @@ export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => 
     return bytes;
   };
   const doNothing = () => undefined;
-  let random = 1;
+  let state = 1;
   const nextByte = () => {
-    random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
-    return random >>> 24;
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 24;
   };
   Object.assign(globalThis, {
     ...{ read: readbuffer, readbuffer, load: doNothing },
@@ -63,10 +64,10 @@ export function addPyodideGlobals({ machine, library }: PythonFiles, now: () => 
 /** Starts Python, and returns a function that answers the host. Python's output is discarded. */
 export async function startPython(
   { loadPyodide, createPyodideModule }: Pyodide,
-  playground: string,
-  { header }: Talking.Talk,
-  place: { readonly began: number; readonly interrupt: number },
-): Promise<Answer> {
+  episodesProgram: string,
+  { header }: SharedChannelModule.SharedChannel,
+  headerIndex: { readonly requestsBegun: number; readonly interrupt: number },
+): Promise<AnswerMessage> {
   const doNothing = () => undefined;
   const lockfile = { info: { abi_version: PYODIDE_ABI }, packages: {} }; // no package is ever loaded
   const options = {
@@ -74,12 +75,14 @@ export async function startPython(
     ...{ lockFileContents: lockfile, packageBaseUrl: '/', env: { HOME: '/home', PYTHONHASHSEED: '0' } },
   };
   const python = await loadPyodide(options as unknown as Parameters<typeof LoadPyodide>[0]);
-  python.setInterruptBuffer(header.subarray(place.interrupt, place.interrupt + 1));
+  python.setInterruptBuffer(header.subarray(headerIndex.interrupt, headerIndex.interrupt + 1));
   const begin = () => {
-    Atomics.store(header, place.interrupt, 0);
-    Atomics.add(header, place.began, 1);
+    Atomics.store(header, headerIndex.interrupt, 0);
+    Atomics.add(header, headerIndex.requestsBegun, 1);
   };
-  const makeAnswer = python.runPython(playground, { filename: 'playground.py' }) as (begin: () => void) => Answer;
+  const makeAnswer = python.runPython(episodesProgram, { filename: 'playground.py' }) as (
+    begin: () => void,
+  ) => AnswerMessage;
   return makeAnswer(begin);
 }
 
@@ -99,19 +102,19 @@ function base64(count: number, nextByte: () => number): string {
 
 /** Answers the host for ever. It never returns, so the thread's event loop never runs again. */
 export function serveForever(
-  answer: Answer,
-  { sendText, receiveText, waitForever }: Pick<typeof Talking, 'sendText' | 'receiveText' | 'waitForever'>,
-  talk: Talking.Talk,
+  answer: AnswerMessage,
+  { sendText, receiveText, waitForever }: Pick<typeof SharedChannelModule, 'sendText' | 'receiveText' | 'waitForever'>,
+  channel: SharedChannelModule.SharedChannel,
 ): never {
-  const wait = waitForever(talk);
+  const wait = waitForever(channel);
   for (;;) {
-    const request = receiveText(talk, Infinity, wait);
+    const request = receiveText(channel, Infinity, wait);
     let reply: string;
     try {
       reply = answer(request);
     } catch (error) {
       reply = JSON.stringify({ ended: String(error) });
     }
-    sendText(talk, reply, wait);
+    sendText(channel, reply, wait);
   }
 }

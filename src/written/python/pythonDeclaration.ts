@@ -13,7 +13,7 @@ interface Method {
   readonly decorators: readonly string[];
 }
 
-const NOT_TOOLS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
+const PLAYGROUND_METHODS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
 
 /**
  * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, in the form of TRL's
@@ -29,22 +29,23 @@ export function readPython(source: string): Declaration {
     const name = node?.name === 'ClassDefinition' ? node.getChild('VariableName') : null;
     if (node && name) classes.set(text(name), node);
   }
-  const all = [...classes].map(([name, node]) => ({ name, node, methods: methodsOf(node, classes, text) }));
-  const found = all.findLast(({ methods }) => methods.has('reset') && methods.has('get_reward'));
-  if (!found) {
-    const last = all.findLast(({ methods }) => methods.has('reset') || methods.has('get_reward')) ?? all.at(-1);
-    if (!last) throw new EnvironmentFileError('The file has no class to train on. Write `class MyTask:`.', null);
-    const what = last.methods.has('reset')
+  const allClasses = [...classes].map(([name, node]) => ({ name, node, methods: methodsOf(node, classes, text) }));
+  const environmentClass = allClasses.findLast(({ methods }) => methods.has('reset') && methods.has('get_reward'));
+  if (!environmentClass) {
+    const candidate =
+      allClasses.findLast(({ methods }) => methods.has('reset') || methods.has('get_reward')) ?? allClasses.at(-1);
+    if (!candidate) throw new EnvironmentFileError('The file has no class to train on. Write `class MyTask:`.', null);
+    const what = candidate.methods.has('reset')
       ? 'The class has no `get_reward(self)`. Add it: it returns the reward of the episode.'
       : 'The class has no `reset(self, **kwargs)`. Add it: it begins a task and returns the prompt.';
-    throw new EnvironmentFileError(what, lineOf(last.node.from));
+    throw new EnvironmentFileError(what, lineOf(candidate.node.from));
   }
-  const { name, node, methods } = found;
+  const { name, node, methods } = environmentClass;
   // in the order in which TRL finds them
   const sortedMethods = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const problems: FileProblem[] = [];
   const tools = sortedMethods
-    .filter(([tool, method]) => !tool.startsWith('_') && !NOT_TOOLS.has(tool) && isFunction(method))
+    .filter(([tool, method]) => !tool.startsWith('_') && !PLAYGROUND_METHODS.has(tool) && isFunction(method))
     .map(([tool, method]) => toolOf(tool, method, text, (what, at) => problems.push({ what, line: lineOf(at) })));
   refuseProblems(problems.toSorted((a, b) => Number(a.line) - Number(b.line)));
   if (tools.length === 0 && !methods.has('_answer')) {
@@ -55,7 +56,7 @@ export function readPython(source: string): Declaration {
   }
   return {
     ...{ language: 'python', name, tools },
-    description: docstringOf(node, text).says,
+    description: docstringOf(node, text).description,
     hasExpert: methods.has('_expert'),
     hearsAnswer: methods.has('_answer'),
     mistakes: pythonMistakes(
@@ -72,16 +73,16 @@ function lineageOf(
   node: SyntaxNode,
   classes: ReadonlyMap<string, SyntaxNode>,
   text: (node: SyntaxNode) => string,
-  below: readonly SyntaxNode[] = [],
+  subclasses: readonly SyntaxNode[] = [],
 ): readonly SyntaxNode[] | null {
-  if (below.includes(node)) return null;
+  if (subclasses.includes(node)) return null;
   const bases = childrenOf(node.getChild('ArgList')).filter(({ name }) => !['(', ')', ','].includes(name));
-  const above = bases.map((base) => {
+  const baseLineages = bases.map((base) => {
     if (text(base) === 'object') return [];
-    const other = classes.get(text(base));
-    return other ? lineageOf(other, classes, text, [...below, node]) : null;
+    const baseClass = classes.get(text(base));
+    return baseClass ? lineageOf(baseClass, classes, text, [...subclasses, node]) : null;
   });
-  return above.every((each) => each !== null) ? [node, ...above.flat()] : null;
+  return baseLineages.every((each) => each !== null) ? [node, ...baseLineages.flat()] : null;
 }
 
 /** The methods of a class by name, with those inherited from classes of the file. Inherited methods come first. */
@@ -89,13 +90,13 @@ function methodsOf(
   node: SyntaxNode,
   classes: ReadonlyMap<string, SyntaxNode>,
   text: (node: SyntaxNode) => string,
-  below: readonly SyntaxNode[] = [],
+  subclasses: readonly SyntaxNode[] = [],
 ): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>();
   for (const base of node.getChild('ArgList')?.getChildren('VariableName') ?? []) {
-    const other = classes.get(text(base));
-    if (!other || other === node || below.includes(other)) continue;
-    for (const [name, method] of methodsOf(other, classes, text, [...below, node])) methods.set(name, method);
+    const baseClass = classes.get(text(base));
+    if (!baseClass || baseClass === node || subclasses.includes(baseClass)) continue;
+    for (const [name, method] of methodsOf(baseClass, classes, text, [...subclasses, node])) methods.set(name, method);
   }
   for (const statement of childrenOf(node.getChild('Body'))) {
     const decorated = statement.name === 'DecoratedStatement';
@@ -121,32 +122,35 @@ function toolOf(
   name: string,
   { node, decorators }: Method,
   text: (node: SyntaxNode) => string,
-  note: (what: string, at: number) => void,
+  addProblem: (what: string, at: number) => void,
 ): ToolFace {
   if (node.getChild('async')) {
-    note(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);
+    addProblem(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);
   }
-  const { says, parameters: descriptions } = docstringOf(node, text);
+  const { description: says, parameters: descriptions } = docstringOf(node, text);
   const list = node.getChild('ParamList');
-  const parts = childrenOf(list);
-  const selfIndex = parts.findIndex(({ name: kind }) => kind === 'VariableName');
+  const parameterNodes = childrenOf(list);
+  const selfIndex = parameterNodes.findIndex(({ name: kind }) => kind === 'VariableName');
   const parameters: Parameter[] = [];
-  const hasUnnamed = parts.some(({ name: kind }, at) => kind === '*' && parts[at + 1]?.name === 'VariableName');
+  const hasUnnamed = parameterNodes.some(
+    ({ name: kind }, at) => kind === '*' && parameterNodes[at + 1]?.name === 'VariableName',
+  );
   if (list && (hasUnnamed || /,\s*\/\s*[,)]/.test(text(list)))) {
-    note(
+    addProblem(
       `The tool \`${name}\` has parameters without a name to call them by. Name each one: \`def ${name}(self, word: str)\`.`,
       list.from,
     );
   }
-  for (const [at, part] of parts.entries()) {
-    const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parts[at - 1]?.name ?? '');
+  for (const [at, part] of parameterNodes.entries()) {
+    const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parameterNodes[at - 1]?.name ?? '');
     if (!isName || (at === selfIndex && !decorators.includes('staticmethod'))) continue;
-    const hint = parts[at + 1]?.name === 'TypeDef' ? text(parts[at + 1] ?? part).replace(/^:\s*/, '') : '';
+    const hint =
+      parameterNodes[at + 1]?.name === 'TypeDef' ? text(parameterNodes[at + 1] ?? part).replace(/^:\s*/, '') : '';
     const kind = kindOf(hint.trim());
     const parameter = text(part);
     if (!kind) {
       const problem = hint ? `has the type \`${visible(hint)}\`` : 'has no type hint';
-      note(
+      addProblem(
         `The parameter \`${parameter}\` of the tool \`${name}\` ${problem}. Use str, int, float, bool, or choices such as Literal["up", "down"].`,
         part.from,
       );
@@ -173,9 +177,9 @@ function kindOf(
   const unquoted = withoutOptional.trim().replace(/^(['"])(.*)\1$/, '$2');
   const type = Object.hasOwn(TYPES, unquoted) ? TYPES[unquoted] : undefined;
   if (type) return { type };
-  const list = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(unquoted)?.[1];
-  if (list === undefined) return null;
-  const choices = list
+  const choiceList = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(unquoted)?.[1];
+  if (choiceList === undefined) return null;
+  const choices = choiceList
     .split(',')
     .map((choice) => choice.trim())
     .filter(Boolean)
@@ -185,7 +189,7 @@ function kindOf(
 
 /** The contents of a Google-style docstring: its sentences, and the `Args:` text of each parameter. */
 interface Docstring {
-  readonly says: string;
+  readonly description: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -198,15 +202,15 @@ function docstringOf(definition: SyntaxNode, text: (node: SyntaxNode) => string)
 
 /** Parses a docstring like `transformers.utils.get_json_schema`, from which TRL gets a tool's schema. */
 function readDocstring(doc: string): Docstring {
-  const [says = '', ...sections] = doc.split(/^[ \t]*(?=(?:Args|Returns|Raises):[ \t]*$)/m);
+  const [description = '', ...sections] = doc.split(/^[ \t]*(?=(?:Args|Returns|Raises):[ \t]*$)/m);
   const args = sections.find((section) => section.startsWith('Args:'))?.slice('Args:'.length) ?? '';
   const parameters = new Map<string, string>();
-  for (const [, name = '', of = ''] of args.matchAll(
+  for (const [, name = '', parameterDescription = ''] of args.matchAll(
     /(?:^|\n)\s*(\w+)\s*(?:\([^)]*?\))?:\s*([\s\S]*?)\s*(?=\n\s*\w+\s*(?:\([^)]*?\))?:|$(?![\s\S]))/g,
   )) {
-    parameters.set(name, asOneLine(of));
+    parameters.set(name, asOneLine(parameterDescription));
   }
-  return { says: asOneLine(says), parameters };
+  return { description: asOneLine(description), parameters };
 }
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\n': '' };

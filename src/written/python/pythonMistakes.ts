@@ -24,20 +24,22 @@ export function pythonMistakes(
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
   const rewards = getReward ? wrongRewards(getReward, text, lineOf) : [];
-  return [...undeclared(lineage ?? [], text, lineOf), ...rewards].toSorted((a, b) => Number(a.line) - Number(b.line));
+  return [...undeclaredMembers(lineage ?? [], text, lineOf), ...rewards].toSorted(
+    (a, b) => Number(a.line) - Number(b.line),
+  );
 }
 
-function undeclared(
+function undeclaredMembers(
   lineage: readonly SyntaxNode[],
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
   if (lineage.some((node) => DYNAMIC_MEMBERS.test(text(node)))) return [];
-  const known = membersOf(lineage, text);
-  const used = new Map<string, SyntaxNode>();
+  const knownMembers = membersOf(lineage, text);
+  const usedMembers = new Map<string, SyntaxNode>();
   for (const { name, node } of selfMembers(lineage, text))
-    if (!/^__\w+__$/.test(name) && !used.has(name)) used.set(name, node);
-  return missingMembers(used, known, lineOf, () => 'Give it a value in `reset`');
+    if (!/^__\w+__$/.test(name) && !usedMembers.has(name)) usedMembers.set(name, node);
+  return missingMembers(usedMembers, knownMembers, lineOf, () => 'Give it a value in `reset`');
 }
 
 /** The names of the members of classes: methods, fields, and each `self.x` that gets a value. */
@@ -73,13 +75,15 @@ function fieldsOf(node: SyntaxNode, text: (node: SyntaxNode) => string): readonl
 
 /** Whether this occurrence gives `self.x` a value: before an `=`, alone or in a list, or as the variable of a loop. */
 function isGivenValue(node: SyntaxNode): boolean {
-  let at = node;
-  while (at.parent && /^(?:Tuple|Array|Parenthesized)Expression$/.test(at.parent.name)) at = at.parent;
-  const { parent } = at;
+  let outermost = node;
+  while (outermost.parent && /^(?:Tuple|Array|Parenthesized)Expression$/.test(outermost.parent.name))
+    outermost = outermost.parent;
+  const { parent } = outermost;
   if (parent?.name === 'AssignStatement')
-    return childrenOf(parent).some(({ name, from }) => name === 'AssignOp' && from > at.from);
+    return childrenOf(parent).some(({ name, from }) => name === 'AssignOp' && from > outermost.from);
   return (
-    parent?.name === 'ForStatement' && childrenOf(parent).some(({ name, from }) => name === 'in' && from > at.from)
+    parent?.name === 'ForStatement' &&
+    childrenOf(parent).some(({ name, from }) => name === 'in' && from > outermost.from)
   );
 }
 
@@ -99,20 +103,25 @@ function wrongRewards(
   text: (node: SyntaxNode) => string,
   lineOf: (at: number) => number,
 ): readonly FileProblem[] {
-  const inside = [...descendants(method, ({ name }) => /^(?:Function|Class)Definition$|^LambdaExpression$/.test(name))];
-  const returned = inside.filter(({ name }) => name === 'ReturnStatement');
-  if (returned.length === 0 && !inside.some(({ name }) => name === 'RaiseStatement' || name === 'YieldExpression'))
+  const methodNodes = [
+    ...descendants(method, ({ name }) => /^(?:Function|Class)Definition$|^LambdaExpression$/.test(name)),
+  ];
+  const returnStatements = methodNodes.filter(({ name }) => name === 'ReturnStatement');
+  if (
+    returnStatements.length === 0 &&
+    !methodNodes.some(({ name }) => name === 'RaiseStatement' || name === 'YieldExpression')
+  )
     return [{ what: `\`get_reward()\` returns \`None\`. ${REMEDY}`, line: lineOf(method.from) }];
-  return returned.flatMap((statement) => {
+  return returnStatements.flatMap((statement) => {
     const value = childrenOf(statement)[1];
-    const wrong = value ? NOT_NUMBERS[value.name] : '`None`';
-    if (wrong) return [{ what: `\`get_reward()\` returns ${wrong}. ${REMEDY}`, line: lineOf(statement.from) }];
+    const wrongKind = value ? NOT_NUMBERS[value.name] : '`None`';
+    if (wrongKind) return [{ what: `\`get_reward()\` returns ${wrongKind}. ${REMEDY}`, line: lineOf(statement.from) }];
     if (value?.name !== 'DictionaryExpression') return [];
-    return value.getChildren(':').flatMap(({ prevSibling: key, nextSibling: amount }) => {
-      const bad = amount && NOT_NUMBERS[amount.name];
+    return value.getChildren(':').flatMap(({ prevSibling: key, nextSibling: valueNode }) => {
+      const badKind = valueNode && NOT_NUMBERS[valueNode.name];
       const name = key ? visible(text(key).replace(/^(['"])(.*)\1$/, '$2')) : '';
-      return bad
-        ? [{ what: `The reward part \`${name}\` is ${bad}. Return a number.`, line: lineOf(amount.from) }]
+      return badKind
+        ? [{ what: `The reward part \`${name}\` is ${badKind}. Return a number.`, line: lineOf(valueNode.from) }]
         : [];
     });
   });

@@ -4,12 +4,12 @@ import type { Parameter } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
 import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
 import { checkedReplies } from './checkedReplies.ts';
-import { receiveText, newTalkMemory, Place, sendText, type Talk, talkOf } from './sharedTalk.ts';
+import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, talkOf } from './sharedChannel.ts';
 
 /** A thread that runs Python. */
 export interface PythonThread {
   /** Resolves when Python is ready. Rejects if it can't be started. */
-  readonly begun: Promise<void>;
+  readonly ready: Promise<void>;
   readonly end: () => void;
 }
 
@@ -32,12 +32,13 @@ export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs
 const MAX_REPLY_BYTES = 64e6;
 const SIGINT = 2; // the value that interrupts Python
 /** Ends the interpreter of a sandbox that was garbage-collected. */
-const abandoned = new FinalizationRegistry<Interpreter>((interpreter) => interpreter.end());
+const abandonedInterpreters = new FinalizationRegistry<Interpreter>((interpreter) => interpreter.end());
 /**
  * The interpreter of the last closed sandbox. Starting one takes seconds, so the next sandbox of the same file reuses
  * it.
  */
-let spare: { readonly start: StartPython; readonly code: string; readonly interpreter: Interpreter } | null = null;
+let spareInterpreter: { readonly start: StartPython; readonly code: string; readonly interpreter: Interpreter } | null =
+  null;
 
 /**
  * Loads a Python environment into an interpreter of its own. The file's module is new each time; modules of the
@@ -45,33 +46,33 @@ let spare: { readonly start: StartPython; readonly code: string; readonly interp
  * fails.
  */
 export async function openPythonSandbox(
-  start: StartPython,
+  startPython: StartPython,
   declaration: Declaration,
   limits: PythonLimits = PYTHON_LIMITS,
 ): Promise<Sandbox> {
   const { code, name, tools } = declaration;
-  const lines = code.split('\n').length;
-  const interpreter = await interpreterFor(start, code);
-  let open = true;
-  const giveBack = () => {
-    if (!open) return;
-    open = false;
+  const lineCount = code.split('\n').length;
+  const interpreter = await interpreterFor(startPython, code);
+  let isOpen = true;
+  const keepForReuse = () => {
+    if (!isOpen) return;
+    isOpen = false;
     if (interpreter.ended !== null) return;
-    spare?.interpreter.end();
-    spare = { start, code, interpreter };
+    spareInterpreter?.interpreter.end();
+    spareInterpreter = { start: startPython, code, interpreter };
   };
   const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
   const parameters = Object.fromEntries(tools.map((tool) => [tool.name, tool.parameters.map(nameOf)]));
-  const lineIn = (line: unknown) => (typeof line === 'number' && line >= 1 && line <= lines ? line : null);
+  const validLine = (line: unknown) => (typeof line === 'number' && line >= 1 && line <= lineCount ? line : null);
   let statics: Statics;
   try {
     const reply = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
     if (!isRecord(reply)) throw new EndedError('sent a reply of the wrong form');
     if (typeof reply['problem'] === 'string')
-      throw new EnvironmentFileError(visible(reply['problem'], 4000), lineIn(reply['line']));
+      throw new EnvironmentFileError(visible(reply['problem'], 4000), validLine(reply['line']));
     statics = isRecord(reply['statics']) ? reply['statics'] : {};
   } catch (error) {
-    giveBack();
+    keepForReuse();
     if (error instanceof EndedError)
       throw new EnvironmentFileError(`The file ${error.message}. Python was ended.`, null);
     throw error;
@@ -82,20 +83,20 @@ export async function openPythonSandbox(
       if (interpreter.ended === null) {
         try {
           const reply = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
-          return checkedReplies(reply, requests, lineIn);
+          return checkedReplies(reply, requests, validLine);
         } catch (error) {
           interpreter.end(error instanceof EndedError ? error : new EndedError('sent a reply of the wrong form'));
         }
       }
-      const problem = `${whereOf(requests, interpreter)} ${interpreter.ended?.message ?? ''}. Python was ended, with every episode in it.`;
+      const problem = `${currentMethod(requests, interpreter)} ${interpreter.ended?.message ?? ''}. Python was ended, with every episode in it.`;
       return requests.map((): Reply => ({ problem, line: null }));
     },
     dispose() {
-      abandoned.unregister(interpreter);
-      giveBack();
+      abandonedInterpreters.unregister(interpreter);
+      keepForReuse();
     },
   };
-  abandoned.register(sandbox, interpreter, interpreter);
+  abandonedInterpreters.register(sandbox, interpreter, interpreter);
   return sandbox;
 }
 
@@ -110,15 +111,15 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
 };
 
 /** Describes the request during which the interpreter ended. */
-function whereOf(requests: readonly Request[], { served }: Interpreter): string {
-  const request = requests[Math.min(served, requests.length) - 1];
+function currentMethod(requests: readonly Request[], { requestsBegun }: Interpreter): string {
+  const request = requests[Math.min(requestsBegun, requests.length) - 1];
   return WHERE[request?.op ?? 'call'];
 }
 
-async function interpreterFor(start: StartPython, code: string): Promise<Interpreter> {
-  const previous = spare;
-  spare = null;
-  if (previous?.start === start && previous.code === code && previous.interpreter.ended === null)
+async function interpreterFor(startPython: StartPython, code: string): Promise<Interpreter> {
+  const previous = spareInterpreter;
+  spareInterpreter = null;
+  if (previous?.start === startPython && previous.code === code && previous.interpreter.ended === null)
     return previous.interpreter;
   previous?.interpreter.end();
   if (typeof SharedArrayBuffer === 'undefined') {
@@ -127,9 +128,9 @@ async function interpreterFor(start: StartPython, code: string): Promise<Interpr
       null,
     );
   }
-  const shared = newTalkMemory();
-  const thread = start(shared);
-  await thread.begun;
+  const shared = newChannelMemory();
+  const thread = startPython(shared);
+  await thread.ready;
   return new Interpreter(thread, talkOf('host', shared));
 }
 
@@ -140,58 +141,60 @@ class EndedError extends Error {}
 class Interpreter {
   ended: EndedError | null = null;
   /** The number of requests begun in the last list. */
-  served = 0;
+  requestsBegun = 0;
   readonly #thread: PythonThread;
-  readonly #talk: Talk;
+  readonly #channel: SharedChannel;
 
-  constructor(thread: PythonThread, talk: Talk) {
+  constructor(thread: PythonThread, channel: SharedChannel) {
     this.#thread = thread;
-    this.#talk = talk;
+    this.#channel = channel;
   }
 
-  end(why = new EndedError('was ended')): void {
+  end(reason = new EndedError('was ended')): void {
     if (this.ended === null) this.#thread.end();
-    this.ended ??= why;
+    this.ended ??= reason;
   }
 
   /**
-   * Sends a request and waits for the reply. Each of `steps` may take `ms`, plus `graceMs` to stop. Throws EndedError
-   * if the interpreter has to be ended.
+   * Sends a message and waits for the reply. The message holds `requestCount` requests. Each of them may take `limitMs`,
+   * plus `graceMs` to stop. Throws EndedError if the interpreter has to be ended.
    */
-  ask(what: object, steps: number, ms: number, graceMs: number): unknown {
+  ask(message: object, requestCount: number, limitMs: number, graceMs: number): unknown {
     if (this.ended) throw this.ended;
-    const { header } = this.#talk;
-    Atomics.store(header, Place.began, 0);
+    const { header } = this.#channel;
+    Atomics.store(header, Place.requestsBegun, 0);
     Atomics.store(header, Place.interrupt, 0);
-    let [began, stops, since] = [0, 0, performance.now()];
+    let [requestsSeen, stopRequests, waitStart] = [0, 0, performance.now()];
     const waitWhile = (state: number) => {
       while (Atomics.load(header, Place.state) === state) {
-        const left = since + (stops === 0 ? ms : graceMs) - performance.now();
-        if (left > 0) {
-          Atomics.wait(header, Place.state, state, Math.min(left, 200));
-        } else if (stops === 0) {
+        const remainingMs = waitStart + (stopRequests === 0 ? limitMs : graceMs) - performance.now();
+        if (remainingMs > 0) {
+          Atomics.wait(header, Place.state, state, Math.min(remainingMs, 200));
+        } else if (stopRequests === 0) {
           Atomics.store(header, Place.interrupt, SIGINT);
-          [stops, since] = [1, performance.now()];
+          [stopRequests, waitStart] = [1, performance.now()];
         } else {
           throw new EndedError('computed too long and could not be stopped');
         }
-        const now = Math.min(Atomics.load(header, Place.began), steps);
-        if (now > began) [began, stops, since] = [now, 0, performance.now()];
+        const requestsBegun = Math.min(Atomics.load(header, Place.requestsBegun), requestCount);
+        if (requestsBegun > requestsSeen)
+          [requestsSeen, stopRequests, waitStart] = [requestsBegun, 0, performance.now()];
       }
     };
     try {
-      sendText(this.#talk, JSON.stringify(what), waitWhile);
-      const reply: unknown = JSON.parse(receiveText(this.#talk, MAX_REPLY_BYTES, waitWhile));
+      sendText(this.#channel, JSON.stringify(message), waitWhile);
+      const reply: unknown = JSON.parse(receiveText(this.#channel, MAX_REPLY_BYTES, waitWhile));
       if (isRecord(reply) && typeof reply['ended'] === 'string') {
         throw new EndedError(`was stopped: ${visible(reply['ended'], 200)}`);
       }
       return reply;
     } catch (error) {
-      const why = error instanceof EndedError ? error : new EndedError(`was stopped: ${visible(String(error), 200)}`);
-      this.end(why);
-      throw why;
+      const endReason =
+        error instanceof EndedError ? error : new EndedError(`was stopped: ${visible(String(error), 200)}`);
+      this.end(endReason);
+      throw endReason;
     } finally {
-      this.served = began;
+      this.requestsBegun = requestsSeen;
     }
   }
 }

@@ -3,8 +3,8 @@ import realm from './bareRealm.ts?raw';
 // oxlint-disable-next-line import/default -- likewise
 import interpreter from './interpreter.ts?raw';
 // oxlint-disable-next-line import/default -- likewise
-import talk from './sharedTalk.ts?raw';
-import { erased } from '../declaration.ts';
+import talk from './sharedChannel.ts?raw';
+import { eraseTypes } from '../declaration.ts';
 import { withoutImports } from './pyodideSource.ts';
 
 /** Programs for a thread outside of a page. Each is the body of a function that fills `exports`. */
@@ -22,16 +22,16 @@ export interface ThreadPrograms {
  */
 export function threadPrograms(loader: string, module: string): ThreadPrograms {
   return {
-    realm: erased(realm),
-    talk: erased(talk),
-    interpreter: erased(interpreter),
-    loader: exporting(loader, /export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, 'exports.loadPyodide = $1;'),
-    module: exporting(module, /export default (\w+);?/, 'exports.createPyodideModule = $1;'),
+    realm: eraseTypes(realm),
+    talk: eraseTypes(talk),
+    interpreter: eraseTypes(interpreter),
+    loader: functionBodyOf(loader, /export\s*\{\s*(\w+) as loadPyodide,[^}]*\};?/, 'exports.loadPyodide = $1;'),
+    module: functionBodyOf(module, /export default (\w+);?/, 'exports.createPyodideModule = $1;'),
   };
 }
 
 /** Converts a module's text to the body of a function. */
-function exporting(code: string, exported: RegExp, assigned: string): string {
+function functionBodyOf(code: string, exported: RegExp, replacement: string): string {
   if (!exported.test(code)) throw new Error('This version of Pyodide doesn’t have the expected exports.');
-  return withoutImports(code).replace(exported, assigned);
+  return withoutImports(code).replace(exported, replacement);
 }

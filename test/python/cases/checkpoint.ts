@@ -14,7 +14,7 @@ import { learningMath } from '../../../src/rl/plainLearningMath.ts';
 import type { EpisodeRecord } from '../../../src/rl/episodeRecord.ts';
 import { rollout } from '../../../src/rl/rollout.ts';
 import { evalSampling, evalTaskSeed } from '../../../src/rl/settings.ts';
-import { bareRun } from '../../../src/runs/run.ts';
+import { runWithDefaults } from '../../../src/runs/run.ts';
 import { packedRun } from '../../../src/runs/packed.ts';
 import { RunLog } from '../../../src/runs/runLog.ts';
 import { openSession, type Session } from '../../../src/session/session.ts';
@@ -52,7 +52,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, string | number>>>>
 const out = process.argv[2] ?? '.';
 for (const [form, knobs] of Object.entries(CASES)) {
   const config = parseConfig({ ...COMMON, ...knobs });
-  const log = new RunLog(bareRun({ id: 1, name: form, started: '2026-01-02T03:04:05.000Z', begun: config }));
+  const log = new RunLog(runWithDefaults({ id: 1, name: form, started: '2026-01-02T03:04:05.000Z', begun: config }));
   const host = await nodeHost(false);
   const session = await openSession(config, host, (event) => event.type === 'ready' && log.add(event));
   for await (const event of session.events) {

@@ -13,7 +13,7 @@ import {
   EXPERT,
   nonsensePlayer,
   playTasks,
-  type TaskOf,
+  type TaskId,
 } from '../../../src/written/plays.ts';
 import { openSandbox } from '../../../src/written/sandbox.ts';
 import { ODD_ENVIRONMENT } from '../../written/oddEnvironment.ts';
@@ -37,7 +37,7 @@ for (const [name, text] of Object.entries(ENVIRONMENTS)) {
   const sandbox = await openSandbox(machine, declaration);
   const settings = classSettings(sandbox.statics);
   const folder = path.join(out, name);
-  const files = exportFolder({ file: { name: `${name}.ts`, text }, declaration, settings, machine });
+  const files = exportFolder({ file: { name: `${name}.ts`, text }, declaration, settings, quickjsWasm: machine });
   for (const [file, bytes] of files) {
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
     writeFileSync(path.join(folder, file), bytes);
@@ -60,7 +60,7 @@ for (const [name, text] of Object.entries(ENVIRONMENTS)) {
   };
   const players = { chance, expert: EXPERT, mistaken, nonsense: nonsensePlayer(tools, 3) } as const;
   const lines = Object.entries(players).flatMap(([by, player], at) => {
-    const tasks = Array.from({ length: name === 'stuck' ? 1 : 250 }, (_, i): TaskOf => {
+    const tasks = Array.from({ length: name === 'stuck' ? 1 : 250 }, (_, i): TaskId => {
       const split = i % 5 === 4 ? 'test' : 'train';
       return { split, index: (31 * i + at) % settings.tasks[split] };
     });

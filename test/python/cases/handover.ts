@@ -5,13 +5,13 @@ import { Purpose, random, type Random } from '../../../src/base/rng.ts';
 import { parseConfig, type RunConfig } from '../../../src/config/config.ts';
 import type { EnvName } from '../../../src/config/environments.ts';
 import { createEnv, envSettings } from '../../../src/envs/index.ts';
-import { demonstrator, expert, type Player } from '../../../src/envs/players.ts';
+import { demonstrator, expertPlayer, type Player } from '../../../src/envs/players.ts';
 import { openEpisode, type Stepper } from '../../../src/envs/stepper.ts';
 import { parseFacts } from '../../../src/facts/parse.ts';
 import { ENGINES } from '../../../src/config/mappedKnob.ts';
 import { rulesOf } from '../../../src/handover/taskRows.ts';
 import { packedRun } from '../../../src/runs/packed.ts';
-import { bareRun } from '../../../src/runs/run.ts';
+import { runWithDefaults } from '../../../src/runs/run.ts';
 import { handOver } from '../../../src/session/handOverRun.ts';
 import type { Host } from '../../../src/session/host.ts';
 import { openSession } from '../../../src/session/session.ts';
@@ -53,8 +53,10 @@ function player(at: number, draw: Random): Player {
   const some = demonstrator(0.6, draw);
   const token: Player = (stepper) => [draw.pick(stepper.allowed())];
   return (stepper) => {
-    const kind = at % 4 === 3 ? (stepper.turnTokens > 0 ? 2 : draw.int(3)) : at % 4;
-    return stepper.turnTokens > 0 && kind !== 2 ? token(stepper) : ([expert, some, token][kind] ?? token)(stepper);
+    const kind = at % 4 === 3 ? (stepper.turnLength > 0 ? 2 : draw.int(3)) : at % 4;
+    return stepper.turnLength > 0 && kind !== 2
+      ? token(stepper)
+      : ([expertPlayer, some, token][kind] ?? token)(stepper);
   };
 }
 
@@ -83,23 +85,23 @@ for (const [name, own] of Object.entries(OWN)) {
       const reset = i % 5 === 4 ? (env.splits.heldOut ?? env.splits.shifted).reset : env.reset;
       const begin = name === 'number-hunt' ? env.reset : reset;
       const stepper = openEpisode({ env, settings: envSettings(config), begin }, seeds);
-      const task = stepper.episode.data();
+      const task = stepper.episode.taskData();
       play(stepper, player(i, draw), draw);
       const words = (turn: number, role: Role) =>
-        stepper.written.filter((t) => t.turn === turn && t.role === role).map(({ token }) => env.vocabulary[token]);
+        stepper.tokens.filter((t) => t.turn === turn && t.role === role).map(({ token }) => env.vocabulary[token]);
       return JSON.stringify({
         ...{
           task,
           environment_seed: seeds.environmentSeed,
           stop: stepper.stop,
           success: stepper.success,
-          parts: stepper.parts,
+          parts: stepper.rewardSums,
         },
-        turns: stepper.taken.map(({ turn, parts, valid, toolCall, waited }) => ({
+        turns: stepper.finishedTurns.map(({ turn, parts, valid, toolCall, waited }) => ({
           ...{ action: words(turn, Role.action), observation: words(turn, Role.observation) },
           ...{ parts, valid, toolCall, waited },
         })),
-        cut: words(stepper.taken.length + 1, Role.action), // of a turn that was cut
+        cut: words(stepper.finishedTurns.length + 1, Role.action), // of a turn that was cut
       });
     });
     const folder = path.join(out, `${name}-${variant}`);
@@ -143,7 +145,7 @@ for (const [name, knobs] of Object.entries(FOLDERS)) {
   const session = await openSession(config, host, () => undefined);
   const checkpoint = await session.checkpoint();
   const run = packedRun({
-    ...bareRun({ id: 1, name, started: '2026-01-01T00:00:00.000Z', begun: config }),
+    ...runWithDefaults({ id: 1, name, started: '2026-01-01T00:00:00.000Z', begun: config }),
     checkpoint,
   });
   for (const engine of ENGINES) {

@@ -65,7 +65,8 @@ async function play(address: string, file: string): Promise<void> {
           const move = batch[i]?.moves[turn];
           if (stepper.stop === null && move) for (const id of idsOf(move)) stepper.take(id);
         }
-        if (steppers.every(({ asked }) => asked === null)) throw new Error(`turn ${turn}: an episode has not ended.`);
+        if (steppers.every(({ pendingTurn: asked }) => asked === null))
+          throw new Error(`turn ${turn}: an episode has not ended.`);
         await answerAll(steppers);
         turns++;
       }
@@ -91,11 +92,11 @@ async function play(address: string, file: string): Promise<void> {
   const again = await begin();
   say({ again: again.filter(({ episode }, i) => episode.question === whole(train[i]!.prompt)).length });
   leaveAll(again);
-  env.later?.close();
+  env.asyncAnswers?.close();
   process.exit(0);
 }
 
-function compare({ episode, parts }: Stepper, { task, prompt, moves, replies, reward }: Played): void {
+function compare({ episode, rewardSums: parts }: Stepper, { task, prompt, moves, replies, reward }: Played): void {
   const view = episode.view();
   if (view.kind !== 'calls') throw new Error(view.kind);
   const want = moves.map((move, i) => ('answer' in move ? '' : whole(replies[i]?.text ?? replies[i]?.refused ?? '')));

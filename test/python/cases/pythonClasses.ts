@@ -5,7 +5,7 @@ import { startPython } from '../../../src/cli/pythonThread.ts';
 import { toolSchema } from '../../../src/text/toolSchema.ts';
 import { classSettings } from '../../../src/written/classSettings.ts';
 import { TASK_SEED } from '../../../src/written/openEpisodes.ts';
-import { chancePlayer, EXPERT, nonsensePlayer, playTasks, type TaskOf } from '../../../src/written/plays.ts';
+import { chancePlayer, EXPERT, nonsensePlayer, playTasks, type TaskId } from '../../../src/written/plays.ts';
 import { readPython } from '../../../src/written/python/pythonDeclaration.ts';
 import { openPythonSandbox } from '../../../src/written/python/pythonSandbox.ts';
 
@@ -24,7 +24,7 @@ for (const [name, file] of Object.entries(FILES)) {
   const { tools } = declaration;
   const players = { chance: chancePlayer(tools, 7), expert: EXPERT, nonsense: nonsensePlayer(tools, 3) } as const;
   const lines = Object.entries(players).flatMap(([by, player], at) => {
-    const list = Array.from({ length: by === 'chance' ? 334 : 333 }, (_, i): TaskOf => {
+    const list = Array.from({ length: by === 'chance' ? 334 : 333 }, (_, i): TaskId => {
       const split = i % 5 === 4 ? 'test' : 'train';
       return { split, index: (31 * i + at) % tasks[split] };
     });

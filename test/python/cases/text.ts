@@ -117,11 +117,11 @@ function episode(codec: Codec, template: ChatTemplate) {
   ];
   const observations = ['nothing', '{"found": "a key 👍"}', 'Two lines.\n\n And more. '];
   const ids = [...format.promptIds(beginning)];
-  const messages = [...dialect.begins(beginning)];
+  const messages = [...dialect.startMessages(beginning)];
   turns.forEach((turn, i) => {
     const observation = observations[i] ?? '';
     ids.push(...format.turnIds(turn), ...format.observationIds(observation, true));
-    messages.push(assistantMessage(turnText(turn, false)), dialect.observes(observation));
+    messages.push(assistantMessage(turnText(turn, false)), dialect.observationMessage(observation));
   });
   return { ids, messages, tools: dialect.tools };
 }

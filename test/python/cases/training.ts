@@ -10,7 +10,7 @@ import { encodeSafetensors, type SafeTensor } from '../../../src/formats/safeten
 import { type AdapterConfig, adapterParameters } from '../../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../../src/model/architecture.ts';
 import { openCpuAdaptedPolicy } from '../../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
-import type { GivenCredit, Policy } from '../../../src/model/policy.ts';
+import type { SuppliedCredit, Policy } from '../../../src/model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../../../src/model/learningSettings.ts';
 import type { WeightSource } from '../../../src/model/weightSource.ts';
 import { learningMath } from '../../../src/rl/plainLearningMath.ts';
@@ -39,7 +39,7 @@ interface Case {
   readonly rows: number;
   readonly length: number;
   readonly record: TokenRecord;
-  readonly given: GivenCredit;
+  readonly given: SuppliedCredit;
   readonly minibatches: readonly (readonly number[])[]; // rows of each step
 }
 

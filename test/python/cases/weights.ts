@@ -15,7 +15,7 @@ import { ProblemError } from '../../../src/base/problem.ts';
 import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel } from '../../../src/model/gpu/textModel.ts';
 import type { TextModel } from '../../../src/model/textModel.ts';
-import { widened } from '../../../src/model/weightSource.ts';
+import { readFloat32 } from '../../../src/model/weightSource.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
 import { dawn, onDisk, python, smollm2 } from '../packages.ts';
 
@@ -30,8 +30,8 @@ const TEXTS = [
 ];
 const WAYS: Readonly<Record<string, Partial<CpuTextModelOptions>>> = {
   f64: { precision: 'f64' },
-  f32: { packed: false, halfCache: false },
-  packed: { halfCache: false },
+  f32: { packWeights: false, float16Cache: false },
+  packed: { float16Cache: false },
   drawn: {}, // as pages draw: keys and values in halves too
 };
 
@@ -55,7 +55,7 @@ async function writeLogprobs(
   const gpu = name === 'smollm2' && !process.env['SMOLLM2_GPU'] ? null : await dawn();
   if (gpu) {
     const start = performance.now();
-    const room = { rows: texts.length, length: 128, halfCache: false };
+    const room = { rows: texts.length, length: 128, float16Cache: false };
     const reader = await openGpuTextModel(gpu, model, weights, room);
     const told = Math.min(TOLD, model.vocab_size);
     ways['gpu'] = { ...(await said(reader, texts, told)), seconds: (performance.now() - start) / 1000 };
@@ -76,7 +76,7 @@ async function said(reader: TextModel, texts: readonly (readonly number[])[], mo
 
 async function digests({ weights }: OpenedCheckpoint): Promise<Readonly<Record<string, string>>> {
   const all: Record<string, string> = {};
-  for (const [name, tensor] of weights) all[name] = digest(await widened(tensor));
+  for (const [name, tensor] of weights) all[name] = digest(await readFloat32(tensor));
   return all;
 }
 
@@ -97,8 +97,8 @@ const packed: Record<string, string> = {};
 for (const tensor of tensors.values()) {
   const bytes = new Uint8Array(tensor.bytes);
   await readPacked(tensor, bytes);
-  const values = new Float32Array((bytes.length / tensor.format.bytes) * tensor.format.weights);
-  tensor.format.widen(values, bytes);
+  const values = new Float32Array((bytes.length / tensor.format.blockBytes) * tensor.format.blockWeights);
+  tensor.format.toFloat32(values, bytes);
   packed[tensor.name] = digest(values);
 }
 write('smollm2.tensors.json', packed);

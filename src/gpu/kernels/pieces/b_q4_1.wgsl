@@ -1,5 +1,5 @@
 // reads b, stored in blocks of GGUF's Q4_1 as in a file: four scalars from scalar 4·at on. A block of 32 scalars has 20
-// bytes: halves d and m, then 16 bytes with two 4-bit q each; a scalar is d·q + m. The low nibbles hold the first 16
+// bytes: float16 d and m, then 16 bytes with two 4-bit q each; a scalar is d·q + m. The low nibbles hold the first 16
 // scalars of a block
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 fn quad_of_b(at: u32) -> vec4f {

@@ -1,5 +1,5 @@
 // reads b, stored in blocks of GGUF's Q8_0 as in a file: four scalars from scalar 4·at on. A block of 32 scalars has 34
-// bytes: a half d, then 32 signed bytes q; a scalar is d·q. Blocks begin at even bytes, so four scalars may lie across
+// bytes: a float16 d, then 32 signed bytes q; a scalar is d·q. Blocks begin at even bytes, so four scalars may lie across
 // two words
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 fn quad_of_b(at: u32) -> vec4f {

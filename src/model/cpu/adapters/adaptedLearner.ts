@@ -4,12 +4,12 @@ import type { ObjectiveSettings } from '../../learningSettings.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
 import type { Batch } from '../batchArrays.ts';
 import { hasToken, NAN_MEASUREMENTS, NO_MEASUREMENTS } from '../learner.ts';
-import { firstNonFinite, type Learned } from '../network.ts';
+import { firstNonFinite, type TrainedTensors } from '../network.ts';
 import { norm } from '../optimizer.ts';
-import type { Wanted } from '../packing.ts';
+import type { ScoreMasks } from '../packing.ts';
 import type { Real } from '../real.ts';
 import { scoreValues, valuesBackward } from '../valueHead.ts';
-import { type TokenTree, tokenTrees, wantedOf } from './tokenTree.ts';
+import { type TokenTree, tokenTrees, restrictTargets } from './tokenTree.ts';
 import type { ValueHead } from './adaptedValueHead.ts';
 
 /** A network's log-probabilities and entropies of a tree's targets. */
@@ -19,15 +19,18 @@ export interface TargetScores {
 }
 
 /** The gradients that a backward pass starts from. */
-export interface GivenGradients {
+export interface OutputGradients {
   readonly dlogprobs: Float64Array; // (m)
   readonly dentropies: Float64Array; // (m)
   /** (n,d), from `zeros`: the gradient of everything else that reads the hidden states. null if nothing does. */
   readonly dhidden: Real | null;
 }
 
-/** Called after each layer of a pass, and `within` a layer or the language head. Lets the event loop run. */
-export type Step = (within?: 'within') => Promise<void>;
+/**
+ * Called after each layer of a pass, and with `within` also inside a layer or the language head. Lets the event loop
+ * run.
+ */
+export type OnProgress = (within?: 'within') => Promise<void>;
 
 /**
  * Passes over trees of tokens, on any device: forward, the language head at the targets, and backward to the gradients
@@ -36,9 +39,9 @@ export type Step = (within?: 'within') => Promise<void>;
 export interface TreeNetwork {
   setGrammar(grammar: Grammar): void;
   /** Runs a tree forward. The methods below then refer to this tree. */
-  forward(tree: TokenTree, step: Step): Promise<void>;
+  forward(tree: TokenTree, onProgress: OnProgress): Promise<void>;
   /** Log-probabilities and entropies of the tree's targets. Call it after `forward`. */
-  score(tree: TokenTree, temperature: number, step: Step): Promise<TargetScores>;
+  score(tree: TokenTree, temperature: number, onProgress: OnProgress): Promise<TargetScores>;
   /** The hidden states (n,d) of the last `forward`, for a value head. The buffer may be longer than n·d. */
   hidden(): Promise<Real>;
   /** Zeros (count,d), for `dhidden`. The next call may return the same buffer. */
@@ -50,7 +53,7 @@ export interface TreeNetwork {
    * targets, and the gradient through `dhidden`. Call it after `forward`. The targets may be fewer than the scored
    * ones.
    */
-  backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void>;
+  backward(tree: TokenTree, given: OutputGradients, temperature: number, onProgress: OnProgress): Promise<void>;
   /**
    * Adds the gradients since `clearGradients` to the pool, in the layout of the adapters. Does nothing if they are in
    * the pool already.
@@ -61,57 +64,57 @@ export interface TreeNetwork {
 /** Everything that scoring and learning read and write. */
 export interface AdaptedLearner {
   readonly network: TreeNetwork;
-  readonly learned: Learned;
+  readonly trained: TrainedTensors;
   readonly batch: Batch;
   readonly math: LearningMath;
   readonly layers: number;
   readonly width: number; // d
-  readonly value: ValueHead | null; // reads hidden states in the memory that holds the batch
-  readonly most: number; // largest number of nodes in one pass
-  readonly share: boolean; // whether a beginning that several rows share is run only once
+  readonly valueHead: ValueHead | null; // reads hidden states in the memory that holds the batch
+  readonly maxNodes: number; // largest number of nodes in one pass
+  readonly sharePrefixes: boolean; // whether a beginning that several rows share is run only once
   /**
    * The tree of the last scoring, if one pass was enough. The network still holds its activations, so the first
    * learning step can use them.
    */
-  readonly scored: { tree: TokenTree | null; temperature: number };
+  readonly lastScoring: { tree: TokenTree | null; temperature: number };
   /** Called between and within the layers of a pass, with the progress of the stage. */
-  readonly between: (done: number, total: number) => Promise<void>;
+  readonly reportProgress: (done: number, total: number) => Promise<void>;
 }
 
 /** The arrays (B,T) that scores of a batch are written to. */
-interface Scored {
+interface ScoreArrays {
   readonly logprobs: Real;
   readonly entropies: Real;
   readonly values: Real;
 }
 
-/** A `Step` that counts the finished layers of a stage. */
-export function steps({ between }: AdaptedLearner, total: number): Step {
-  let done = 0;
-  return (within) => between(within ? done : done++, total);
+/** Returns an `OnProgress` that counts the finished layers of a stage. */
+export function progressCounter({ reportProgress }: AdaptedLearner, total: number): OnProgress {
+  let layersDone = 0;
+  return (within) => reportProgress(within ? layersDone : layersDone++, total);
 }
 
 /**
- * Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their places in the
+ * Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their indices in the
  * batch.
  */
 async function scoreTree(
-  { network, value, width }: AdaptedLearner,
+  { network, valueHead, width }: AdaptedLearner,
   tree: TokenTree,
   temperature: number,
-  to: Scored,
-  step: Step,
+  out: ScoreArrays,
+  onProgress: OnProgress,
 ): Promise<void> {
-  await network.forward(tree, step);
-  const { logprobs, entropies } = await network.score(tree, temperature, step);
-  for (const [j, places] of tree.targets.placesOf.entries()) {
-    for (const place of places) {
-      to.logprobs[place] = logprobs[j]!;
-      to.entropies[place] = entropies[j]!;
+  await network.forward(tree, onProgress);
+  const { logprobs, entropies } = await network.score(tree, temperature, onProgress);
+  for (const [j, batchIndices] of tree.targets.batchIndexLists.entries()) {
+    for (const batchIndex of batchIndices) {
+      out.logprobs[batchIndex] = logprobs[j]!;
+      out.entropies[batchIndex] = entropies[j]!;
     }
   }
-  if (!value || tree.values.count === 0) return;
-  scoreValues(to.values, await network.hidden(), value.weight, value.bias, tree.values, width);
+  if (!valueHead || tree.values.count === 0) return;
+  scoreValues(out.values, await network.hidden(), valueHead.weight, valueHead.bias, tree.values, width);
 }
 
 /**
@@ -122,34 +125,34 @@ export async function scoreAll(
   learner: AdaptedLearner,
   temperature: number,
   values: boolean,
-  to: Scored,
+  out: ScoreArrays,
 ): Promise<void> {
-  const { batch, most, share, layers, scored, value } = learner;
+  const { batch, maxNodes, sharePrefixes, layers, lastScoring, valueHead } = learner;
   const rows = Int32Array.from({ length: batch.rows }, (_, row) => row);
-  const trees = tokenTrees(batch, rows, { head: null, value: values ? null : [] }, most, share);
-  const step = steps(learner, trees.length * layers);
-  for (const tree of trees) await scoreTree(learner, tree, temperature, to, step);
-  scored.tree = trees.length === 1 && (values || !value) ? trees[0]! : null;
-  scored.temperature = temperature;
+  const trees = tokenTrees(batch, rows, { head: null, value: values ? null : [] }, maxNodes, sharePrefixes);
+  const onProgress = progressCounter(learner, trees.length * layers);
+  for (const tree of trees) await scoreTree(learner, tree, temperature, out, onProgress);
+  lastScoring.tree = trees.length === 1 && (values || !valueHead) ? trees[0]! : null;
+  lastScoring.temperature = temperature;
 }
 
 /**
  * Returns the tree of the last `scoreAll`, if the network still holds its activations and it covers exactly these rows.
  * Then the scores of this step are copied from the old ones, which have the same bits. Returns null otherwise.
  */
-function takeScored(
-  { batch, scored, value }: AdaptedLearner,
+function takeLastScoring(
+  { batch, lastScoring, valueHead }: AdaptedLearner,
   rows: Int32Array,
-  wanted: Wanted,
+  masks: ScoreMasks,
   temperature: number,
 ): TokenTree | null {
-  const { tree } = scored;
-  scored.tree = null; // the next pass overwrites the activations
-  if (!tree || scored.temperature !== temperature || rows.length !== batch.rows) return null;
+  const { tree } = lastScoring;
+  lastScoring.tree = null; // the next pass overwrites the activations
+  if (!tree || lastScoring.temperature !== temperature || rows.length !== batch.rows) return null;
   batch.logprobs.set(batch.oldLogprobs);
   batch.entropies.set(batch.oldEntropies);
-  if (value) batch.values.set(batch.oldValues);
-  return wantedOf(tree, wanted);
+  if (valueHead) batch.values.set(batch.oldValues);
+  return restrictTargets(tree, masks);
 }
 
 /**
@@ -167,7 +170,7 @@ async function valueGradients(
 }
 
 /**
- * Computes the gradients of the objective over the given rows, into `learned`, and returns the measurements. Changes no
+ * Computes the gradients of the objective over the given rows, into `trained`, and returns the measurements. Changes no
  * weight. The rows go through the network in as many passes as memory needs, and the gradient is the sum of all passes.
  * If a weight is a NaN or an infinity, nothing runs.
  */
@@ -177,9 +180,9 @@ export async function accumulateAdapted(
   settings: ObjectiveSettings,
   temperature: number,
 ): Promise<StepStats> {
-  const { batch, learned, most, share, math, network, layers, value } = learner;
-  learned.gradients.fill(0);
-  const badWeight = firstNonFinite(learned.placed, learned.weights);
+  const { batch, trained, maxNodes, sharePrefixes, math, network, layers, valueHead } = learner;
+  trained.gradients.fill(0);
+  const badWeight = firstNonFinite(trained.layout, trained.weights);
   if (badWeight !== '') {
     return {
       ...NO_MEASUREMENTS,
@@ -192,28 +195,30 @@ export async function accumulateAdapted(
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length))) {
     return { ...NO_MEASUREMENTS, tokens: 0, skipped: 'empty', culprit: '' };
   }
-  const valueMask = value ? batch.valueMask : new Float32Array(batch.valueMask.length);
-  const wanted = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
-  const scored = takeScored(learner, rows, wanted, temperature);
-  const trees = scored ? [scored] : tokenTrees(batch, rows, wanted, most, share);
+  const valueMask = valueHead ? batch.valueMask : new Float32Array(batch.valueMask.length);
+  const masks = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
+  const reusedTree = takeLastScoring(learner, rows, masks, temperature);
+  const trees = reusedTree ? [reusedTree] : tokenTrees(batch, rows, masks, maxNodes, sharePrefixes);
   // every tree runs forward and backward; all but the last run forward twice
-  const step = steps(learner, (scored ? 1 : 3 * trees.length - 1) * layers);
-  if (!scored) for (const tree of trees) await scoreTree(learner, tree, temperature, batch, step);
+  const onProgress = progressCounter(learner, (reusedTree ? 1 : 3 * trees.length - 1) * layers);
+  if (!reusedTree) for (const tree of trees) await scoreTree(learner, tree, temperature, batch, onProgress);
   const parts = math.objective({ ...batch, valueMask }, rows, settings, batch);
   network.clearGradients();
   for (const tree of trees.toReversed()) {
-    if (tree !== trees.at(-1)) await network.forward(tree, step);
-    const sums = (of: Float64Array) =>
-      Float64Array.from(tree.targets.placesOf, (places) => places.reduce((sum, place) => sum + of[place]!, 0));
-    const targetGradients = { dlogprobs: sums(batch.dlogprobs), dentropies: sums(batch.dentropies) };
-    const dhidden = value && tree.values.count > 0 ? await valueGradients(learner, value, tree) : null;
-    await network.backward(tree, { ...targetGradients, dhidden }, temperature, step);
+    if (tree !== trees.at(-1)) await network.forward(tree, onProgress);
+    const sumAtTargets = (values: Float64Array) =>
+      Float64Array.from(tree.targets.batchIndexLists, (batchIndices) =>
+        batchIndices.reduce((sum, batchIndex) => sum + values[batchIndex]!, 0),
+      );
+    const targetGradients = { dlogprobs: sumAtTargets(batch.dlogprobs), dentropies: sumAtTargets(batch.dentropies) };
+    const dhidden = valueHead && tree.values.count > 0 ? await valueGradients(learner, valueHead, tree) : null;
+    await network.backward(tree, { ...targetGradients, dhidden }, temperature, onProgress);
   }
-  await network.addGradients(learned.gradients);
-  const badGradient = firstNonFinite(learned.placed, learned.gradients);
+  await network.addGradients(trained.gradients);
+  const badGradient = firstNonFinite(trained.layout, trained.gradients);
   return {
     ...parts,
-    gradNorm: norm(learned.gradients),
+    gradNorm: norm(trained.gradients),
     criticGradNorm: 0,
     skipped: badGradient === '' ? '' : 'non-finite',
     culprit: badGradient === '' ? '' : `gradient ${badGradient}`,

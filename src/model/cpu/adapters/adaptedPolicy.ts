@@ -11,17 +11,17 @@ import { cpuCeilings } from '../ceilings.ts';
 import { Decoder } from '../decoder.ts';
 import { LanguageHead } from '../head.ts';
 import { fillRotary } from '../layers.ts';
-import { createLearned } from '../network.ts';
+import { createTrained } from '../network.ts';
 import type { Real } from '../real.ts';
 import { TextNetwork } from '../textNetwork.ts';
 import type { Threads } from '../team/threads.ts';
-import type { TimedArithmetic } from '../timed.ts';
-import { wholeProducts } from '../transformer.ts';
+import type { TimedArithmetic } from '../timedArithmetic.ts';
+import { unpackedProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
-import { AdapterPolicy } from './adapterPolicy.ts';
-import { type AdaptedLearner, steps } from './adaptedLearner.ts';
+import { AdapterPolicyBase } from './adapterPolicyBase.ts';
+import { type AdaptedLearner, progressCounter } from './adaptedLearner.ts';
 import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
-import type { MergedTrunk } from './mergedTrunk.ts';
+import type { MergedWeights } from './mergedTensors.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
 import { valueHead } from './adaptedValueHead.ts';
@@ -40,15 +40,15 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
    * Called between and within the layers of a pass, so that the event loop can run. Gets the progress of the stage, in
    * layers.
    */
-  readonly between?: (done: number, total: number) => Promise<void>;
+  readonly reportProgress?: (done: number, total: number) => Promise<void>;
   /** Called between chunks of the tokens that are read before drawing. The number of chunks isn't known beforehand. */
   readonly yieldToEvents?: () => Promise<void>;
 }
 
-const noBreak = () => Promise.resolve();
+const noPause = () => Promise.resolve();
 
 /** The policy of `openCpuAdaptedPolicy`. Besides the methods of `Policy` it shows logits, attention and gradients. */
-export class AdaptedPolicy extends AdapterPolicy {
+export class AdaptedPolicy extends AdapterPolicyBase {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   protected readonly decoder: Decoder;
@@ -57,12 +57,12 @@ export class AdaptedPolicy extends AdapterPolicy {
   readonly #memory: readonly MemoryPart[];
   readonly #timed: TimedArithmetic;
   readonly #arithmetic: Arithmetic;
-  readonly #trunk: MergedTrunk;
-  readonly #passes: CpuTreeNetwork;
+  readonly #merged: MergedWeights;
+  readonly #treeNetwork: CpuTreeNetwork;
 
   constructor(
     spec: PolicySpec,
-    trunk: MergedTrunk,
+    merged: MergedWeights,
     adapters: AdapterConfig,
     timed: TimedArithmetic,
     plan: AdaptedPlan,
@@ -73,8 +73,8 @@ export class AdaptedPolicy extends AdapterPolicy {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
     const { precision = 'f32', share = true, reason, seed } = options;
-    const learned = createLearned(adapterParameters(model, adapters), arithmetic);
-    super(spec, { adapters, learned, reference: arithmetic.reals(learned.size), math }, precision);
+    const trained = createTrained(adapterParameters(model, adapters), arithmetic);
+    super(spec, { adapters, trained, reference: arithmetic.reals(trained.size), math }, precision);
     const { capacity, keptTokens } = plan.passes;
     this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
     this.memoryBytes = plan.bytes;
@@ -82,14 +82,14 @@ export class AdaptedPolicy extends AdapterPolicy {
     this.#memory = plan.memory;
     this.#timed = timed;
     this.#arithmetic = arithmetic;
-    this.#trunk = trunk;
+    this.#merged = merged;
     const buffers = createRecomputeBuffers(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
-    this.#passes = new CpuTreeNetwork(
+    this.#treeNetwork = new CpuTreeNetwork(
       {
-        trunk,
-        gradients: new AdapterGradients(arithmetic, adapters, learned, capacity.tokens),
+        merged: merged,
+        gradients: new AdapterGradients(arithmetic, adapters, trained, capacity.tokens),
         buffers: { ...buffers, visibleKeys: { ...buffers.visibleKeys, table: arithmetic.integers(rows * length) } },
         head: new LanguageHead(arithmetic, capacity.tokens),
         rotary,
@@ -97,34 +97,34 @@ export class AdaptedPolicy extends AdapterPolicy {
       this.grammar,
     );
     this.learner = {
-      ...{ network: this.#passes, learned, batch: this.batch, math, share },
+      ...{ network: this.#treeNetwork, trained, batch: this.batch, math, sharePrefixes: share },
       ...{
         layers: model.num_hidden_layers,
         width: model.hidden_size,
-        most: capacity.tokens,
-        value: valueHead(learned),
+        maxNodes: capacity.tokens,
+        valueHead: valueHead(trained),
       },
-      scored: { tree: null, temperature: 1 },
-      between: options.between ?? noBreak,
+      lastScoring: { tree: null, temperature: 1 },
+      reportProgress: options.reportProgress ?? noPause,
     };
-    const network = new TextNetwork(arithmetic, trunk.tensors, wholeProducts(arithmetic), plan.drawing);
-    const { yieldToEvents = noBreak } = options;
-    const reader = new SlotReader(this.batch, network, trunk.tensors, arithmetic, yieldToEvents);
+    const network = new TextNetwork(arithmetic, merged.tensors, unpackedProducts(arithmetic), plan.drawing);
+    const { yieldToEvents = noPause } = options;
+    const reader = new SlotReader(this.batch, network, merged.tensors, arithmetic, yieldToEvents);
     this.decoder = new Decoder(this.batch, reader, arithmetic);
     this.reset(seed);
   }
 
   /** Returns (V) untempered logits after the first `count` tokens of row `row`. */
   nextLogits(row: number, count: number): Promise<Real> {
-    return adaptedNextLogits(this.#passes, this.learner, row, count);
+    return adaptedNextLogits(this.#treeNetwork, this.learner, row, count);
   }
 
   /** Returns the attention with which the policy chooses the token after the first `count` tokens of row `row`. */
   attention(row: number, count: number): Promise<AttentionView> {
-    return adaptedAttention(this.#passes, this.learner, this.model, row, count);
+    return adaptedAttention(this.#treeNetwork, this.learner, this.model, row, count);
   }
 
-  tally(now: () => number): void {
+  startProfile(now: () => number): void {
     this.#timed.start(now);
   }
 
@@ -146,7 +146,7 @@ export class AdaptedPolicy extends AdapterPolicy {
   }
 
   protected mergeIn(weights: Real): void {
-    this.#trunk.merge(this.#arithmetic, this.learner.learned, weights);
+    this.#merged.merge(this.#arithmetic, this.learner.trained, weights);
   }
 }
 
@@ -160,7 +160,7 @@ async function adaptedNextLogits(
   row: number,
   count: number,
 ): Promise<Real> {
-  await network.forward(beginning(learner, row, count), steps(learner, learner.layers));
+  await network.forward(rowBeginning(learner, row, count), progressCounter(learner, learner.layers));
   return network.logits(count - 1);
 }
 
@@ -177,9 +177,13 @@ async function adaptedAttention(
 ): Promise<AttentionView> {
   const { layers } = learner;
   const weights = new Float32Array(layers * heads * count);
-  await network.forward(beginning(learner, row, count), steps(learner, layers), (layer, { probabilities }) => {
-    weights.set(lastTokenAttention(probabilities, heads, count), layer * heads * count);
-  });
+  await network.forward(
+    rowBeginning(learner, row, count),
+    progressCounter(learner, layers),
+    (layer, { probabilities }) => {
+      weights.set(lastTokenAttention(probabilities, heads, count), layer * heads * count);
+    },
+  );
   return { layers, heads, count, weights };
 }
 
@@ -187,15 +191,15 @@ async function adaptedAttention(
  * Returns the beginning of a row as a tree without targets. Running it overwrites the activations of the last scoring,
  * so that isn't reused.
  */
-function beginning({ batch, scored }: AdaptedLearner, row: number, count: number): TokenTree {
+function rowBeginning({ batch, lastScoring }: AdaptedLearner, row: number, count: number): TokenTree {
   const packed = rowPrefix(batch, row, count);
-  scored.tree = null;
-  const none = new Int32Array();
+  lastScoring.tree = null;
+  const empty = new Int32Array();
   return {
     ...packed,
     first: new Int32Array(count),
     table: Int32Array.from({ length: batch.length }, (_, t) => t),
-    targets: { count: 0, positions: none, tokens: none, states: none, placesOf: [] },
-    values: { count: 0, positions: none, places: none },
+    targets: { count: 0, positions: empty, tokens: empty, states: empty, batchIndexLists: [] },
+    values: { count: 0, positions: empty, batchIndices: empty },
   };
 }

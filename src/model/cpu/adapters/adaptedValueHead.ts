@@ -1,4 +1,4 @@
-import type { Learned } from '../network.ts';
+import type { TrainedTensors } from '../network.ts';
 import type { Real } from '../real.ts';
 
 /** A value head and its gradients, views of the pools. */
@@ -10,8 +10,8 @@ export interface ValueHead {
 }
 
 /** Returns the value head among the trained tensors, or null if there is none. */
-export function valueHead({ placed, weights, gradients }: Learned): ValueHead | null {
-  const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => placed.find((p) => p.name === name));
+export function valueHead({ layout, weights, gradients }: TrainedTensors): ValueHead | null {
+  const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => layout.find((p) => p.name === name));
   if (!weight || !bias) return null;
   const view = (pool: Real, { offset, size }: typeof weight) => pool.subarray(offset, offset + size);
   return {

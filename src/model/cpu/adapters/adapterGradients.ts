@@ -1,19 +1,19 @@
-import { adapted, type AdapterConfig, adapterScale, type Linear } from '../../loraAdapters.ts';
+import { adaptedLinears, type AdapterConfig, adapterScale, type LinearName } from '../../loraAdapters.ts';
 import type { Arithmetic } from '../arithmetic.ts';
-import type { Learned } from '../network.ts';
+import type { TrainedTensors } from '../network.ts';
 import type { Real } from '../real.ts';
 import type { LayerMatrix, LayerSink } from '../transformer.ts';
 
 /** The linear layers that are stacked in each weight matrix, in order. */
-const SIDE_BY_SIDE: Readonly<Record<LayerMatrix, readonly Linear[]>> = {
+const LINEARS_OF_MATRIX: Readonly<Record<LayerMatrix, readonly LinearName[]>> = {
   qkv: ['q_proj', 'k_proj', 'v_proj'],
   output: ['o_proj'],
   gateUp: ['gate_proj', 'up_proj'],
   down: ['down_proj'],
 };
 
-/** One adapter: A, B and their gradients, as views of the pools. */
-interface Site {
+/** The tensors of one adapter and their gradients, as views of the pools. */
+interface AdapterTensors {
   readonly column: number; // first column of the linear layer in dy of the whole matrix
   readonly out: number;
   readonly in: number;
@@ -29,63 +29,63 @@ interface Site {
  */
 export class AdapterGradients {
   /** (d) Receives the gradients of the norms' weights, which are not used. */
-  readonly unwanted: Real;
+  readonly unusedGradients: Real;
   readonly #arithmetic: Arithmetic;
   readonly #rank: number;
   readonly #scale: number;
-  readonly #sites: readonly Readonly<Record<LayerMatrix, readonly Site[]>>[]; // by layer
+  readonly #sites: readonly Readonly<Record<LayerMatrix, readonly AdapterTensors[]>>[]; // by layer
   readonly #lowRank: Real; // (n, rank) scratch memory
   readonly #part: Real; // (n, out) dy of one linear layer, if a matrix has several
 
   /** Allocates memory for passes of up to `tokens` tokens. */
-  constructor(arithmetic: Arithmetic, adapters: AdapterConfig, learned: Learned, tokens: number) {
+  constructor(arithmetic: Arithmetic, adapters: AdapterConfig, trained: TrainedTensors, tokens: number) {
     const { model, reals } = arithmetic;
-    const offsets = new Map(learned.placed.map(({ name, offset }) => [name, offset]));
+    const offsets = new Map(trained.layout.map(({ name, offset }) => [name, offset]));
     const view = (pool: Real, name: string, size: number) =>
       pool.subarray(offsets.get(name), offsets.get(name)! + size);
-    const all = adapted(model, adapters);
-    const widths: Record<Linear, number> = linearWidths(model);
+    const adaptedLayers = adaptedLinears(model, adapters);
+    const widths: Record<LinearName, number> = linearWidths(model);
     this.#arithmetic = arithmetic;
     this.#rank = adapters.rank;
     this.#scale = adapterScale(adapters);
-    this.unwanted = reals(model.hidden_size);
+    this.unusedGradients = reals(model.hidden_size);
     this.#lowRank = reals(tokens * adapters.rank);
     this.#part = reals(tokens * partWidth(model));
-    const sitesOf = (layer: number, which: LayerMatrix): readonly Site[] => {
+    const adaptersOf = (layer: number, matrixName: LayerMatrix): readonly AdapterTensors[] => {
       let column = 0;
-      return SIDE_BY_SIDE[which].flatMap((linear): Site[] => {
-        const begin = column;
+      return LINEARS_OF_MATRIX[matrixName].flatMap((linear): AdapterTensors[] => {
+        const firstColumn = column;
         column += widths[linear];
-        const found = all.find((each) => each.layer === layer && each.linear === linear);
-        if (!found) return [];
-        const { a, b, out, in: fanIn } = found;
-        const pools = { a: view(learned.weights, a.name, a.size), b: view(learned.weights, b.name, b.size) };
-        const grads = { da: view(learned.gradients, a.name, a.size), db: view(learned.gradients, b.name, b.size) };
-        return [{ column: begin, out, in: fanIn, ...pools, ...grads }];
+        const adaptedLinear = adaptedLayers.find((each) => each.layer === layer && each.linear === linear);
+        if (!adaptedLinear) return [];
+        const { a, b, out, in: inWidth } = adaptedLinear;
+        const weights = { a: view(trained.weights, a.name, a.size), b: view(trained.weights, b.name, b.size) };
+        const gradients = { da: view(trained.gradients, a.name, a.size), db: view(trained.gradients, b.name, b.size) };
+        return [{ column: firstColumn, out, in: inWidth, ...weights, ...gradients }];
       });
     };
     this.#sites = Array.from({ length: model.num_hidden_layers }, (_, layer) => ({
-      qkv: sitesOf(layer, 'qkv'),
-      output: sitesOf(layer, 'output'),
-      gateUp: sitesOf(layer, 'gateUp'),
-      down: sitesOf(layer, 'down'),
+      qkv: adaptersOf(layer, 'qkv'),
+      output: adaptersOf(layer, 'output'),
+      gateUp: adaptersOf(layer, 'gateUp'),
+      down: adaptersOf(layer, 'down'),
     }));
   }
 
   /** Returns the receiver of a layer's gradients in the backward pass. */
   sink(layer: number): LayerSink {
-    const sites = this.#sites[layer]!;
+    const adapters = this.#sites[layer]!;
     return {
-      matrix: (which, dy, x, n) => {
-        for (const site of sites[which]) this.#add(site, dy, x, n);
+      matrix: (matrixName, dy, x, n) => {
+        for (const adapter of adapters[matrixName]) this.#add(adapter, dy, x, n);
       },
       qkvBias: null,
-      inputNorm: this.unwanted,
-      postNorm: this.unwanted,
+      inputNorm: this.unusedGradients,
+      postNorm: this.unusedGradients,
     };
   }
 
-  #add({ column, out, in: fanIn, a, b, da, db }: Site, dyOfMatrix: Real, x: Real, n: number): void {
+  #add({ column, out, in: inWidth, a, b, da, db }: AdapterTensors, dyOfMatrix: Real, x: Real, n: number): void {
     const { matmulNT, matmulNN, matmulTN } = this.#arithmetic;
     const rank = this.#rank;
     const lowRank = this.#lowRank.subarray(0, n * rank);
@@ -94,12 +94,12 @@ export class AdapterGradients {
     if (dy !== dyOfMatrix) {
       for (let i = 0; i < n; i++) dy.set(dyOfMatrix.subarray(i * stride + column, i * stride + column + out), i * out);
     }
-    matmulNT(lowRank, x, a, n, rank, fanIn);
+    matmulNT(lowRank, x, a, n, rank, inWidth);
     this.#multiplyByScale(lowRank);
     matmulTN(db, dy, lowRank, out, rank, n);
     matmulNN(lowRank, dy, b, n, rank, out);
     this.#multiplyByScale(lowRank);
-    matmulTN(da, lowRank, x, rank, fanIn, n);
+    matmulTN(da, lowRank, x, rank, inWidth, n);
   }
 
   #multiplyByScale(values: Real): void {
@@ -107,7 +107,7 @@ export class AdapterGradients {
   }
 }
 
-function linearWidths(model: Arithmetic['model']): Record<Linear, number> {
+function linearWidths(model: Arithmetic['model']): Record<LinearName, number> {
   const q = model.num_attention_heads * model.head_dim;
   const kv = model.num_key_value_heads * model.head_dim;
   const { hidden_size: d, intermediate_size: f } = model;

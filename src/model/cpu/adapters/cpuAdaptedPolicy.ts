@@ -2,14 +2,14 @@ import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
-import { nameOfBegun } from '../team/team.ts';
+import { nameWhenStarted } from '../team/team.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import { plainArithmetic } from '../plainArithmetic.ts';
 import { simdArithmetic } from '../simd.ts';
-import { timedArithmetic } from '../timed.ts';
+import { timedArithmetic } from '../timedArithmetic.ts';
 import { AdaptedPolicy, type AdaptedPolicyOptions } from './adaptedPolicy.ts';
-import { type AdaptedPlan, adaptedPolicyPlan, MOST_ADAPTED_BYTES } from './memory.ts';
-import { MergedTrunk } from './mergedTrunk.ts';
+import { type AdaptedPlan, adaptedPolicyPlan, MAX_ADAPTED_BYTES } from './memory.ts';
+import { MergedWeights } from './mergedTensors.ts';
 
 export type { AdaptedPolicy, AdaptedPolicyOptions } from './adaptedPolicy.ts';
 
@@ -30,13 +30,13 @@ export async function openCpuAdaptedPolicy(
     const message = 'A separate critic would need a second copy of the checkpoint.';
     throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
-  const { plan, opened } = openedPlan(spec, source, adapters, options);
+  const { plan, arithmetic: opened } = openPlan(spec, source, adapters, options);
   const timed = timedArithmetic(opened);
   const { arithmetic } = timed;
   try {
-    const trunk = await MergedTrunk.open(arithmetic, source, adapters);
-    const name = await nameOfBegun(arithmetic);
-    return new AdaptedPolicy(spec, trunk, adapters, timed, plan, math, options, name);
+    const merged = await MergedWeights.open(arithmetic, source, adapters);
+    const name = await nameWhenStarted(arithmetic);
+    return new AdaptedPolicy(spec, merged, adapters, timed, plan, math, options, name);
   } catch (error) {
     arithmetic.team?.close();
     throw error;
@@ -47,28 +47,32 @@ export async function openCpuAdaptedPolicy(
  * Returns the fastest plan for which memory can be allocated, and its arithmetic. If an allocation fails, tries the
  * next smaller plan.
  */
-function openedPlan(
+function openPlan(
   { model, ...spec }: PolicySpec,
   source: WeightSource,
   adapters: AdapterConfig,
   options: AdaptedPolicyOptions,
-): { readonly plan: AdaptedPlan; readonly opened: Arithmetic } {
-  const { precision = 'f32', simd = true, threads, mostBytes = MOST_ADAPTED_BYTES } = options;
-  const fast = simd && precision === 'f32';
-  const planWithin = (most: number) => adaptedPolicyPlan({ model, ...spec }, source, adapters, { ...options, mostBytes: most }); // prettier-ignore
-  const first = planWithin(mostBytes);
-  if (first.bytes > mostBytes) {
+): { readonly plan: AdaptedPlan; readonly arithmetic: Arithmetic } {
+  const { precision = 'f32', simd = true, threads, maxBytes = MAX_ADAPTED_BYTES } = options;
+  const usesSimd = simd && precision === 'f32';
+  const planWithin = (limit: number) => adaptedPolicyPlan({ model, ...spec }, source, adapters, { ...options, maxBytes: limit }); // prettier-ignore
+  const fastestPlan = planWithin(maxBytes);
+  if (fastestPlan.bytes > maxBytes) {
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
-      `The run needs ${gib(first.bytes)} GiB. On the CPU at most ${gib(mostBytes)} GiB fit.`,
+      `The run needs ${gib(fastestPlan.bytes)} GiB. On the CPU at most ${gib(maxBytes)} GiB fit.`,
       'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
       ['prompts', 'groupSize', 'maxTurns'],
     );
   }
-  for (let plan = first, lastBytes = Infinity; fast && plan.bytes < lastBytes; plan = planWithin(plan.bytes - 1)) {
+  for (
+    let plan = fastestPlan, lastBytes = Infinity;
+    usesSimd && plan.bytes < lastBytes;
+    plan = planWithin(plan.bytes - 1)
+  ) {
     lastBytes = plan.bytes;
     const opened = simdArithmetic(model, plan.bytes, { threads, rounding: 'fused' });
-    if (opened) return { plan, opened };
+    if (opened) return { plan, arithmetic: opened };
   }
-  return { plan: first, opened: plainArithmetic(model, precision) };
+  return { plan: fastestPlan, arithmetic: plainArithmetic(model, precision) };
 }

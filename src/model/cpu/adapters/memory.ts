@@ -2,34 +2,34 @@ import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { PolicySpec } from '../../policy.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import { adapted } from '../../loraAdapters.ts';
+import { adaptedLinears } from '../../loraAdapters.ts';
 import { type Capacity, forwardBuffersSize, recomputeSize } from '../activations.ts';
 import { headSize } from '../head.ts';
 import { bytesPer, type Precision } from '../real.ts';
-import { keysOf, scoresOf, type TextModelSizes } from '../textMemory.ts';
+import { keyCacheSize, scoreBufferSize, type TextModelSizes } from '../textMemory.ts';
 import { adapterGradientSize } from './adapterGradients.ts';
-import { mergedSize } from './mergedTrunk.ts';
+import { mergedSize } from './mergedTensors.ts';
 
 /** Largest memory of an adapted policy, in bytes: the range of a 32-bit address. */
-export const MOST_ADAPTED_BYTES = 4 * 2 ** 30;
+export const MAX_ADAPTED_BYTES = 4 * 2 ** 30;
 const MIB = 2 ** 20;
 
 /** A compromise between memory and speed. */
 interface Tradeoff {
   /** Most bytes for the activations of one pass. Rows are split into as many passes as this needs. */
-  readonly activations: number;
+  readonly activationBytes: number;
   /** Extra bytes to keep the activations of all layers, so that small passes compute nothing twice. */
-  readonly kept: number;
+  readonly keptBytes: number;
   /** Whether keys and values are float16 while tokens are drawn. Scoring always uses full precision. */
-  readonly halfCache: boolean;
+  readonly float16Cache: boolean;
 }
 
 /** From the fastest to the smallest. The first that fits is used. */
 const TRADEOFFS: readonly [Tradeoff, ...Tradeoff[]] = [
-  { activations: 640 * MIB, kept: 1280 * MIB, halfCache: false },
-  { activations: 640 * MIB, kept: 0, halfCache: false },
-  { activations: 320 * MIB, kept: 0, halfCache: true },
-  { activations: 160 * MIB, kept: 0, halfCache: true },
+  { activationBytes: 640 * MIB, keptBytes: 1280 * MIB, float16Cache: false },
+  { activationBytes: 640 * MIB, keptBytes: 0, float16Cache: false },
+  { activationBytes: 320 * MIB, keptBytes: 0, float16Cache: true },
+  { activationBytes: 160 * MIB, keptBytes: 0, float16Cache: true },
 ];
 /** Largest number of tokens in a pass. In a larger one the tokens would share no more work. */
 const MAX_TOKENS = 4096;
@@ -43,15 +43,18 @@ export interface PassSizes {
 
 /** Returns the sizes of passes with as many tokens as the bytes allow, but at least a whole row. */
 function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions, tradeoff: Tradeoff): PassSizes {
-  const { precision = 'f32', mostTokens = MAX_TOKENS, keptTokens } = options;
-  const capacityFor = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longest: length });
+  const { precision = 'f32', maxTokens = MAX_TOKENS, keptTokens } = options;
+  const capacityFor = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longestRow: length });
   const bytesPerToken = (kept: 0 | 1) => {
     const bytes = (n: number) => bytesPer(precision) * recomputeSize(model, capacityFor(n), kept * n);
     return (bytes(2048) - bytes(1024)) / 1024;
   };
-  const all = rows * length;
-  const tokens = Math.max(length, Math.min(Math.floor(tradeoff.activations / bytesPerToken(0)), mostTokens, all));
-  const maxKeptTokens = Math.floor(tradeoff.kept / (bytesPerToken(1) - bytesPerToken(0)));
+  const batchTokens = rows * length;
+  const tokens = Math.max(
+    length,
+    Math.min(Math.floor(tradeoff.activationBytes / bytesPerToken(0)), maxTokens, batchTokens),
+  );
+  const maxKeptTokens = Math.floor(tradeoff.keptBytes / (bytesPerToken(1) - bytesPerToken(0)));
   return { capacity: capacityFor(tokens), keptTokens: Math.min(keptTokens ?? maxKeptTokens, tokens) };
 }
 
@@ -60,10 +63,10 @@ function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOption
   const { precision = 'f32' } = options;
   const simd = options.simd !== false && precision === 'f32';
   return {
-    ...{ simd, halfCache: simd && tradeoff.halfCache, packed: false, precision, rows, length },
+    ...{ simd, float16Cache: simd && tradeoff.float16Cache, packedWeights: false, precision, rows, length },
     tokens: Math.min(64, rows * length),
     slots: rows * length,
-    heldLogits: 1,
+    maxLogitRows: 1,
   };
 }
 
@@ -71,9 +74,9 @@ function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOption
 export interface AdaptedMemoryOptions {
   readonly precision?: Precision; // f64 is the reference of tests; f32 by default
   readonly simd?: boolean; // false: f32 without WebAssembly SIMD
-  readonly mostTokens?: number; // most tokens of a pass, if its memory allows; MAX_TOKENS by default
+  readonly maxTokens?: number; // most tokens of a pass, if its memory allows; MAX_TOKENS by default
   readonly keptTokens?: number; // most tokens of a pass that keeps all activations; default: as many as memory allows
-  readonly mostBytes?: number; // available memory; with more, the policy may be faster
+  readonly maxBytes?: number; // available memory; with more, the policy may be faster
 }
 
 /** The memory that an adapted policy allocates. */
@@ -92,9 +95,9 @@ export function adaptedPolicyPlan(
   adapters: AdapterConfig,
   options: AdaptedMemoryOptions = {},
 ): AdaptedPlan {
-  const { mostBytes = MOST_ADAPTED_BYTES } = options;
+  const { maxBytes = MAX_ADAPTED_BYTES } = options;
   const plans = TRADEOFFS.map((tradeoff) => planFor(spec, source, adapters, options, tradeoff));
-  return plans.find(({ bytes }) => bytes <= mostBytes) ?? plans.at(-1)!;
+  return plans.find(({ bytes }) => bytes <= maxBytes) ?? plans.at(-1)!;
 }
 
 /** Returns the memory that `openCpuAdaptedPolicy` reserves, by purpose. */
@@ -116,15 +119,19 @@ function planFor(
   const numberBytes = bytesPer(precision);
   const pool = adapterParameters(model, adapters).reduce((sum, { size }) => sum + size, 0);
   const base = { ...model, value_head: false };
-  const packed = adapted(base, adapters).reduce((sum, { weight }) => sum + storedTensor(source, weight).bytes, 0);
-  const transposedB = adapted(base, adapters).reduce((most, { out }) => Math.max(most, out), 0) * adapters.rank;
+  const packed = adaptedLinears(base, adapters).reduce(
+    (sum, { weightName }) => sum + storedTensor(source, weightName).bytes,
+    0,
+  );
+  const transposedB =
+    adaptedLinears(base, adapters).reduce((widest, { out }) => Math.max(widest, out), 0) * adapters.rank;
   const passes =
     recomputeSize(model, capacity, keptTokens) +
     headSize(model, capacity.tokens) +
     adapterGradientSize(model, adapters, capacity.tokens) +
     length * model.head_dim;
   const drawing =
-    forwardBuffersSize(model, sizes.tokens, scoresOf(model, length)) +
+    forwardBuffersSize(model, sizes.tokens, scoreBufferSize(model, length)) +
     length * model.head_dim +
     2 * (model.vocab_size + rows * model.hidden_size) +
     model.hidden_size;
@@ -139,7 +146,7 @@ function planFor(
     },
     {
       purpose: 'key-value cache',
-      bytes: numberBytes * 2 * model.num_hidden_layers * keysOf(model, sizes) + 2 * INDEX_BYTES * rows * length,
+      bytes: numberBytes * 2 * model.num_hidden_layers * keyCacheSize(model, sizes) + 2 * INDEX_BYTES * rows * length,
     },
     {
       purpose: 'batch, credit and draws',

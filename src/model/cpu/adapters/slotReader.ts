@@ -1,9 +1,9 @@
 import type { Batch } from '../batchArrays.ts';
 import type { RowReader } from '../decoder.ts';
 import { gatherRows } from '../layers.ts';
-import type { Trunk } from '../network.ts';
+import type { ForwardTensors } from '../network.ts';
 import type { Real } from '../real.ts';
-import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
+import { longestShared, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
 import type { TextNetwork } from '../textNetwork.ts';
 import type { Arithmetic } from '../arithmetic.ts';
@@ -25,7 +25,7 @@ export class SlotReader implements RowReader {
   constructor(
     batch: Batch,
     network: TextNetwork<Real>,
-    { head }: Trunk,
+    { head }: ForwardTensors,
     arithmetic: Arithmetic,
     yieldToEvents: () => Promise<void>,
   ) {
@@ -39,11 +39,11 @@ export class SlotReader implements RowReader {
     this.#gathered = reals(batch.rows * model.hidden_size);
   }
 
-  forget(): void {
-    for (let row = 0; row < this.#batch.rows; row++) this.forgetRow(row);
+  clearCache(): void {
+    for (let row = 0; row < this.#batch.rows; row++) this.clearRowCache(row);
   }
 
-  forgetRow(row: number): void {
+  clearRowCache(row: number): void {
     releaseSlots(this.#network.cache, row, 0);
   }
 
@@ -52,32 +52,32 @@ export class SlotReader implements RowReader {
     const { lengths, length, tokens } = this.#batch;
     const { model, matmulNT } = this.#arithmetic;
     const d = model.hidden_size;
-    const text = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
-    const uncachedRows = active.filter((row) => cache.counts[row] === 0);
-    const cachedRows = Array.from(lengths.keys()).filter((row) => cache.counts[row]! > 0);
-    const cachedTexts = cachedRows.map((row) => text(row).subarray(0, cache.counts[row]));
-    const beginnings = sharedBeginnings(uncachedRows.map((row) => Array.from(text(row))));
-    const shared = beginnings.map(({ row, like, shared: count }) => {
-      const to = uncachedRows[row]!;
-      const cached = mostInCommon(text(to), cachedTexts);
-      const from = cached.shared > count ? cachedRows[cached.like]! : uncachedRows[like]!;
+    const textOf = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
+    const uncachedRows = active.filter((row) => cache.cachedCounts[row] === 0);
+    const cachedRows = Array.from(lengths.keys()).filter((row) => cache.cachedCounts[row]! > 0);
+    const cachedTexts = cachedRows.map((row) => textOf(row).subarray(0, cache.cachedCounts[row]));
+    const beginnings = sharedBeginnings(uncachedRows.map((row) => Array.from(textOf(row))));
+    const reused = beginnings.map(({ row, likeRow, shared: count }) => {
+      const targetRow = uncachedRows[row]!;
+      const cached = longestShared(textOf(targetRow), cachedTexts);
+      const sourceRow = cached.shared > count ? cachedRows[cached.index]! : uncachedRows[likeRow]!;
       // a row runs at least its last token, because its hidden state is needed
-      return { from, to, count: Math.min(Math.max(count, cached.shared), lengths[to]! - 1) };
+      return { sourceRow, targetRow, count: Math.min(Math.max(count, cached.shared), lengths[targetRow]! - 1) };
     });
-    const activeCached = active.filter((row) => cache.counts[row]! > 0);
-    const newTokens = [...activeCached.map((row) => ({ from: row, to: row, count: -1 })), ...shared].map(
-      ({ from, to, count }) => {
-        if (count >= 0 && from !== to) shareSlots(cache, from, to, count);
-        const begin = cache.counts[to]!;
-        takeSlots(cache, to, lengths[to]! - begin);
-        return { row: to, from: begin, ids: Array.from(text(to).subarray(begin)) };
+    const activeCached = active.filter((row) => cache.cachedCounts[row]! > 0);
+    const newTokens = [...activeCached.map((row) => ({ sourceRow: row, targetRow: row, count: -1 })), ...reused].map(
+      ({ sourceRow, targetRow, count }) => {
+        if (count >= 0 && sourceRow !== targetRow) shareSlots(cache, sourceRow, targetRow, count);
+        const start = cache.cachedCounts[targetRow]!;
+        takeSlots(cache, targetRow, lengths[targetRow]! - start);
+        return { row: targetRow, start, ids: Array.from(textOf(targetRow).subarray(start)) };
       },
     );
     const keepLastHidden = (
-      placed: readonly { readonly row: number; readonly position: number }[],
+      positions: readonly { readonly row: number; readonly position: number }[],
       hidden: Real,
     ): void => {
-      for (const [i, { row, position }] of placed.entries()) {
+      for (const [i, { row, position }] of positions.entries()) {
         if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
     };

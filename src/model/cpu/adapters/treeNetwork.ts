@@ -4,15 +4,15 @@ import type { LayerActivations, RecomputeBuffers } from '../activations.ts';
 import { attentionShape, qkvWidth } from '../attention.ts';
 import { chunksOf, type HeadTargets, type LanguageHead } from '../head.ts';
 import { type Real, reals } from '../real.ts';
-import { attentionBackward, closeLayer, feedForwardBackward, runLayer, wholeProducts } from '../transformer.ts';
+import { attentionBackward, finishLayer, feedForwardBackward, runLayer, unpackedProducts } from '../transformer.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
-import type { MergedTrunk } from './mergedTrunk.ts';
-import type { GivenGradients, Step, TargetScores, TreeNetwork } from './adaptedLearner.ts';
+import type { MergedWeights } from './mergedTensors.ts';
+import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from './adaptedLearner.ts';
 import type { TokenTree } from './tokenTree.ts';
 
 /** Weights, buffers and gradients of `CpuTreeNetwork`. */
 export interface CpuTreeNetworkParts {
-  readonly trunk: MergedTrunk;
+  readonly merged: MergedWeights;
   readonly gradients: AdapterGradients;
   readonly buffers: RecomputeBuffers;
   readonly head: LanguageHead;
@@ -39,48 +39,48 @@ export class CpuTreeNetwork implements TreeNetwork {
    */
   async forward(
     tree: TokenTree,
-    step: Step,
+    onProgress: OnProgress,
     onLayer?: (layer: number, activations: LayerActivations) => void,
   ): Promise<void> {
-    const { buffers, trunk, rotary } = this.#parts;
+    const { buffers, merged, rotary } = this.#parts;
     const { arithmetic, inputs, visibleKeys, positions } = buffers;
-    const { tensors } = trunk;
-    const products = wholeProducts(arithmetic);
+    const { tensors } = merged;
+    const products = unpackedProducts(arithmetic);
     const n = tree.count;
     const { hidden_size: d } = arithmetic.model;
     positions.set(tree.positions);
     visibleKeys.first.set(tree.first);
     for (let i = 0; i < n; i++) visibleKeys.counts[i] = tree.positions[i]! + 1;
     visibleKeys.table!.set(tree.table);
-    products.rows(layerOf(buffers, 0, n).input, tensors.embed, tree.tokens, n, d);
+    products.gatherRows(activationsOf(buffers, 0, n).input, tensors.embed, tree.tokens, n, d);
     for (const [index, layer] of tensors.layers.entries()) {
-      const a = layerOf(buffers, index, n);
-      if (!isKept(buffers, n)) inputs[index]!.set(a.input.subarray(0, n * d));
+      const a = activationsOf(buffers, index, n);
+      if (!keepsAllLayers(buffers, n)) inputs[index]!.set(a.input.subarray(0, n * d));
       runLayer(products, buffers, layer, a, rotary, () => attend(buffers, a, n), n);
-      const next = index + 1 < tensors.layers.length ? layerOf(buffers, index + 1, n).input : buffers.final;
-      closeLayer(products, buffers, layer, a, next, n);
+      const next = index + 1 < tensors.layers.length ? activationsOf(buffers, index + 1, n).input : buffers.finalStream;
+      finishLayer(products, buffers, layer, a, next, n);
       onLayer?.(index, a);
-      await step();
+      await onProgress();
     }
-    arithmetic.rmsNorm(buffers.hidden, buffers.finalScales, buffers.final, tensors.norm, n);
+    arithmetic.rmsNorm(buffers.hidden, buffers.finalScales, buffers.finalStream, tensors.norm, n);
   }
 
-  async score(tree: TokenTree, temperature: number, step: Step): Promise<TargetScores> {
-    const { buffers, head, trunk } = this.#parts;
+  async score(tree: TokenTree, temperature: number, onProgress: OnProgress): Promise<TargetScores> {
+    const { buffers, head, merged } = this.#parts;
     const logprobs = new Float64Array(tree.targets.count);
     const entropies = new Float64Array(tree.targets.count);
-    for (const chunk of chunksOf(targetsOf(tree), head.chunk)) {
-      head.score(buffers.hidden, trunk.tensors.head, chunk, this.#grammar, temperature, logprobs, entropies);
-      await step('within');
+    for (const chunk of chunksOf(headTargets(tree), head.chunkSize)) {
+      head.score(buffers.hidden, merged.tensors.head, chunk, this.#grammar, temperature, logprobs, entropies);
+      await onProgress('within');
     }
     return { logprobs, entropies };
   }
 
   /** Returns (V) untempered logits after node `at` of the last tree. Call it after `forward`. */
-  logits(at: number): Real {
-    const { buffers, head, trunk } = this.#parts;
+  logits(node: number): Real {
+    const { buffers, head, merged } = this.#parts;
     const out = reals(buffers.arithmetic.precision, head.vocabulary);
-    head.logits(out, buffers.hidden.subarray(at * head.width), trunk.tensors.head, 1);
+    head.logits(out, buffers.hidden.subarray(node * head.width), merged.tensors.head, 1);
     return out;
   }
 
@@ -97,43 +97,48 @@ export class CpuTreeNetwork implements TreeNetwork {
     // the owner of the gradient pool clears it
   }
 
-  async backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void> {
-    const { buffers, trunk, rotary, gradients, head } = this.#parts;
+  async backward(
+    tree: TokenTree,
+    outputGradients: OutputGradients,
+    temperature: number,
+    onProgress: OnProgress,
+  ): Promise<void> {
+    const { buffers, merged, rotary, gradients, head } = this.#parts;
     const { arithmetic, inputs, dstream, visibleKeys, scores, hidden } = buffers;
     const n = tree.count;
     const { hidden_size: d, num_hidden_layers: layers } = arithmetic.model;
-    const { tensors } = trunk;
-    const products = wholeProducts(arithmetic);
-    const dhidden = given.dhidden ?? this.zeros(n);
-    const { dlogprobs, dentropies } = given;
-    for (const chunk of chunksOf(targetsOf(tree), head.chunk)) {
+    const { tensors } = merged;
+    const products = unpackedProducts(arithmetic);
+    const dhidden = outputGradients.dhidden ?? this.zeros(n);
+    const { dlogprobs, dentropies } = outputGradients;
+    for (const chunk of chunksOf(headTargets(tree), head.chunkSize)) {
       head.backward(dhidden, null, hidden, tensors.head, chunk, this.#grammar, temperature, dlogprobs, dentropies);
-      await step('within');
+      await onProgress('within');
     }
     dstream.fill(0, 0, n * d);
     arithmetic.rmsNormBackward(
       dstream,
-      gradients.unwanted,
+      gradients.unusedGradients,
       dhidden,
-      buffers.final,
+      buffers.finalStream,
       buffers.finalScales,
       tensors.norm,
       n,
     );
     for (let index = layers - 1; index >= 0; index--) {
       const layer = tensors.layers[index]!;
-      const a = layerOf(buffers, index, n);
-      if (!isKept(buffers, n)) {
+      const a = activationsOf(buffers, index, n);
+      if (!keepsAllLayers(buffers, n)) {
         a.input.set(inputs[index]!.subarray(0, n * d));
         runLayer(products, buffers, layer, a, rotary, () => attend(buffers, a, n), n);
       }
-      await step('within');
+      await onProgress('within');
       feedForwardBackward(buffers, layer, a, gradients.sink(index), n);
-      await step('within');
+      await onProgress('within');
       attentionBackward(buffers, layer, a, gradients.sink(index), rotary, n, () =>
         arithmetic.attendBackward(buffers.dqkv, buffers.dscratch, a.probabilities, a.qkv, visibleKeys, scores, n),
       );
-      await step();
+      await onProgress();
     }
   }
 
@@ -143,10 +148,10 @@ export class CpuTreeNetwork implements TreeNetwork {
 }
 
 /** Whether every layer keeps its activations in a pass with n tokens. */
-const isKept = ({ keptTokens }: RecomputeBuffers, n: number) => n <= keptTokens;
+const keepsAllLayers = ({ keptTokens }: RecomputeBuffers, n: number) => n <= keptTokens;
 
-const layerOf = (buffers: RecomputeBuffers, index: number, n: number) =>
-  buffers.layers[isKept(buffers, n) ? index : 0]!;
+const activationsOf = (buffers: RecomputeBuffers, index: number, n: number) =>
+  buffers.layers[keepsAllLayers(buffers, n) ? index : 0]!;
 
 function attend(buffers: RecomputeBuffers, { qkv, attended, probabilities }: LayerActivations, n: number): void {
   const { arithmetic, visibleKeys, scores } = buffers;
@@ -157,7 +162,7 @@ function attend(buffers: RecomputeBuffers, { qkv, attended, probabilities }: Lay
 }
 
 /** Returns the tree's targets for the head, which then writes the results of target j to index j. */
-const targetsOf = ({ targets }: TokenTree): HeadTargets => ({
+const headTargets = ({ targets }: TokenTree): HeadTargets => ({
   ...targets,
-  places: Int32Array.from({ length: targets.count }, (_, j) => j),
+  batchIndices: Int32Array.from({ length: targets.count }, (_, j) => j),
 });

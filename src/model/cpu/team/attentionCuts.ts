@@ -12,11 +12,11 @@ const BACKWARD_COST = 3;
  * these numbers.
  */
 function keyCounts(words: Int32Array, counts: number, n: number) {
-  const of = words.subarray(counts / BYTES, counts / BYTES + n);
+  const keyCount = words.subarray(counts / BYTES, counts / BYTES + n);
   return {
-    pairs: of.reduce((sum, count) => sum + count, 0),
-    longest: of.reduce((most, count) => Math.max(most, count), 0),
-    before: (row: number) => of.subarray(0, row).reduce((sum, count) => sum + count, 0),
+    pairs: keyCount.reduce((sum, count) => sum + count, 0),
+    longest: keyCount.reduce((most, count) => Math.max(most, count), 0),
+    pairsBefore: (row: number) => keyCount.subarray(0, row).reduce((sum, count) => sum + count, 0),
   };
 }
 
@@ -31,13 +31,13 @@ const attend =
       ...[number, number, number, number, number, number],
       ...[number, number, number, number, number, number],
     ];
-    const { pairs, longest, before } = keyCounts(words, counts, n);
+    const { pairs, longest, pairsBefore } = keyCounts(words, counts, n);
     return {
       work: 2 * FORWARD_COST * heads * headDim * pairs,
       units: n,
       part: (from, to) => [
         out + from * heads * headDim * BYTES,
-        keptProbabilities === 0 ? 0 : keptProbabilities + heads * before(from) * BYTES,
+        keptProbabilities === 0 ? 0 : keptProbabilities + heads * pairsBefore(from) * BYTES,
         q + from * qStride,
         ...[qStride, keys, values, stride, table],
         first + from * BYTES,
@@ -53,11 +53,11 @@ const attendBackward =
   ({ heads, kvHeads, headDim }: AttentionShape, words: Int32Array): Cutter =>
   (...parameters) => {
     const { pairs, longest } = keyCounts(words, parameters[7]!, parameters[9]!);
-    const group = heads / kvHeads;
+    const headsPerKv = heads / kvHeads;
     return {
       work: 5 * BACKWARD_COST * heads * headDim * pairs,
       units: kvHeads,
-      part: (from, to) => [...parameters.slice(0, 10), from * group, to * group],
+      part: (from, to) => [...parameters.slice(0, 10), from * headsPerKv, to * headsPerKv],
       scratch: { parameter: 8, bytes: scoreBytes(longest) },
     };
   };
@@ -73,19 +73,19 @@ const attendSlots =
     const { heads, headDim } = shape;
     const { headBytes } = slotLayout(shape, format);
     const width = heads * headDim * BYTES;
-    const group = width / kvHeads;
-    const ofHeads = (from: number, to: number) => [
-      ...[out + from * group, q + from * group, qStride, keys + from * headBytes, values + from * headBytes],
+    const groupBytes = width / kvHeads;
+    const headsPart = (from: number, to: number) => [
+      ...[out + from * groupBytes, q + from * groupBytes, qStride, keys + from * headBytes, values + from * headBytes],
       ...[tables, first, counts, scores, scoreStride, 1, to - from],
     ];
-    const ofQueries = (from: number, to: number) => [
+    const queriesPart = (from: number, to: number) => [
       ...[out + from * width, q + from * qStride, qStride, keys, values, tables],
       ...[first + from * BYTES, counts + from * BYTES, scores, scoreStride, to - from, kvHeads],
     ];
     return {
       work: 2 * FORWARD_COST * heads * headDim * keyCounts(words, counts, n).pairs,
       units: n === 1 ? kvHeads : n,
-      part: n === 1 ? ofHeads : ofQueries,
+      part: n === 1 ? headsPart : queriesPart,
       scratch: { parameter: 8, bytes: (heads / kvHeads) * scoreStride },
     };
   };

@@ -23,21 +23,25 @@ export const BYTES = 4;
  * Divides `count` items into units of `size` items; the last unit may be smaller. `span` returns the first item and the
  * number of items of the units [from, to).
  */
-export const unitsOf = (count: number, size: number) => ({
+export const divideIntoUnits = (count: number, size: number) => ({
   units: Math.ceil(count / size),
   span: (from: number, to: number) => [from * size, Math.min(count, to * size) - from * size] as const,
 });
 
 /**
- * Splits a call of a kernel that loops over rows. Its parameters are: addresses, which move by `steps` bytes per row;
- * the number of rows; parameters that are the same for all rows. `rowWork` is the work of one row.
+ * Splits a call of a kernel that loops over rows. Its parameters are: addresses, which move by `rowBytes` per row; the
+ * number of rows; parameters that are the same for all rows. `rowWork` is the work of one row.
  */
-export function rows(rowWork: number, steps: readonly number[], parameters: readonly number[]): Cut {
-  const n = parameters[steps.length]!;
-  const rest = parameters.slice(steps.length + 1);
+export function splitRows(rowWork: number, rowBytes: readonly number[], parameters: readonly number[]): Cut {
+  const n = parameters[rowBytes.length]!;
+  const constantParameters = parameters.slice(rowBytes.length + 1);
   return {
     work: rowWork * n,
     units: n,
-    part: (from, to) => [...steps.map((step, i) => parameters[i]! + step * from), to - from, ...rest],
+    part: (from, to) => [
+      ...rowBytes.map((bytes, i) => parameters[i]! + bytes * from),
+      to - from,
+      ...constantParameters,
+    ],
   };
 }

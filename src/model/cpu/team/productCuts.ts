@@ -1,8 +1,8 @@
-import { BLOCK_SIZE, INTEGERS } from '../wasm/integerBlocks.ts';
+import { BLOCK_SIZE, INTEGER_BLOCKS } from '../wasm/integerBlocks.ts';
 import { WIDENED_BYTES } from '../wasm/integerProductsOfMany.ts';
 import { type WeightLayout, PANEL_BYTES } from '../wasm/panelKernels.ts';
 import { FLOAT_BYTES } from '../wasm/packedKernels.ts';
-import { BYTES, type Cutter, unitsOf } from './cut.ts';
+import { BYTES, type Cutter, divideIntoUnits } from './cut.ts';
 import type { Part } from './team.ts';
 
 /** Columns of y in a unit: one cache line, if rows begin at a cache line. */
@@ -16,30 +16,31 @@ const ROUNDING_COST = 12;
  * Whether y (n,o) is split by rows, otherwise by columns. Every thread reads all of the other factor, so the longer
  * side is split.
  */
-const byRows = (n: number, o: number) => n > o;
-const unitsOfProduct = (n: number, o: number) => (byRows(n, o) ? unitsOf(n, UNIT_ROWS) : unitsOf(o, UNIT_COLUMNS));
+const splitsByRows = (n: number, o: number) => n > o;
+const unitsOfProduct = (n: number, o: number) =>
+  splitsByRows(n, o) ? divideIntoUnits(n, UNIT_ROWS) : divideIntoUnits(o, UNIT_COLUMNS);
 
 const matmulNT: Cutter = (...parameters) => {
-  const [y, out, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
+  const [y, yRow, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
   const { units, span } = unitsOfProduct(n, o);
   const part = (from: number, to: number): Part => {
-    const [at, count] = span(from, to);
-    if (byRows(n, o)) return [y + at * out, out, x + at * k * BYTES, w, count, o, k];
-    return [y + at * BYTES, out, x, w + at * k * BYTES, n, count, k];
+    const [start, count] = span(from, to);
+    if (splitsByRows(n, o)) return [y + start * yRow, yRow, x + start * k * BYTES, w, count, o, k];
+    return [y + start * BYTES, yRow, x, w + start * k * BYTES, n, count, k];
   };
   return { work: n * o * k, units, part };
 };
 
 const matmulAlong: Cutter = (...parameters) => {
-  const [y, out, x, xRow, xStep, w, n, o, k, keep] = parameters as [
+  const [y, yRow, x, xRow, xStep, w, n, o, k, accumulate] = parameters as [
     ...[number, number, number, number, number],
     ...[number, number, number, number, number],
   ];
   const { units, span } = unitsOfProduct(n, o);
   const part = (from: number, to: number): Part => {
-    const [at, count] = span(from, to);
-    if (byRows(n, o)) return [y + at * out, out, x + at * xRow, xRow, xStep, w, count, o, k, keep];
-    return [y + at * BYTES, out, x, xRow, xStep, w + at * BYTES, n, count, k, keep];
+    const [start, count] = span(from, to);
+    if (splitsByRows(n, o)) return [y + start * yRow, yRow, x + start * xRow, xRow, xStep, w, count, o, k, accumulate];
+    return [y + start * BYTES, yRow, x, xRow, xStep, w + start * BYTES, n, count, k, accumulate];
   };
   return { work: n * o * k, units, part };
 };
@@ -58,11 +59,11 @@ const panels =
       ...[number, number, number, number, number],
       ...[number, number, number, number],
     ];
-    const { units, span } = unitsOf(o, PANEL_COLUMNS);
+    const { units, span } = divideIntoUnits(o, PANEL_COLUMNS);
     const step = layout === 'NT' ? wRow : BYTES;
     const part = (from: number, to: number): Part => {
-      const [at, count] = span(from, to);
-      return [y + at * BYTES, yRow, x, w + at * step, wRow, n, count, k, panel];
+      const [start, count] = span(from, to);
+      return [y + start * BYTES, yRow, x, w + start * step, wRow, n, count, k, panel];
     };
     return { work: n * o * k, units, part, scratch: { parameter: 8, bytes: PANEL_BYTES } };
   };
@@ -71,14 +72,14 @@ const panels =
  * Splits a product with packed weights, whose rows of k weights have `rowBytes(k)` bytes. If `scratchBytes` is given,
  * the parameter after the sizes is the address of `scratchBytes(k)` bytes of scratch memory.
  */
-const packed =
+const packedProduct =
   (rowBytes: (k: number) => number, scratchBytes: ((k: number) => number) | null): Cutter =>
   (...parameters) => {
-    const [y, stride, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
-    const { units, span } = unitsOf(o, UNIT_COLUMNS);
+    const [y, yRow, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
+    const { units, span } = divideIntoUnits(o, UNIT_COLUMNS);
     const part = (from: number, to: number): Part => {
-      const [at, count] = span(from, to);
-      return [y + at * BYTES, stride, x, w + at * rowBytes(k), n, count, k, ...parameters.slice(7)];
+      const [start, count] = span(from, to);
+      return [y + start * BYTES, yRow, x, w + start * rowBytes(k), n, count, k, ...parameters.slice(7)];
     };
     return {
       work: n * o * k,
@@ -89,12 +90,12 @@ const packed =
   };
 
 const quantize: Cutter = (...parameters) => {
-  const [out, scaleAt, sumAt, x, blocks] = parameters as [number, number, number, number, number];
+  const [yRow, scaleAt, sumAt, x, blocks] = parameters as [number, number, number, number, number];
   return {
     work: ROUNDING_COST * BLOCK_SIZE * blocks,
     units: blocks,
     part: (from, to) => [
-      out + 2 * BLOCK_SIZE * from,
+      yRow + 2 * BLOCK_SIZE * from,
       scaleAt + BYTES * from,
       sumAt + BYTES * from,
       x + BYTES * BLOCK_SIZE * from,
@@ -103,15 +104,15 @@ const quantize: Cutter = (...parameters) => {
   };
 };
 
-const floats = Object.entries(FLOAT_BYTES).map(([name, bytes]): [string, Cutter] => [
+const floatCutters = Object.entries(FLOAT_BYTES).map(([name, bytes]): [string, Cutter] => [
   `product${name}`,
-  packed((k) => bytes * k, null),
+  packedProduct((k) => bytes * k, null),
 ]);
-const integers = Object.entries(INTEGERS).flatMap(([name, { bytes }]): [string, Cutter][] => {
+const integerCutters = Object.entries(INTEGER_BLOCKS).flatMap(([name, { bytes }]): [string, Cutter][] => {
   const rowBytes = (k: number) => (bytes * k) / BLOCK_SIZE;
   return [
-    [`product${name}`, packed(rowBytes, null)],
-    [`product${name}OfMany`, packed(rowBytes, (k) => WIDENED_BYTES * k)],
+    [`product${name}`, packedProduct(rowBytes, null)],
+    [`product${name}OfMany`, packedProduct(rowBytes, (k) => WIDENED_BYTES * k)],
   ];
 });
 
@@ -122,6 +123,6 @@ export const productCutters: readonly (readonly [string, Cutter])[] = [
   ['panelsNT', panels('NT')],
   ['panelsNN', panels('NN')],
   ['quantize', quantize],
-  ...floats,
-  ...integers,
+  ...floatCutters,
+  ...integerCutters,
 ];

@@ -1,4 +1,4 @@
-import { type Helper, nameOf, type Threads } from './threads.ts';
+import { type Helper, arithmeticName, type Threads } from './threads.ts';
 import { OFFSET, BLOCK_BYTES, CACHE_LINE, MAX_PARTS, MAX_THREADS, RECORD_BYTES } from '../wasm/teamKernels.ts';
 
 /** Bytes of scratch memory of each thread. Pages that are never written cost no memory. */
@@ -40,25 +40,27 @@ export class Team {
   #helpers: readonly Helper[];
 
   /** `at` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
-  constructor(instance: TeamInstance, { count, start, minWork }: Threads, at: number) {
+  constructor(instance: TeamInstance, { count, start, minWork }: Threads, blockAddress: number) {
     if (count > MAX_THREADS)
       throw new RangeError(`A team of ${count} threads is too large: the limit is ${MAX_THREADS}.`);
     const { module, memory, names } = instance;
     this.count = count;
     this.minWork = minWork;
-    this.#block = at;
-    this.scratch = at + BLOCK_BYTES;
-    this.#words = new Int32Array(memory.buffer, at, BLOCK_BYTES / 4);
+    this.#block = blockAddress;
+    this.scratch = blockAddress + BLOCK_BYTES;
+    this.#words = new Int32Array(memory.buffer, blockAddress, BLOCK_BYTES / 4);
     this.#instance = instance;
     this.#lead = instance.kernel('lead');
     this.#indices = new Map(names.map((name, index) => [name, index]));
-    this.#helpers = Array.from({ length: count - 1 }, (_, i) => start({ module, memory, block: at, thread: i + 1 }));
+    this.#helpers = Array.from({ length: count - 1 }, (_, i) =>
+      start({ module, memory, block: blockAddress, thread: i + 1 }),
+    );
   }
 
   /** Waits until every helper has started or failed to start. Resolves to the number of threads that compute. */
-  async begun(): Promise<number> {
-    const all = await Promise.all(this.#helpers.map(({ begun }) => begun));
-    return 1 + all.filter(Boolean).length;
+  async whenStarted(): Promise<number> {
+    const startedHelpers = await Promise.all(this.#helpers.map(({ started }) => started));
+    return 1 + startedHelpers.filter(Boolean).length;
   }
 
   /** Computes the parts of one kernel call, in any order and on any thread. Returns when all parts are done. */
@@ -89,9 +91,9 @@ export class Team {
   }
 
   /** Returns how many parts each thread has computed so far. */
-  taken(): readonly number[] {
+  partCounts(): readonly number[] {
     return Array.from({ length: this.count }, (_, thread) =>
-      Atomics.load(this.#words, (OFFSET.taken + thread * CACHE_LINE) / 4),
+      Atomics.load(this.#words, (OFFSET.partCounts + thread * CACHE_LINE) / 4),
     );
   }
 
@@ -109,8 +111,14 @@ export class Team {
  * Returns the name of an arithmetic, which contains the number of its threads. Waits until the helper threads have
  * started. Helpers that failed to start aren't counted.
  */
-export async function nameOfBegun({ name, team }: { readonly name: string; readonly team?: Team }): Promise<string> {
+export async function nameWhenStarted({
+  name,
+  team,
+}: {
+  readonly name: string;
+  readonly team?: Team;
+}): Promise<string> {
   if (!team) return name;
-  const count = await team.begun();
-  return count === team.count ? name : nameOf({ count, why: 'others could not begin' });
+  const count = await team.whenStarted();
+  return count === team.count ? name : arithmeticName({ count, reason: 'others could not begin' });
 }

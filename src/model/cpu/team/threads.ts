@@ -9,7 +9,7 @@ export interface HelperTask {
 /** An additional thread. */
 export interface Helper {
   /** Resolves to true when the thread has started, or to false if it can't start. */
-  readonly begun: Promise<boolean>;
+  readonly started: Promise<boolean>;
   /** Ends the thread at once, whatever it is doing. */
   readonly end: () => void;
 }
@@ -17,7 +17,7 @@ export interface Helper {
 /** The threads that are available to a model, and how to start them. */
 export interface Threads {
   readonly count: number; // threads that compute together, including the caller's own
-  readonly why: string; // why there aren't more; '' if nothing prevents them
+  readonly reason: string; // why there aren't more; '' if nothing prevents them
   readonly start: (task: HelperTask) => Helper;
   readonly minWork?: number; // multiply-adds of the smallest call that threads share; default: MIN_SHARED_WORK
 }
@@ -36,14 +36,14 @@ export function threadsFor(cores: number): number {
 /** Returns the default, a single thread. `why` says why there aren't more. */
 export const oneThread = (why: string): Threads => ({
   count: 1,
-  why,
+  reason: why,
   start: () => {
     throw new Error('There are no threads here. Use a team of one.');
   },
 });
 
 /** Returns the name of a SIMD arithmetic with this number of threads. */
-export function nameOf({ count, why }: Pick<Threads, 'count' | 'why'>): string {
+export function arithmeticName({ count, reason }: Pick<Threads, 'count' | 'reason'>): string {
   if (count > 1) return `WebAssembly SIMD, ${count} threads`;
-  return why === '' ? 'WebAssembly SIMD' : `WebAssembly SIMD, 1 thread (${why})`;
+  return reason === '' ? 'WebAssembly SIMD' : `WebAssembly SIMD, 1 thread (${reason})`;
 }

@@ -32,7 +32,7 @@ import { combineLanes, exponential, sumsOfFour } from './sums.ts';
 const BYTES = 4;
 
 /** A mask for lanes j … j + 3: all bits 1 where the lane is below `count`, else 0. */
-const below = (j: Integer, count: Integer) =>
+const lanesBelow = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
 /** Returns the address of the j-th key that a query sees, in bytes relative to key 0. */
@@ -104,11 +104,11 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyL
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const keyAddress = keyAddresses(f, layout, table, loadInteger(plus(first, times(i, BYTES))), stride);
         f.loop(0, heads, 1, (h) => {
-          const head = f.let(times(quotient(h, heads / kvHeads), width));
+          const headOffset = f.let(times(quotient(h, heads / kvHeads), width));
           const query = loadRow(f, plus(plus(q, times(i, qStride)), times(h, width)), headDim);
           const maxima = f.let(constant(-Infinity));
           f.loop(0, count, 4, (j) => {
-            const products = fourProducts(f, query, plus(keys, head), keyAddress, j, count, headDim, addProduct);
+            const products = fourProducts(f, query, plus(keys, headOffset), keyAddress, j, count, headDim, addProduct);
             const s = f.let(mul(products, constant(1 / Math.sqrt(headDim))));
             f.store(plus(scores, times(j, BYTES)), s);
             f.set(maxima, max(maxima, s));
@@ -117,7 +117,7 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyL
           const lanes = f.let(constant(0));
           f.loop(0, count, 4, (j) => {
             const at = f.let(plus(scores, times(j, BYTES)));
-            const e = f.let(and(exponential(f, sub(load(at), highest)), below(j, count)));
+            const e = f.let(and(exponential(f, sub(load(at), highest)), lanesBelow(j, count)));
             f.store(at, e);
             f.set(lanes, add(lanes, e));
           });
@@ -125,7 +125,7 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyL
           for (const parts of groupsOf(vectorsOf(headDim), MAX_SUMS)) {
             const sums = parts.map(() => f.let(constant(0)));
             f.loop(0, count, 1, (j) => {
-              const value = f.let(plus(plus(values, head), keyAddress(j)));
+              const value = f.let(plus(plus(values, headOffset), keyAddress(j)));
               const e = f.let(loadSplat(plus(scores, times(j, BYTES))));
               for (const [c, { offset, lanes }] of parts.entries())
                 f.set(sums[c]!, addProduct(sums[c]!, e, load(value, lanes, offset)));
@@ -172,7 +172,7 @@ export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, layo
             const dp = fourProducts(f, doutRow, plus(qkv, values), keyAddress, j, count, headDim, addProduct);
             const at = f.let(times(j, BYTES));
             f.store(plus(scores, at), dp);
-            f.set(lanes, add(lanes, and(mul(load(plus(keptProbabilities, at)), dp), below(j, count))));
+            f.set(lanes, add(lanes, and(mul(load(plus(keptProbabilities, at)), dp), lanesBelow(j, count))));
           });
           const expected = combineLanes(f, lanes, add);
           f.loop(0, count, 4, (j) => {
@@ -182,7 +182,8 @@ export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, layo
             f.store(plus(scores, at), ds);
           });
           for (const parts of groupsOf(vectorsOf(headDim), MAX_GRADIENT_SUMS)) {
-            const row = (at: Integer) => parts.map(({ offset, lanes: some }) => f.let(load(at, some, offset)));
+            const row = (at: Integer) =>
+              parts.map(({ offset, lanes: partLanes }) => f.let(load(at, partLanes, offset)));
             const query = row(plus(qkv, queryOffset));
             const doutRow = row(dout);
             const dquery = parts.map(() => f.let(constant(0)));
@@ -194,15 +195,15 @@ export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, layo
               const k = f.let(plus(plus(qkv, keys), address));
               const dk = f.let(plus(plus(dqkv, keys), address));
               const dv = f.let(plus(plus(dqkv, values), address));
-              for (const [c, { offset, lanes: some }] of parts.entries()) {
-                f.set(dquery[c]!, addProduct(dquery[c]!, ds, load(k, some, offset)));
-                f.store(dk, addProduct(load(dk, some, offset), ds, query[c]!), some, offset);
-                f.store(dv, addProduct(load(dv, some, offset), p, doutRow[c]!), some, offset);
+              for (const [c, { offset, lanes: partLanes }] of parts.entries()) {
+                f.set(dquery[c]!, addProduct(dquery[c]!, ds, load(k, partLanes, offset)));
+                f.store(dk, addProduct(load(dk, partLanes, offset), ds, query[c]!), partLanes, offset);
+                f.store(dv, addProduct(load(dv, partLanes, offset), p, doutRow[c]!), partLanes, offset);
               }
             });
             const dq = f.let(plus(dqkv, queryOffset));
-            for (const [c, { offset, lanes: some }] of parts.entries())
-              f.store(dq, add(load(dq, some, offset), dquery[c]!), some, offset);
+            for (const [c, { offset, lanes: partLanes }] of parts.entries())
+              f.store(dq, add(load(dq, partLanes, offset), dquery[c]!), partLanes, offset);
           }
           f.set(dout, plus(dout, width));
           f.set(keptProbabilities, plus(keptProbabilities, times(count, BYTES)));

@@ -33,20 +33,20 @@ const CHUNK = 1024;
  * Loops over a row in chunks. `body` gets the address of each vector, or of each single number at the end, and its
  * number of lanes.
  */
-function chunks(
+function loopInChunks(
   f: Routine,
   row: Integer,
   size: Integer,
-  begin: () => void,
+  beforeChunk: () => void,
   body: (at: Integer, lanes: Lanes) => void,
-  end: () => void,
+  afterChunk: () => void,
 ): void {
   f.loop(0, size, CHUNK, (from) => {
-    const left = f.let(minus(size, from));
+    const remaining = f.let(minus(size, from));
     const first = f.let(plus(row, timesFour(f, from)));
-    begin();
-    f.blocks(select(less(left, CHUNK), left, CHUNK), [4, 1], (at, lanes) => body(plus(first, at), lanes));
-    end();
+    beforeChunk();
+    f.blocks(select(less(remaining, CHUNK), remaining, CHUNK), [4, 1], (at, lanes) => body(plus(first, at), lanes));
+    afterChunk();
   });
 }
 
@@ -65,7 +65,7 @@ export const softmaxSums = routine(['z', 'size', 'scalars'], 'softmaxSums', (f, 
   const temperature = f.let(loadSplat(scalars));
   const sums = [f.let(constant(0)), f.let(constant(0))] as const;
   const chunkSums = [f.let(constant(0)), f.let(constant(0))] as const;
-  chunks(
+  loopInChunks(
     f,
     z,
     size,
@@ -87,8 +87,8 @@ export const softmaxSums = routine(['z', 'size', 'scalars'], 'softmaxSums', (f, 
 
 /** Subtracts scalars[0] from each number of z (size). */
 export const subtractScalar = routine(['z', 'size', 'scalars'], 'subtractScalar', (f, { z, size, scalars }) => {
-  const by = f.let(loadSplat(scalars));
-  f.blocks(size, [4, 1], (at, lanes) => f.store(plus(z, at), sub(load(plus(z, at), lanes), by), lanes));
+  const subtrahend = f.let(loadSplat(scalars));
+  f.blocks(size, [4, 1], (at, lanes) => f.store(plus(z, at), sub(load(plus(z, at), lanes), subtrahend), lanes));
 });
 
 /** Replaces log-probabilities l (size) by −p·(g + e·(l + H)), with p = exp(l). `scalars` is [g, e, H]. */
@@ -96,7 +96,7 @@ export const logitGradients = routine(['l', 'size', 'scalars'], 'logitGradients'
   const [g, e, entropy] = [0, 4, 8].map((offset) => f.let(loadSplat(scalars, offset)));
   f.blocks(size, [4, 1], (at, lanes) => {
     const x = f.let(load(plus(l, at), lanes));
-    const pull = add(g!, mul(e!, add(x, entropy!)));
-    f.store(plus(l, at), sub(constant(0), mul(exponential(f, x), pull)), lanes);
+    const slope = add(g!, mul(e!, add(x, entropy!)));
+    f.store(plus(l, at), sub(constant(0), mul(exponential(f, x), slope)), lanes);
   });
 });

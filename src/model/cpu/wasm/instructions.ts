@@ -2,7 +2,8 @@
  * WebAssembly instructions as expressions. An expression is the bytes of code that leave its value on the stack
  * (WebAssembly Core Specification 2.0, chapter 5; SIMD is called "vector instructions" there). Kernels are built from
  * these at run time, so that loops in TypeScript can unroll the kernel's loops, and a model's sizes are constants in
- * the kernel. Addresses are in bytes. Vectors are four float32 unless noted.
+ * the kernel. Addresses are in bytes. Vectors are four float32 unless noted. `plus`, `minus` and `times` compute with
+ * int32, `add`, `sub` and `mul` with vectors.
  */
 
 /** The types of values: int32 for addresses and counts, and vectors of 128 bits. */
@@ -32,22 +33,22 @@ export type Lanes = 1 | 2 | 4;
 /** Returns the LEB128 encoding of a count or an index. */
 export function unsigned(n: number): number[] {
   const bytes: number[] = [];
-  let rest = n;
+  let remaining = n;
   do {
-    const low = rest & 0x7f;
-    rest >>>= 7;
-    bytes.push(rest === 0 ? low : low | 0x80);
-  } while (rest !== 0);
+    const low = remaining & 0x7f;
+    remaining >>>= 7;
+    bytes.push(remaining === 0 ? low : low | 0x80);
+  } while (remaining !== 0);
   return bytes;
 }
 
 function signed(n: number): number[] {
   const bytes: number[] = [];
-  let rest = n;
+  let remaining = n;
   for (;;) {
-    const low = rest & 0x7f;
-    rest >>= 7;
-    if ((rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0)) return [...bytes, low];
+    const low = remaining & 0x7f;
+    remaining >>= 7;
+    if ((remaining === 0 && (low & 0x40) === 0) || (remaining === -1 && (low & 0x40) !== 0)) return [...bytes, low];
     bytes.push(low | 0x80);
   }
 }
@@ -60,16 +61,16 @@ const float32Bytes = (x: number) => [...new Uint8Array(Float32Array.of(x).buffer
 /** Returns the expression of an integer or a constant. */
 export const integer = (x: Integer): Value<'i32'> => (typeof x === 'number' ? i32(0x41, ...signed(x)) : x);
 
-const integers = (op: number) => (a: Integer, b: Integer) => i32(...integer(a).code, ...integer(b).code, op);
-export const plus = integers(0x6a);
-export const minus = integers(0x6b);
-export const times = integers(0x6c);
+const integerOperation = (op: number) => (a: Integer, b: Integer) => i32(...integer(a).code, ...integer(b).code, op);
+export const plus = integerOperation(0x6a);
+export const minus = integerOperation(0x6b);
+export const times = integerOperation(0x6c);
 /** ⌊a/b⌋ of non-negative numbers. */
-export const quotient = integers(0x6d);
+export const quotient = integerOperation(0x6d);
 /** 1 if a < b, else 0. */
-export const less = integers(0x48);
+export const less = integerOperation(0x48);
 /** 1 if a = b, else 0. */
-export const equal = integers(0x46);
+export const equal = integerOperation(0x46);
 
 /** a if the condition is not 0, else b. Both are computed. */
 export const select = (condition: Integer, a: Integer, b: Integer) =>
@@ -78,30 +79,30 @@ export const select = (condition: Integer, a: Integer, b: Integer) =>
 /** The int32 at an address. */
 export const loadInteger = (at: Integer) => i32(...integer(at).code, 0x28, 2, 0);
 
-const vectors =
+const vectorOperation =
   (...op: number[]) =>
   (a: Vector, b: Vector) =>
     v128(...a.code, ...b.code, SIMD, ...op);
-export const add = vectors(0xe4, 1);
-export const sub = vectors(0xe5, 1);
-export const mul = vectors(0xe6, 1);
-export const div = vectors(0xe7, 1);
-export const min = vectors(0xe8, 1);
-export const max = vectors(0xe9, 1);
-export const and = vectors(0x4e);
-export const or = vectors(0x50);
+export const add = vectorOperation(0xe4, 1);
+export const sub = vectorOperation(0xe5, 1);
+export const mul = vectorOperation(0xe6, 1);
+export const div = vectorOperation(0xe7, 1);
+export const min = vectorOperation(0xe8, 1);
+export const max = vectorOperation(0xe9, 1);
+export const and = vectorOperation(0x4e);
+export const or = vectorOperation(0x50);
 /** Multiplies two vectors of eight int16 and adds the products of neighbours: four int32. */
-export const dotOfPairs = vectors(0xba, 1);
+export const dotOfPairs = vectorOperation(0xba, 1);
 /**
  * Converts two vectors of four int32 to eight int16. Numbers outside the range become the largest or smallest int16.
  */
-export const narrow = vectors(0x85, 1);
+export const narrow = vectorOperation(0x85, 1);
 /** Converts two vectors of four int32 to eight uint16. Numbers outside the range become the largest uint16 or 0. */
-export const narrowUnsigned = vectors(0x86, 1);
+export const narrowUnsigned = vectorOperation(0x86, 1);
 /** a + b of int32 lanes. */
-export const addIntegers = vectors(0xae, 1);
+export const addIntegers = vectorOperation(0xae, 1);
 /** A mask of int32 lanes: all bits 1 where a < b, else 0. */
-export const lessIntegers = vectors(0x39);
+export const lessIntegers = vectorOperation(0x39);
 
 /**
  * a·b + c. Rounded once if the processor has an instruction for it, otherwise twice: relaxed SIMD leaves this to the
@@ -113,19 +114,19 @@ export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.c
 export const multiplyAdd = (isFused: boolean) => (sum: Vector, a: Vector, b: Vector) =>
   isFused ? fused(a, b, sum) : add(sum, mul(a, b));
 
-const ofVector =
+const unaryOperation =
   (...op: number[]) =>
   (a: Vector) =>
     v128(...a.code, SIMD, ...op);
-export const absolute = ofVector(0xe0, 1);
-export const squareRoot = ofVector(0xe3, 1);
+export const absolute = unaryOperation(0xe0, 1);
+export const squareRoot = unaryOperation(0xe3, 1);
 /** Rounds to the nearest integer, ties to even. */
-export const nearest = ofVector(0x6a);
+export const nearest = unaryOperation(0x6a);
 /** Converts float32 lanes to int32, rounding towards 0. NaN becomes 0. */
-export const truncate = ofVector(0xf8, 1);
+export const truncate = unaryOperation(0xf8, 1);
 
 /** Converts int32 lanes to float32. */
-export const convert = ofVector(0xfa, 1);
+export const convert = unaryOperation(0xfa, 1);
 
 /** Shifts int32 lanes left. */
 export const shiftLeft = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xab, 1);
@@ -156,18 +157,18 @@ export const shuffle = (a: Vector, b: Vector, lanes: readonly [number, number, n
     ...lanes.flatMap((lane) => [4 * lane, 4 * lane + 1, 4 * lane + 2, 4 * lane + 3]),
   );
 
-const from =
+const vectorLoad =
   (op: number, align: number) =>
   (at: Integer, offset = 0): Vector =>
     v128(...integer(at).code, SIMD, op, align, ...unsigned(offset));
 /** Loads eight int8 as eight int16, from any address. */
-export const loadBytes = from(0x01, 0);
+export const loadBytes = vectorLoad(0x01, 0);
 /** Loads eight uint8 as eight int16, from any address. */
-export const loadUnsignedBytes = from(0x02, 0);
+export const loadUnsignedBytes = vectorLoad(0x02, 0);
 /** Loads four uint16 as four int32, from any address. */
-export const loadHalves = from(0x04, 0);
+export const loadUint16 = vectorLoad(0x04, 0);
 /** Loads sixteen bytes from any address. */
-export const loadAnywhere = from(0x00, 0);
+export const loadAnywhere = vectorLoad(0x00, 0);
 
 /** Replaces lane `lane` of v, which has 16 or 32 bits, by the number at an address. The address needs no alignment. */
 export const loadLane = (bits: 16 | 32, at: Integer, v: Vector, lane: number, offset = 0) =>

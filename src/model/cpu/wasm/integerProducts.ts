@@ -23,7 +23,7 @@ import {
 } from './instructions.ts';
 import { routine, pointers, type Routine } from './routine.ts';
 import { combineLanes } from './sums.ts';
-import { BLOCK_SIZE, INTEGERS, type IntegerFormat } from './integerBlocks.ts';
+import { BLOCK_SIZE, INTEGER_BLOCKS, type IntegerFormat } from './integerBlocks.ts';
 
 /** The largest int16. */
 const MAX_INT16 = 32_767;
@@ -39,7 +39,7 @@ const MIN_DIVISOR = 1e-30;
  */
 export const integerProduct = (name: IntegerFormat) =>
   routine(['y', 'stride', 'x', 'w', 'n', 'o', 'k'], `product${name}`, (f, { y, stride, x, w, n, o, k }) => {
-    const { bytes, scales, eights } = INTEGERS[name];
+    const { bytes, scales, loadIntegers } = INTEGER_BLOCKS[name];
     const blocks = f.let(quotient(k, BLOCK_SIZE));
     const wRow = f.let(times(blocks, bytes));
     const xRow = f.let(times(k, 2));
@@ -57,21 +57,21 @@ export const integerProduct = (name: IntegerFormat) =>
         const totals = xs.map(() => f.let(constant(0)));
         f.loop(0, blocks, 1, () => {
           const integerSums = xs.map(() => [] as Local<'v128'>[]);
-          const block = xs.map((from) => [0, 1, 2, 3].map((part) => f.let(load(from, 4, 16 * part))));
+          const xBlock = xs.map((from) => [0, 1, 2, 3].map((part) => f.let(load(from, 4, 16 * part))));
           for (const at of ws.slice(0, width)) {
-            const parts = eights(f, at).map((v) => f.let(v));
+            const parts = loadIntegers(f, at).map((v) => f.let(v));
             for (const r of xs.keys()) {
-              const sum = parts.map((v, part) => dotOfPairs(v, block[r]![part]!)).reduce((a, b) => addIntegers(a, b));
+              const sum = parts.map((v, part) => dotOfPairs(v, xBlock[r]![part]!)).reduce((a, b) => addIntegers(a, b));
               integerSums[r]!.push(f.let(sum));
             }
           }
           const { scale, least } = scales(f, ws);
-          const lows = least && f.let(least);
+          const addends = least && f.let(least);
           for (const [r, total] of totals.entries()) {
             const [a, b = a, c = a, d = a] = integerSums[r]!;
             const sums = convert(integerSumsOfFour(f, [a!, b!, c!, d!]));
             f.set(total, add(total, mul(mul(sums, loadSplat(scaleAt[r]!)), scale)));
-            if (lows) f.set(total, add(total, mul(loadSplat(sumAt[r]!), lows)));
+            if (addends) f.set(total, add(total, mul(loadSplat(sumAt[r]!), addends)));
             f.set(xs[r]!, plus(xs[r]!, 2 * BLOCK_SIZE));
             f.set(scaleAt[r]!, plus(scaleAt[r]!, 4));
             f.set(sumAt[r]!, plus(sumAt[r]!, 4));
@@ -79,7 +79,7 @@ export const integerProduct = (name: IntegerFormat) =>
           for (const at of ws) f.set(at, plus(at, bytes));
         });
         const ys = pointers(f, plus(plus(y, column), times(row, stride)), stride, rows);
-        for (const [r, to] of ys.entries()) f.store(to, totals[r]!, width);
+        for (const [r, address] of ys.entries()) f.store(address, totals[r]!, width);
       });
     });
   });

@@ -15,8 +15,8 @@ import {
   type Local,
 } from './instructions.ts';
 import { routine, pointers, type Routine } from './routine.ts';
-import { transpose } from './transposed.ts';
-import { BLOCK_SIZE, INTEGERS, type IntegerFormat } from './integerBlocks.ts';
+import { transpose } from './transpose.ts';
+import { BLOCK_SIZE, INTEGER_BLOCKS, type IntegerFormat } from './integerBlocks.ts';
 
 /** Pairs of numbers in a block. */
 const PAIRS = BLOCK_SIZE / 2;
@@ -47,7 +47,7 @@ export const integerProductOfMany = (name: IntegerFormat) =>
     `product${name}OfMany`,
     (f, { y, stride, x, w, n, o, k, widened }) => {
       const blocks = f.let(quotient(k, BLOCK_SIZE));
-      const wRow = f.let(times(blocks, INTEGERS[name].bytes));
+      const wRow = f.let(times(blocks, INTEGER_BLOCKS[name].bytes));
       const xRow = f.let(times(k, 2));
       const scaleRow = f.let(times(blocks, 4));
       const xScales = f.let(plus(x, times(n, xRow)));
@@ -98,24 +98,24 @@ function widenBlocks(
   blocks: Integer,
   { widened, scales: scalesAt, group, groups }: WidenedRows & { readonly group: number },
 ): void {
-  const { bytes, scales, eights } = INTEGERS[name];
-  const to = f.let(plus(widened, VECTOR_BYTES * group));
-  const scaleTo = f.let(plus(scalesAt, SCALES_BYTES * group));
+  const { bytes, scales, loadIntegers } = INTEGER_BLOCKS[name];
+  const widenedTo = f.let(plus(widened, VECTOR_BYTES * group));
+  const scalesTo = f.let(plus(scalesAt, SCALES_BYTES * group));
   f.loop(0, blocks, 1, () => {
-    const rows = ws.map((at) => eights(f, at).map((v) => f.let(v)));
+    const rows = ws.map((at) => loadIntegers(f, at).map((v) => f.let(v)));
     for (let part = 0; part < 4; part++) {
       for (const [pair, v] of transpose(
         f,
         rows.map((row) => row[part]!),
       ).entries()) {
-        f.store(to, v, 4, VECTOR_BYTES * groups * (4 * part + pair));
+        f.store(widenedTo, v, 4, VECTOR_BYTES * groups * (4 * part + pair));
       }
     }
     const { scale, least } = scales(f, ws);
-    f.store(scaleTo, scale);
-    if (least) f.store(scaleTo, least, 4, VECTOR_BYTES);
-    f.set(to, plus(to, groups * WIDE_BYTES));
-    f.set(scaleTo, plus(scaleTo, groups * SCALES_BYTES));
+    f.store(scalesTo, scale);
+    if (least) f.store(scalesTo, least, 4, VECTOR_BYTES);
+    f.set(widenedTo, plus(widenedTo, groups * WIDE_BYTES));
+    f.set(scalesTo, plus(scalesTo, groups * SCALES_BYTES));
     for (const at of ws) f.set(at, plus(at, bytes));
   });
 }
@@ -138,14 +138,14 @@ function multiplyRows(
   blocks: Integer,
   { widened, scales, groups }: WidenedRows,
 ): Local<'v128'>[][] {
-  const from = f.let(plus(widened, 0));
-  const scaleFrom = f.let(plus(scales, 0));
+  const widenedAt = f.let(plus(widened, 0));
+  const scalesAt = f.let(plus(scales, 0));
   const perGroup = <T>(make: () => T) => Array.from({ length: groups }, make);
   const totals = xs.map(() => perGroup(() => f.let(constant(0))));
   f.loop(0, blocks, 1, () => {
     const sums = xs.map(() => perGroup(() => f.let(integerLanes(0, 0, 0, 0))));
     f.loop(0, 4 * PAIRS, 4, (pair) => {
-      const vectors = Array.from({ length: groups }, (_, group) => f.let(load(from, 4, VECTOR_BYTES * group)));
+      const vectors = Array.from({ length: groups }, (_, group) => f.let(load(widenedAt, 4, VECTOR_BYTES * group)));
       for (const [r, at] of xs.entries()) {
         const u = f.let(loadSplat(plus(at, pair)));
         for (const [group, v] of vectors.entries()) {
@@ -153,21 +153,22 @@ function multiplyRows(
           f.set(sum, addIntegers(sum, dotOfPairs(v, u)));
         }
       }
-      f.set(from, plus(from, groups * VECTOR_BYTES));
+      f.set(widenedAt, plus(widenedAt, groups * VECTOR_BYTES));
     });
     for (const [r, at] of xs.entries()) {
       const scale = f.let(loadSplat(scaleAt[r]!));
       const sum = f.let(loadSplat(sumAt[r]!));
       for (const [group, total] of totals[r]!.entries()) {
         const offset = SCALES_BYTES * group;
-        f.set(total, add(total, mul(mul(convert(sums[r]![group]!), scale), load(scaleFrom, 4, offset))));
-        if (INTEGERS[name].adds) f.set(total, add(total, mul(sum, load(scaleFrom, 4, offset + VECTOR_BYTES))));
+        f.set(total, add(total, mul(mul(convert(sums[r]![group]!), scale), load(scalesAt, 4, offset))));
+        if (INTEGER_BLOCKS[name].hasAddend)
+          f.set(total, add(total, mul(sum, load(scalesAt, 4, offset + VECTOR_BYTES))));
       }
       f.set(at, plus(at, 2 * BLOCK_SIZE));
       f.set(scaleAt[r]!, plus(scaleAt[r]!, 4));
       f.set(sumAt[r]!, plus(sumAt[r]!, 4));
     }
-    f.set(scaleFrom, plus(scaleFrom, groups * SCALES_BYTES));
+    f.set(scalesAt, plus(scalesAt, groups * SCALES_BYTES));
   });
   return totals;
 }

@@ -20,7 +20,7 @@ import {
 import { routine, type Routine } from './routine.ts';
 import { combineLanes, exponential } from './sums.ts';
 
-const VECTORS = [4, 1] as const;
+const VECTOR_SIZES = [4, 1] as const;
 
 /** Sums `term` over a row of `width` numbers. Returns a vector with the sum in every lane. */
 function sumOfRow(
@@ -29,7 +29,7 @@ function sumOfRow(
   term: (at: Local<'i32'>, lanes: Lanes) => ReturnType<typeof mul>,
 ): Local<'v128'> {
   const sum = f.let(constant(0));
-  f.blocks(width, VECTORS, (at, lanes) => f.set(sum, add(sum, term(at, lanes))));
+  f.blocks(width, VECTOR_SIZES, (at, lanes) => f.set(sum, add(sum, term(at, lanes))));
   return combineLanes(f, sum, add);
 }
 
@@ -44,7 +44,7 @@ export const rmsNorm = (d: number, eps: number) =>
       const mean = add(div(squares, constant(d)), constant(eps));
       const scale = f.let(div(constant(1), squareRoot(mean)));
       f.store(scales, scale, 1);
-      f.blocks(d, VECTORS, (at, lanes) => {
+      f.blocks(d, VECTOR_SIZES, (at, lanes) => {
         const normed = mul(load(plus(x, at), lanes), scale);
         f.store(plus(y, at), mul(normed, load(plus(weight, at), lanes)), lanes);
       });
@@ -72,7 +72,7 @@ export const normHeads = (shape: AttentionShape, eps: number) =>
           });
           const mean = add(div(squares, constant(headDim)), constant(eps));
           const scale = f.let(div(constant(1), squareRoot(mean)));
-          f.blocks(headDim, VECTORS, (at, lanes) => {
+          f.blocks(headDim, VECTOR_SIZES, (at, lanes) => {
             const normed = mul(load(plus(head, at), lanes), scale);
             f.store(plus(head, at), mul(normed, load(plus(weight, at), lanes)), lanes);
           });
@@ -101,7 +101,7 @@ export const rmsNormBackward = (d: number) =>
         });
         const cubed = mul(mul(scale, scale), scale);
         const pull = f.let(div(mul(dot, cubed), constant(d)));
-        f.blocks(d, VECTORS, (at, lanes) => {
+        f.blocks(d, VECTOR_SIZES, (at, lanes) => {
           const direct = mul(mul(scale, load(plus(weight, at), lanes)), load(plus(dy, at), lanes));
           const change = sub(direct, mul(load(plus(x, at), lanes), pull));
           f.store(plus(dx, at), add(load(plus(dx, at), lanes), change), lanes);
@@ -122,7 +122,7 @@ export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swigl
   const row = f.let(times(p.width, 4));
   f.loop(0, p.n, 1, () => {
     const up = f.let(plus(p.gateUp, row));
-    f.blocks(p.width, VECTORS, (at, lanes) => {
+    f.blocks(p.width, VECTOR_SIZES, (at, lanes) => {
       const gate = f.let(load(plus(p.gateUp, at), lanes));
       const e = exponential(f, sub(constant(0), gate));
       const s = f.let(div(constant(1), add(constant(1), e)));
@@ -147,7 +147,7 @@ export const swigluBackward = routine(
     f.loop(0, p.n, 1, () => {
       const up = f.let(plus(p.gateUp, row));
       const dup = f.let(plus(p.dgateUp, row));
-      f.blocks(p.width, VECTORS, (at, lanes) => {
+      f.blocks(p.width, VECTOR_SIZES, (at, lanes) => {
         const gate = f.let(load(plus(p.gateUp, at), lanes));
         const s = f.let(load(plus(p.sigmoid, at), lanes));
         const g = f.let(load(plus(p.dout, at), lanes));
@@ -176,7 +176,7 @@ export const rotate = (shape: AttentionShape) =>
       const angles = f.let(plus(table, times(loadInteger(plus(positions, times(i, 4))), 2 * half)));
       const head = f.let(plus(x, times(i, 4 * qkvWidth(shape))));
       f.loop(0, heads + kvHeads, 1, () => {
-        f.blocks(headDim / 2, VECTORS, (at, lanes) => {
+        f.blocks(headDim / 2, VECTOR_SIZES, (at, lanes) => {
           const cosine = f.let(load(plus(angles, at), lanes));
           const sine = f.let(mul(sign, load(plus(angles, at), lanes, half)));
           const a = f.let(load(plus(head, at), lanes));
@@ -191,7 +191,7 @@ export const rotate = (shape: AttentionShape) =>
 
 /** Computes y = a + b for the first `size` numbers. y may be the same array as a. */
 export const addInto = routine(['y', 'a', 'b', 'size'], 'addInto', (f, { y, a, b, size }) => {
-  f.blocks(size, VECTORS, (at, lanes) =>
+  f.blocks(size, VECTOR_SIZES, (at, lanes) =>
     f.store(plus(y, at), add(load(plus(a, at), lanes), load(plus(b, at), lanes)), lanes),
   );
 });

@@ -32,28 +32,33 @@ const CACHED_ROWS = 64;
 const CACHED_COLUMNS = 32;
 
 /** Loops over `count` items in parts of `size`. `body` gets the first item and the number of items of each part. */
-function parts(f: Routine, count: Integer, size: number, body: (from: Integer, partCount: Integer) => void): void {
+function loopInParts(
+  f: Routine,
+  count: Integer,
+  size: number,
+  body: (from: Integer, partCount: Integer) => void,
+): void {
   f.loop(0, count, size, (from) => {
-    const left = f.let(minus(count, from));
-    body(from, f.let(select(less(left, size), left, size)));
+    const remaining = f.let(minus(count, from));
+    body(from, f.let(select(less(remaining, size), remaining, size)));
   });
 }
 
 /**
  * Computes y (n,o) = x (n,k) · wᵀ, w (o,k). Rows of x and w both lie along k, so lanes run along k. A tile has 2×4
  * outputs; the lanes of its eight vectors are summed at the end. Lane l sums the terms with index ≡ l mod 4 in
- * ascending order; the last k % 4 terms go to lane 0. `out` is bytes from one row of y to the next.
+ * ascending order; the last k % 4 terms go to lane 0. `yRow` is bytes from one row of y to the next.
  */
-export const matmulNT = routine(['y', 'out', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, { y, out, x, w, n, o, k }) => {
+export const matmulNT = routine(['y', 'yRow', 'x', 'w', 'n', 'o', 'k'], 'matmulNT', (f, { y, yRow, x, w, n, o, k }) => {
   const row = f.let(times(k, 4));
-  parts(f, o, CACHED_ROWS, (from, partCount) => {
+  loopInParts(f, o, CACHED_ROWS, (from, partCount) => {
     f.loop(0, n, 2, (i) => {
       // with an odd n, the last row is computed and written twice, which saves a second loop
       const isPair = f.let(less(plus(i, 1), n));
       const x0 = f.let(plus(x, times(i, row)));
-      const y0 = f.let(plus(plus(y, times(i, out)), times(from, 4)));
+      const y0 = f.let(plus(plus(y, times(i, yRow)), times(from, 4)));
       const xs = [x0, f.let(plus(x0, select(isPair, row, 0)))];
-      const ys = [y0, f.let(plus(y0, select(isPair, out, 0)))];
+      const ys = [y0, f.let(plus(y0, select(isPair, yRow, 0)))];
       f.blocks(partCount, [4, 1], (column, width) => {
         const first = f.let(plus(plus(w, times(from, row)), times(column, k)));
         const ws = Array.from({ length: width }, () => first);
@@ -78,24 +83,24 @@ export const matmulNT = routine(['y', 'out', 'x', 'w', 'n', 'o', 'k'], 'matmulNT
 });
 
 /**
- * Computes y (n,o) = Σ_c x[i·xRow + c·xStep] · w (k,o), or adds it to y if `keep` is not 0. The strides of x are in
- * bytes, so x can be transposed. Rows of w lie along o, so lanes run along o. A tile has 4×8 outputs, each summed over
- * c in ascending order. `out` is bytes from one row of y to the next, and from one row of w to the next.
+ * Computes y (n,o) = Σ_c x[i·xRow + c·xStep] · w (k,o), or adds it to y if `accumulate` is not 0. The strides of x are
+ * in bytes, so x can be transposed. Rows of w lie along o, so lanes run along o. A tile has 4×8 outputs, each summed
+ * over c in ascending order. `yRow` is bytes from one row of y to the next, and from one row of w to the next.
  */
 export const matmulAlong = (isFused: boolean) =>
   routine(
-    ['y', 'out', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'keep'],
+    ['y', 'yRow', 'x', 'xRow', 'xStep', 'w', 'n', 'o', 'k', 'accumulate'],
     'matmulAlong',
-    (f, { y, out, x, xRow, xStep, w, n, o, k, keep }) => {
+    (f, { y, yRow, x, xRow, xStep, w, n, o, k, accumulate }) => {
       const end = f.let(times(k, xStep));
-      parts(f, o, CACHED_COLUMNS, (from, partCount) => {
+      loopInParts(f, o, CACHED_COLUMNS, (from, partCount) => {
         f.loop(0, n, 4, (i) => {
           // instead of rows past the last, the last row is used again
           const rows = [0, 1, 2, 3].map((r) =>
             r === 0 ? i : f.let(select(less(plus(i, r), n), plus(i, r), minus(n, 1))),
           );
           const xs = rows.map((r) => f.let(plus(x, times(r, xRow))));
-          const ys = rows.map((r) => f.let(plus(plus(y, times(r, out)), times(from, 4))));
+          const ys = rows.map((r) => f.let(plus(plus(y, times(r, yRow)), times(from, 4))));
           f.blocks(partCount, [8, 4, 1], (column, width) => {
             const lanes: Lanes = width === 1 ? 1 : 4;
             const vectorsAt = Array.from({ length: width / lanes }, (_, part) => 4 * lanes * part);
@@ -111,16 +116,18 @@ export const matmulAlong = (isFused: boolean) =>
                   f.set(sum, multiplyAdd(isFused)(sum, u, v));
                 }
               }
-              f.set(at, plus(at, out));
+              f.set(at, plus(at, yRow));
               f.set(c, plus(c, xStep));
             });
-            const each = (step: (sum: (typeof sums)[0][0], r: number, part: number) => void) => {
+            const forEachSum = (visit: (sum: (typeof sums)[0][0], r: number, part: number) => void) => {
               for (const [r, ofRow] of sums.entries())
-                for (const [j, sum] of ofRow.entries()) step(sum, r, vectorsAt[j]!);
+                for (const [j, sum] of ofRow.entries()) visit(sum, r, vectorsAt[j]!);
             };
             // reads all rows before it writes any, because some of them may be the same row
-            f.when(keep, () => each((sum, r, part) => f.set(sum, add(load(plus(ys[r]!, column), lanes, part), sum))));
-            each((sum, r, part) => f.store(plus(ys[r]!, column), sum, lanes, part));
+            f.when(accumulate, () =>
+              forEachSum((sum, r, part) => f.set(sum, add(load(plus(ys[r]!, column), lanes, part), sum))),
+            );
+            forEachSum((sum, r, part) => f.store(plus(ys[r]!, column), sum, lanes, part));
           });
         });
       });

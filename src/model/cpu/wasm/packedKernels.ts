@@ -6,15 +6,15 @@ import {
   mul,
   shiftLeft,
   constant,
-  loadHalves,
+  loadUint16,
   loadAnywhere,
   load,
   type Integer,
 } from './instructions.ts';
 import { routine, pointers, type Routine } from './routine.ts';
 import { combineLanes, sumsOfFour } from './sums.ts';
-import { widenHalves } from './halves.ts';
-import { INTEGERS } from './integerBlocks.ts';
+import { widenFloat16 } from './float16Kernels.ts';
+import { INTEGER_BLOCKS } from './integerBlocks.ts';
 import { integerProduct, quantize } from './integerProducts.ts';
 import { integerProductOfMany } from './integerProductsOfMany.ts';
 
@@ -25,25 +25,25 @@ import { integerProductOfMany } from './integerProductsOfMany.ts';
  * 32, the largest absolute value becomes 32,767. Sums of products of integers are then exact.
  */
 
-/** The formats without blocks. `four` loads four weights as float32. */
-const FLOATS = {
-  F32: { bytes: 4, four: (_: Routine, at: Integer, offset: number) => loadAnywhere(at, offset) },
-  F16: { bytes: 2, four: (f: Routine, at: Integer, offset: number) => widenHalves(f, loadHalves(at, offset)) },
-  BF16: { bytes: 2, four: (_: Routine, at: Integer, offset: number) => shiftLeft(loadHalves(at, offset), 16) },
+/** The formats without blocks. `loadFour` loads four weights as float32. */
+const FLOAT_LOADERS = {
+  F32: { bytes: 4, loadFour: (_: Routine, at: Integer, offset: number) => loadAnywhere(at, offset) },
+  F16: { bytes: 2, loadFour: (f: Routine, at: Integer, offset: number) => widenFloat16(f, loadUint16(at, offset)) },
+  BF16: { bytes: 2, loadFour: (_: Routine, at: Integer, offset: number) => shiftLeft(loadUint16(at, offset), 16) },
 } as const;
 
 /** Bytes of a weight, by name of the format without blocks. */
 export const FLOAT_BYTES: Readonly<Record<string, number>> = Object.fromEntries(
-  Object.entries(FLOATS).map(([name, { bytes }]) => [name, bytes]),
+  Object.entries(FLOAT_LOADERS).map(([name, { bytes }]) => [name, bytes]),
 );
 
 /**
  * The product with weights in a format without blocks. k is a multiple of 4. `stride` is bytes from one row of y to the
  * next.
  */
-const floatProduct = (name: keyof typeof FLOATS) =>
+const floatProduct = (name: keyof typeof FLOAT_LOADERS) =>
   routine(['y', 'stride', 'x', 'w', 'n', 'o', 'k'], `product${name}`, (f, { y, stride, x, w, n, o, k }) => {
-    const { bytes, four } = FLOATS[name];
+    const { bytes, loadFour } = FLOAT_LOADERS[name];
     const xRow = f.let(times(k, 4));
     const wRow = f.let(times(k, bytes));
     f.blocks(n, [2, 1], (i, rows) => {
@@ -52,28 +52,28 @@ const floatProduct = (name: keyof typeof FLOATS) =>
       f.blocks(o, [4, 1], (column, width) => {
         const ws = pointers(f, plus(w, times(quotient(column, 4), wRow)), wRow, width);
         const sums = xs.map(() => ws.map(() => f.let(constant(0))));
-        const at = ws.map((from) => f.let(plus(from, 0)));
+        const wAddresses = ws.map((from) => f.let(plus(from, 0)));
         f.blocks(k, [4], (c) => {
-          const vectors = at.map((from) => f.let(four(f, from, 0)));
+          const vectors = wAddresses.map((from) => f.let(loadFour(f, from, 0)));
           for (const [r, from] of xs.entries()) {
             const u = f.let(load(plus(from, c)));
             for (const [j, v] of vectors.entries()) f.set(sums[r]![j]!, add(sums[r]![j]!, mul(u, v)));
           }
-          for (const from of at) f.set(from, plus(from, 4 * bytes));
+          for (const from of wAddresses) f.set(from, plus(from, 4 * bytes));
         });
-        for (const [r, to] of ys.entries()) {
+        for (const [r, yAddress] of ys.entries()) {
           const [a, b, c, d] = sums[r]!;
           const total = b && c && d ? sumsOfFour(f, [a!, b, c, d]) : combineLanes(f, a!, add);
-          f.store(plus(to, column), total, width);
+          f.store(plus(yAddress, column), total, width);
         }
       });
     });
   });
 
 /** The names of the formats without blocks. */
-export const FLOAT_FORMATS: ReadonlySet<string> = new Set(Object.keys(FLOATS));
+export const FLOAT_FORMATS: ReadonlySet<string> = new Set(Object.keys(FLOAT_LOADERS));
 /** The names of the formats with blocks of 32 integers and a scale. */
-export const INTEGER_FORMATS: ReadonlySet<string> = new Set(Object.keys(INTEGERS));
+export const INTEGER_FORMATS: ReadonlySet<string> = new Set(Object.keys(INTEGER_BLOCKS));
 
 /**
  * Builds the kernels for packed weights: `quantize`, and `productNAME` (and for integer formats `productNAMEOfMany`)

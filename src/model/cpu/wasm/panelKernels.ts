@@ -16,7 +16,7 @@ import {
   type Local,
 } from './instructions.ts';
 import { pointers, routine, type Routine } from './routine.ts';
-import { transpose } from './transposed.ts';
+import { transpose } from './transpose.ts';
 
 /*
  * Products of large matrices, y (n,o) = x (n,k) · w̃, where w̃ (k,o) is wᵀ or w. They go by panels: some columns of w̃
@@ -32,12 +32,12 @@ import { transpose } from './transposed.ts';
  */
 
 /** Largest number of terms of a panel. With 12 columns it takes 27 kB, and SmolLM2's width fits into one panel. */
-const DEPTH = 576;
-const WIDTHS = [12, 8, 4, 1] as const;
-type Width = (typeof WIDTHS)[number];
+const MAX_TERMS = 576;
+const PANEL_WIDTHS = [12, 8, 4, 1] as const;
+type PanelWidth = (typeof PANEL_WIDTHS)[number];
 const ROWS = 3;
 /** Bytes of the scratch memory `panel`. Calls that run at the same time need one each. */
-export const PANEL_BYTES = WIDTHS[0] * DEPTH * 4;
+export const PANEL_BYTES = PANEL_WIDTHS[0] * MAX_TERMS * 4;
 
 /** The layout of w. `NT`: (o,k), the product is x·wᵀ. `NN`: (k,o), the product is x·w. */
 export type WeightLayout = 'NT' | 'NN';
@@ -52,13 +52,13 @@ const PARAMETERS = ['y', 'yRow', 'x', 'w', 'wRow', 'n', 'o', 'k', 'panel'] as co
 export const panelProduct = (layout: WeightLayout, isFused: boolean) =>
   routine(PARAMETERS, `panels${layout}`, (f, { y, yRow, x, w, wRow, n, o, k, panel }) => {
     const xRow = f.let(times(k, 4));
-    f.loop(0, k, DEPTH, (first) => {
-      const left = f.let(minus(k, first));
-      const terms = f.let(select(less(left, DEPTH), left, DEPTH));
+    f.loop(0, k, MAX_TERMS, (first) => {
+      const remaining = f.let(minus(k, first));
+      const terms = f.let(select(less(remaining, MAX_TERMS), remaining, MAX_TERMS));
       const from = f.let(plus(x, times(first, 4)));
-      f.blocks(o, WIDTHS, (column, width) => {
+      f.blocks(o, PANEL_WIDTHS, (column, width) => {
         if (layout === 'NT')
-          transposePanel(f, plus(plus(w, times(first, 4)), timesQuarter(f, column, wRow)), wRow, terms, panel, width);
+          transposePanel(f, plus(plus(w, times(first, 4)), rowOffset(f, column, wRow)), wRow, terms, panel, width);
         else copyPanel(f, plus(plus(w, times(first, wRow)), column), wRow, terms, panel, width);
         f.loop(0, n, ROWS, (i) =>
           computeTile(f, { i, n, from, xRow, to: plus(y, column), yRow, first, terms, panel }, width, isFused),
@@ -71,24 +71,31 @@ export const panelProduct = (layout: WeightLayout, isFused: boolean) =>
  * Returns offset/4 · row: the byte offset of a row, where `offset` is 4 times the row's index and `row` the bytes of a
  * row.
  */
-const timesQuarter = (f: Routine, offset: Integer, row: Integer) => f.let(times(quotient(offset, 4), row));
+const rowOffset = (f: Routine, offset: Integer, row: Integer) => f.let(times(quotient(offset, 4), row));
 
 /**
  * Copies `width` rows of w (o,k), from address `at` on, to the panel. Transposes them: the panel has a row of `width`
  * numbers for each term.
  */
-function transposePanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel: Integer, width: Width): void {
+function transposePanel(
+  f: Routine,
+  at: Integer,
+  wRow: Integer,
+  terms: Integer,
+  panel: Integer,
+  width: PanelWidth,
+): void {
   if (width === 1) {
     const row = f.let(plus(at, 0));
-    f.blocks(terms, [4, 1], (c, some) => f.store(plus(panel, c), load(plus(row, c), some), some));
+    f.blocks(terms, [4, 1], (c, termCount) => f.store(plus(panel, c), load(plus(row, c), termCount), termCount));
     return;
   }
   const rows = pointers(f, at, wRow, width);
   for (let first = 0; first < width; first += 4) {
     const four = rows.slice(first, first + 4);
-    f.blocks(terms, [4, 1], (term, some) => {
+    f.blocks(terms, [4, 1], (term, termCount) => {
       const to = f.let(plus(panel, times(term, width)));
-      if (some === 1) {
+      if (termCount === 1) {
         const lanes = f.let(constant(0));
         for (const [i, row] of four.entries()) f.set(lanes, loadLane(32, plus(row, term), lanes, i));
         f.store(to, lanes, 4, 4 * first);
@@ -104,7 +111,7 @@ function transposePanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, 
 }
 
 /** Copies `width` columns of w (k,o), from address `at` on, to the panel: a row of `width` numbers for each term. */
-function copyPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel: Integer, width: Width): void {
+function copyPanel(f: Routine, at: Integer, wRow: Integer, terms: Integer, panel: Integer, width: PanelWidth): void {
   const lanes = width === 1 ? 1 : 4;
   const from = f.let(plus(at, 0));
   const to = f.let(plus(panel, 0));
@@ -132,7 +139,7 @@ interface TileAddresses {
 function computeTile(
   f: Routine,
   { i, n, from, xRow, to, yRow, first, terms, panel }: TileAddresses,
-  width: Width,
+  width: PanelWidth,
   isFused: boolean,
 ): void {
   const lanes = width === 1 ? 1 : 4;
@@ -157,10 +164,10 @@ function computeTile(
     f.set(c, plus(c, 4));
   });
   const ys = rows.map((row) => f.let(plus(to, times(row, yRow))));
-  const each = (step: (sum: Local<'v128'>, y: Integer, column: number) => void) => {
-    for (const [r, ofRow] of sums.entries()) for (const [j, sum] of ofRow.entries()) step(sum, ys[r]!, columns[j]!);
+  const forEachSum = (visit: (sum: Local<'v128'>, y: Integer, column: number) => void) => {
+    for (const [r, ofRow] of sums.entries()) for (const [j, sum] of ofRow.entries()) visit(sum, ys[r]!, columns[j]!);
   };
   // reads all rows before it writes any, because some of them may be the same row
-  f.when(first, () => each((sum, y, column) => f.set(sum, add(load(y, lanes, column), sum))));
-  each((sum, y, column) => f.store(y, sum, lanes, column));
+  f.when(first, () => forEachSum((sum, y, column) => f.set(sum, add(load(y, lanes, column), sum))));
+  forEachSum((sum, y, column) => f.store(y, sum, lanes, column));
 }

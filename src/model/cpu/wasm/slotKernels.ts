@@ -17,7 +17,7 @@ import {
   constant,
   integerLanes,
   splatInteger,
-  loadHalves,
+  loadUint16,
   loadAnywhere,
   load,
   loadSplat,
@@ -28,7 +28,7 @@ import {
 } from './instructions.ts';
 import { pointers, routine, type Routine } from './routine.ts';
 import { combineLanes, exponential, sumsOfFour } from './sums.ts';
-import { widenHalves, narrowHalves } from './halves.ts';
+import { widenFloat16, narrowToFloat16 } from './float16Kernels.ts';
 
 const BYTES = 4;
 
@@ -36,7 +36,7 @@ const BYTES = 4;
  * The number formats of keys and values in their slots: bytes per number, and functions that load and store four
  * numbers.
  */
-const STORED = {
+const SLOT_FORMATS = {
   F32: {
     bytes: 4,
     load: (_: Routine, at: Integer, offset: number) => loadAnywhere(at, offset),
@@ -44,13 +44,13 @@ const STORED = {
   },
   F16: {
     bytes: 2,
-    load: (f: Routine, at: Integer, offset: number) => widenHalves(f, loadHalves(at, offset)),
-    store: (f: Routine, at: Integer, v: Vector) => f.store(at, narrowHalves(f, v), 2),
+    load: (f: Routine, at: Integer, offset: number) => widenFloat16(f, loadUint16(at, offset)),
+    store: (f: Routine, at: Integer, v: Vector) => f.store(at, narrowToFloat16(f, v), 2),
   },
 } as const;
 
 /** The number format in which keys and values are stored. */
-export type SlotFormat = keyof typeof STORED;
+export type SlotFormat = keyof typeof SLOT_FORMATS;
 
 /**
  * Returns the layout of a slot. Each head takes whole vectors of four numbers, the last one filled up with 0.
@@ -58,7 +58,7 @@ export type SlotFormat = keyof typeof STORED;
  */
 export function slotLayout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
   const vectors = Math.ceil(headDim / 4);
-  const headBytes = vectors * 4 * STORED[format].bytes;
+  const headBytes = vectors * 4 * SLOT_FORMATS[format].bytes;
   return { vectors, headBytes, slotBytes: kvHeads * headBytes };
 }
 
@@ -78,7 +78,7 @@ const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
     (f, { keys, values, qkv, stride, tables, first, counts, n }) => {
       const { vectors, headBytes, slotBytes } = slotLayout(shape, format);
       const { heads, kvHeads, headDim } = shape;
-      const { bytes, store } = STORED[format];
+      const { bytes, store } = SLOT_FORMATS[format];
       f.loop(0, n, 1, (i) => {
         const index = plus(loadInteger(plus(first, times(i, BYTES))), loadInteger(plus(counts, times(i, BYTES))));
         const slot = f.let(times(loadInteger(plus(tables, times(plus(index, -1), BYTES))), slotBytes));
@@ -100,7 +100,7 @@ const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
   );
 
 /** A mask for lanes j … j + 3: all bits 1 where the lane is below `count`, else 0. */
-const below = (j: Integer, count: Integer) =>
+const lanesBelow = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
 /**
@@ -161,7 +161,7 @@ function writeScores(f: Routine, shape: AttentionShape, format: SlotFormat, quer
       const index = r === 0 ? j : select(less(plus(j, r), count), plus(j, r), j);
       return f.let(plus(key, times(loadInteger(plus(table, times(index, BYTES))), slotBytes)));
     });
-    const sums = dots(f, format, at, shape.headDim * BYTES, keys, vectors, heads);
+    const sums = dotProducts(f, format, at, shape.headDim * BYTES, keys, vectors, heads);
     for (const [h, [a, b, c, d]] of sums.entries()) {
       const s = f.let(mul(sumsOfFour(f, [a!, b!, c!, d!]), constant(1 / Math.sqrt(shape.headDim))));
       f.store(plus(scores[h]!, times(j, BYTES)), s);
@@ -181,7 +181,7 @@ function exponentiate(f: Routine, { scores, count }: Query, maxima: readonly Loc
     const lanes = f.let(constant(0));
     f.loop(0, count, 4, (j) => {
       const at = f.let(plus(from, times(j, BYTES)));
-      const e = f.let(and(exponential(f, sub(load(at), highest)), below(j, count)));
+      const e = f.let(and(exponential(f, sub(load(at), highest)), lanesBelow(j, count)));
       f.store(at, e);
       f.set(lanes, add(lanes, e));
     });
@@ -204,34 +204,34 @@ function writeWeightedMean(
 ): void {
   const { headDim } = shape;
   const { slotBytes } = slotLayout(shape, format);
-  const { bytes, load: loadFour } = STORED[format];
-  const columns = (offset: Integer, vectors: number, lanes: Lanes) => {
+  const { bytes, load: loadFour } = SLOT_FORMATS[format];
+  const writeColumns = (offset: Integer, vectors: number, lanes: Lanes) => {
     const parts = Array.from({ length: vectors }, (_, part) => part);
     const sums = scores.map(() => parts.map(() => f.let(constant(0))));
     const column = f.let(plus(value, quotient(offset, BYTES / bytes)));
     f.loop(0, count, 1, (j) => {
       const at = f.let(plus(column, times(loadInteger(plus(table, times(j, BYTES))), slotBytes)));
       const v = parts.map((part) => f.let(loadFour(f, at, 4 * bytes * part)));
-      for (const [h, ofHead] of sums.entries()) {
+      for (const [h, headSums] of sums.entries()) {
         const e = f.let(loadSplat(plus(scores[h]!, times(j, BYTES))));
-        for (const part of parts) f.set(ofHead[part]!, add(ofHead[part]!, mul(e, v[part]!)));
+        for (const part of parts) f.set(headSums[part]!, add(headSums[part]!, mul(e, v[part]!)));
       }
     });
-    for (const [h, ofHead] of sums.entries()) {
+    for (const [h, headSums] of sums.entries()) {
       const to = f.let(plus(out, plus(offset, h * headDim * BYTES)));
-      for (const part of parts) f.store(to, mul(ofHead[part]!, inverse[h]!), lanes, 16 * part);
+      for (const part of parts) f.store(to, mul(headSums[part]!, inverse[h]!), lanes, 16 * part);
     }
   };
   const inWholeVectors = headDim - (headDim % 4);
-  f.blocks(inWholeVectors, [16, 4], (offset, size) => columns(offset, size / 4, 4));
-  if (headDim > inWholeVectors) columns(inWholeVectors * BYTES, 1, 2);
+  f.blocks(inWholeVectors, [16, 4], (offset, size) => writeColumns(offset, size / 4, 4));
+  if (headDim > inWholeVectors) writeColumns(inWholeVectors * BYTES, 1, 2);
 }
 
 /**
  * Dot products of `heads` queries, `width` bytes apart, with four keys. Returns a vector for each head and key; the sum
  * of its four lanes is the dot product. Afterwards the addresses in `at` point behind the keys.
  */
-function dots(
+function dotProducts(
   f: Routine,
   format: SlotFormat,
   query: Integer,
@@ -240,14 +240,14 @@ function dots(
   vectors: number,
   heads: number,
 ): Local<'v128'>[][] {
-  const { bytes, load: loadFour } = STORED[format];
+  const { bytes, load: loadFour } = SLOT_FORMATS[format];
   const sums = Array.from({ length: heads }, () => at.map(() => f.let(constant(0))));
   f.loop(0, 4 * BYTES * vectors, 4 * BYTES, (c) => {
     const keys = at.map((from) => f.let(loadFour(f, from, 0)));
     const from = f.let(plus(query, c));
-    for (const [h, ofHead] of sums.entries()) {
+    for (const [h, headSums] of sums.entries()) {
       const u = f.let(load(from, 4, h * width));
-      for (const [r, k] of keys.entries()) f.set(ofHead[r]!, add(ofHead[r]!, mul(u, k)));
+      for (const [r, k] of keys.entries()) f.set(headSums[r]!, add(headSums[r]!, mul(u, k)));
     }
     for (const from of at) f.set(from, plus(from, 4 * bytes));
   });

@@ -49,18 +49,18 @@ const setAndGet = (local: Local<'i32'>, value: Integer) => i32(...integer(value)
  * Byte offsets of the fields of the control block. Fields that different threads write often have a cache line each.
  */
 export const OFFSET = {
-  open: 0, // number of parts that no thread has taken yet
-  left: 64, // number of parts that aren't finished
+  untaken: 0, // number of parts that no thread has taken yet
+  unfinished: 64, // number of parts that aren't finished
   calls: 128, // number of calls so far; helpers sleep until it changes
-  asleep: 132, // number of helpers that sleep, or are about to
+  sleeping: 132, // number of helpers that sleep, or are about to
   stop: 136, // not 0: helpers must end
-  up: 140, // number of helpers that have started
+  started: 140, // number of helpers that have started
   failed: 144, // not 0: a helper failed
   parts: 188, // number of parts of the current call
   kernel: 192, // index of the current call's kernel
   scratchAt: 196, // offset in a part's record of the parameter that is the address of scratch memory
   scratchBytes: 200, // bytes of scratch memory per thread; 0: the kernel needs none
-  taken: 256, // number of parts that each thread has taken since its start, a cache line for each thread
+  partCounts: 256, // number of parts that each thread has taken since its start, a cache line for each thread
   records: 1280, // a record for each part: its parameters
 } as const;
 
@@ -92,7 +92,7 @@ export function teamKernels(kernels: readonly Routine[]): readonly Routine[] {
 const takeParts = (kernels: readonly Routine[]) =>
   routine(['block', 'thread'], 'take', (f, { block, thread }) => {
     const open = f.let(integer(0));
-    f.while(less(0, setAndGet(open, atomicSubtract(plus(block, OFFSET.open), 1))), () => {
+    f.while(less(0, setAndGet(open, atomicSubtract(plus(block, OFFSET.untaken), 1))), () => {
       // parts are taken in ascending order, because a thread often goes on reading where its last part ended
       const part = minus(loadInteger(plus(block, OFFSET.parts)), open);
       const record = f.let(plus(block, plus(times(part, RECORD_BYTES), OFFSET.records)));
@@ -108,10 +108,10 @@ const takeParts = (kernels: readonly Routine[]) =>
           f.call(index, values);
         });
       }
-      f.drop(atomicAdd(plus(block, plus(OFFSET.taken, times(thread, CACHE_LINE))), 1));
+      f.drop(atomicAdd(plus(block, plus(OFFSET.partCounts, times(thread, CACHE_LINE))), 1));
       // waking has no effect if the leader doesn't sleep
-      const last = equal(atomicSubtract(plus(block, OFFSET.left), 1), 1);
-      f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, OFFSET.left), 1))));
+      const last = equal(atomicSubtract(plus(block, OFFSET.unfinished), 1), 1);
+      f.when(last, () => f.when(thread, () => f.drop(wake(plus(block, OFFSET.unfinished), 1))));
     });
   });
 
@@ -121,13 +121,13 @@ const takeParts = (kernels: readonly Routine[]) =>
  */
 const lead = (take: number) =>
   routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
-    const left = f.let(plus(block, OFFSET.left));
+    const left = f.let(plus(block, OFFSET.unfinished));
     f.storeInteger(plus(block, OFFSET.parts), parts);
     f.atomicStore(left, parts);
-    f.atomicStore(plus(block, OFFSET.open), parts);
+    f.atomicStore(plus(block, OFFSET.untaken), parts);
     f.drop(atomicAdd(plus(block, OFFSET.calls), 1));
     // a helper that goes to sleep after this line checks once more before it sleeps, and finds the parts
-    f.when(atomicLoad(plus(block, OFFSET.asleep)), () => f.drop(wake(plus(block, OFFSET.calls), MAX_THREADS)));
+    f.when(atomicLoad(plus(block, OFFSET.sleeping)), () => f.drop(wake(plus(block, OFFSET.calls), MAX_THREADS)));
     f.call(take, [block, integer(0)]);
     const unfinished = f.let(atomicLoad(left));
     const polls = f.let(integer(0));
@@ -144,18 +144,18 @@ const lead = (take: number) =>
  */
 const help = (take: number) =>
   routine(['block', 'thread'], 'help', (f, { block, thread }) => {
-    const [open, calls, asleep, stop] = (['open', 'calls', 'asleep', 'stop'] as const).map((name) => f.let(plus(block, OFFSET[name]))); // prettier-ignore
-    f.drop(atomicAdd(plus(block, OFFSET.up), 1));
+    const [untaken, calls, sleeping, stop] = (['untaken', 'calls', 'sleeping', 'stop'] as const).map((name) => f.let(plus(block, OFFSET[name]))); // prettier-ignore
+    f.drop(atomicAdd(plus(block, OFFSET.started), 1));
     const polls = f.let(integer(0));
-    const isIdle = less(atomicLoad(open!), 1);
+    const isIdle = less(atomicLoad(untaken!), 1);
     f.while(equal(atomicLoad(stop!), 0), () => {
       f.set(polls, integer(0));
       f.while(select(less(polls, MAX_POLLS), isIdle, 0), () => f.set(polls, plus(polls, 1)));
       f.when(isIdle, () => {
         const callsSeen = f.let(atomicLoad(calls!));
-        f.drop(atomicAdd(asleep!, 1));
+        f.drop(atomicAdd(sleeping!, 1));
         f.when(select(atomicLoad(stop!), 0, isIdle), () => f.drop(sleep(calls!, callsSeen)));
-        f.drop(atomicSubtract(asleep!, 1));
+        f.drop(atomicSubtract(sleeping!, 1));
       });
       f.call(take, [block, thread]);
     });
@@ -167,6 +167,6 @@ const help = (take: number) =>
  */
 const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
   f.atomicStore(plus(block, OFFSET.failed), integer(1));
-  f.atomicStore(plus(block, OFFSET.left), integer(0));
-  f.drop(wake(plus(block, OFFSET.left), 1));
+  f.atomicStore(plus(block, OFFSET.unfinished), integer(0));
+  f.drop(wake(plus(block, OFFSET.unfinished), 1));
 });

@@ -2,17 +2,17 @@ import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
-import { AdapterPolicy } from '../../cpu/adapters/adapterPolicy.ts';
+import { AdapterPolicyBase } from '../../cpu/adapters/adapterPolicyBase.ts';
 import type { AdaptedLearner } from '../../cpu/adapters/adaptedLearner.ts';
 import { valueHead } from '../../cpu/adapters/adaptedValueHead.ts';
 import { Decoder } from '../../cpu/decoder.ts';
-import type { Learned } from '../../cpu/network.ts';
+import type { TrainedTensors } from '../../cpu/network.ts';
 import type { Real } from '../../cpu/real.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { EngineCounters, PolicySpec } from '../../policy.ts';
 import type { KernelSet } from '../../../config/kernelChoice.ts';
 import { Profiler } from '../workProfile.ts';
-import { partsOf } from '../kernelSets.ts';
+import { variantsOf } from '../kernelSets.ts';
 import { type Pass, recordPasses } from '../text/passes.ts';
 import { Runner } from '../text/runner.ts';
 import { DeviceRowReader } from './rowReader.ts';
@@ -24,7 +24,7 @@ export interface AdaptedPolicyParts {
   readonly recorder: Recorder;
   readonly spec: PolicySpec;
   readonly adapters: AdapterConfig;
-  readonly learned: Learned;
+  readonly learned: TrainedTensors;
   readonly tensors: AdaptedTensors;
   readonly math: LearningMath;
   readonly kernels: KernelSet;
@@ -35,11 +35,11 @@ export interface AdaptedPolicySettings {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend was chosen; '' if there was nothing to decide
   /** Called between two layers of a pass with the progress of the stage. Lets the event loop run. */
-  readonly between?: (done: number, total: number) => Promise<void>;
+  readonly reportProgress?: (done: number, total: number) => Promise<void>;
 }
 
 /** The policy that `openGpuAdaptedPolicy` opens. For tests it also exposes gradients, which `Policy` does not. */
-export class GpuAdaptedPolicy extends AdapterPolicy {
+export class GpuAdaptedPolicy extends AdapterPolicyBase {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   readonly lost: Promise<string>;
@@ -52,29 +52,29 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
   readonly #profiler: Profiler;
 
   /** Use `openGpuAdaptedPolicy` instead: it also compiles the pipelines, loads the weights and calls `start`. */
-  constructor(parts: AdaptedPolicyParts, { reason, between }: AdaptedPolicySettings) {
+  constructor(parts: AdaptedPolicyParts, { reason, reportProgress }: AdaptedPolicySettings) {
     const { recorder, spec, adapters, learned, tensors, math, kernels } = parts;
     const { model, rows, length } = spec;
-    super(spec, { adapters, learned, reference: new Float32Array(learned.size), math }, 'f32');
+    super(spec, { adapters, trained: learned, reference: new Float32Array(learned.size), math }, 'f32');
     this.#recorder = recorder;
     const { gpu } = recorder;
-    const choice = partsOf(gpu, kernels);
+    const variants = variantsOf(gpu, kernels);
     const { adapter, software } = gpu;
     this.backend = { kind: 'gpu', adapter, software, storage: 'f32', reason };
     this.memoryBytes = tensors.memory.reduce((sum, { bytes }) => sum + bytes, 0);
     this.lost = gpu.lost;
-    this.network = new DeviceTreeNetwork(recorder, { model, adapters, tensors, choice, keys: length / 2 });
+    this.network = new DeviceTreeNetwork(recorder, { model, adapters, tensors, variants, keys: length / 2 });
     this.learner = {
-      ...{ network: this.network, learned, batch: this.batch, math },
+      ...{ network: this.network, trained: learned, batch: this.batch, math },
       ...{
         layers: model.num_hidden_layers,
         width: model.hidden_size,
-        most: tensors.most,
-        share: true,
-        value: valueHead(learned),
+        maxNodes: tensors.maxTokens,
+        sharePrefixes: true,
+        valueHead: valueHead(learned),
       },
-      scored: { tree: null, temperature: 1 },
-      between: between ?? (() => Promise.resolve()),
+      lastScoring: { tree: null, temperature: 1 },
+      reportProgress: reportProgress ?? (() => Promise.resolve()),
     };
     this.passes = recordPasses(recorder, { model, tensors: tensors.text, rows, length });
     this.#runner = new Runner(gpu, tensors.text, this.passes);
@@ -98,11 +98,11 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
     this.#recorder.gpu.device.destroy();
   }
 
-  override async settled(): Promise<void> {
+  override async whenIdle(): Promise<void> {
     await this.#recorder.gpu.device.queue.onSubmittedWorkDone();
   }
 
-  tally(): void {
+  startProfile(): void {
     this.#profiler.start();
   }
 
@@ -120,7 +120,7 @@ export class GpuAdaptedPolicy extends AdapterPolicy {
   }
 
   #plans() {
-    const drawn = this.passes.flatMap(({ blocks, finish }) => (finish ? [blocks, finish] : [blocks]));
+    const drawn = this.passes.flatMap(({ blocks, toLogits }) => (toLogits ? [blocks, toLogits] : [blocks]));
     return [...drawn, ...this.network.plans()];
   }
 

@@ -4,44 +4,45 @@ import { targetScores } from '../../../gpu/kernels/index.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { Learned } from '../../cpu/network.ts';
+import type { TrainedTensors } from '../../cpu/network.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { declareText, type TextTensors } from '../text/textTensors.ts';
-import { declareSites, type Site, type SiteTensors, withFloats } from './sites.ts';
+import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, withFloats } from './adaptedLinears.ts';
 
 /** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. */
-type NodeTensor = keyof ReturnType<typeof widths>;
+type TreeActivation = keyof ReturnType<typeof widths>;
 
 /** Limits on the memory of an adapted policy. */
 export interface AdaptedCapacity {
-  readonly mostTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
+  readonly maxTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
 }
 
 /**
- * All tensors of an adapted policy on the device. M: maximum tokens of a pass. S: targets whose logits are computed at
- * once.
+ * All tensors of an adapted policy on the device. Its passes go over a tree of tokens, in which rows with the same
+ * beginning share the tokens of that beginning (see tokenTree.ts); a node is a token of the tree, a target a token
+ * whose probability is wanted. M: maximum tokens of a pass. S: targets whose logits are computed at once.
  */
 export interface AdaptedTensors {
-  readonly text: TextTensors; // the model with adapters merged, its cache, and the tensors for drawing
-  readonly sites: readonly Site[];
-  readonly site: SiteTensors;
-  readonly most: number; // maximum tokens of a pass
-  readonly tokens: number; // M: `most`, rounded up to a multiple of PASS_STEP
-  readonly targets: number; // maximum targets of a pass, a multiple of S
-  readonly block: number; // S
-  readonly node: Readonly<Record<NodeTensor, Tensor>>;
-  readonly inputs: readonly Tensor[]; // (M,d) the input of each layer
-  readonly nodes: Tensor; // (M,4) token, position, path, last; see tree_attention.wgsl
+  readonly text: TextTensors; // the model with the adapters merged in, its cache, and the tensors for drawing
+  readonly adaptedLinears: readonly DeviceAdaptedLinear[];
+  readonly adapterTensors: AdapterTensors;
+  readonly maxTokens: number; // maximum tokens of a pass
+  readonly paddedTokens: number; // M: `maxTokens`, rounded up to a multiple of PASS_STEP
+  readonly maxTargets: number; // maximum targets of a pass, a multiple of S
+  readonly targetsPerBlock: number; // S
+  readonly activations: Readonly<Record<TreeActivation, Tensor>>;
+  readonly layerInputs: readonly Tensor[]; // (M,d) the input of each layer
+  readonly nodes: Tensor; // (M,4) per token of a tree: token, position, path, last; see tree_attention.wgsl
   readonly paths: Tensor; // (B,T)
-  readonly target: Tensor; // (targets, 4) node, token, state, 0
+  readonly targets: Tensor; // (maxTargets, 4) node, the token to predict after it, grammar state, 0
   readonly legal: Tensor; // (256, ⌈V/32⌉) one bit per token, by grammar state
-  readonly scores: Tensor; // (targets, 3) logprob, entropy, lse
-  readonly coefficients: Tensor; // (targets, 2) d total/d logprob, d total/d entropy
-  readonly states: Tensor; // (S,d)
-  readonly dstates: Tensor; // (S,d)
+  readonly scores: Tensor; // (maxTargets, 3) logprob, entropy, lse
+  readonly coefficients: Tensor; // (maxTargets, 2) d total/d logprob, d total/d entropy
+  readonly hiddenStates: Tensor; // (S,d) of the nodes of a block of targets
+  readonly dhiddenStates: Tensor; // (S,d)
   readonly logits: Tensor; // (S,V)
   readonly knobs: Tensor; // TEMPERATURE
   readonly memory: readonly MemoryPart[];
@@ -71,7 +72,7 @@ function widths(model: ModelConfig, rank: number) {
     ...{ postXhat: d, postY: d, postInv: 1, gateUp: 2 * F, act: F },
     ...{ lastXhat: d, hidden: d, lastInv: 1 },
     ...{ dhidden: d, dx: d, dnormed: d, dact: F, dgateUp: 2 * F, dattended: inner, delta: H, dheads: W, dqkv: W },
-    ...{ downward: rank, upward: rank },
+    ...{ xA: rank, dyB: rank },
   };
 }
 
@@ -84,13 +85,13 @@ function passTokens(
 ): number {
   const allWidths = Object.values(widths(model, rank));
   const bytes = 4 * (allWidths.reduce((sum, width) => sum + width, 0) + model.num_hidden_layers * model.hidden_size);
-  const most = Math.min(
+  const maxTokens = Math.min(
     Math.floor(MAX_ACTIVATION_BYTES / bytes),
     Math.floor(limit / (4 * Math.max(...allWidths))),
-    capacity.mostTokens ?? MAX_TOKENS,
+    capacity.maxTokens ?? MAX_TOKENS,
     rows * length,
   );
-  return Math.max(length, most);
+  return Math.max(length, maxTokens);
 }
 
 /**
@@ -103,7 +104,7 @@ export function declareAdapted(
   spec: PolicySpec,
   source: WeightSource,
   adapters: AdapterConfig,
-  learned: Pick<Learned, 'placed' | 'size'>,
+  learned: Pick<TrainedTensors, 'layout' | 'size'>,
   capacity: AdaptedCapacity,
 ): AdaptedTensors {
   const { model, rows, length } = spec;
@@ -116,9 +117,9 @@ export function declareAdapted(
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const bound = Math.min(maxStorageBufferBindingSize, maxBufferSize);
   const limit = Math.min(bound, capacity.bufferBytes ?? Infinity);
-  // float32, not halves, so that drawing computes the same probabilities as learning
+  // f32, not f16, so that drawing computes the same probabilities as learning
   const text = declareText(arena, gpu, model, withFloats(source, model, adapters), {
-    ...{ rows, length, halfCache: false },
+    ...{ rows, length, float16Cache: false },
     ...(capacity.bufferBytes && { bufferBytes: capacity.bufferBytes }),
   });
   const memory = text.memory.map(({ purpose, bytes }) => ({
@@ -130,38 +131,38 @@ export function declareAdapted(
     memory.push({ purpose, bytes: arena.bytes - before });
     return declared;
   };
-  const sites = part('weights as packed, beside', () =>
-    declareSites(arena, source, model, adapters, learned.placed, { matrices: text.matrices, limit }),
+  const adaptedLinears = part('weights as packed, beside', () =>
+    declareAdaptedLinears(arena, source, model, adapters, learned.layout, { matrices: text.matrices, limit }),
   );
-  const pools = part('adapters and their gradients', () => ({
-    pool: arena.declare('adapters', [learned.size]),
+  const learnedTensors = part('adapters and their gradients', () => ({
+    adapters: arena.declare('adapters', [learned.size]),
     gradients: arena.declare('gradients of adapters', [learned.size]),
   }));
-  const most = passTokens(spec, adapters.rank, bound, capacity);
-  const M = Math.ceil(most / PASS_STEP) * PASS_STEP;
-  const node = part('activations and their gradients', () => {
+  const maxTokens = passTokens(spec, adapters.rank, bound, capacity);
+  const M = Math.ceil(maxTokens / PASS_STEP) * PASS_STEP;
+  const activations = part('activations and their gradients', () => {
     const declare = ([name, width]: [string, number]) => [name, arena.declare(`tree ${name}`, [M, width])] as const;
     return Object.fromEntries(Object.entries(widths(model, adapters.rank)).map(declare));
-  }) as AdaptedTensors['node'];
-  const inputs = part('inputs of layers', () =>
+  }) as AdaptedTensors['activations'];
+  const layerInputs = part('inputs of layers', () =>
     Array.from({ length: model.num_hidden_layers }, (_, i) => arena.declare(`input of layer ${i}`, [M, d])),
   );
-  const block = BLOCK_SIZES.find((size) => 4 * size * V <= bound) ?? BLOCK_SIZES.at(-1)!;
-  const targets = Math.ceil((M + rows) / block) * block;
-  const heads = part('logits of learning', () => ({
-    states: arena.declare('states of targets', [block, d]),
-    dstates: arena.declare('dstates of targets', [block, d]),
-    logits: arena.declare('logits of targets', [block, V]),
+  const targetsPerBlock = BLOCK_SIZES.find((size) => 4 * size * V <= bound) ?? BLOCK_SIZES.at(-1)!;
+  const maxTargets = Math.ceil((M + rows) / targetsPerBlock) * targetsPerBlock;
+  const headTensors = part('logits of learning', () => ({
+    hiddenStates: arena.declare('states of targets', [targetsPerBlock, d]),
+    dhiddenStates: arena.declare('dstates of targets', [targetsPerBlock, d]),
+    logits: arena.declare('logits of targets', [targetsPerBlock, V]),
   }));
-  const trees = part('trees', () => ({
+  const treeTensors = part('trees', () => ({
     nodes: arena.declare('nodes', [M, 4]),
     paths: arena.declare('paths', [rows, length]),
-    target: arena.declare('targets', [targets, 4]),
+    targets: arena.declare('targets', [maxTargets, 4]),
     legal: arena.declare('legal tokens', [MAX_GRAMMAR_STATES, Math.ceil(V / 32)]),
-    scores: arena.declare('scores of targets', [targets, 3]),
-    coefficients: arena.declare('coefficients of targets', [targets, 2]),
+    scores: arena.declare('scores of targets', [maxTargets, 3]),
+    coefficients: arena.declare('coefficients of targets', [maxTargets, 2]),
     knobs: arena.declare('temperature', [TEMPERATURE.fields.length], [], GPUBufferUsage.UNIFORM),
   }));
-  const { downward, upward } = node;
-  return { text, sites, site: { ...pools, downward, upward }, most, tokens: M, targets, block, node, inputs, ...heads, ...trees, memory }; // prettier-ignore
+  const { xA, dyB } = activations;
+  return { text, adaptedLinears, adapterTensors: { ...learnedTensors, xA, dyB }, maxTokens, paddedTokens: M, maxTargets, targetsPerBlock, activations, layerInputs, ...headTensors, ...treeTensors, memory }; // prettier-ignore
 }

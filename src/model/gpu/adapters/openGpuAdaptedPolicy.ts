@@ -1,11 +1,11 @@
 import { compile, type CompileProgress } from '../../../gpu/compile.ts';
 import { causeOf, DeviceLostError, type Gpu, openGpu } from '../../../gpu/device.ts';
 import { Pipelines, type PipelineEntry } from '../../../gpu/pipelines.ts';
-import { ShapePool } from '../../../gpu/plan.ts';
+import { ShapeUniforms } from '../../../gpu/plan.ts';
 import { shareGpu } from '../../../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../../../gpu/tensor.ts';
 import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
-import { createLearned } from '../../cpu/network.ts';
+import { createTrained } from '../../cpu/network.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
@@ -14,14 +14,14 @@ import { loadText } from '../text/load.ts';
 import { loadMatrix } from '../text/matrices.ts';
 import { entriesOf, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
-import { withFloats } from './sites.ts';
+import { withFloats } from './adaptedLinears.ts';
 import { type AdaptedCapacity, type AdaptedTensors, declareAdapted } from './adaptedTensors.ts';
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
 /** Options of `openGpuAdaptedPolicy`. */
 export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacity {
-  readonly alone?: boolean; // opens a device of its own instead of sharing the page's
+  readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
   readonly compiling?: CompileProgress;
   readonly onLost?: (reason: string) => void;
 }
@@ -45,9 +45,9 @@ export async function openGpuAdaptedPolicy(
     const message = 'A separate critic would need a second copy of the checkpoint.';
     throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
-  const opened = await (options.alone ? openGpu : shareGpu)(gpu);
+  const opened = await (options.ownDevice ? openGpu : shareGpu)(gpu);
   try {
-    return await openOn(opened, spec, source, adapters, math, options);
+    return await openOnDevice(opened, spec, source, adapters, math, options);
   } catch (error) {
     const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
     const cause = known ? error : await causeOf(error, opened.lost);
@@ -58,7 +58,7 @@ export async function openGpuAdaptedPolicy(
   }
 }
 
-async function openOn(
+async function openOnDevice(
   opened: Gpu,
   spec: PolicySpec,
   source: WeightSource,
@@ -67,10 +67,10 @@ async function openOn(
   options: GpuAdaptedOptions,
 ): Promise<GpuAdaptedPolicy> {
   const arena = new Arena(opened);
-  const learned = createLearned(adapterParameters(spec.model, adapters), { reals: (size) => new Float32Array(size) });
+  const learned = createTrained(adapterParameters(spec.model, adapters), { reals: (size) => new Float32Array(size) });
   const tensors = declareAdapted(arena, opened, spec, source, adapters, learned, options);
   await arena.allocate();
-  const recorder = { gpu: opened, pipelines: Pipelines.of(opened), shapes: new ShapePool(opened) };
+  const recorder = { gpu: opened, pipelines: Pipelines.forDevice(opened), shapes: new ShapeUniforms(opened) };
   const parts = { recorder, spec, adapters, learned, tensors, math, kernels: defaultSet(opened) };
   const policy = new GpuAdaptedPolicy(parts, options);
   await compile(recorder, options.compiling, neededPipelines(policy));
@@ -87,11 +87,13 @@ async function openOn(
  * only up to the smallest number of seats that holds all rows.
  */
 function neededPipelines({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
-  const heads = recorded.filter(({ finish }) => finish !== null);
-  const passes = recorded.filter((pass) => pass.finish === null || pass.seats <= passFor(heads, rows).seats);
+  const passesWithLogits = recorded.filter(({ toLogits }) => toLogits !== null);
+  const passes = recorded.filter(
+    (pass) => pass.toLogits === null || pass.seats <= passFor(passesWithLogits, rows).seats,
+  );
   const unused = new Set(passes.flatMap(({ sample, likeliest, score }) => [sample, likeliest, score]));
   const drawn = entriesOf(passes).filter(
-    (entry) => ![...unused].some(({ list }) => list.some((op) => op.entry === entry)),
+    (entry) => ![...unused].some(({ dispatches }) => dispatches.some((op) => op.entry === entry)),
   );
   return [...new Set([...drawn, ...network.entries])];
 }
@@ -105,11 +107,11 @@ async function load(
   { model, length }: PolicySpec,
   source: WeightSource,
   adapters: AdapterConfig,
-  { text, sites }: AdaptedTensors,
+  { text, adaptedLinears }: AdaptedTensors,
 ): Promise<void> {
-  const adaptedNames = new Set(sites.map(({ weight }) => weight));
+  const adaptedNames = new Set(adaptedLinears.map(({ weightName }) => weightName));
   const matrices = text.matrices.filter(({ names }) => names.some((name) => !adaptedNames.has(name)));
-  const rest = { ...text, matrices };
-  await loadText(gpu, model, withFloats(source, model, adapters), rest, { length, progress: () => undefined });
-  for (const { base } of sites) await loadMatrix(gpu, source, base);
+  const otherTensors = { ...text, matrices };
+  await loadText(gpu, model, withFloats(source, model, adapters), otherTensors, { length, progress: () => undefined });
+  for (const { baseMatrix } of adaptedLinears) await loadMatrix(gpu, source, baseMatrix);
 }

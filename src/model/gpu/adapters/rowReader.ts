@@ -1,9 +1,9 @@
 import type { Batch } from '../../cpu/batchArrays.ts';
 import type { Real } from '../../cpu/real.ts';
-import { mostInCommon, sharedBeginnings } from '../../sharedBeginnings.ts';
+import { longestShared, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { write } from '../../../gpu/tensor.ts';
 import type { Gpu } from '../../../gpu/device.ts';
-import { Places } from '../text/places.ts';
+import { CachePlaces } from '../text/places.ts';
 import type { Runner, SeatToken } from '../text/runner.ts';
 import type { TextTensors } from '../text/textTensors.ts';
 
@@ -16,23 +16,23 @@ export class DeviceRowReader {
   readonly #batch: Batch;
   readonly #tensors: TextTensors;
   readonly #runner: Runner;
-  readonly #places: Places;
+  readonly #places: CachePlaces;
 
   constructor(gpu: Gpu, batch: Batch, tensors: TextTensors, runner: Runner) {
     this.#gpu = gpu;
     this.#batch = batch;
     this.#tensors = tensors;
     this.#runner = runner;
-    this.#places = new Places(batch.rows, batch.length, tensors.places);
+    this.#places = new CachePlaces(batch.rows, batch.length, tensors.cachePlaces);
   }
 
   /** Empties the cache of all rows. Call it when the weights or the record have changed. */
-  forget(): void {
-    for (let row = 0; row < this.#batch.rows; row++) this.forgetRow(row);
+  clearCache(): void {
+    for (let row = 0; row < this.#batch.rows; row++) this.clearRowCache(row);
   }
 
   /** Empties the cache of one row. */
-  forgetRow(row: number): void {
+  clearRowCache(row: number): void {
     this.#places.release(row, 0);
   }
 
@@ -40,14 +40,14 @@ export class DeviceRowReader {
   async read(active: readonly number[], logits: Real): Promise<void> {
     const { lengths } = this.#batch;
     await this.#runner.prefill(this.#seatsBeforeLast(active));
-    const last = active.map((row) => {
+    const lastSeats = active.map((row) => {
       const position = lengths[row]! - 1;
       this.#reserve(row, position + 1);
       return { token: this.#text(row)[position]!, position, row, toDraw: 0 };
     });
     let at = 0;
-    for (let from = 0; from < last.length; from += this.#runner.maxLogitSeats) {
-      const chunk = await this.#runner.logits(last.slice(from, from + this.#runner.maxLogitSeats));
+    for (let from = 0; from < lastSeats.length; from += this.#runner.maxLogitSeats) {
+      const chunk = await this.#runner.logits(lastSeats.slice(from, from + this.#runner.maxLogitSeats));
       logits.set(chunk, at);
       at += chunk.length;
     }
@@ -59,19 +59,19 @@ export class DeviceRowReader {
    */
   #seatsBeforeLast(active: readonly number[]): SeatToken[] {
     const { lengths } = this.#batch;
-    const fresh = active.filter((row) => this.#places.count(row) === 0);
+    const emptyRows = active.filter((row) => this.#places.count(row) === 0);
     const cachedRows = Array.from(lengths.keys()).filter((row) => this.#places.count(row) > 0);
     const cachedTexts = cachedRows.map((row) => this.#text(row).subarray(0, this.#places.count(row)));
-    const texts = fresh.map((row) => this.#text(row).subarray(0, -1));
-    const seats = sharedBeginnings(texts.map((text) => Array.from(text))).map(({ row, like, shared }) => {
-      const target = fresh[row]!;
-      const cached = mostInCommon(texts[row]!, cachedTexts);
+    const texts = emptyRows.map((row) => this.#text(row).subarray(0, -1));
+    const seats = sharedBeginnings(texts.map((text) => Array.from(text))).map(({ row, likeRow, shared }) => {
+      const target = emptyRows[row]!;
+      const cached = longestShared(texts[row]!, cachedTexts);
       const count = Math.max(cached.shared, shared);
-      this.#places.share(target, cached.shared > shared ? cachedRows[cached.like]! : fresh[like]!, count);
+      this.#places.share(target, cached.shared > shared ? cachedRows[cached.index]! : emptyRows[likeRow]!, count);
       return this.#reservedSeats(target, lengths[target]! - 1, 0, count);
     });
-    const grown = active.filter((row) => !fresh.includes(row));
-    for (const row of grown) {
+    const rowsWithCache = active.filter((row) => !emptyRows.includes(row));
+    for (const row of rowsWithCache) {
       const count = this.#places.count(row);
       seats.push(this.#reservedSeats(row, lengths[row]! - 1, count, count));
     }
@@ -94,7 +94,8 @@ export class DeviceRowReader {
   #reserve(row: number, to: number, from = this.#places.count(row)): void {
     this.#places.extend(row, to);
     const at = row * this.#batch.length;
-    if (to > from) write(this.#gpu, this.#tensors.table, this.#places.table.subarray(at + from, at + to), at + from);
+    if (to > from)
+      write(this.#gpu, this.#tensors.placeTable, this.#places.table.subarray(at + from, at + to), at + from);
   }
 
   #text(row: number): Int32Array {

@@ -5,10 +5,10 @@ import { Readback } from '../../../gpu/readback.ts';
 import { write } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
-import type { GivenGradients, Step, TargetScores, TreeNetwork } from '../../cpu/adapters/adaptedLearner.ts';
+import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../cpu/adapters/adaptedLearner.ts';
 import type { TokenTree } from '../../cpu/adapters/tokenTree.ts';
 import type { Real } from '../../cpu/real.ts';
-import { recordMerge } from './sites.ts';
+import { recordMerge } from './adaptedLinears.ts';
 import { PASS_STEP, TEMPERATURE } from './adaptedTensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
@@ -34,17 +34,21 @@ export class DeviceTreeNetwork implements TreeNetwork {
   constructor(recorder: Recorder, parts: TreeNetworkParts) {
     this.#recorder = recorder;
     this.#parts = parts;
-    const { sites, site, scores, node } = parts.tensors;
+    const { adaptedLinears, adapterTensors, scores, activations } = parts.tensors;
     this.#merge = new Plan(recorder, 'merge');
-    recordMerge(this.#merge, sites, site.pool, parts.adapters);
+    recordMerge(this.#merge, adaptedLinears, adapterTensors.adapters, parts.adapters);
     this.#scores = new Readback(recorder.gpu, 'scores of targets', [scores]);
-    this.#gradients = new Readback(recorder.gpu, 'gradients of adapters', [site.gradients]);
-    this.#hidden = new Readback(recorder.gpu, 'hidden states', [node.hidden]);
+    this.#gradients = new Readback(recorder.gpu, 'gradients of adapters', [adapterTensors.gradients]);
+    this.#hidden = new Readback(recorder.gpu, 'hidden states', [activations.hidden]);
   }
 
   /** Every pipeline that it runs. Passes of all sizes run the same pipelines. */
   get entries(): readonly PipelineEntry[] {
-    return [...new Set(this.plans(this.#parts.tensors.tokens).flatMap((plan) => plan.list.map(({ entry }) => entry)))];
+    return [
+      ...new Set(
+        this.plans(this.#parts.tensors.paddedTokens).flatMap((plan) => plan.dispatches.map(({ entry }) => entry)),
+      ),
+    ];
   }
 
   /** Every plan recorded so far; with `count`, plans for trees of that many tokens are recorded first. */
@@ -53,16 +57,16 @@ export class DeviceTreeNetwork implements TreeNetwork {
       this.#passFor(count);
       this.#targetsFrom(0);
     }
-    const passes = [...this.#passes.values()].flatMap(({ embed, forward, close, open, backward }) => [
-      ...[embed, ...forward, close, open, ...backward],
+    const passes = [...this.#passes.values()].flatMap(({ embed, forward, finalNorm, finalNormBackward, backward }) => [
+      ...[embed, ...forward, finalNorm, finalNormBackward, ...backward],
     ]);
     return [this.#merge, ...passes, ...[...this.#targets.values()].flatMap(({ score, backward }) => [score, backward])];
   }
 
   /** Uploads the adapters and merges them into the weights. */
   merge(adapters: Real): void {
-    const { pool } = this.#parts.tensors.site;
-    write(this.#recorder.gpu, pool, Float32Array.from(adapters));
+    const { adapterTensors } = this.#parts.tensors;
+    write(this.#recorder.gpu, adapterTensors.adapters, Float32Array.from(adapters));
     submit(this.#recorder.gpu, (encoder) => this.#merge.encode(encoder));
   }
 
@@ -80,13 +84,13 @@ export class DeviceTreeNetwork implements TreeNetwork {
     write(this.#recorder.gpu, this.#parts.tensors.legal, legal);
   }
 
-  async forward(tree: TokenTree, step: Step): Promise<void> {
+  async forward(tree: TokenTree, step: OnProgress): Promise<void> {
     const { gpu } = this.#recorder;
     const plans = this.#passFor(tree.count);
     this.#writeTree(tree, passSize(tree.count));
     submit(gpu, (encoder) => plans.embed.encode(encoder));
     await this.#throughLayers(plans.forward, step);
-    submit(gpu, (encoder) => plans.close.encode(encoder));
+    submit(gpu, (encoder) => plans.finalNorm.encode(encoder));
   }
 
   async score({ targets }: TokenTree, temperature: number): Promise<TargetScores> {
@@ -111,37 +115,37 @@ export class DeviceTreeNetwork implements TreeNetwork {
   }
 
   clearGradients(): void {
-    const { buffer } = this.#parts.tensors.site.gradients;
+    const { buffer } = this.#parts.tensors.adapterTensors.gradients;
     submit(this.#recorder.gpu, (encoder) => encoder.clearBuffer(buffer));
   }
 
   /** Computes the scores again first, because these targets may be fewer than the scored ones. */
-  async backward(tree: TokenTree, given: GivenGradients, temperature: number, step: Step): Promise<void> {
+  async backward(tree: TokenTree, given: OutputGradients, temperature: number, step: OnProgress): Promise<void> {
     const { gpu } = this.#recorder;
-    const { coefficients, node } = this.#parts.tensors;
+    const { coefficients, activations } = this.#parts.tensors;
     const { targets } = tree;
     const plans = this.#passFor(tree.count);
     this.#writeTargets(targets, temperature);
     const pairs = new Float32Array(2 * this.#padded(targets.count));
     for (let j = 0; j < targets.count; j++) pairs.set([given.dlogprobs[j]!, given.dentropies[j]!], 2 * j);
     write(gpu, coefficients, pairs);
-    submit(gpu, (encoder) => encoder.clearBuffer(node.dhidden.buffer));
-    if (given.dhidden) write(gpu, node.dhidden, Float32Array.from(given.dhidden));
+    submit(gpu, (encoder) => encoder.clearBuffer(activations.dhidden.buffer));
+    if (given.dhidden) write(gpu, activations.dhidden, Float32Array.from(given.dhidden));
     for (const { score, backward } of this.#blocks(targets.count)) {
       submit(gpu, (encoder) => {
         score.encode(encoder);
         backward.encode(encoder);
       });
     }
-    submit(gpu, (encoder) => plans.open.encode(encoder));
+    submit(gpu, (encoder) => plans.finalNormBackward.encode(encoder));
     await this.#throughLayers(plans.backward.toReversed(), step);
   }
 
-  async addGradients(pool: Real): Promise<void> {
+  async addGradients(sums: Real): Promise<void> {
     const words = await this.#read(this.#gradients, () => undefined);
-    // these are zero for a value head, whose gradients are in `pool` already
-    for (const [i, made] of new Float32Array(words.buffer, words.byteOffset, words.length).entries()) {
-      pool[i] = pool[i]! + made;
+    // these are zero for a value head, whose gradients are in `sums` already
+    for (const [i, gradient] of new Float32Array(words.buffer, words.byteOffset, words.length).entries()) {
+      sums[i] = sums[i]! + gradient;
     }
   }
 
@@ -151,7 +155,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
     this.#hidden.destroy();
   }
 
-  async #throughLayers(plans: readonly Plan[], step: Step): Promise<void> {
+  async #throughLayers(plans: readonly Plan[], step: OnProgress): Promise<void> {
     const { gpu } = this.#recorder;
     for (const [i, plan] of plans.entries()) {
       submit(gpu, (encoder) => plan.encode(encoder));
@@ -180,22 +184,22 @@ export class DeviceTreeNetwork implements TreeNetwork {
   }
 
   #padded(count: number): number {
-    const { block } = this.#parts.tensors;
-    return Math.ceil(count / block) * block;
+    const { targetsPerBlock } = this.#parts.tensors;
+    return Math.ceil(count / targetsPerBlock) * targetsPerBlock;
   }
 
   #blocks(count: number): readonly TargetPlans[] {
-    const { block } = this.#parts.tensors;
-    return Array.from({ length: Math.ceil(count / block) }, (_, i) => this.#targetsFrom(i * block));
+    const { targetsPerBlock } = this.#parts.tensors;
+    return Array.from({ length: Math.ceil(count / targetsPerBlock) }, (_, i) => this.#targetsFrom(i * targetsPerBlock));
   }
 
   #writeTree(tree: TokenTree, size: number): void {
     const { gpu } = this.#recorder;
     const { nodes, paths } = this.#parts.tensors;
     const words = new Uint32Array(size * ENTRY_WORDS);
-    const last = lastOf(tree);
+    const ends = subtreeEnds(tree);
     for (let i = 0; i < size; i++) {
-      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, last[i]!] : [0, 0, EMPTY, 0];
+      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, ends[i]!] : [0, 0, EMPTY, 0];
       words.set(node, i * ENTRY_WORDS);
     }
     write(gpu, nodes, words);
@@ -204,12 +208,12 @@ export class DeviceTreeNetwork implements TreeNetwork {
 
   #writeTargets({ count, positions, tokens, states }: TokenTree['targets'], temperature: number): void {
     const { gpu } = this.#recorder;
-    const { target, knobs } = this.#parts.tensors;
+    const { targets: targetTensor, knobs } = this.#parts.tensors;
     const words = new Uint32Array(this.#padded(count) * ENTRY_WORDS);
     for (let j = 0; j < words.length / ENTRY_WORDS; j++) {
       words.set(j < count ? [positions[j]!, tokens[j]!, states[j]!, 0] : [EMPTY, 0, 0, 0], j * ENTRY_WORDS);
     }
-    write(gpu, target, words);
+    write(gpu, targetTensor, words);
     write(gpu, knobs, uniformWords(TEMPERATURE, { temperature }));
   }
 
@@ -232,12 +236,12 @@ export class DeviceTreeNetwork implements TreeNetwork {
 const passSize = (count: number) => Math.ceil(Math.max(count, 1) / PASS_STEP) * PASS_STEP;
 
 /** For each node, one past the last node of its subtree. Nodes are in depth-first order, so a subtree is a range. */
-function lastOf({ count, positions }: TokenTree): Uint32Array {
+function subtreeEnds({ count, positions }: TokenTree): Uint32Array {
   const last = new Uint32Array(count).fill(count);
-  const open: number[] = [];
+  const ancestors: number[] = [];
   for (let i = 0; i < count; i++) {
-    while (open.length > 0 && positions[open.at(-1)!]! >= positions[i]!) last[open.pop()!] = i;
-    open.push(i);
+    while (ancestors.length > 0 && positions[ancestors.at(-1)!]! >= positions[i]!) last[ancestors.pop()!] = i;
+    ancestors.push(i);
   }
   return last;
 }

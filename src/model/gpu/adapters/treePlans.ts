@@ -3,11 +3,11 @@ import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { SetParts } from '../kernelSets.ts';
+import type { KernelVariants } from '../kernelSets.ts';
 import { rmsnorm, rmsnormBackward } from '../layers.ts';
 import { recordProductBackward, recordTiledProduct } from '../text/products.ts';
 import type { LayerWeights } from '../text/textTensors.ts';
-import { recordSiteGradients, type Site } from './sites.ts';
+import { recordAdapterGradients, type DeviceAdaptedLinear } from './adaptedLinears.ts';
 import type { AdaptedTensors } from './adaptedTensors.ts';
 
 /** The model, tensors and kernels for recording passes over trees of tokens. */
@@ -15,66 +15,76 @@ export interface TreeNetworkParts {
   readonly model: ModelConfig;
   readonly adapters: AdapterConfig;
   readonly tensors: AdaptedTensors;
-  readonly choice: SetParts;
+  readonly variants: KernelVariants;
   readonly keys: number; // average keys per query, for estimates of cost
 }
 
 /** The plans of a forward and a backward pass over a tree of tokens. */
 export interface TreePlans {
   readonly embed: Plan;
-  readonly forward: readonly Plan[]; // one per layer; keeps its input in `inputs`
-  readonly close: Plan; // the final norm
-  readonly open: Plan; // backward pass of the final norm
+  readonly forward: readonly Plan[]; // one per layer; keeps its input in `layerInputs`
+  readonly finalNorm: Plan; // the final norm
+  readonly finalNormBackward: Plan; // backward pass of the final norm
   readonly backward: readonly Plan[]; // one per layer; computes the layer again first
 }
 
 /** Records the passes over trees of up to N tokens. */
 export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: number): TreePlans {
-  const { model, tensors, choice } = parts;
-  const { node, nodes, text } = tensors;
+  const { model, tensors, variants } = parts;
+  const { activations, nodes, text } = tensors;
   const C = model.hidden_size;
-  const named = (name: string) => new Plan(recorder, `tree ${N} ${name}`);
-  const embed = named('embed');
-  for (const { first, rows, weights } of text.embed.parts) {
-    embed.dispatch(text.embed.format.embed, { seats: nodes, b: weights, x: node.x }, { N, C, first, rows });
+  const newPlan = (name: string) => new Plan(recorder, `tree ${N} ${name}`);
+  const embed = newPlan('embed');
+  for (const { firstRow: first, rows, weights } of text.embed.parts) {
+    embed.dispatch(
+      text.embed.format.embedKernel,
+      { seats: nodes, b: weights, x: activations.x },
+      { N, C, first, rows },
+    );
   }
   const forward = text.layers.map((layer, i) => {
-    const plan = named(`layer ${i}`);
-    plan.copy(node.x, 0, tensors.inputs[i]!, 4 * N * C);
+    const plan = newPlan(`layer ${i}`);
+    plan.copy(activations.x, 0, tensors.layerInputs[i]!, 4 * N * C);
     recordUpToAct(plan, parts, layer, N);
-    recordTiledProduct(plan, choice.products, node.act, layer.down, node.x, N, true);
+    recordTiledProduct(plan, variants.products, activations.act, layer.down, activations.x, N, true);
     return plan;
   });
-  const close = named('final norm');
-  const final = { weight: text.norm, xhat: node.lastXhat, y: node.hidden, inv: node.lastInv };
-  rmsnorm(close, choice.reductions, { x: node.x, ...final }, N, C, model.rms_norm_eps);
-  const open = named('final norm backward');
-  recordNormBackward(open, parts, { dy: node.dhidden, ...final, dx: node.dx }, N, false);
+  const finalNorm = newPlan('final norm');
+  const final = { weight: text.norm, xhat: activations.lastXhat, y: activations.hidden, inv: activations.lastInv };
+  rmsnorm(finalNorm, variants.reductions, { x: activations.x, ...final }, N, C, model.rms_norm_eps);
+  const finalNormBackward = newPlan('final norm backward');
+  recordNormBackward(finalNormBackward, parts, { dy: activations.dhidden, ...final, dx: activations.dx }, N, false);
   const backward = text.layers.map((layer, i) => {
-    const plan = named(`layer ${i} backward`);
-    plan.copy(tensors.inputs[i]!, 0, node.x, 4 * N * C);
+    const plan = newPlan(`layer ${i} backward`);
+    plan.copy(tensors.layerInputs[i]!, 0, activations.x, 4 * N * C);
     recordUpToAct(plan, parts, layer, N);
     recordLayerBackward(plan, parts, layer, i, N);
     return plan;
   });
-  return { embed, forward, close, open, backward };
+  return { embed, forward, finalNorm, finalNormBackward, backward };
 }
 
 /** Records a layer up to the input of its last product, `act`. `x` then holds the residual stream after attention. */
 function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, N: number): void {
-  const { model, tensors, choice, keys } = parts;
-  const { node, nodes, paths, text } = tensors;
+  const { model, tensors, variants, keys } = parts;
+  const { activations, nodes, paths, text } = tensors;
   const { hidden_size: C, num_attention_heads: H, num_key_value_heads: G, head_dim: D, rms_norm_eps: eps } = model;
-  const { x, qkv, heads, attended, lse, gateUp, act } = node;
-  const first = { x, weight: layer.inputNorm, xhat: node.xhat, y: node.y, inv: node.inv };
-  rmsnorm(plan, choice.reductions, first, N, C, eps);
-  recordTiledProduct(plan, choice.products, node.y, layer.qkv, qkv, N);
+  const { x, qkv, heads, attended, lse, gateUp, act } = activations;
+  const first = { x, weight: layer.inputNorm, xhat: activations.xhat, y: activations.y, inv: activations.inv };
+  rmsnorm(plan, variants.reductions, first, N, C, eps);
+  recordTiledProduct(plan, variants.products, activations.y, layer.qkv, qkv, N);
   plan.dispatch(kernels.treeHeads, { qkv, nodes, heads, ...headOperands(text.rotary, layer) }, { N, H, G, D }, headConstants(model, layer)); // prettier-ignore
   plan.dispatch(kernels.treeAttention, { heads, nodes, paths, out: attended, lse }, { N, H, G, D, keys }, { HEAD: D });
-  recordTiledProduct(plan, choice.products, attended, layer.output, x, N, true);
-  const post = { x, weight: layer.postNorm, xhat: node.postXhat, y: node.postY, inv: node.postInv };
-  rmsnorm(plan, choice.reductions, post, N, C, eps);
-  recordTiledProduct(plan, choice.products, node.postY, layer.gateUp, gateUp, N);
+  recordTiledProduct(plan, variants.products, attended, layer.output, x, N, true);
+  const post = {
+    x,
+    weight: layer.postNorm,
+    xhat: activations.postXhat,
+    y: activations.postY,
+    inv: activations.postInv,
+  };
+  rmsnorm(plan, variants.reductions, post, N, C, eps);
+  recordTiledProduct(plan, variants.products, activations.postY, layer.gateUp, gateUp, N);
   plan.dispatch(kernels.swigluForward, { gate_up: gateUp, act }, { N, F: model.intermediate_size });
 }
 
@@ -84,46 +94,62 @@ function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights,
  * because nothing before them is trained.
  */
 function recordLayerBackward(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, index: number, N: number): void {
-  const { model, tensors, adapters, choice, keys } = parts;
-  const { node, nodes, paths, text, sites, site } = tensors;
+  const { model, tensors, adapters, variants, keys } = parts;
+  const { activations, nodes, paths, text, adaptedLinears, adapterTensors } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
-  const { dx, dact, dgateUp, dnormed, dattended, heads, dheads, dqkv, lse, delta } = node;
-  const backThrough = (dy: Tensor, matrix: Site['merged'], to: Tensor) =>
-    recordProductBackward(plan, choice.products, dy, matrix, to, N);
-  const learn = (matrix: Site['merged'], dy: Tensor, x: Tensor) => {
-    const matrixSites = sites.filter(({ merged }) => merged === matrix);
-    recordSiteGradients(plan, matrixSites, adapters, { dy, x, N }, site);
+  const { dx, dact, dgateUp, dnormed, dattended, heads, dheads, dqkv, lse, delta } = activations;
+  const backThrough = (dy: Tensor, matrix: DeviceAdaptedLinear['mergedMatrix'], to: Tensor) =>
+    recordProductBackward(plan, variants.products, dy, matrix, to, N);
+  const addGradients = (matrix: DeviceAdaptedLinear['mergedMatrix'], dy: Tensor, x: Tensor) => {
+    const matrixLinears = adaptedLinears.filter(({ mergedMatrix }) => mergedMatrix === matrix);
+    recordAdapterGradients(plan, matrixLinears, adapters, { dy, x, N }, adapterTensors);
   };
-  learn(layer.down, dx, node.act);
+  addGradients(layer.down, dx, activations.act);
   backThrough(dx, layer.down, dact);
-  plan.dispatch(kernels.swigluBackward, { gate_up: node.gateUp, dact, dgate_up: dgateUp }, { N, F });
-  learn(layer.gateUp, dgateUp, node.postY);
+  plan.dispatch(kernels.swigluBackward, { gate_up: activations.gateUp, dact, dgate_up: dgateUp }, { N, F });
+  addGradients(layer.gateUp, dgateUp, activations.postY);
   backThrough(dgateUp, layer.gateUp, dnormed);
-  const post = { dy: dnormed, xhat: node.postXhat, weight: layer.postNorm, inv: node.postInv, dx, y: node.postY };
+  const post = {
+    dy: dnormed,
+    xhat: activations.postXhat,
+    weight: layer.postNorm,
+    inv: activations.postInv,
+    dx,
+    y: activations.postY,
+  };
   recordNormBackward(plan, parts, post, N, true);
-  learn(layer.output, dx, node.attended);
+  addGradients(layer.output, dx, activations.attended);
   backThrough(dx, layer.output, dattended);
   const attention = { heads, nodes, dout: dattended, lse, delta, dheads };
   const sizes = { N, H, G, D, keys };
-  plan.dispatch(kernels.treeAttentionBackwardQuery, { ...attention, paths, out: node.attended }, sizes, { HEAD: D });
+  plan.dispatch(kernels.treeAttentionBackwardQuery, { ...attention, paths, out: activations.attended }, sizes, {
+    HEAD: D,
+  });
   plan.dispatch(kernels.treeAttentionBackwardKeyValue, attention, sizes, { HEAD: D });
-  const headsBackward = { dheads, qkv: node.qkv, nodes, dqkv, ...headOperands(text.rotary, layer) };
+  const headsBackward = { dheads, qkv: activations.qkv, nodes, dqkv, ...headOperands(text.rotary, layer) };
   plan.dispatch(kernels.treeHeadsBackward, headsBackward, { N, H, G, D }, headConstants(model, layer));
-  learn(layer.qkv, dqkv, node.y);
+  addGradients(layer.qkv, dqkv, activations.y);
   if (index === 0) return;
   backThrough(dqkv, layer.qkv, dnormed);
-  const input = { dy: dnormed, xhat: node.xhat, weight: layer.inputNorm, inv: node.inv, dx, y: node.y };
+  const input = {
+    dy: dnormed,
+    xhat: activations.xhat,
+    weight: layer.inputNorm,
+    inv: activations.inv,
+    dx,
+    y: activations.y,
+  };
   recordNormBackward(plan, parts, input, N, true);
 }
 
 function recordNormBackward(
   plan: Plan,
-  { model, choice }: TreeNetworkParts,
+  { model, variants }: TreeNetworkParts,
   tensors: Parameters<typeof rmsnormBackward>[2],
   N: number,
   add: boolean,
 ): void {
-  rmsnormBackward(plan, choice.reductions, tensors, N, model.hidden_size, { add, output: false });
+  rmsnormBackward(plan, variants.reductions, tensors, N, model.hidden_size, { add, output: false });
 }
 
 /** Rotary table, biases and norms for q, k and v. The table stands in for missing biases or norms. */
@@ -147,25 +173,25 @@ export interface TargetPlans {
 
 /** Records the language head over one block of targets. */
 export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start: number): TargetPlans {
-  const { model, tensors, choice } = parts;
+  const { model, tensors, variants } = parts;
   const { vocab_size: V, hidden_size: C } = model;
   const {
-    block: N,
-    node,
-    target: targets,
+    targetsPerBlock: N,
+    activations,
+    targets,
     legal,
     scores,
     coefficients,
-    states,
-    dstates,
+    hiddenStates: states,
+    dhiddenStates: dstates,
     logits,
     knobs,
     text,
   } = tensors;
   const withLogits = (name: string) => {
     const plan = new Plan(recorder, `targets ${start} ${name}`);
-    plan.dispatch(kernels.targetStates, { targets, x: node.hidden, states }, { N, C, start });
-    recordTiledProduct(plan, choice.products, states, text.head, logits, N);
+    plan.dispatch(kernels.targetStates, { targets, x: activations.hidden, states }, { N, C, start });
+    recordTiledProduct(plan, variants.products, states, text.languageHead, logits, N);
     return plan;
   };
   const score = withLogits('score');
@@ -173,7 +199,7 @@ export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start
   const backward = withLogits('backward');
   const operands = { targets, legal, scores, coefficients, logits, knobs };
   backward.dispatch(kernels.targetGradients, operands, { N, V, start });
-  recordProductBackward(backward, choice.products, logits, text.head, dstates, N);
-  backward.dispatch(kernels.targetStatesBackward, { targets, dstates, dx: node.dhidden }, { N, C, start });
+  recordProductBackward(backward, variants.products, logits, text.languageHead, dstates, N);
+  backward.dispatch(kernels.targetStatesBackward, { targets, dstates, dx: activations.dhidden }, { N, C, start });
   return { score, backward };
 }

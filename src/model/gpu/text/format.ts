@@ -1,65 +1,65 @@
 import type { BlockFormat } from '../../../formats/blocks/blockFormats.ts';
-import { narrowedHalves } from '../../../formats/half.ts';
+import { toFloat16 } from '../../../formats/float16.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 
 /** A format of weights on the device, and the kernels that read it. */
 export interface DeviceFormat {
   readonly name: string; // as ggml and safetensors name it
-  readonly weights: number; // per block
-  readonly bytes: number; // per block
-  readonly tiles: Kernel; // products of many rows
-  readonly rows: Kernel; // products of few rows
-  readonly embed: Kernel; // rows of an embedding table
+  readonly weightsPerBlock: number; // per block
+  readonly bytesPerBlock: number; // per block
+  readonly tilesKernel: Kernel; // products of many rows
+  readonly fewRowsKernel: Kernel; // products of few rows
+  readonly embedKernel: Kernel; // rows of an embedding table
 }
 
 const F32: DeviceFormat = {
   name: 'F32',
-  weights: 1,
-  bytes: 4,
-  tiles: kernels.matmulTiles,
-  rows: kernels.matmulRowsFloats,
-  embed: kernels.embedFloats,
+  weightsPerBlock: 1,
+  bytesPerBlock: 4,
+  tilesKernel: kernels.matmulTiles,
+  fewRowsKernel: kernels.matmulRowsFloats,
+  embedKernel: kernels.embedFloats,
 };
 const F16: DeviceFormat = {
   name: 'F16',
-  weights: 1,
-  bytes: 2,
-  tiles: kernels.matmulTilesPackedHalves,
-  rows: kernels.matmulRowsPackedHalves,
-  embed: kernels.embedPackedHalves,
+  weightsPerBlock: 1,
+  bytesPerBlock: 2,
+  tilesKernel: kernels.matmulTilesPackedHalves,
+  fewRowsKernel: kernels.matmulRowsPackedHalves,
+  embedKernel: kernels.embedPackedHalves,
 };
 const BF16: DeviceFormat = {
   name: 'BF16',
-  weights: 1,
-  bytes: 2,
-  tiles: kernels.matmulTilesBf16,
-  rows: kernels.matmulRowsBf16,
-  embed: kernels.embedBf16,
+  weightsPerBlock: 1,
+  bytesPerBlock: 2,
+  tilesKernel: kernels.matmulTilesBf16,
+  fewRowsKernel: kernels.matmulRowsBf16,
+  embedKernel: kernels.embedBf16,
 };
 const Q8_0: DeviceFormat = {
   name: 'Q8_0',
-  weights: 32,
-  bytes: 34,
-  tiles: kernels.matmulTilesQ80,
-  rows: kernels.matmulRowsQ80,
-  embed: kernels.embedQ80,
+  weightsPerBlock: 32,
+  bytesPerBlock: 34,
+  tilesKernel: kernels.matmulTilesQ80,
+  fewRowsKernel: kernels.matmulRowsQ80,
+  embedKernel: kernels.embedQ80,
 };
 const Q4_1: DeviceFormat = {
   name: 'Q4_1',
-  weights: 32,
-  bytes: 20,
-  tiles: kernels.matmulTilesQ41,
-  rows: kernels.matmulRowsQ41,
-  embed: kernels.embedQ41,
+  weightsPerBlock: 32,
+  bytesPerBlock: 20,
+  tilesKernel: kernels.matmulTilesQ41,
+  fewRowsKernel: kernels.matmulRowsQ41,
+  embedKernel: kernels.embedQ41,
 };
 const Q4_0: DeviceFormat = {
   name: 'Q4_0',
-  weights: 32,
-  bytes: 18,
-  tiles: kernels.matmulTilesQ40,
-  rows: kernels.matmulRowsQ40,
-  embed: kernels.embedQ40,
+  weightsPerBlock: 32,
+  bytesPerBlock: 18,
+  tilesKernel: kernels.matmulTilesQ40,
+  fewRowsKernel: kernels.matmulRowsQ40,
+  embedKernel: kernels.embedQ40,
 };
 const DEVICE_FORMATS: ReadonlyMap<string, DeviceFormat> = new Map(
   [F32, F16, BF16, Q8_0, Q4_1, Q4_0].map((format) => [format.name, format]),
@@ -71,16 +71,16 @@ const DEVICE_FORMATS: ReadonlyMap<string, DeviceFormat> = new Map(
  */
 export function deviceFormat(formats: readonly BlockFormat[]): DeviceFormat {
   const names = new Set(formats.map(({ name }) => name));
-  const [only] = names;
-  const common = names.size === 1 ? DEVICE_FORMATS.get(only ?? '') : undefined;
+  const [firstName] = names;
+  const common = names.size === 1 ? DEVICE_FORMATS.get(firstName ?? '') : undefined;
   if (common) return common;
   return names.has('F32') || names.has('BF16') ? F32 : F16;
 }
 
 /** Converts weights from blocks of a file to the device format. Returns the same bytes if the format is the same. */
-export function repacked(bytes: Uint8Array, format: BlockFormat, to: DeviceFormat): Uint8Array {
-  if (format.name === to.name) return bytes;
-  const floats = new Float32Array((bytes.length / format.bytes) * format.weights);
-  format.widen(floats, bytes);
-  return new Uint8Array(to === F32 ? floats.buffer : narrowedHalves(floats).buffer);
+export function toDeviceFormat(bytes: Uint8Array, format: BlockFormat, target: DeviceFormat): Uint8Array {
+  if (format.name === target.name) return bytes;
+  const floats = new Float32Array((bytes.length / format.blockBytes) * format.blockWeights);
+  format.toFloat32(floats, bytes);
+  return new Uint8Array(target === F32 ? floats.buffer : toFloat16(floats).buffer);
 }

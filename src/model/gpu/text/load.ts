@@ -1,7 +1,7 @@
 import type { Gpu } from '../../../gpu/device.ts';
 import { write } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import { storedTensor, widened, type WeightSource } from '../../weightSource.ts';
+import { storedTensor, readFloat32, type WeightSource } from '../../weightSource.ts';
 import { rotaryTable } from '../transformer.ts';
 import { loadMatrix } from './matrices.ts';
 import type { TextTensors } from './textTensors.ts';
@@ -30,7 +30,7 @@ export async function loadText(
   for (const [tensor, names] of vectors) {
     let at = 0;
     for (const name of names) {
-      const values = await widened(storedTensor(source, name));
+      const values = await readFloat32(storedTensor(source, name));
       write(gpu, tensor, values, at);
       at += values.length;
     }

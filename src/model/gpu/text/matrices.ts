@@ -2,11 +2,11 @@ import type { Gpu } from '../../../gpu/device.ts';
 import { upload } from '../../../gpu/device.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import { deviceFormat, repacked, type DeviceFormat } from './format.ts';
+import { deviceFormat, toDeviceFormat, type DeviceFormat } from './format.ts';
 
 /** Consecutive rows of a matrix, in one buffer. */
-export interface Part {
-  readonly first: number;
+export interface MatrixPart {
+  readonly firstRow: number;
   readonly rows: number;
   readonly weights: Tensor; // blocks in the device format, as 4-byte words
 }
@@ -17,7 +17,7 @@ export interface Matrix {
   readonly rows: number;
   readonly K: number;
   readonly format: DeviceFormat;
-  readonly parts: readonly Part[];
+  readonly parts: readonly MatrixPart[];
 }
 
 /** Parts begin at multiples of this many rows, so that their columns in a product begin at multiples of 256 bytes. */
@@ -33,12 +33,12 @@ export function declareMatrix(arena: Arena, source: WeightSource, names: readonl
   const format = deviceFormat(tensors.map((tensor) => tensor.format));
   const K = tensors[0]!.shape[1]!;
   const rows = tensors.reduce((sum, { shape }) => sum + shape[0]!, 0);
-  const rowBytes = (K / format.weights) * format.bytes;
+  const rowBytes = (K / format.weightsPerBlock) * format.bytesPerBlock;
   const maxRows = Math.max(PART_ROWS, Math.floor(limit / rowBytes / PART_ROWS) * PART_ROWS);
-  const parts = Array.from({ length: Math.ceil(rows / maxRows) }, (_, i): Part => {
+  const parts = Array.from({ length: Math.ceil(rows / maxRows) }, (_, i): MatrixPart => {
     const count = Math.min(maxRows, rows - i * maxRows);
     const weights = arena.declare(`${names[0]} ${i}`, [Math.ceil((count * rowBytes) / 4)]);
-    return { first: i * maxRows, rows: count, weights };
+    return { firstRow: i * maxRows, rows: count, weights };
   });
   return { names, rows, K, format, parts };
 }
@@ -49,21 +49,26 @@ export function declareMatrix(arena: Arena, source: WeightSource, names: readonl
  */
 export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix): Promise<void> {
   const { format, K, parts } = matrix;
-  const rowBytes = (K / format.weights) * format.bytes;
-  const all = new Uint8Array(Math.ceil((matrix.rows * rowBytes) / 4) * 4);
+  const rowBytes = (K / format.weightsPerBlock) * format.bytesPerBlock;
+  const matrixBytes = new Uint8Array(Math.ceil((matrix.rows * rowBytes) / 4) * 4);
   let at = 0;
   for (const name of matrix.names) {
     const tensor = storedTensor(source, name);
     const sameFormat = tensor.format.name === format.name;
-    const into = sameFormat ? all.subarray(at, at + tensor.bytes) : new Uint8Array(tensor.bytes);
-    await tensor.read(into);
-    if (!sameFormat) all.set(repacked(into, tensor.format, format), at);
+    const target = sameFormat ? matrixBytes.subarray(at, at + tensor.bytes) : new Uint8Array(tensor.bytes);
+    await tensor.read(target);
+    if (!sameFormat) matrixBytes.set(toDeviceFormat(target, tensor.format, format), at);
     at += tensor.shape[0]! * rowBytes;
   }
-  for (const { first, weights } of parts) {
+  for (const { firstRow: first, weights } of parts) {
     for (let done = 0; done < weights.bytes; done += UPLOAD_BYTES) {
       const words = Math.min(UPLOAD_BYTES, weights.bytes - done) / 4;
-      upload(gpu, weights.buffer, weights.offset + done, new Uint32Array(all.buffer, first * rowBytes + done, words));
+      upload(
+        gpu,
+        weights.buffer,
+        weights.offset + done,
+        new Uint32Array(matrixBytes.buffer, first * rowBytes + done, words),
+      );
     }
   }
 }

@@ -17,7 +17,7 @@ const MAX_FULL_LANES_HEAD = 64;
 export interface Pass {
   readonly seats: number;
   readonly blocks: Plan; // embedding and layers, up to the last layer's keys and values
-  readonly finish: Plan | null; // from there to the logits; null if there are too many seats for logits
+  readonly toLogits: Plan | null; // from there to the logits; null if there are too many seats for logits
   readonly sample: Plan;
   readonly likeliest: Plan;
   readonly score: Plan;
@@ -31,10 +31,10 @@ interface Network {
   readonly length: number; // T
 }
 
-/** Records a pass for each number of seats in `seatsOf`, ascending. */
+/** Records a pass for each number of seats in `seatCounts`, ascending. */
 export function recordPasses(recorder: Recorder, network: Network): readonly Pass[] {
-  const { head, prefill } = network.tensors.seatsOf;
-  const passes = head.map((N) => recordPass(recorder, network, N, true));
+  const { withLogits, prefill } = network.tensors.seatCounts;
+  const passes = withLogits.map((N) => recordPass(recorder, network, N, true));
   return [...passes, recordPass(recorder, network, prefill, false)];
 }
 
@@ -45,37 +45,46 @@ export function passFor(passes: readonly Pass[], count: number): Pass {
 
 /** Every pipeline of these passes. */
 export function entriesOf(passes: readonly Pass[]): readonly PipelineEntry[] {
-  const plans = passes.flatMap((pass) => [pass.blocks, pass.finish, pass.sample, pass.likeliest, pass.score]);
-  return [...new Set(plans.flatMap((plan) => plan?.list.map(({ entry }) => entry) ?? []))];
+  const plans = passes.flatMap((pass) => [pass.blocks, pass.toLogits, pass.sample, pass.likeliest, pass.score]);
+  return [...new Set(plans.flatMap((plan) => plan?.dispatches.map(({ entry }) => entry) ?? []))];
 }
 
 function recordPass(recorder: Recorder, network: Network, N: number, withLogits: boolean): Pass {
   const { model, tensors } = network;
   const V = model.vocab_size;
-  const named = (name: string) => new Plan(recorder, `text ${N} ${name}`);
-  const blocks = named('blocks');
+  const newPlan = (name: string) => new Plan(recorder, `text ${N} ${name}`);
+  const blocks = newPlan('blocks');
   recordEmbedding(blocks, tensors, model, N);
   for (const [i, layer] of tensors.layers.entries()) {
-    recordHeads(blocks, network, layer, i, N);
-    if (i < tensors.layers.length - 1) recordRest(blocks, network, layer, i, N);
+    recordUpToKeys(blocks, network, layer, i, N);
+    if (i < tensors.layers.length - 1) recordFromAttention(blocks, network, layer, i, N);
   }
-  const [sample, likeliest, score] = [named('sample'), named('likeliest'), named('score')];
-  if (!withLogits) return { seats: N, blocks, finish: null, sample, likeliest, score };
-  const finish = named('finish');
+  const [sample, likeliest, score] = [newPlan('sample'), newPlan('likeliest'), newPlan('score')];
+  if (!withLogits) return { seats: N, blocks, toLogits: null, sample, likeliest, score };
+  const toLogits = newPlan('finish');
   const last = tensors.layers.length - 1;
-  recordRest(finish, network, tensors.layers[last]!, last, N);
-  recordNorm(finish, tensors, tensors.norm, model, N);
-  recordProduct(finish, tensors.acts.y, tensors.head, tensors.logits, N);
-  const { logits, seats, settings, stops, drawn, found, targets, scored } = tensors;
+  recordFromAttention(toLogits, network, tensors.layers[last]!, last, N);
+  recordNorm(toLogits, tensors, tensors.norm, model, N);
+  recordProduct(toLogits, tensors.acts.y, tensors.languageHead, tensors.logits, N);
+  const {
+    logits,
+    seats,
+    settings,
+    stops,
+    drawn,
+    likeliest: found,
+    targetTokens: targets,
+    targetLogprobs: scored,
+  } = tensors;
   sample.dispatch(kernels.sampleTokens, { logits, stops, seats, drawn, settings }, { N, V, M: CHUNK_TOKENS });
   likeliest.dispatch(kernels.likeliestTokens, { logits, found, settings }, { N, V, M: MAX_LIKELIEST });
   score.dispatch(kernels.scoreTokens, { logits, targets, scored }, { N, V });
-  return { seats: N, blocks, finish, sample, likeliest, score };
+  return { seats: N, blocks, toLogits, sample, likeliest, score };
 }
 
 function recordEmbedding(plan: Plan, { embed, seats, acts }: TextTensors, model: ModelConfig, N: number): void {
-  for (const { first, rows, weights } of embed.parts) {
-    plan.dispatch(embed.format.embed, { seats, b: weights, x: acts.x }, { N, C: model.hidden_size, first, rows });
+  for (const { firstRow: first, rows, weights } of embed.parts) {
+    plan.dispatch(embed.format.embedKernel, { seats, b: weights, x: acts.x }, { N, C: model.hidden_size, first, rows });
   }
 }
 
@@ -87,9 +96,9 @@ function recordNorm(plan: Plan, { acts }: TextTensors, weight: Tensor, model: Mo
 }
 
 /** Records a layer up to its queries, keys and values. */
-function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: number, N: number): void {
+function recordUpToKeys(plan: Plan, network: Network, layer: LayerWeights, index: number, N: number): void {
   const { model, tensors, length: T } = network;
-  const { acts, seats, table: places, rotary: table, cache } = tensors;
+  const { acts, seats, placeTable: places, rotary: table, cache } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D } = model;
   recordNorm(plan, tensors, layer.inputNorm, model, N);
   recordProduct(plan, acts.y, layer.qkv, acts.qkv, N);
@@ -103,7 +112,7 @@ function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: n
     { N, T, H, G, D },
     {
       EPS: model.rms_norm_eps,
-      HALVES: tensors.halves ? 1 : 0,
+      HALVES: tensors.float16Cache ? 1 : 0,
       BIAS: layer.qkvBias ? 1 : 0,
       NORM: layer.headNorms ? 1 : 0,
     },
@@ -111,14 +120,14 @@ function recordHeads(plan: Plan, network: Network, layer: LayerWeights, index: n
 }
 
 /** Records the rest of a layer, from its attention on. */
-function recordRest(
+function recordFromAttention(
   plan: Plan,
   { model, tensors, length: T }: Network,
   layer: LayerWeights,
   index: number,
   N: number,
 ): void {
-  const { acts, seats, table: places, cache, halves } = tensors;
+  const { acts, seats, placeTable: places, cache, float16Cache } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
   const lanes = N > MAX_FEW_ROWS ? 1 : D <= MAX_FULL_LANES_HEAD ? HEAD_LANES : HEAD_LANES / 2;
   const threads = lanes > 1 ? lanes : ATTENTION_THREADS;
@@ -126,7 +135,13 @@ function recordRest(
     kernels.pagedAttention,
     { queries: acts.queries, seats, places, cache: cache[index]!, out: acts.attended },
     { N, T, H, G, D, keys: T / 2, items: threads / lanes },
-    { HEAD: D, HALVES: halves ? 1 : 0, LANES: lanes, THREADS: threads, SHARED: lanes > 1 ? (threads * D) / 4 : 1 },
+    {
+      HEAD: D,
+      HALVES: float16Cache ? 1 : 0,
+      LANES: lanes,
+      THREADS: threads,
+      SHARED: lanes > 1 ? (threads * D) / 4 : 1,
+    },
   );
   recordProduct(plan, acts.attended, layer.output, acts.x, N, true);
   recordNorm(plan, tensors, layer.postNorm, model, N);

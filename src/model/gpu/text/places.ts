@@ -1,13 +1,14 @@
 /**
- * Assigns places in a key-value cache to the positions of rows. Rows that begin alike share places. A place is free if
+ * Assigns places in a key-value cache to the positions of rows. A place holds the keys and values of one position. Rows
+ * with the same beginning share the places of that beginning. A place is free if
  * no row has it.
  */
-export class Places {
+export class CachePlaces {
   readonly table: Uint32Array; // (B,T) place by row and position; only the first `count` of a row are valid
   readonly #length: number;
   readonly #counts: Uint32Array; // (B) positions that have places
   readonly #users: Uint32Array; // (places) number of rows that have each place
-  readonly #free: number[]; // the last one is taken next
+  readonly #freePlaces: number[]; // the last one is taken next
 
   /** Creates empty rows of up to `length` positions, for a cache of `count` places. */
   constructor(rows: number, length: number, count: number) {
@@ -15,12 +16,12 @@ export class Places {
     this.#length = length;
     this.#counts = new Uint32Array(rows);
     this.#users = new Uint32Array(count);
-    this.#free = Array.from({ length: count }, (_, i) => count - 1 - i);
+    this.#freePlaces = Array.from({ length: count }, (_, i) => count - 1 - i);
   }
 
   /** Number of places that no row has. */
   get free(): number {
-    return this.#free.length;
+    return this.#freePlaces.length;
   }
 
   /** Number of positions of a row that have places, from position 0 on. */
@@ -31,7 +32,7 @@ export class Places {
   /** Gives a row free places for its positions before `to`. Throws if too few are free. */
   extend(row: number, to: number): void {
     for (let position = this.#counts[row]!; position < to; position++) {
-      const place = this.#free.pop();
+      const place = this.#freePlaces.pop();
       if (place === undefined) throw new Error('Places: no place is free. Check `free` first.');
       this.#set(row, position, place);
     }
@@ -48,9 +49,9 @@ export class Places {
   release(row: number, from: number): void {
     for (let position = this.#counts[row]! - 1; position >= from; position--) {
       const place = this.table[row * this.#length + position]!;
-      const others = this.#users[place]! - 1;
-      this.#users[place] = others;
-      if (others === 0) this.#free.push(place);
+      const remainingUsers = this.#users[place]! - 1;
+      this.#users[place] = remainingUsers;
+      if (remainingUsers === 0) this.#freePlaces.push(place);
     }
     this.#counts[row] = Math.min(this.#counts[row]!, from);
   }

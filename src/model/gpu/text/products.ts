@@ -1,7 +1,7 @@
 import * as kernels from '../../../gpu/kernels/index.ts';
 import type { Plan } from '../../../gpu/plan.ts';
 import { slice, type Tensor } from '../../../gpu/tensor.ts';
-import type { SetParts } from '../kernelSets.ts';
+import type { KernelVariants } from '../kernelSets.ts';
 import { linear, linearBackwardInput } from '../layers.ts';
 import type { Matrix } from './matrices.ts';
 
@@ -21,9 +21,9 @@ export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, 
     recordTiles(plan, a, matrix, c, N, add);
     return;
   }
-  const { across, constants } = fewRows(N);
+  const { columnsPerGroup, constants } = fewRowsConstants(N);
   for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
-    plan.dispatch(matrix.format.rows, { a, b, c: columns }, { ...dims, across }, constants);
+    plan.dispatch(matrix.format.fewRowsKernel, { a, b, c: columns }, { ...dims, columnsPerGroup }, constants);
   }
 }
 
@@ -33,14 +33,14 @@ export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, 
  */
 export function recordTiledProduct(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   a: Tensor,
   matrix: Matrix,
   c: Tensor,
   N: number,
   add = false,
 ): void {
-  const floats = floatsOf(matrix);
+  const floats = floatTensor(matrix);
   if (floats) linear(plan, variant, a, floats, c, { N, K: matrix.K, M: matrix.rows }, add);
   else recordTiles(plan, a, matrix, c, N, add);
 }
@@ -49,13 +49,13 @@ function recordTiles(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number
   const { K, format } = matrix;
   const strides = { ai: K, ak: 1, bk: 1, bj: K, chunk: 16 * Math.ceil(K / 16) };
   for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: columns }, { ...dims, ...UNSPLIT, ...strides });
+    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: columns }, { ...dims, ...UNSPLIT, ...strides });
   }
 }
 
 /** Operands and dims of a product by part of the matrix. Each part computes some columns of c. */
 function productParts({ K, rows: ci, parts }: Matrix, c: Tensor, N: number, add: boolean) {
-  return parts.map(({ first, rows: J, weights: b }) => {
+  return parts.map(({ firstRow: first, rows: J, weights: b }) => {
     const columns = first === 0 ? c : slice(c, `${c.name} from ${first}`, first, [N * ci - first]);
     return { b, columns, dims: { I: N, J, K, ci, add: add ? 1 : 0 } };
   });
@@ -64,39 +64,42 @@ function productParts({ K, rows: ci, parts }: Matrix, c: Tensor, N: number, add:
 /** Records dx (N,K) = dy (N, rows)·matrix, one dispatch per part. `rows` must be a multiple of 4. */
 export function recordProductBackward(
   plan: Plan,
-  variant: SetParts['products'],
+  variant: KernelVariants['products'],
   dy: Tensor,
   matrix: Matrix,
   dx: Tensor,
   N: number,
 ): void {
-  const floats = floatsOf(matrix);
+  const floats = floatTensor(matrix);
   const { K, rows, format } = matrix;
   if (floats) {
     linearBackwardInput(plan, variant, dy, floats, dx, { N, K, M: rows });
     return;
   }
-  for (const { first, rows: partRows, weights: b } of matrix.parts) {
+  for (const { firstRow: first, rows: partRows, weights: b } of matrix.parts) {
     const a = first === 0 ? dy : slice(dy, `${dy.name} from ${first}`, first, [N * rows - first]);
     const sizes = { I: N, J: K, K: partRows, ci: K, add: first > 0 ? 1 : 0 };
     const strides = { ai: rows, ak: 1, bk: K, bj: 1, chunk: 16 * Math.ceil(partRows / 16) };
-    plan.dispatch(format.tiles, { a, b, gate_up: a, c: dx }, { ...UNSPLIT, ...sizes, ...strides });
+    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: dx }, { ...UNSPLIT, ...sizes, ...strides });
   }
 }
 
 /** The matrix as one tensor of floats; null if it is packed or has several parts. */
-function floatsOf({ format, parts }: Matrix): Tensor | null {
-  return format.tiles === kernels.matmulTiles && parts.length === 1 ? parts[0]!.weights : null;
+function floatTensor({ format, parts }: Matrix): Tensor | null {
+  return format.tilesKernel === kernels.matmulTiles && parts.length === 1 ? parts[0]!.weights : null;
 }
 
 /**
  * Constants of matmul_rows for N rows. Up to ROWS_PER_THREAD rows, 32 threads share four columns of c; with more rows,
  * 8 threads do.
  */
-function fewRows(N: number) {
+function fewRowsConstants(N: number) {
   const rows = Math.min(N, ROWS_PER_THREAD);
-  const groups = N / rows;
-  const width = Math.min(MAX_GROUP_THREADS, MAX_WORKGROUP_THREADS / groups);
-  const lanes = groups > 1 ? 8 : 32;
-  return { across: (4 * width) / lanes, constants: { ROWS: rows, GROUPS: groups, WIDTH: width, LANES: lanes } };
+  const rowGroups = N / rows;
+  const width = Math.min(MAX_GROUP_THREADS, MAX_WORKGROUP_THREADS / rowGroups);
+  const lanes = rowGroups > 1 ? 8 : 32;
+  return {
+    columnsPerGroup: (4 * width) / lanes,
+    constants: { ROWS: rows, GROUPS: rowGroups, WIDTH: width, LANES: lanes },
+  };
 }

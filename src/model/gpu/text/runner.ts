@@ -29,20 +29,20 @@ export class Runner {
     this.#gpu = gpu;
     this.#tensors = tensors;
     this.#passes = passes;
-    const { drawn, found, scored } = tensors;
+    const { drawn, likeliest, targetLogprobs } = tensors;
     this.#readbacks = new Map(
-      [drawn, found, scored].map((tensor) => [tensor, new Readback(gpu, tensor.name, [tensor])]),
+      [drawn, likeliest, targetLogprobs].map((tensor) => [tensor, new Readback(gpu, tensor.name, [tensor])]),
     );
   }
 
   /** Maximum seats of a pass that computes logits. */
   get maxLogitSeats(): number {
-    return this.#tensors.seatsOf.head.at(-1)!;
+    return this.#tensors.seatCounts.withLogits.at(-1)!;
   }
 
   /** Computes and caches keys and values of these tokens, in order. Resolves when the device is done. */
   async prefill(seats: readonly SeatToken[]): Promise<void> {
-    const maxSeats = this.#tensors.seatsOf.prefill;
+    const maxSeats = this.#tensors.seatCounts.prefill;
     for (let at = 0; at < seats.length; at += maxSeats) {
       const chunk = seats.slice(at, at + maxSeats);
       const pass = this.#fill(chunk);
@@ -79,7 +79,7 @@ export class Runner {
   /** The `count` likeliest tokens after each seat's token, with log-probabilities. */
   async likeliest(seats: readonly SeatToken[], count: number) {
     const pass = this.#fill(seats);
-    const words = await this.#read(this.#tensors.found, (encoder) => {
+    const words = await this.#read(this.#tensors.likeliest, (encoder) => {
       encodeLogits(pass, encoder);
       pass.likeliest.encode(encoder);
     });
@@ -96,8 +96,8 @@ export class Runner {
   /** Log-probability of one target after each seat's token. */
   async score(seats: readonly SeatToken[], targets: readonly number[]): Promise<readonly number[]> {
     const pass = this.#fill(seats);
-    write(this.#gpu, this.#tensors.targets, Uint32Array.from(targets));
-    const words = await this.#read(this.#tensors.scored, (encoder) => {
+    write(this.#gpu, this.#tensors.targetTokens, Uint32Array.from(targets));
+    const words = await this.#read(this.#tensors.targetLogprobs, (encoder) => {
       encodeLogits(pass, encoder);
       pass.score.encode(encoder);
     });
@@ -161,8 +161,8 @@ export class Runner {
   }
 }
 
-function encodeLogits({ blocks, finish, seats }: Pass, encoder: GPUCommandEncoder): void {
-  if (!finish) throw new RangeError(`A pass of ${seats} seats computes no logits. Use fewer seats.`);
+function encodeLogits({ blocks, toLogits, seats }: Pass, encoder: GPUCommandEncoder): void {
+  if (!toLogits) throw new RangeError(`A pass of ${seats} seats computes no logits. Use fewer seats.`);
   blocks.encode(encoder);
-  finish.encode(encoder);
+  toLogits.encode(encoder);
 }

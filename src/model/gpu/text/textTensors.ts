@@ -13,7 +13,7 @@ export interface TextCapacity {
   readonly rows: number; // B
   readonly length: number; // maximum tokens per row
   readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; default: B × length
-  readonly halfCache?: boolean; // false keeps keys and values in float32
+  readonly float16Cache?: boolean; // false keeps keys and values in float32
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
   readonly prefill?: number; // tokens per pass that draws nothing, at least 128; default: 256
 }
@@ -44,30 +44,33 @@ export interface LayerWeights {
   readonly down: Matrix;
 }
 
-/** All tensors of a text model on the device. M: maximum seats of a pass. S: maximum seats of a pass with logits. */
+/**
+ * All tensors of a text model on the device. A pass takes one token per seat, of any rows. M: maximum seats of a pass.
+ * S: maximum seats of a pass with logits.
+ */
 export interface TextTensors {
-  readonly places: number; // number of places in the cache
-  readonly halves: boolean; // the cache holds halves
-  readonly seatsOf: { readonly head: readonly number[]; readonly prefill: number }; // seats per pass
+  readonly cachePlaces: number; // places in the cache; each holds the keys and values of one position
+  readonly float16Cache: boolean; // the cache holds f16 numbers
+  readonly seatCounts: { readonly withLogits: readonly number[]; readonly prefill: number }; // seats per pass
   readonly memory: readonly MemoryPart[];
   readonly matrices: readonly Matrix[]; // all matrices of the model
   readonly vectors: ReadonlyMap<Tensor, readonly string[]>; // norms, biases; names of each one's tensors, in order
   readonly embed: Matrix;
-  readonly head: Matrix;
+  readonly languageHead: Matrix;
   readonly layers: readonly LayerWeights[];
   readonly norm: Tensor;
-  readonly cache: readonly Tensor[]; // per layer (places, 2·G·D), packed halves or floats; see paged_heads.wgsl
+  readonly cache: readonly Tensor[]; // per layer (places, 2·G·D), packed f16 or f32; see paged_heads.wgsl
   readonly rotary: Tensor; // (T, D/2, 2)
-  readonly table: Tensor; // (B,T) places
-  readonly seats: Tensor; // (M, 4): token, position, row, tokens to draw
+  readonly placeTable: Tensor; // (B,T) the place of each position
+  readonly seats: Tensor; // (M, 4) per seat: token, position, row, tokens to draw
   readonly acts: Readonly<Record<Activation, Tensor>>;
   readonly logits: Tensor; // (S,V)
   readonly settings: Tensor; // TEXT_SAMPLING
   readonly stops: Tensor;
   readonly drawn: Tensor; // (S, 1 + 2·CHUNK_TOKENS)
-  readonly found: Tensor; // (S, 2·MAX_LIKELIEST)
-  readonly targets: Tensor; // (S)
-  readonly scored: Tensor; // (S)
+  readonly likeliest: Tensor; // (S, 2·MAX_LIKELIEST)
+  readonly targetTokens: Tensor; // (S)
+  readonly targetLogprobs: Tensor; // (S)
 }
 
 /** Tensors that a pass writes, (M, …). xhat and inv are written by norms and not read again. */
@@ -87,16 +90,23 @@ export function declareText(
   checkSizes(model);
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize, capacity.bufferBytes ?? Infinity);
-  const { rows: B, length: T, cachedTokens: places = B * T, halfCache = true, prefill = DEFAULT_PREFILL } = capacity;
+  const {
+    rows: B,
+    length: T,
+    cachedTokens: cachePlaces = B * T,
+    float16Cache = true,
+    prefill = DEFAULT_PREFILL,
+  } = capacity;
   const { hidden_size: d, intermediate_size: F, head_dim: D, num_key_value_heads: G, vocab_size: V } = model;
   const inner = model.num_attention_heads * D;
   const W = inner + 2 * G * D;
-  const head = HEAD_SEATS.slice(0, HEAD_SEATS.findIndex((seats) => seats >= Math.min(B, 64)) + 1);
-  if (head.length < 3) head.splice(0, head.length, ...HEAD_SEATS.slice(0, 3)); // scoring uses several seats per row
-  const S = head.at(-1)!;
+  const withLogits = HEAD_SEATS.slice(0, HEAD_SEATS.findIndex((seats) => seats >= Math.min(B, 64)) + 1);
+  // scoring uses several seats per row
+  if (withLogits.length < 3) withLogits.splice(0, withLogits.length, ...HEAD_SEATS.slice(0, 3));
+  const S = withLogits.at(-1)!;
   const M = Math.max(S, prefill);
-  const placeWords = (halfCache ? 1 : 2) * G * D; // per layer
-  checkCache(4 * placeWords, places, capacity, limit);
+  const placeWords = (float16Cache ? 1 : 2) * G * D; // per layer
+  checkCache(4 * placeWords, cachePlaces, capacity, limit);
   const memory: MemoryPart[] = [];
   const vectors = new Map<Tensor, readonly string[]>();
   const matrices: Matrix[] = [];
@@ -119,26 +129,26 @@ export function declareText(
   const weights = part('weights', () => {
     const embed = matrix('model.embed_tokens.weight');
     const layers = Array.from({ length: model.num_hidden_layers }, (_, i): LayerWeights => {
-      const at = `model.layers.${i}`;
-      const qkv = (suffix: string) => ['q', 'k', 'v'].map((name) => `${at}.self_attn.${name}_proj.${suffix}`);
+      const prefix = `model.layers.${i}`;
+      const qkv = (suffix: string) => ['q', 'k', 'v'].map((name) => `${prefix}.self_attn.${name}_proj.${suffix}`);
       return {
-        inputNorm: vector(d, `${at}.input_layernorm.weight`),
+        inputNorm: vector(d, `${prefix}.input_layernorm.weight`),
         qkv: matrix(...qkv('weight')),
         qkvBias: model.attention_bias ? vector(W, ...qkv('bias')) : null,
         headNorms: model.qk_norm
-          ? vector(2 * D, `${at}.self_attn.q_norm.weight`, `${at}.self_attn.k_norm.weight`)
+          ? vector(2 * D, `${prefix}.self_attn.q_norm.weight`, `${prefix}.self_attn.k_norm.weight`)
           : null,
-        output: matrix(`${at}.self_attn.o_proj.weight`),
-        postNorm: vector(d, `${at}.post_attention_layernorm.weight`),
-        gateUp: matrix(`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`),
-        down: matrix(`${at}.mlp.down_proj.weight`),
+        output: matrix(`${prefix}.self_attn.o_proj.weight`),
+        postNorm: vector(d, `${prefix}.post_attention_layernorm.weight`),
+        gateUp: matrix(`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`),
+        down: matrix(`${prefix}.mlp.down_proj.weight`),
       };
     });
     const norm = vector(d, 'model.norm.weight');
-    return { embed, head: model.tie_word_embeddings ? embed : matrix('lm_head.weight'), layers, norm };
+    return { embed, languageHead: model.tie_word_embeddings ? embed : matrix('lm_head.weight'), layers, norm };
   });
   const cache = part('key-value cache', () =>
-    weights.layers.map((_, i) => arena.declare(`key-value cache ${i}`, [places, placeWords])),
+    weights.layers.map((_, i) => arena.declare(`key-value cache ${i}`, [cachePlaces, placeWords])),
   );
   const acts = part('activations', () => ({
     x: arena.declare('x', [M, d]),
@@ -154,20 +164,20 @@ export function declareText(
   const logits = part('logits', () => arena.declare('logits', [S, V]));
   const rows = part('rows', () => ({
     rotary: arena.declare('rotary table', [T, D / 2, 2]),
-    table: arena.declare('places', [B, T]),
+    placeTable: arena.declare('places', [B, T]),
     seats: arena.declare('seats', [M, 4]),
     settings: arena.declare('sampling', [TEXT_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
     stops: arena.declare('stops', [MAX_STOPS]),
     drawn: arena.declare('drawn', [S, 1 + 2 * CHUNK_TOKENS]),
-    found: arena.declare('found', [S, 2 * MAX_LIKELIEST]),
-    targets: arena.declare('targets', [S]),
-    scored: arena.declare('scored', [S]),
+    likeliest: arena.declare('found', [S, 2 * MAX_LIKELIEST]),
+    targetTokens: arena.declare('targets', [S]),
+    targetLogprobs: arena.declare('scored', [S]),
   }));
-  const seatsOf = { head, prefill };
+  const seatCounts = { withLogits, prefill };
   return {
-    places,
-    halves: halfCache,
-    seatsOf,
+    cachePlaces,
+    float16Cache,
+    seatCounts,
     memory,
     matrices,
     vectors,

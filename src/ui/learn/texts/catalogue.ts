@@ -6,15 +6,15 @@ const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   de: () => import('./de/texts.ts').then(({ DE }) => DE),
 };
 
-/** All that Learn says in a language; rejects where its file cannot be loaded. */
+/** Loads all texts of Learn in a language. Rejects if their file cannot be loaded. */
 export function loadTexts(language: Language): Promise<Texts> {
   return LOADERS[language]();
 }
 
-/** Words of an exercise whose ids come from data. Throws RangeError where the catalogue has none. */
+/** Texts of an exercise, for ids that come from data. Throws RangeError if the catalogue has none. */
 export function exerciseText(texts: Texts, chapter: ChapterId, id: string): ExerciseText {
-  const all: Readonly<Record<string, ExerciseText>> = texts.chapters[chapter].exercises;
-  const found = all[id];
-  if (!found) throw new RangeError(`the catalogue ${texts.language} has no exercise ${chapter}/${id}`);
-  return found;
+  const exercises: Readonly<Record<string, ExerciseText>> = texts.chapters[chapter].exercises;
+  const text = exercises[id];
+  if (!text) throw new RangeError(`the catalogue ${texts.language} has no exercise ${chapter}/${id}`);
+  return text;
 }

@@ -1,7 +1,7 @@
 import { CHAPTER_FORMULAS } from '../../formulas.ts';
 import type { ChapterTexts } from '../shape.ts';
 
-/** Die Kapitel auf Deutsch, in der Reihenfolge, in der sie gelesen werden: höchstens 150 Wörter jedes, mit seinen Formeln. */
+/** Die Kapitel auf Deutsch, in Lesereihenfolge. Jedes hat höchstens 150 Wörter, Formeln eingeschlossen. */
 export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'Was ist ein Rollout?',

@@ -3,5 +3,5 @@ import { CHAPTERS } from './chapters.ts';
 import { TOUR } from './tour.ts';
 import { WORDS } from './words.ts';
 
-/** Learn auf Deutsch. */
+/** Alle Texte von Learn auf Deutsch. */
 export const DE: Texts = { language: 'de', decimal: ',', words: WORDS, chapters: CHAPTERS, tour: TOUR };

@@ -1,6 +1,6 @@
 import type { TourTexts } from '../shape.ts';
 
-/** Was der Rundgang sagt. Die Knöpfe der Seite sind englisch beschriftet und heißen hier so. */
+/** Texte des Rundgangs. Die Knöpfe der Seite sind englisch beschriftet und heißen hier so. */
 export const TOUR: TourTexts = {
   name: 'Rundgang',
   at: 'Station {at:count} von {all:count}',

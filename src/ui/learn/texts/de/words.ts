@@ -1,6 +1,6 @@
 import type { Words } from '../en/words.ts';
 
-/** Was Learn neben seinen Kapiteln sagt. */
+/** Texte von Learn außerhalb der Kapitel. */
 export const WORDS: Words = {
   learn: 'Lernen',
   chapters: 'Kapitel',

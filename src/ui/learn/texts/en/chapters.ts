@@ -1,7 +1,7 @@
 import { CHAPTER_FORMULAS } from '../../formulas.ts';
 import type { ChapterTexts } from '../shape.ts';
 
-/** The chapters in English, in the order they are read: at most 150 words each with its formulas. */
+/** The chapters in English, in reading order. Each has at most 150 words, including its formulas. */
 export const CHAPTERS: ChapterTexts = {
   rollout: {
     title: 'What is a rollout?',

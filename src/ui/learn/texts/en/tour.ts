@@ -1,6 +1,6 @@
 import type { TourTexts } from '../shape.ts';
 
-/** What the tour says; places as in `fill.ts`. */
+/** The texts of the tour, with placeholders as in `fill.ts`. */
 export const TOUR: TourTexts = {
   name: 'Tour',
   at: 'Stop {at:count} of {all:count}',

@@ -1,4 +1,4 @@
-/** What Learn says beside its chapters; places as in `fill.ts`. Every other language has the same names. */
+/** Texts of Learn outside its chapters, with placeholders as in `fill.ts`. Every other language has the same names. */
 export const WORDS = {
   learn: 'Learn',
   chapters: 'Chapters',
@@ -121,5 +121,5 @@ export const WORDS = {
   wantTime: 'a time as ISO 8601 has it',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The same names with words of any language. */
+/** The names of `WORDS`, with the texts of any language. */
 export type Words = Readonly<Record<keyof typeof WORDS, string>>;

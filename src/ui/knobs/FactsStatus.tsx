@@ -1,0 +1,73 @@
+import { choosePreset, useConfig } from './configStore.ts';
+import { start } from '../run/engine.ts';
+import { deleteFacts, useFacts } from './factsStore.ts';
+import { wholeNumber } from '../parts/numberText.ts';
+
+interface Props {
+  readonly testId: string;
+}
+
+/** Says why the last facts given could not be used. */
+export function FactsProblems({ testId }: Props) {
+  const problems = useFacts((s) => s.problems);
+  const source = useFacts((s) => s.facts?.source);
+  if (problems.length === 0) return null;
+  return (
+    <div className="note bad" role="alert" data-testid={testId}>
+      <p>These facts cannot be used:</p>
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+      {source !== undefined && (
+        <p>
+          The facts of <bdi>{source}</bdi> stay in use.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const SHOWN_FACTS = 3;
+
+/** Shows the facts that were read, with buttons to train on them or forget them. */
+export function FactsLoaded({ testId }: Props) {
+  const { facts, notes, isStored } = useFacts();
+  const isTraining = useConfig((s) => s.applied?.env === 'your-facts');
+  if (!facts) return null;
+  const entities = new Set(facts.triples.flatMap(([subject, , object]) => [subject, object])).size;
+  const relations = new Set(facts.triples.map(([, relation]) => relation)).size;
+  const count = (n: number, one: string, many: string) => `${wholeNumber(n)} ${n === 1 ? one : many}`;
+  return (
+    <div className="loaded" role="status" data-testid={testId}>
+      <p>
+        <b>
+          <bdi>{facts.source}</bdi>
+        </b>
+        : {count(facts.triples.length, 'fact', 'facts')}, {count(entities, 'entity', 'entities')},{' '}
+        {count(relations, 'relation', 'relations')}
+        {isStored ? ', kept in this browser.' : '.'} {notes.join(' ')}
+      </p>
+      <ul className="faint">
+        {facts.triples.slice(0, SHOWN_FACTS).map(([subject, relation, object]) => (
+          <li key={`${subject}\n${relation}`}>
+            The {relation} of <bdi>{subject}</bdi> is <bdi>{object}</bdi>.
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        onClick={() => {
+          if (useConfig.getState().wanted.env !== 'your-facts') choosePreset('your-facts');
+          start(true);
+        }}
+      >
+        {isTraining ? 'Restart with these facts' : 'Train on these facts'}
+      </button>{' '}
+      <button type="button" className="quiet" onClick={deleteFacts}>
+        Forget them
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { Header } from '../shell/Header.tsx';
+import { StatusLine } from '../shell/StatusLine.tsx';
+import '../styles/rollouts.css';
+import '../styles/models.css';
+import { Catalogue } from './Catalogue.tsx';
+import { useModels } from './modelStore.ts';
+import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
+import { OpeningMessages } from './OpeningMessages.tsx';
+import { TraineePanel } from './Trainee.tsx';
+import { TrainingPanel } from './TrainingPanel.tsx';
+
+/** The Train screen: shows which model the lab trains, and lets a person train a language model. */
+export function TrainScreen() {
+  const card = useModels((s) => s.card);
+  return (
+    <>
+      <Header />
+      <main className="models screen pane" data-pane="watch" data-open={false} data-card={card !== null}>
+        <h2 className="visually-hidden">Train</h2>
+        {card ? (
+          <div className="models-side">
+            <div className="line model-named">
+              <b className="cut">{card.title}</b>
+              <SmallModelPicker />
+            </div>
+            <OpeningMessages />
+            <TrainingPanel card={card} />
+            <TraineePanel />
+          </div>
+        ) : (
+          <div className="models-welcome">
+            <TraineePanel />
+            <ModelPicker>
+              <OpeningMessages />
+            </ModelPicker>
+            <Catalogue />
+          </div>
+        )}
+      </main>
+      <StatusLine />
+    </>
+  );
+}

@@ -1,4 +1,0 @@
-/** Template of a tool call, for a person who plays the agent. */
-export function callForm(tools: readonly string[]): string {
-  return `{"name": "${tools[0] ?? ''}", "arguments": {…}}`;
-}
