@@ -31,7 +31,8 @@ import { blobSource } from './formats/byteSource.ts';
  * the step is done.
  */
 let session: Session | null = null;
-// fallback of a run that was started with `withFallback`: the run returns to it after a number that is not finite
+// fallback of a run that was started with `withFallback`: the run returns to it after a number that is not finite, or
+// after a fault of its environment
 let fallback: FallbackCheckpoint | null = null;
 let running = false;
 let stepping: 'update' | 'optimizer-step' | null = null;

@@ -36,7 +36,7 @@ const UNUSED_MEASUREMENTS: ObjectiveParts = {
 export function createTermMath(): TermMath {
   let givenCredit: Credit | null = null;
   let lastGradients: TokenGradients | null = null;
-  let lastLogprobs: StepOutputs | null = null;
+  let lastOutputs: StepOutputs | null = null;
   let limitedTo: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
   return {
     setCredit(credit) {
@@ -47,8 +47,8 @@ export function createTermMath(): TermMath {
       return lastGradients;
     },
     stepOutputs() {
-      if (!lastLogprobs) throw new Error('seen: nothing was learned yet. Compute the whole objective first.');
-      return lastLogprobs;
+      if (!lastOutputs) throw new Error('seen: nothing was learned yet. Compute the whole objective first.');
+      return lastOutputs;
     },
     setTerm(term, recorded) {
       limitedTo = term && recorded ? { term, recorded } : null;
@@ -61,7 +61,7 @@ export function createTermMath(): TermMath {
       if (!limitedTo) {
         const parts = objective(batch, rows, settings, out);
         const { logprobs, entropies, values } = batch;
-        lastLogprobs = {
+        lastOutputs = {
           ...{ logprobs: Float64Array.from(logprobs), entropies: Float64Array.from(entropies) },
           values: Float64Array.from(values),
         };

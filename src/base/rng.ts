@@ -1,7 +1,7 @@
 /**
  * Counter-based random numbers. Every draw is a hash of its purpose and counters, not of the time at which it happens.
  * So results do not depend on batch order, chunk size or thread count. The hash is pcg4d (Jarzynski & Olano 2020, "Hash
- * Functions for GPU Rendering", JCGT 9(3)); `src/gpu/kernels/sample.wgsl` computes the same bits.
+ * Functions for GPU Rendering", JCGT 9(3)); `src/gpu/kernels/sample_tokens.wgsl` computes the same bits.
  */
 
 /** The purpose of a draw. It is part of the draw's key, so that streams with different purposes are independent. */

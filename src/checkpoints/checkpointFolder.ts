@@ -12,7 +12,7 @@ export const FILE_NAMES = {
   template: 'chat_template.jinja',
   specialTokens: 'special_tokens_map.json', // of another program; never written
   addedTokens: 'added_tokens.json', // of another program; never written
-  valueHead: 'value_head.safetensors', // of a critic that shares the policy's trunk
+  valueHead: 'value_head.safetensors', // of a critic that shares the policy's transformer
   manifest: 'playground.json', // marks a folder as this project's
   training: 'training_state.safetensors', // moments, critic, reward model, pairs
   environment: 'environment.ts', // the environment that a person wrote in TypeScript, if the run trains on one

@@ -120,9 +120,9 @@ function withModelKnobs({ model }: ImportedModel, config: RunConfig): RunConfig 
 
 /**
  * A checkpoint at update 0 with another program's weights. Moments and value heads are 0, and a separate critic starts
- * with the same trunk. `vocabulary` must be that of the environment in `config`. The model's sizes replace the model
- * knobs of `config`. Throws ProblemError that lists everything that doesn't fit: sizes that no knob allows, other norms
- * or rotary positions, other words.
+ * with the same transformer. `vocabulary` must be that of the environment in `config`. The model's sizes replace the
+ * model knobs of `config`. Throws ProblemError that lists everything that doesn't fit: sizes that no knob allows, other
+ * norms or rotary positions, other words.
  */
 export function foreignCheckpoint(
   foreign: ImportedModel,

@@ -55,8 +55,8 @@ async function finishMove(place: string): Promise<void> {
 }
 
 /**
- * Moves each file below `completed` to the same path below `to`. It moves single files because an existing folder can't
- * be replaced by renaming.
+ * Moves each file below `from` to the same path below `to`. It moves single files because an existing folder can't be
+ * replaced by renaming.
  */
 async function moveFiles(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true }).catch(ignoreMissing)) {

@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
       try {
         print(file, await check(folder, file));
       } catch (error) {
-        if (error instanceof BackendError) throw error; // there is no GPU: the other fixtures would fail too
+        if (error instanceof BackendError) throw error; // the GPU is missing or unfit: no other fixture can mend that
         checked++;
         failed++;
         const why = error instanceof Error ? error.message : String(error);

@@ -158,7 +158,7 @@ async function caseLines(
           settings,
         );
       const oracle = oracleCredit(rewards, batch.values);
-      // the file's inputs are rounded too; moving them by as much as rounding may have shows the effect
+      // the file's inputs are rounded too; moving them by the largest rounding error shows how much that may matter
       const jitteredCredits = [0, 1, 2, 3].map((draw) =>
         oracleCredit(jittered(rewards, rounding, draw), jittered(batch.values, rounding, draw)),
       );

@@ -70,8 +70,8 @@ export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promi
 }
 
 /**
- * Loses the device in the middle of an update. It passes if the loss is reported in time, the run stops, and a new
- * session continues from the last checkpoint with the same weights.
+ * Loses the device in the middle of an update. It passes if each loss is reported in time, the run does not go on to
+ * its end all the same, and a new session continues from the last checkpoint with the same weights.
  */
 export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> {
   const toldMs: number[] = [];

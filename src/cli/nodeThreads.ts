@@ -15,7 +15,7 @@ try {
 }
 `;
 
-/** Threads of Node; by default as many as make this machine faster. None of them keeps the process alive. */
+/** Threads of Node; by default as many as speed up computing on this machine. None of them keeps the process alive. */
 export function nodeThreads(count = threadsFor(availableParallelism())): Threads {
   return {
     count,

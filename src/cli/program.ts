@@ -8,7 +8,7 @@ const USAGE_ERROR = 2;
 
 /**
  * Runs a command line program. `--help` prints its usage. An error is printed as a line that says what to do, without a
- * stack, and sets the exit code: 2 for wrong arguments or a missing backend, 1 for anything else.
+ * stack, and sets the exit code: 2 for wrong arguments or a backend that can't do what was asked, 1 for anything else.
  */
 export async function program(
   name: string,

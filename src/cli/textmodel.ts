@@ -52,12 +52,12 @@ async function main(args: readonly string[]): Promise<number> {
     stops: AGENT_STOPS,
   };
   const chatTokenizer = openChatTokenizer(files);
-  const demonstratedNow = await demonstratedEnvs(chatTokenizer);
-  for (const { env } of demonstratedNow)
+  const demonstrated = await demonstratedEnvs(chatTokenizer);
+  for (const { env } of demonstrated)
     console.error(env.name, `${env.maxTokens} tokens an episode, ${env.maxTurnTokens} a turn at most`);
   const rows = TEXT_RECIPE.rows ?? 0;
   const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), chatTokenizer.codec.size, false);
-  const length = Math.max(...demonstratedNow.map(({ env }) => env.maxTokens));
+  const length = Math.max(...demonstrated.map(({ env }) => env.maxTokens));
   const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
     precision: 'f32',
     seed: SEED,
@@ -77,7 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
   };
   const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
   const began = performance.now();
-  for await (const step of warmStart({ policy, env: demonstratedNow, seed: SEED, recipe, yieldToEvents })) {
+  for await (const step of warmStart({ policy, env: demonstrated, seed: SEED, recipe, yieldToEvents })) {
     if (step % 50 === 0) console.error(step, `${((performance.now() - began) / 1000).toFixed(0)} s`);
     if (step % SAVE_EVERY === 0) await save();
   }

@@ -1,7 +1,7 @@
 import { PASSAGE_WORDS } from '../envs/documentCollection.ts';
 import { type Passage, wordPositions, wordsOf } from '../envs/lexicalIndex.ts';
 
-// Maximum number of words of a passage. An agent never reads the words after PASSAGE_WORDS.
+// Maximum number of words of a passage. An agent reads only the first PASSAGE_WORDS of them.
 const MAX_WORDS = 14;
 // prettier-ignore
 const PLACES = new Set([

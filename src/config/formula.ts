@@ -9,8 +9,8 @@ export interface Part {
   readonly isOff: boolean; // true: a knob has removed the term; it is shown only to mark its place
 }
 /**
- * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent. Each ends at a space, an operator
- * or a bracket, or is in braces.
+ * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent. Each ends at a space, a sign or
+ * a bracket, or is in braces.
  */
 export type Piece = string | Part;
 

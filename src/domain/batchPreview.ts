@@ -11,7 +11,10 @@ export interface ObjectiveMeans {
   readonly clipFractionLower: number; // share clipped by the dual clip
 }
 
-/** The arrays of a batch that learning computes. A changed knob can change these arrays and no others. */
+/**
+ * The arrays of a batch that learning computes. A changed knob can change these arrays; only a smaller `groupSize` also
+ * changes another, `kept`.
+ */
 export type LearnedArrays = Pick<
   BatchView,
   'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'

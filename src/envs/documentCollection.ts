@@ -26,8 +26,8 @@ export interface Documents {
   readonly maxTitleWords: number;
 }
 
-// A word gets its own token if it occurs in lower case in at least this many passages. Names don't get one, because
-// they are capitalised.
+// A word gets its own token if it occurs in lower case in a question, or in at least this many passages. Names don't
+// get one, because they are capitalised.
 const MIN_COMMON_PASSAGES = 8;
 
 let documents: Documents | null = null;

@@ -76,7 +76,7 @@ export function documentTask(question: Question, options: DocumentTaskOptions): 
     return right.length > 0 && right.every((word) => usableWords.has(word)) ? right : searchableWords.slice(0, 1);
   };
 
-  /** Draws one or two neighbouring words that may be spoken. */
+  /** Draws one or two neighbouring usable words; the first searchable word if there is none. */
   const randomSpan = (text: readonly string[], draw: Random): readonly string[] => {
     const starts = text.flatMap((word, i) => (usableWords.has(word) ? [i] : []));
     if (starts.length === 0) return searchableWords.slice(0, 1);

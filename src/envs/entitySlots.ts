@@ -22,11 +22,12 @@ export interface EntitySlots {
   readonly names: ReadonlyMap<string, string>; // slot → its word, as it was first read
   readonly assignmentOrder: EntitySlotWords; // the slots of each type in the order of assignment, last first
   /**
-   * Writes words as the agent reads them. Words of the vocabulary stay as they are. Any other word becomes a slot of
-   * its type: a new slot the first time, later the same one.
+   * Writes words as the agent reads them. A word whose key (see `emptyEntitySlots`) is in the vocabulary becomes this
+   * key. Any other word becomes a slot of its type: a new slot the first time, later the same one. If no slot is left,
+   * it becomes `NO_SLOT_WORD`.
    */
   readonly encode: (words: readonly string[]) => readonly string[];
-  /** Replaces each slot by its word. A slot that stands for no word is left out. */
+  /** Replaces each slot by its word. A slot that stands for no word is left out. All other words stay. */
   readonly decode: (encoded: readonly string[]) => readonly string[];
 }
 

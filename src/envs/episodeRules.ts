@@ -45,7 +45,10 @@ export interface Task {
    * The words that name what the right next action needs, before turn `turn` is taken. Empty when no action is right.
    */
   neededWords(turn: number): readonly string[];
-  /** Called once, after the last turn. Without this method, an episode that runs out of turns gets no outcome reward. */
+  /**
+   * Called once, after the last turn, if the episode runs out of turns. Without this method, such an episode gets no
+   * outcome reward.
+   */
   outOfTurns?(): OutOfTurnsResult;
   expert(turn: number): readonly string[];
   rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, if it has one
@@ -80,8 +83,8 @@ export interface EpisodeRules {
 
 /**
  * Begins an episode. It parses each turn, runs the tool, forms the observation, computes rewards and decides when the
- * episode is over. Tool failures, delays, filler words and payoffs are drawn per (environmentSeed, turn), so replaying
- * the same actions replays the same episode.
+ * episode is over. Tool failures, delays, filler words and the rewards of bandit arms are drawn per (environmentSeed,
+ * turn), so replaying the same actions replays the same episode.
  *
  * Turns that pass while a tool is slow count against `maxTurns`, but at least one turn always remains if one remained
  * before. A thought is rewarded for the needed words that it names, whatever the action does. It is rewarded only once

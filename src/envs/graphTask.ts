@@ -38,7 +38,7 @@ export function graphTask(
   // until all hops are known, the best answer is the last entity that was read
   const bestAnswer = () => name(hopsFound >= gold.length ? goal : (retrieved().at(-1) ?? start));
 
-  /** Returns the right word with probability `quality`, otherwise mostly a word at hand and sometimes any legal one. */
+  /** Returns `right` with probability `quality`, otherwise mostly a word of `plausible` and sometimes any legal one. */
   const choose = (
     right: string,
     plausible: readonly string[],

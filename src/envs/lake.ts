@@ -58,9 +58,9 @@ export function quarterTurn(direction: Direction, sign: 1 | -1): Direction {
 }
 
 /**
- * Returns a function that computes the best moves by dynamic programming: `chances[k][cell]` is the probability to
- * arrive within k moves, slightly discounted per move. No player can do better, because the plan uses the whole map and
- * the probability to slip.
+ * Returns a function that computes the best moves by dynamic programming: `chanceToArrive[k][cell]` is the probability
+ * to arrive within k moves, slightly discounted per move. No player can do better, because the plan uses the whole map
+ * and the probability to slip.
  */
 export function lakePlanner(lake: Lake, slip: number): (cell: number, movesLeft: number) => readonly Direction[] {
   const cells = lake.holes.map((_, cell) => cell);

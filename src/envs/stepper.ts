@@ -94,7 +94,7 @@ export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds):
   return new EpisodeStepper(conditions, seeds, episode);
 }
 
-/** Calls `ask` and adds the time it takes to the timer. Returns its result. */
+/** Calls `run` and adds the time it takes to the timer. Returns its result. */
 function timed<T>(timer: EnvironmentTimer | undefined, run: () => T): T {
   if (!timer) return run();
   const startTime = timer.now();
@@ -103,7 +103,7 @@ function timed<T>(timer: EnvironmentTimer | undefined, run: () => T): T {
   return answer;
 }
 
-/** Calls `ask` and adds the time until its promise resolves to the timer. Returns its result. */
+/** Calls `run` and adds the time until its promise resolves to the timer. Returns its result. */
 async function timedAsync<T>(timer: EnvironmentTimer | undefined, run: () => Promise<T>): Promise<T> {
   const startTime = timer?.now() ?? 0;
   const answer = await run();
@@ -140,7 +140,7 @@ export async function answerAll(steppers: readonly Stepper[]): Promise<void> {
 }
 
 /** Tells an environment that answers later that these episodes will not be continued. */
-export function leaveAll(steppers: readonly Stepper[]): void {
+export function releaseAll(steppers: readonly Stepper[]): void {
   steppers[0]?.env.asyncAnswers?.release(steppers.map(({ episode }) => episode));
 }
 

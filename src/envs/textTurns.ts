@@ -17,7 +17,7 @@ export interface TextPlay {
   readonly face: TextFace;
 }
 
-/** What an environment needs to be played in text: its speech, vocabulary, grammar and limits. */
+/** What an environment needs to be played in text: the codec of its turns, vocabulary, grammar and limits. */
 export interface TextTurns {
   readonly turnCodec: TurnCodec;
   readonly vocabulary: readonly string[]; // id → a printable form of the token

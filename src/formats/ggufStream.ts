@@ -12,7 +12,7 @@ const U32_TYPE = 4; // GGUF's number of the value type uint32
 /**
  * A GGUF file of version 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Its tensors are read one after
  * the other while it is written. Each of `keys` is a key with its value, in the bytes of the format. `u32Key` makes
- * one; to copy one from another GGUF file, read the bytes that its header's `places` give.
+ * one; to copy one from another GGUF file, read the bytes that its header's `keyRanges` give.
  */
 export function ggufStream(
   name: string,

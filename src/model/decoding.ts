@@ -25,7 +25,7 @@ export interface DrawCounters {
  */
 export interface DecodeChunk {
   readonly maxTokens: number; // tokens each row may advance, forced ones included
-  readonly forced: Int32Array; // (B, steps) ids; only the first forcedCounts[b] of a row count
+  readonly forced: Int32Array; // (B, maxTokens) ids; only the first forcedCounts[b] of a row count
   readonly forcedCounts: Int32Array; // (B)
   readonly forcedRoles: Int32Array; // (B) Role of the forced tokens
   readonly states: Int32Array; // (B) grammar state to draw in after the forced tokens; −1: draw nothing
@@ -35,7 +35,8 @@ export interface DecodeChunk {
 /** Result of a chunk: the tokens that each row drew, in order. */
 export interface DecodedChunk {
   readonly counts: Int32Array; // (B) tokens drawn
-  readonly tokens: Int32Array; // (B, steps)
-  readonly logprobs: Float32Array; // (B, steps) tempered, grammar-masked, before top-k and top-p
-  readonly logMass?: Float32Array; // (B, steps) log of the total probability that top-k and top-p keep; absent if off
+  readonly tokens: Int32Array; // (B, maxTokens)
+  readonly logprobs: Float32Array; // (B, maxTokens) tempered, grammar-masked, before top-k and top-p
+  /** (B, maxTokens) log of the total probability that top-k and top-p keep; absent if both are off. */
+  readonly logMass?: Float32Array;
 }

@@ -54,7 +54,7 @@ export interface TextModel {
   keep(row: number, count: number): void;
   /** Appends ids to rows. */
   append(appended: readonly AppendedIds[]): Promise<void>;
-  /** Draws tokens in each row until it draws a stop id, has drawn `limits.steps` tokens, or is full. */
+  /** Draws tokens in each row until it draws a stop id, has drawn `limits.maxTokens` tokens, or is full. */
   draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]>;
   /** The likeliest tokens after each row's text. */
   likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]>;

@@ -56,7 +56,7 @@ function subtractKl(
 
 /**
  * Returns the rewards, moved off tokens that are in `scoreMask` but not in `mask`: each goes to the last token before
- * it, in its row, that is in `mask`. `movedRewards` itself stays as it is.
+ * it, in its row, that is in `mask`. `rewards` itself stays as it is.
  */
 function moveRewardsBack(
   { rows, length }: CreditBatch,

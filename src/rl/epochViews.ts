@@ -61,6 +61,6 @@ const POLICY_LOSS_ONLY = {
 } as const satisfies Partial<ObjectiveSettings>;
 
 /** Whether an epoch ends after optimizer step `step` and another epoch follows. */
-export function endsEpoch(step: number, steps: number, perPass: number): boolean {
-  return (step + 1) % perPass === 0 && step + 1 < steps;
+export function endsEpoch(step: number, steps: number, stepsPerEpoch: number): boolean {
+  return (step + 1) % stepsPerEpoch === 0 && step + 1 < steps;
 }

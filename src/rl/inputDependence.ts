@@ -108,8 +108,8 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
 }
 
 /**
- * Writes `turn` after `context` into a row of `to`. Returns the turn's indices in that row. Tokens that do not fit are
- * left out.
+ * Writes `turn` after `context` into a row of `target`. Returns the turn's indices in that row. Tokens that do not fit
+ * are left out.
  */
 function writeCrossed(sourceRecord: EpisodeRecord, target: EpisodeRecord, row: number, turn: Turn, context: Turn) {
   const copy = (sourceRow: number, first: number, last: number, role: Role) => {

@@ -21,7 +21,7 @@ export interface PreferenceSet {
    * effect.
    */
   readonly draw: (count: number, random: Random) => readonly Pair[];
-  /** The newest held-out pairs, at most `maxPairs`. */
+  /** The newest held-out pairs, at most `most`. */
   readonly heldOut: (most: number) => readonly Pair[];
   readonly all: () => readonly Pair[];
   /** A copy of the whole set. */
@@ -32,7 +32,7 @@ export interface PreferenceSet {
  * Makes a set of preferences: empty, or restored from a save. It keeps the newest 2,048 pairs of the labeller, a
  * quarter as many held-out pairs, and the newest 2,048 pairs of a person. Two rollouts occur at most once among the
  * labeller's pairs and once among a person's, with the newest choice. A pair of the labeller stays on the side (fitted
- * or held out) where it was first, so no pair is on both.
+ * or held out) where it was first, so no pair is on both. Two rollouts with a person's kept choice are never held out.
  */
 export function preferenceSet(saved: PreferenceMemory | null = null): PreferenceSet {
   const [fitted, heldOut, persons] = [saved?.fitted, saved?.heldOut, saved?.persons].map(unpackedPairs) as [

@@ -1,5 +1,5 @@
 import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
-import { leaveAll, openAll } from '../envs/stepper.ts';
+import { releaseAll, openAll } from '../envs/stepper.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
@@ -63,13 +63,13 @@ export async function playQueue(
         if (!episodes[task]) finishedCount++;
         episodes[task] ??= episodeView(row, task);
       }
-      leaveAll(finished.map(({ stepper }) => stepper));
+      releaseAll(finished.map(({ stepper }) => stepper));
       if (next < tasks.length) await fillRows(finished.map(({ index }) => index));
       onPlayed?.(finishedCount);
       await yieldToEvents();
     }
     return episodes;
   } finally {
-    leaveAll(rows.map(({ stepper }) => stepper));
+    releaseAll(rows.map(({ stepper }) => stepper));
   }
 }

@@ -1,5 +1,5 @@
 import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
-import { answerAll, leaveAll, openAll, type EpisodeConditions } from '../envs/stepper.ts';
+import { answerAll, releaseAll, openAll, type EpisodeConditions } from '../envs/stepper.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
@@ -31,8 +31,8 @@ export interface Rollouts {
  * Rolls out one episode per row. All rows advance together, one chunk at a time (see `advance`); the loop waits for the
  * policy once per chunk. The result does not depend on the chunk size. `yieldToEvents` runs between chunks, and
  * `onPlayed` gets the number of finished episodes. Tokens of `agentPrefix` have the action role and log-probability 0.
- * Scripted tokens past the end of an episode are ignored. Throws if a scripted token is not legal at its position, or
- * if there are more tasks than rows.
+ * Those past the end of an episode are ignored. Throws if one of them is not legal at its position, or if there are
+ * more tasks than rows.
  */
 export async function rollout(
   policy: DecodingPolicy,
@@ -62,6 +62,6 @@ export async function rollout(
     }
     return { record, groups, episodes: rows.map((row) => episodeView(row, groups[row.index] ?? 0)) };
   } finally {
-    leaveAll(steppers);
+    releaseAll(steppers);
   }
 }

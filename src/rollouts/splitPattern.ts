@@ -102,8 +102,8 @@ export function splitByRole(
       currentRole = roleOfLine(roleWord, pattern) ?? currentRole;
     } else if (name !== undefined && openTag === null && slash === '') {
       const agentSpoke = currentRole === 'action' || pieces.some(({ role }) => role === 'action');
-      const tagCounts = kind === 'observation' ? agentSpoke && currentRole !== 'system' : currentRole === 'action';
-      if (!kind || !tagCounts) continue;
+      const isTagCounted = kind === 'observation' ? agentSpoke && currentRole !== 'system' : currentRole === 'action';
+      if (!kind || !isTagCounted) continue;
       pushUpTo(match.index);
       openTag = { name, kind };
     } else if (name !== undefined && slash !== '' && name === openTag?.name) {

@@ -1,6 +1,6 @@
 /**
- * Trains one arm after the other. An arm is one run of a comparison, experiment or sweep. A trainer is a worker beside
- * the lab, the lab itself, or a process of the command line.
+ * Trains one arm after the other. Here an arm is one run, with one seed, of a comparison, experiment, exercise or
+ * sweep. A trainer is a worker beside the lab, the lab itself, or a process of the command line.
  */
 export interface Trainer<Arm, News, Result> {
   /** Trains an arm to its end, and reports its progress with `reportProgress`. Rejects with the reason if it fails. */

@@ -33,7 +33,7 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, s
     return { weights, adamM, adamV, steps: networkSteps };
   };
   const { steps: fitSteps, ...counts } = whole['rewardModel'] === null ? {} : recordAt('rewardModel', whole['rewardModel']); // prettier-ignore
-  const readCheckpointParts = readCheckpoint({
+  const checkpointParts = readCheckpoint({
     ...checkpoint,
     ...(start.size > 0 && { start }),
     ...(isRecord(checkpoint['chatTokenizer']) && {
@@ -48,8 +48,8 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, s
       memory: { ...counts, ...pairLists(tensorMap) },
     },
   });
-  const { update } = readCheckpointParts.progress;
-  if (run.update === update) return { ...run, checkpoint: readCheckpointParts, points: readPoints(points) };
+  const { update } = checkpointParts.progress;
+  if (run.update === update) return { ...run, checkpoint: checkpointParts, points: readPoints(points) };
   throw new CheckpointError({
     ...{ place: 'run.update', got: String(run.update), want: `${update}, the update of its checkpoint` },
     what: `It says update ${run.update}, but its checkpoint is of update ${update}.`,

@@ -12,7 +12,8 @@ type ImportTask = Extract<FolderTask, { kind: 'import' }>;
 type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /**
- * Does a RunTask. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has changed.
+ * Does a `RunFileTask`. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has
+ * changed.
  */
 export async function answerFolder(
   task: RunFileTask,

@@ -117,8 +117,8 @@ export class RunHistory {
   }
 
   /**
-   * Drops networks that are neither before nor after an update of `keptUpdates`. The newest stays, because it's before
-   * the next update.
+   * Drops networks that are neither before nor after an update of `wanted`. The newest stays, because it's before the
+   * next update.
    */
   #prune(wanted: readonly number[], newest: number): void {
     const needed = new Set(wanted.flatMap((update) => [update - 1, update]));

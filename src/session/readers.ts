@@ -74,8 +74,8 @@ export class Readers {
   }
 
   /**
-   * A policy for a whole batch, to repeat updates. Every call returns the same policy. For adapters, it replaces the
-   * policy with one row. Throws as `rowPolicy` does.
+   * A policy for a whole batch, to repeat updates. Every call returns the same policy. In a run that trains adapters,
+   * it takes the place of the policy with one row. Throws as `rowPolicy` does.
    */
   async batchReplay(config: RunConfig): Promise<Replay> {
     const replay = this.adaptedPolicies ? await this.#replayAdapters(this.adaptedPolicies) : this.#ownReplay();

@@ -79,17 +79,17 @@ async function gpuParts(
   { model, weights }: OpenedCheckpoint,
   length: number,
 ): Promise<PlanParts> {
-  const gpuShare = await shareGpu(gpu);
-  const gigabytes = (gpuShare.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
-  const availableText = `On ${gpuShare.adapter} a buffer can have up to ${gigabytes} GB. Browsers don’t say how much memory there is.`;
+  const sharedGpu = await shareGpu(gpu);
+  const gigabytes = (sharedGpu.device.limits.maxBufferSize / 2 ** 30).toFixed(1);
+  const availableText = `On ${sharedGpu.adapter} a buffer can have up to ${gigabytes} GB. Browsers don’t say how much memory there is.`;
   try {
-    const { memory } = declareText(new Arena(gpuShare), gpuShare, model, weights, { rows: ROWS, length });
+    const { memory } = declareText(new Arena(sharedGpu), sharedGpu, model, weights, { rows: ROWS, length });
     return { parts: memory, availableText, refusal: null };
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     return { parts: [], availableText, refusal: { reason: error.what, remedy: error.remedy } };
   } finally {
-    gpuShare.close();
+    sharedGpu.close();
   }
 }
 

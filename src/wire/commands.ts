@@ -32,7 +32,10 @@ export type RunCommand =
       readonly from?: unknown; // a Checkpoint as the browser saved it: the run continues from it, and `config` is the checkpoint's
       readonly base?: { readonly name: string; readonly files: readonly PickedFile[] }; // the language model for which it trains adapters
       readonly changes?: readonly KnobChange[]; // knobs that change at given updates
-      /** True: the worker posts checkpoints, and after a number that is not finite it returns to the last one. */
+      /**
+       * True: the worker posts checkpoints. After a number that is not finite, or a fault of the environment, it
+       * returns to the last one.
+       */
       readonly withFallback?: boolean;
     }
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers

@@ -106,7 +106,7 @@ export type Answer =
   | {
       readonly kind: 'why';
       readonly why: Why | null;
-      readonly splitCost: Cost | null; // the cost of splitting the change by rollout; null if `why` is split
+      readonly splitCost: Cost | null; // the cost of splitting the change by rollout; null if `why` is split or null
     }
   | {
       readonly kind: 'rerun';

@@ -46,8 +46,10 @@ export type SpeakerCommand =
   | { readonly type: 'measure'; readonly wish: OpeningOptions } // computes the plan again
   | { readonly type: 'training-plan'; readonly config: RunConfig } // computes the cost of training adapters for the model
   | { readonly type: 'open' } // reads the weights, with the last plan
-  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: WriteOptions } // the person's next message
-  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: WriteOptions } // replaces the token at `at` and continues from there
+  // the person's next message
+  | { readonly type: 'say'; readonly system: string; readonly text: string; readonly writing: WriteOptions }
+  // replaces the token at `at` and continues from there
+  | { readonly type: 'instead'; readonly at: number; readonly token: number; readonly writing: WriteOptions }
   | { readonly type: 'task-form'; readonly env: EnvName } // asks for the form in which a person words its tasks
   | {
       readonly type: 'task';

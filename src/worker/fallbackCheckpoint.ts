@@ -20,7 +20,8 @@ const MAX_BYTES = 48 * 2 ** 20;
 const MAX_ADAPTER_BYTES = 256 * 2 ** 20;
 
 /**
- * The checkpoint a run returns to after a number that is not finite: its last state in which every number was finite.
+ * The checkpoint a run returns to after a number that is not finite, or after a fault of its environment: its last
+ * state in which every number was finite.
  */
 export interface FallbackCheckpoint {
   readonly last: () => Checkpoint | null;

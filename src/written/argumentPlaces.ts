@@ -2,7 +2,7 @@ import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 import { valueWords } from './valueWords.ts';
 import { type Move, parameterName } from './plays.ts';
 
-/** An argument's place in a call: the words that it may have, and the largest number of words. */
+/** An argument of a call: the words that it may have, and the largest number of words. */
 export interface CallArgument {
   readonly name: string;
   readonly type: Exclude<Parameter, string>['type'];
@@ -15,8 +15,8 @@ export interface CallArgument {
 const MAX_ARGUMENT_WORDS = 8;
 
 /**
- * The places of a tool's arguments. An argument may have its choices, or without choices the words that it had in the
- * given moves.
+ * The arguments of a tool's calls. An argument may have its choices; without choices, the words that it had in `moves`;
+ * and if no move calls the tool, a few words.
  */
 export function callArguments({ name: tool, parameters }: ToolFace, moves: readonly Move[]): readonly CallArgument[] {
   return parameters.map((parameter): CallArgument => {

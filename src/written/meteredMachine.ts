@@ -30,7 +30,7 @@ export function meteredWasm(quickjsWasm: Uint8Array): Uint8Array<ArrayBuffer> {
     [Section.functions]: [unsigned(types), unsigned(types + 1), unsigned(types + 1)],
     [Section.globals]: [[I32, 1, Op.i32Const, ...signed(WORK_UNIT), Op.end]],
     [Section.code]: [
-      // counter += UNIT; fd_close(-1)
+      // counter += WORK_UNIT; fd_close(-1)
       body([
         ...[
           Op.globalGet,

@@ -22,8 +22,8 @@ export function* descendants(node: SyntaxNode, isSkipped: (node: SyntaxNode) => 
 }
 
 /**
- * The problems for members that a class uses but doesn't have. `usedMembers` has for each name the first place that uses
- * it. `remedy` gives the advice for a missing field; the advice for a missing method is to add it.
+ * The problems for members that a class uses but doesn't have. `usedMembers` has for each name the first place that
+ * uses it. `remedy` gives the advice for a missing field; the advice for a missing method is to add it.
  */
 export function missingMembers(
   usedMembers: ReadonlyMap<string, SyntaxNode>,

@@ -42,7 +42,8 @@ const SLOT_RESERVE = 1.25;
  * Makes the language of a person's environment from the texts of the measured tasks. Common words are tokens of their
  * own. Every other word is written as a slot, which stands for a different word in each episode (Hermann et al. 2015,
  * arXiv 1506.03340). So the agent can't learn such words by heart, but it can copy them. With the grammar on, an
- * argument takes only words that the expert used for it in some task.
+ * argument takes only its choices, or without choices the words that the expert (if there is none, a random player)
+ * used for it in some task, and slots if one of them is rare.
  */
 export function wordTurns(
   declaration: Declaration,
@@ -126,8 +127,8 @@ export function wordTurns(
   }
 
   /**
-   * The grammar states of one argument, which takes up to `place.most` words. The token `close` leads to the state
-   * `to`.
+   * The grammar states of one argument, which takes up to `place.maxWords` words. The token `close` leads to the
+   * state `to`.
    */
   function wordStates(name: string, place: CallArgument, close: number, to: string): readonly GrammarState[] {
     return Array.from({ length: place.maxWords + 1 }, (_, count): GrammarState => ({
@@ -249,9 +250,9 @@ function commonWords({ plays, examplePlays, moves }: MeasuredTexts, tools: reado
     for (const word of new Set(words)) counts.set(word, (counts.get(word) ?? 0) + 1);
   };
   for (const play of plays) count([play.prompt, ...answersOf(play)].flatMap(textWords));
-  for (const { prompt, moves: expertMoves, replies } of examplePlays) {
+  for (const { prompt, moves: playerMoves, replies } of examplePlays) {
     const wordsRead = new Set(textWords(prompt));
-    for (const [turn, move] of expertMoves.entries()) {
+    for (const [turn, move] of playerMoves.entries()) {
       const values = 'answer' in move ? [move.answer] : Object.values(move.values);
       for (const word of values.flatMap(valueWords)) if (!wordsRead.has(word)) needed.add(word);
       const { text, refused } = replies[turn] ?? {};

@@ -114,9 +114,9 @@ function tooLongError(
 }
 
 /**
- * Makes an imperfect player. Its move is one of the given moves, which the expert made in some task. If a text argument
- * of the move does not occur in `textsSoFar`, the texts of this episode, it is replaced by another value of the same
- * argument that does occur there, if possible.
+ * Makes an imperfect player. Its move is one of the given moves, which the expert (if there is none, a random player)
+ * made in some task. If a text argument of the move does not occur in `textsSoFar`, the texts of this episode, it is
+ * replaced by another value of the same argument that does occur there, if possible.
  */
 function imperfectMoves(moves: readonly Move[]): (textsSoFar: string, draw: Random) => Move {
   const texts = new Map<string, Set<string>>(); // by the argument's name

@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { SERVER_PRESET } from '../../src/config/presets.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';
 import { envSettings } from '../../src/envs/index.ts';
-import { answerAll, leaveAll, openAll, type Stepper } from '../../src/envs/stepper.ts';
+import { answerAll, releaseAll, openAll, type Stepper } from '../../src/envs/stepper.ts';
 import type { SocketHost } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
 import { chatTokenizerOf } from '../../src/session/environment.ts';
@@ -59,7 +59,7 @@ export async function playTurns(
     }
     return steppers;
   } finally {
-    leaveAll(steppers);
+    releaseAll(steppers);
   }
 }
 

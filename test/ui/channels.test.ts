@@ -5,7 +5,7 @@ import {
   channelScale,
   channelValue,
   type ChannelView,
-  isClippedInLastEpoch,
+  isClipped,
 } from '../../src/ui/rollout/channels.ts';
 import { example } from './example.ts';
 
@@ -65,12 +65,10 @@ test('a token outside the loss bends no scale, however large its number', () => 
 test('clipped is a token with an advantage at which the policy loss pulled with nothing', () => {
   const policyWeights = example.policyWeights.slice();
   policyWeights[trained] = 0;
-  expect(isClippedInLastEpoch({ ...example, policyWeights }, trained)).toBe(true);
-  expect(isClippedInLastEpoch(example, trained)).toBe(false);
-  expect(
-    isClippedInLastEpoch({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained),
-  ).toBe(false);
-  expect(isClippedInLastEpoch(example, forced)).toBe(false);
+  expect(isClipped({ ...example, policyWeights }, trained)).toBe(true);
+  expect(isClipped(example, trained)).toBe(false);
+  expect(isClipped({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained)).toBe(false);
+  expect(isClipped(example, forced)).toBe(false);
 });
 
 test('the update pushes nothing where only one word was legal, whatever weight the loss gives it', () => {

@@ -67,7 +67,7 @@ function mergedTensor(
   return { name, shape, type: GGML_TYPE[type], bytes: weightCount(stored) * BYTES_PER_NUMBER[type], read };
 }
 
-/** Reorders the rows of a matrix: row i of the result is row `rowOf(i)` of `bytes`. */
+/** Reorders the rows of a matrix: row i of the result is row `sourceRow(i)` of `bytes`. */
 function reorderedRows(bytes: Uint8Array, rows: number, sourceRow: (row: number) => number): Uint8Array {
   const rowBytes = bytes.length / rows;
   const out = new Uint8Array(bytes.length);

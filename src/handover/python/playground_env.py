@@ -450,7 +450,7 @@ def index_for(rules: dict) -> Index:
 
 
 class Slots:
-    """The slots of one episode and the words that they stand for. `fixed` words stand for themselves. New words get slots as they are written."""
+    """The slots of one episode and the words they stand for. Grows as words are written; `fixed` words get none."""
 
     def __init__(self, fixed: set[str], order: dict[str, list[str]]):
         self.fixed, self.free = fixed, {kind: list(order[kind]) for kind in KINDS}

@@ -77,7 +77,8 @@ type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 
 /** Activations of one layer that its backward pass needs. `layerSizes` has the sizes. */
 export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> {
-  readonly beforeHeadNorms?: Real; // q, k and v before them; for models that norm heads, if gradients are needed
+  /** q, k and v before the norms of the heads; for models that have those norms, if gradients are needed. */
+  readonly beforeHeadNorms?: Real;
 }
 
 /**
@@ -204,7 +205,7 @@ export function createRecomputeBuffers(
 }
 
 /**
- * Allocates buffers for forward passes over up to `tokens` tokens, each with up to `longestRow` keys. All layers share
+ * Allocates buffers for forward passes over up to `tokens` tokens, each with up to `longest` keys. All layers share
  * one set of activations.
  */
 export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, longest: number): ForwardBuffers {

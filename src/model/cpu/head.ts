@@ -32,7 +32,7 @@ export interface HeadTargets {
   readonly batchIndices: Int32Array; // (m) its (B,T) index
 }
 
-/** Yields the targets in pieces of `chunkSize` targets. The last piece may be shorter. */
+/** Yields the targets in pieces of `chunk` targets. The last piece may be shorter. */
 export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
   for (let start = 0; start < targets.count; start += chunk) {
     const slice = (array: Int32Array) => array.subarray(start, start + chunk);

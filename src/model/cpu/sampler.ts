@@ -9,12 +9,13 @@ export interface Draw {
 }
 
 /**
- * Draws one token from the row of log-probabilities that begins at `rowStart`. A token k is legal if
- * nextStates[stateStart + k], the state of the grammar after it, is not negative. Draws, in the order of ids, the first
- * token whose cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k likeliest tokens, on
- * a tie the lower id. Of these, top-p keeps the fewest likeliest whose probabilities add up to at least `topP` of their
- * total. Greedy takes the likeliest token, on a tie the lowest id. If the row has NaNs, returns the last token that it
- * may draw: a broken network is reported by `learn`, which names the tensor, and doesn't crash here.
+ * Draws one token from the row of log-probabilities that begins at `rowStart` (illegal tokens are at −1e30). A token k
+ * is legal if nextStates[stateStart + k], the state of the grammar after it, is not negative. Draws, in the order of
+ * ids, the first legal token whose cumulative probability exceeds u times the total, with 0 ≤ u < 1. Top-k keeps the k
+ * likeliest tokens, on a tie the lower id. Of these, top-p keeps the fewest likeliest whose probabilities add up to at
+ * least `topP` of their total. Greedy takes the likeliest token, on a tie the lowest id. If the row has NaNs, returns
+ * the last token that it may draw: a broken network is reported by `learn`, which names the tensor, and doesn't crash
+ * here.
  */
 export function drawToken(
   logprobs: Real,

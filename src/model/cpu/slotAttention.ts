@@ -53,8 +53,8 @@ export function attendSlots(
 }
 
 /**
- * Computes attention of one query of one head. Each slot has `kv` numbers of keys and of values; those of this head
- * begin at offset `headOffset`.
+ * Computes attention of one query of one head. Each slot has `kvWidth` numbers of keys and of values; those of this
+ * head begin at offset `headOffset`.
  */
 function attendOne(
   out: Real,

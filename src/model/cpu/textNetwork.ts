@@ -22,7 +22,7 @@ interface TokenPosition {
   readonly position: number;
 }
 
-/** A token to run, with its place. */
+/** A token to run, with its row and position. */
 interface PositionedToken extends TokenPosition {
   readonly id: number;
 }
@@ -42,8 +42,8 @@ export class TextNetwork<M> {
   readonly #keys: readonly Real[]; // by layer
   readonly #values: readonly Real[];
   readonly #rotary: Real;
-  readonly #hidden: Real; // (heldLogits, d)
-  readonly #logits: Real; // (heldLogits, V)
+  readonly #hidden: Real; // (maxLogitRows, d)
+  readonly #logits: Real; // (maxLogitRows, V)
   readonly #exponentials: Real; // (V)
   readonly #sizes: TextModelSizes;
 

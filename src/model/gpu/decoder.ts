@@ -72,7 +72,7 @@ export class Decoder {
     this.readbackWithMass = new Readback(recorder.gpu, 'decoded chunk, cut', [rowStates, drawn]);
   }
 
-  /** Empties all rows; `grammarStates` is the number of grammar states. */
+  /** Empties all rows; `states` is the number of grammar states. */
   begin(sampling: Sampling, states: number): void {
     this.sampling = sampling;
     this.grammarStates = states;

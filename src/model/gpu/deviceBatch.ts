@@ -50,8 +50,8 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS_TO_REDUCE);
   const lossWeightsStart = alignUp(2 * B * T);
   const objectiveInputs = arena.declare('targets', [lossWeightsStart + 5 * B * T], KNOBS_TO_REDUCE);
-  const passSize = alignUp(2 * B * T);
-  const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * passSize], KNOBS_TO_REDUCE);
+  const epochSize = alignUp(2 * B * T);
+  const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], KNOBS_TO_REDUCE);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
@@ -71,7 +71,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     lossWeightsStart,
     coefficients: table('coefficients', 12),
     epochCoefficients: Array.from({ length: KEPT_EPOCHS - 1 }, (_, k) =>
-      slice(passes, `pass ${k + 1}`, k * passSize, [2, B, T]),
+      slice(passes, `pass ${k + 1}`, k * epochSize, [2, B, T]),
     ),
     rowSums: arena.declare('row sums', [B, 5]),
   };

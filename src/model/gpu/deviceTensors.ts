@@ -29,7 +29,7 @@ export interface DeviceTensors {
   readonly allRows: Tensor; // 0 … B − 1, then 0xffffffff
   readonly rows: Tensor; // (R) rows of the current micro-batch
   readonly positions: Tensor; // (R·T) t of each token row
-  readonly rowsByToken: Tensor; // the token rows, sorted by token; see token_places.wgsl
+  readonly rowsByToken: Tensor; // the token rows, sorted by token within spans; see token_places.wgsl
   readonly creditSettings: Tensor;
   readonly rotaryTable: Tensor;
   readonly R: number; // rows of a micro-batch

@@ -6,7 +6,10 @@ import type { GradientRange } from './partialGradients.ts';
 /** Token rows that token_places.wgsl sorts by token at once. Each of V + 1 threads reads all of them twice. */
 const SPAN_ROWS = 512;
 
-/** Declares the table of N token rows sorted by their token, one of V; see token_places.wgsl. */
+/**
+ * Declares the table of N token rows, sorted by token within each span, and of where the rows of each of V tokens begin
+ * there; see token_places.wgsl.
+ */
 export function declareRowsByToken(arena: Arena, N: number, V: number, knobsToReduce: readonly string[]): Tensor {
   return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobsToReduce);
 }
@@ -28,7 +31,7 @@ export function embed(
   plan.dispatch(kernels.embeddingForward, tensors, { N, C, T });
 }
 
-/** Records the sorting of the micro-batch's token rows by token, for the backward pass. */
+/** Records the sorting of the micro-batch's token rows by token, span by span, for the backward pass. */
 export function recordRowsByToken(
   plan: Plan,
   tensors: Readonly<Record<'record' | 'rows' | 'places', Tensor>>,

@@ -83,7 +83,7 @@ export function linear(
 
 /**
  * Records the gradient of gates and ups, dgateUp (N, 2·K), from dact (N,K) = dy (N,M)·weight. dact is not stored. For
- * models that `fuses` allows, so K and M are multiples of 4; N may be any number.
+ * models that `canFuse` allows, so K and M are multiples of 4; N may be any number.
  */
 export function linearBackwardSwiglu(
   plan: Plan,

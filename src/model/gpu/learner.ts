@@ -17,7 +17,7 @@ export interface MicroBatch {
   readonly acts: Activations;
   readonly grads: ActivationGradients;
   readonly positions: Tensor; // (N) t of each token row
-  readonly rowsByToken: Tensor; // the token rows, sorted by token; see token_places.wgsl
+  readonly rowsByToken: Tensor; // the token rows, sorted by token within spans; see token_places.wgsl
   readonly rows: Tensor; // (R) batch rows of the micro-batch; 0xffffffff: no row
   readonly knobs: Tensor; // uniform
   readonly B: number;

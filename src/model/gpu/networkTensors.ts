@@ -190,13 +190,13 @@ interface Networks {
 
 /**
  * Writes weights (but not `passWeights`) and resets the optimizer. Tensors missing from `weights` become zero. A
- * separate critic starts as a copy of the policy, except that its value head is zero.
+ * separate critic starts as a copy of the policy's transformer, with a value head of zero.
  */
 export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: Weights): void {
   const fresh = { adamM: new Map(), adamV: new Map(), steps: 0 };
-  const weightsWithoutHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head')));
+  const weightsWithoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head')));
   restoreNetwork(gpu, policy, { ...fresh, weights });
-  if (critic) restoreNetwork(gpu, critic, { ...fresh, weights: weightsWithoutHead });
+  if (critic) restoreNetwork(gpu, critic, { ...fresh, weights: weightsWithoutValueHead });
 }
 
 /** Writes weights (but not `passWeights`), moments and step counts of a saved state. */

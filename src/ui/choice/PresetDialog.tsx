@@ -153,9 +153,9 @@ function choose(preset: PresetName): void {
 export type CardBox = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**
- * Index of the card that a key leads to from card `at`. Left and right: the previous and next card. Up and down: the
- * closest card in the nearest row in that direction. Home and End: the first and last card. `at` if there is no such
- * card; −1 for other keys.
+ * Index of the card that a key leads to from card `currentIndex`. Left and right: the previous and next card. Up and
+ * down: the closest card in the nearest row in that direction. Home and End: the first and last card. `currentIndex` if
+ * there is no such card; −1 for other keys.
  */
 export function nextCard(boxes: readonly CardBox[], currentIndex: number, key: string): number {
   const currentBox = boxes[currentIndex];

@@ -14,7 +14,10 @@ export interface Comparison {
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: the arms train from update 0
   readonly metric?: KeptMetric; // the curve that the comparison is about; default: training success
-  /** Largest number of seeds that are trained automatically; fewer if all would take longer than AUTOMATIC_S. */
+  /**
+   * Largest number of seeds that are trained automatically; fewer if all together would take more than
+   * `MAX_AUTOMATIC_SECONDS`.
+   */
   readonly maxSeeds?: number;
 }
 

@@ -108,7 +108,7 @@ const CONTROL_SETTINGS = {
 } as const satisfies Partial<RunConfig>;
 
 /**
- * The run that is meant to collapse, and its control: the same task from the same weights, with the GENTLE settings.
+ * The run that is meant to collapse, and its control: the same task from the same weights, with `CONTROL_SETTINGS`.
  */
 export function collapseArms(): Arm[] {
   const config = presetConfig('break-it');

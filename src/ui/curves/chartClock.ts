@@ -5,7 +5,7 @@ import { axisEnd } from './axes.ts';
 import { CHART_LINES } from './curves.ts';
 
 const MIN_REDRAW_MS = 250; // shortest time between two redraws of a chart
-const PAUSE_FACTOR = 3; // after one chart, no chart is redrawn for this many times the time that it took
+const PAUSE_FACTOR = 3; // after redrawing a chart, no chart is redrawn for this many times the time that this took
 
 interface ScheduledChart {
   readonly version: () => number;

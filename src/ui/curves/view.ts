@@ -7,7 +7,7 @@ interface ChartView {
   readonly crosshairUpdate: number | null; // update under the crosshair
   readonly visibleRange: XRange | null; // updates in view; null: all of them
   readonly draggedRange: XRange | null; // range being selected by a drag, to zoom into
-  readonly smoothing: number; // 0 … MOST_SMOOTHING
+  readonly smoothing: number; // 0 … MAX_SMOOTHING
   readonly log: boolean; // logarithmic scale for the charts that can have one
 }
 

@@ -20,7 +20,7 @@ export function zoomedRange({ from, to }: XRange, factor: number, fixedUpdate: n
   return clampRange(fixedUpdate - scale * (fixedUpdate - from), fixedUpdate + scale * (to - fixedUpdate), end);
 }
 
-/** The range moved by `by` updates, no further than the ends. */
+/** The range moved by so many `updates`, no further than the ends. */
 export function shiftedRange({ from, to }: XRange, updates: number, end: number): XRange | null {
   return clampRange(from + updates, to + updates, end);
 }

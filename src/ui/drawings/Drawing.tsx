@@ -37,7 +37,7 @@ interface Props {
   readonly view: EnvView;
   readonly turn: number;
   readonly group: readonly EnvView[]; // the views of all rollouts of the task
-  readonly minRows?: number; // smallest number of turns to leave space for
+  readonly minRows?: number; // smallest number of turns to leave space for, as more turns may come
   readonly wide?: boolean; // there is more space beside the drawing than below it
   readonly hideSolution?: boolean; // hides everything that a person who plays shouldn't know
 }

@@ -191,8 +191,8 @@ export function labelPlaces(
 }
 
 /**
- * Whether two boxes overlap, given their centres and widths. Vertically, their centres must be more than `minDistance`
- * apart.
+ * Whether two boxes overlap or nearly touch, given their centres and widths. They don't if there are at least 2 units
+ * between them sideways, or if their centres are at least `minDistance` + 2 apart vertically.
  */
 function boxesOverlap(a: Point, widthA: number, b: Point, widthB: number, minDistance: number): boolean {
   return Math.abs(a.x - b.x) < (widthA + widthB) / 2 + 2 && Math.abs(a.y - b.y) < minDistance + 2;

@@ -3,7 +3,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview, ObjectiveMeans } from '../../domain/batchPreview.ts';
 import { counted, percent, shortNumber, wholeNumber } from '../parts/numberText.ts';
 import { pushAt, epochsOf } from '../rollout/push.ts';
-import { isClippedInLastEpoch } from '../rollout/channels.ts';
+import { isClipped } from '../rollout/channels.ts';
 
 /**
  * The numbers of the loss that a preview reports for a changed knob, in addition to changes of advantages and pushes.
@@ -175,7 +175,7 @@ export function clipChange(was: BatchView, would: BatchView): ClipChange {
   const clippedByEpoch = (batch: BatchView) =>
     epochsOf(batch).map(({ epoch, policyWeights }) => {
       const inEpoch = { ...batch, policyWeights };
-      return { epoch, clipped: Uint8Array.from(batch.roles, (_, i) => (isClippedInLastEpoch(inEpoch, i) ? 1 : 0)) };
+      return { epoch, clipped: Uint8Array.from(batch.roles, (_, i) => (isClipped(inEpoch, i) ? 1 : 0)) };
     });
   const [before, after] = [clippedByEpoch(was), clippedByEpoch(would)];
   const count = (clipped: Uint8Array | undefined) => clipped?.reduce((sum, each) => sum + each, 0) ?? 0;

@@ -5,7 +5,7 @@ import { usesCritic } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { learnedGroups, responseMask, turnEnds } from '../../domain/tokenMasks.ts';
 import { epochsOf } from '../rollout/push.ts';
-import { isClippedInLastEpoch } from '../rollout/channels.ts';
+import { isClipped } from '../rollout/channels.ts';
 import { TokenMark } from './mark.ts';
 
 /** The batch in which tokens are marked, and everything that the marks depend on. */
@@ -68,7 +68,7 @@ function clippedMarks(batch: BatchView, side: 'clippedLow' | 'clippedHigh'): Uin
   return Uint8Array.from(batch.roles, (_, i) => {
     const isPositive = (batch.advantages[i] ?? 0) > 0;
     if (side === (isPositive ? 'clippedLow' : 'clippedHigh')) return TokenMark.none;
-    const clipped = epochs.some(({ policyWeights }) => isClippedInLastEpoch({ ...batch, policyWeights }, i));
+    const clipped = epochs.some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
     return clipped ? (isPositive ? TokenMark.clippedHigh : TokenMark.clippedLow) : TokenMark.none;
   });
 }

@@ -122,8 +122,8 @@ export function plannedChanges(startConfig: RunConfig): readonly KnobChange[] {
 }
 
 /**
- * Runs `change`, and keeps the planned changes of the run that began with `startConfig`. Used to open the run of a link
- * a second time.
+ * Runs `change`, which sets knobs, and keeps the planned changes if `startConfig` is what the run of the link begins
+ * with. Used when a saved run is resumed, which may be the run of the link.
  */
 export function keepPlannedChanges(startConfig: RunConfig, change: () => void): void {
   const changes = plannedChanges(startConfig);

@@ -91,7 +91,7 @@ function LabBanner() {
       <Suspense>
         <RunBanner />
       </Suspense>
-      {/* not a Suspense fallback, which would be replaced when RunBanner has loaded: a focused button would lose focus */}
+      {/* not a Suspense fallback: that is replaced once RunBanner has loaded, and a focused button would lose focus */}
       {untouched &&
         (needsFacts ? (
           <div className="welcome panel">

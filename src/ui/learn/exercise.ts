@@ -47,7 +47,7 @@ export interface Exercise<Choice extends string = string> {
   readonly choices: readonly Choice[]; // the possible predictions; the catalogue of texts has their words
   // trained one after the other; empty if the exercise reads a recording or shipped runs
   readonly arms: readonly ArmPlan[];
-  readonly recordedUpdate?: RecordedUpdate; // read, not trained; the recording is paused here while the chapter is open
+  readonly recordedUpdate?: RecordedUpdate; // shown, not trained; while the chapter is open, the recording pauses at it
   readonly shipped?: { readonly experiment: ExperimentName; readonly arm: string }; // runs to read instead of training
   readonly findingOf: (arms: readonly ArmResult[]) => Finding<Choice>;
   readonly headlineNumber: string; // name of the number shown in the class table

@@ -25,7 +25,7 @@ const OVERDUE_MS = 3000;
 /** Notices when a worker with unfinished commands has sent no message for a while. */
 class AnswerWatch {
   readonly #onChange: (overdue: boolean) => void;
-  openCommands = 0; // number of unfinished commands
+  #openCommands = 0; // number of unfinished commands
   #timer: ReturnType<typeof setTimeout> | null = null;
   #overdue = false;
 
@@ -36,29 +36,29 @@ class AnswerWatch {
 
   /** Call when a command was sent. */
   commandSent(): void {
-    this.openCommands++;
-    if (this.#timer === null) this.restartTimer();
+    this.#openCommands++;
+    if (this.#timer === null) this.#restartTimer();
   }
 
   /** Call when the worker sent a message; `done`: a command is finished. */
   messageReceived(done: boolean): void {
-    if (done) this.openCommands = Math.max(0, this.openCommands - 1);
-    this.restartTimer();
+    if (done) this.#openCommands = Math.max(0, this.#openCommands - 1);
+    this.#restartTimer();
   }
 
   /** Call when the worker has ended, and its commands with it. */
   workerEnded(): void {
-    this.openCommands = 0;
-    this.restartTimer();
+    this.#openCommands = 0;
+    this.#restartTimer();
   }
 
-  restartTimer(): void {
+  #restartTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = this.openCommands > 0 ? setTimeout(() => this.setOverdue(true), OVERDUE_MS) : null;
-    this.setOverdue(false);
+    this.#timer = this.#openCommands > 0 ? setTimeout(() => this.#setOverdue(true), OVERDUE_MS) : null;
+    this.#setOverdue(false);
   }
 
-  setOverdue(overdue: boolean): void {
+  #setOverdue(overdue: boolean): void {
     if (overdue === this.#overdue) return;
     this.#overdue = overdue;
     this.#onChange(overdue);

@@ -15,8 +15,8 @@ interface TasksState {
   readonly task: TaskProgress | null; // the task being played, or finished
 }
 
-const TRAINING_SEEDS = 2 ** 31; // number of seeds of training tasks
-const randomSeed = () => Math.floor(Math.random() * TRAINING_SEEDS);
+const TRAINING_SEED_LIMIT = 2 ** 31; // number of seeds of training tasks
+const randomSeed = () => Math.floor(Math.random() * TRAINING_SEED_LIMIT);
 
 /** The task that is chosen or played with the open model. */
 export const useTasks = create<TasksState>()(() => ({

@@ -47,7 +47,7 @@ export function probability(p: number): string {
   return p !== 0 && p < MIN_FOUR_DECIMALS ? shortNumber(p) : p.toFixed(4);
 }
 
-/** A share in per cent for a table column whose head has the “%”: two decimals, or “<0.01”. */
+/** A share in per cent without “%”, for a column of numbers: two decimals, or “<0.01”. */
 export function barePercent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }

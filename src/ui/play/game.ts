@@ -40,8 +40,8 @@ export const useGame = create<Game>()(() => ({
   agent: null,
 }));
 
-const TRAINING_SEEDS = 2 ** 31; // the seeds of training tasks are below this
-const randomSeed = () => Math.floor(Math.random() * TRAINING_SEEDS);
+const TRAINING_SEED_LIMIT = 2 ** 31; // the seeds of training tasks are below this
+const randomSeed = () => Math.floor(Math.random() * TRAINING_SEED_LIMIT);
 
 /** Begins a new random task with the knobs of the run, or with those set on the page if there is no run. */
 export function playNew(): void {

@@ -5,7 +5,7 @@ import { groupStats } from './readRollout.ts';
 /** The ε that the trainer adds to the standard deviation before it divides by it. */
 export const STD_EPSILON = 1e-6;
 
-/** A rollout's advantage, written out: (reward − baseline) / (spread + ε). */
+/** A rollout's advantage, written out: (reward − baseline) / (divisor + ε); without a divisor, reward − baseline. */
 export interface AdvantageEquation {
   readonly baseline: number;
   readonly baselineText: string; // what the baseline is
@@ -44,7 +44,8 @@ export const BASELINE_DESCRIPTIONS: Readonly<Record<GroupBaseline, string>> = {
 
 /**
  * A second baseline, shown beside the one that a batch was trained with: the baseline that the knobs now set, if it
- * differs; otherwise leave-one-out, or GRPO's mean if the batch used leave-one-out.
+ * differs; otherwise leave-one-out, or GRPO's (the mean, divided by the standard deviation) if the batch used
+ * leave-one-out.
  */
 export function otherBaselineKnobs(trained: BaselineKnobs, wanted: BaselineKnobs): BaselineKnobs {
   const kindOf = ({ estimator, divideByStd }: BaselineKnobs) => baselineOf(estimator, divideByStd === 'on');

@@ -167,12 +167,15 @@ function extentsOf(view: ChannelView, channel: Channel): number[] {
   return extents;
 }
 
-/** Whether a token was clipped in the last epoch: it has an advantage, but the policy loss's gradient is 0. */
-export function isClippedInLastEpoch({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
+/**
+ * Whether a token was clipped: it has an advantage, but the policy loss's gradient is 0. A batch has the policy weights
+ * of the last epoch; for another epoch, pass that epoch's `policyWeights`.
+ */
+export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
   return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
 }
 
 /** Whether a token was clipped in any recorded epoch. */
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {
-  return epochsOf(batch).some(({ policyWeights }) => isClippedInLastEpoch({ ...batch, policyWeights }, i));
+  return epochsOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
 }

@@ -22,7 +22,7 @@ export type RolloutFile = keyof typeof ROLLOUT_FILES;
 
 /**
  * The run whose rollouts are saved: the lab's run with the batch in view or with all batches that its worker keeps. If
- * there is no run, the shipped recording.
+ * there is no run, or its worker keeps no batch, the shipped recording.
  */
 async function runToSave(
   which: 'view' | 'all',

@@ -116,8 +116,8 @@ export function summarizeRun(
 }
 
 /**
- * The last `width` values of a curve, the `width` neighbouring values with the highest mean (`peak`), and the interval of
- * the mean of the last minus the mean of the first values (`gain`).
+ * The last `width` values of a curve, the `width` neighbouring values with the highest mean (`peak`), and the interval
+ * of the mean of the last minus the mean of the first values (`gain`; null with fewer than 3 values at either end).
  */
 function compareEnds(values: readonly number[]) {
   const width = Math.min(MEAN_UPDATES, Math.floor(values.length / 2));

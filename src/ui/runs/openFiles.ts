@@ -21,8 +21,8 @@ const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokeniz
 
 /**
  * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
- * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that cannot be
- * read are reported. Runs that are in the list already stay.
+ * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that
+ * cannot be read are reported. Runs that are in the list already stay.
  */
 export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
   const runFiles = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));

@@ -25,7 +25,7 @@ export interface ShownPreview {
 
 /** The tokens that the formula term or knob under the pointer acts on. The page highlights them. */
 export interface HighlightedTokens {
-  readonly marks: Uint8Array; // (B,T); values as in src/ui/formula/touchedTokens.ts
+  readonly marks: Uint8Array; // (B,T); a `TokenMark` (src/ui/formula/mark.ts) for each token
   readonly group: boolean; // whether the term compares the rollouts of a group, so that the group is highlighted too
 }
 

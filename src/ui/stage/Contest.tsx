@@ -17,7 +17,7 @@ import { followedSeeds, otherSeeds } from './recordedTasks.ts';
 
 interface Props {
   readonly recording: Recording;
-  readonly isOwn: boolean; // the agent is the reader's isOwn run
+  readonly isOwn: boolean; // whether the agent comes from the reader's own run
 }
 
 /** Kinds of drawings that don't reveal the solution while someone plays. */

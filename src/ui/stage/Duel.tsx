@@ -32,8 +32,9 @@ const NO_POINTS: readonly number[] = [];
 const MAX_QUESTION_LENGTH = 40; // characters; the question shares its line with other text
 
 /**
- * The duel: one task, played by the agent before training and by the agent after it, side by side. Below is the
- * learning curve; dragging along it chooses the update of the agent on the right.
+ * The duel: one task, played by the agent before training and by the agent after an update, side by side. A recording
+ * without tasks from before training shows only the second agent. Below is the learning curve; dragging along it
+ * chooses the update of the agent on the right.
  */
 export function Duel({ recording, preset }: Props) {
   const { task: chosenTask, chosenUpdate, ownPlays, step, playing, showsBefore, inContest } = useStage();

@@ -118,7 +118,8 @@ export const STOPS: readonly Stop[] = [
     target: '.masks, [role="switch"]',
     done: () => masks()[0] === 'on',
     result: () => {
-      editKnobs({ advantageMask: 'on' }); // the reader can't: its switch is locked where the loss mask leaves it no effect
+      // the reader can't: the switch is locked while the loss mask leaves the advantage mask no effect
+      editKnobs({ advantageMask: 'on' });
       return observationCounts();
     },
   },

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { isClippedInLastEpoch, type LogprobsAroundUpdate } from '../rollout/channels.ts';
+import { isClipped, type LogprobsAroundUpdate } from '../rollout/channels.ts';
 import { percent, shortNumber, signedNumber } from '../parts/numberText.ts';
 import { fullStrength } from '../parts/strength.ts';
 import type { BatchSource } from '../run/inspect.ts';
@@ -141,7 +141,7 @@ function pointsOf(batch: BatchView, logprobs: LogprobsAroundUpdate): Point[] {
     const logRatio = (logprobs.after[i] ?? 0) - (logprobs.before[i] ?? 0);
     if (inLoss === 0 || advantage === 0 || !Number.isFinite(logRatio)) return;
     const row = Math.floor(i / batch.length);
-    points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClippedInLastEpoch(batch, i) });
+    points.push({ row, t: i % batch.length, advantage, logRatio, clipped: isClipped(batch, i) });
   });
   return points;
 }

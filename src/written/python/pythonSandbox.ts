@@ -140,7 +140,7 @@ class EndedError extends Error {}
 /** A Python interpreter that gets one request after another, and is ended if it doesn't answer. */
 class Interpreter {
   ended: EndedError | null = null;
-  /** The number of requests begun in the last list. */
+  /** The number of requests of the last message that Python has begun. */
   requestsBegun = 0;
   readonly #thread: PythonThread;
   readonly #channel: SharedChannel;
@@ -156,8 +156,8 @@ class Interpreter {
   }
 
   /**
-   * Sends a message and waits for the reply. The message holds `requestCount` requests. Each of them may take `limitMs`,
-   * plus `graceMs` to stop. Throws EndedError if the interpreter has to be ended.
+   * Sends a message and waits for the reply. The message holds `requestCount` requests. Each of them may take
+   * `limitMs`, plus `graceMs` to stop. Throws EndedError if the interpreter has to be ended.
    */
   ask(message: object, requestCount: number, limitMs: number, graceMs: number): unknown {
     if (this.ended) throw this.ended;

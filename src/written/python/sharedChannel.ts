@@ -12,7 +12,8 @@ export interface SharedChannel {
 
 /**
  * Indices into the header. `state` says who sent what (see `STATES`); `length` is the number of bytes of the part;
- * `requestsBegun` counts the requests that Python has begun; `interrupt` is 2 if Python has to stop its current work.
+ * `requestsBegun` counts the requests of the current message that Python has begun; `interrupt` is 2 if Python has to
+ * stop its current work.
  */
 export const Place = { state: 0, length: 1, requestsBegun: 2, interrupt: 3 } as const;
 /**

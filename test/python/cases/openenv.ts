@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { NODE_SOCKETS } from '../../../src/cli/nodeSockets.ts';
 import { type Reset, NO_REWARD_SETTINGS } from '../../../src/envs/env.ts';
-import { answerAll, leaveAll, openAll, type Stepper } from '../../../src/envs/stepper.ts';
+import { answerAll, releaseAll, openAll, type Stepper } from '../../../src/envs/stepper.ts';
 import { openServer } from '../../../src/openenv/openServer.ts';
 import { openChatTokenizer, stopIds } from '../../../src/text/chatTokenizer.ts';
 import { hermesFormat } from '../../../src/text/hermes.ts';
@@ -70,7 +70,7 @@ async function play(address: string, file: string): Promise<void> {
         await answerAll(steppers);
         turns++;
       }
-      leaveAll(steppers);
+      releaseAll(steppers);
       for (const [i, stepper] of steppers.entries()) compare(stepper, batch[i]!);
     }
   }
@@ -86,12 +86,12 @@ async function play(address: string, file: string): Promise<void> {
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  leaveAll(inTheMiddle);
+  releaseAll(inTheMiddle);
   say({ lost });
   await lines.next(); // it is back
   const again = await begin();
   say({ again: again.filter(({ episode }, i) => episode.question === whole(train[i]!.prompt)).length });
-  leaveAll(again);
+  releaseAll(again);
   env.asyncAnswers?.close();
   process.exit(0);
 }

@@ -118,7 +118,7 @@ async function scoreTree(
 }
 
 /**
- * Writes log-probabilities and entropies of every token of the batch to `to`, and with `values` the values, computed
+ * Writes log-probabilities and entropies of every token of the batch to `out`, and with `values` the values, computed
  * with the merged weights.
  */
 export async function scoreAll(

@@ -76,7 +76,7 @@ export class CpuTreeNetwork implements TreeNetwork {
     return { logprobs, entropies };
   }
 
-  /** Returns (V) untempered logits after node `at` of the last tree. Call it after `forward`. */
+  /** Returns (V) untempered logits after node `node` of the last tree. Call it after `forward`. */
   logits(node: number): Real {
     const { buffers, head, merged } = this.#parts;
     const out = reals(buffers.arithmetic.precision, head.vocabulary);

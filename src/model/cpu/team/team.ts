@@ -39,7 +39,7 @@ export class Team {
   readonly #lead: (block: number, parts: number) => void;
   #helpers: readonly Helper[];
 
-  /** `at` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
+  /** `blockAddress` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
   constructor(instance: TeamInstance, { count, start, minWork }: Threads, blockAddress: number) {
     if (count > MAX_THREADS)
       throw new RangeError(`A team of ${count} threads is too large: the limit is ${MAX_THREADS}.`);

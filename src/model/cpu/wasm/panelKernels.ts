@@ -20,11 +20,11 @@ import { transpose } from './transpose.ts';
 
 /*
  * Products of large matrices, y (n,o) = x (n,k) · w̃, where w̃ (k,o) is wᵀ or w. They go by panels: some columns of w̃
- * are copied to the scratch memory `panel`, one row for each of up to DEPTH terms. The panel stays in the processor's
- * first-level cache while all rows of x are multiplied with it. A tile is 3 rows × 12 columns: nine vectors of sums,
- * three of the panel and one of x, which fit into the sixteen registers of x86. The terms of an output are added in
- * ascending order: DEPTH terms are summed from zero, then added to the sum so far. So a row's result has the same bits,
- * whichever rows are computed together with it.
+ * are copied to the scratch memory `panel`, one row for each of up to MAX_TERMS terms. The panel stays in the
+ * processor's first-level cache while all rows of x are multiplied with it. A tile is 3 rows × 12 columns: nine vectors
+ * of sums, three of the panel and one of x, which fit into the sixteen registers of x86. The terms of an output are
+ * added in ascending order: up to MAX_TERMS terms are summed from zero, then added to the sum so far. So a row's result
+ * has the same bits, whichever rows are computed together with it.
  *
  * Measured on one core of a Zen 4, in GFLOP/s, with k = 576 and 1,536: 50 fused, 31 not fused. `matmulNT`, whose tiles
  * are 2 × 4: 25 and 25. Tiles of 3 × 12 without copying: 28 and 60; there, rows of w compete for the same cache set if

@@ -1,7 +1,6 @@
 /**
  * Assigns places in a key-value cache to the positions of rows. A place holds the keys and values of one position. Rows
- * with the same beginning share the places of that beginning. A place is free if
- * no row has it.
+ * with the same beginning share the places of that beginning. A place is free if no row has it.
  */
 export class CachePlaces {
   readonly table: Uint32Array; // (B,T) place by row and position; only the first `count` of a row are valid

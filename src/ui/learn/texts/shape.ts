@@ -11,14 +11,14 @@ export interface ExerciseText<Choice extends string = string> {
   readonly choices: Readonly<Record<Choice, string>>;
   readonly seen: string; // the result, with its numbers
   readonly why: string; // a sentence that explains the result
-  readonly cannot: string; // shown instead of `seen` and `why` if the numbers are unclear
+  readonly cannot: string; // shown instead of `seen` and `why` if the numbers don’t answer the question
 }
 
 /** Texts of a chapter: at most 150 words, including its formulas. */
 export interface ChapterText<Id extends ChapterId = ChapterId> {
   readonly title: string;
   readonly text: readonly string[]; // paragraphs
-  readonly formulas: readonly string[]; // from `formulas.ts`
+  readonly formulas: readonly string[]; // in the notation of the code; some come from `formulas.ts`
   readonly exercises: {
     readonly [E in ExerciseOf<Id> as E['id']]: ExerciseText<E['choices'][number]>;
   };
