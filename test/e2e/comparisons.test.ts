@@ -130,7 +130,7 @@ test('a fork needs a run; what cannot be is said beside the button; a comparison
   const { page } = await visitStill(browser, { hash: `#/forks?${SLOWER}` });
   await expect.poll(() => page.getByRole('button', { name: 'Fork, 40 updates' }).isDisabled()).toBe(true);
   await page.getByText('Run training first').waitFor();
-  await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
+  await page.getByRole('button', { name: 'Make training collapse (the Echo Trap)' }).click();
   await comparison(page)
     .getByText(/break it: update [1-9]/)
     .waitFor({ timeout: COMPARISON_MS });
@@ -148,7 +148,7 @@ const FORTY = 40;
 
 test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU) and quotes spread and base', async () => {
   const { page } = await visitStill(browser, { hash: '#/forks?v=1&seed=7&backend=cpu' });
-  await page.getByRole('button', { name: 'Break it: all rollouts alike' }).click();
+  await page.getByRole('button', { name: 'Make training collapse (the Echo Trap)' }).click();
   await doneOnce(page);
   const said = () => comparison(page).locator('.comparison-verdict').textContent();
   await expect.poll(said).toMatch(/^TRAP at update \d+/);
