@@ -269,7 +269,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     doc: 'No reward from the environment, only from a reward model trained on a labeller who likes effort. A KL penalty keeps the policy near the initial weights, so near rollouts the reward model knows.',
     result: {
       source: 'preferences',
-      ...{ before: 0.181, after: 0.185, low: 0.159, high: 0.21, seeds: 8, seconds: 139 },
+      ...{ before: 0.181, after: 0.185, low: 0.159, high: 0.21, seeds: 8, seconds: 143 },
       curve: [0.18, 0.19, 0.19, 0.18],
     },
   },

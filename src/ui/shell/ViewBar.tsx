@@ -8,7 +8,6 @@ import { fold, useFolds } from './folds.ts';
 import { useSelection, type Tab } from './selectionStore.ts';
 import '../styles/views.css';
 import { STEP_SCALES, type StepScale } from '../run/stepScales.ts';
-import { stepBy } from '../run/stepping.ts';
 import '../styles/timeline.css';
 
 const RecordedUpdates = lazy(() =>
@@ -106,7 +105,7 @@ function Timeline() {
           className="icon-button small"
           aria-label={`Step back one ${label}`}
           title={`Back one ${label} (,)`}
-          onClick={() => stepBy(scale, -1)}
+          onClick={() => stepOnce(scale, -1)}
         >
           <Icon name="left" />
         </button>
@@ -128,7 +127,7 @@ function Timeline() {
           className="icon-button small"
           aria-label={`Step forward one ${label}`}
           title={`Forward one ${label} (.)`}
-          onClick={() => stepBy(scale, 1)}
+          onClick={() => stepOnce(scale, 1)}
         >
           <Icon name="right" />
         </button>
@@ -199,4 +198,9 @@ function Live() {
       {text}
     </button>
   );
+}
+
+/** Steps at the chosen scale. The code loads with the first step, so that the page has less to load before it shows. */
+function stepOnce(scale: StepScale, by: 1 | -1): void {
+  void import('../run/stepping.ts').then((m) => m.stepBy(scale, by));
 }
