@@ -2,7 +2,16 @@ import type { Declaration } from './declaration.ts';
 import { type Finding, Findings } from '../domain/checkFindings.ts';
 import { TERMS } from './languageTerms.ts';
 import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
-import { chancePlayer, EXPERT, type Move, nonsensePlayer, type Play, playTasks, type TaskId } from './plays.ts';
+import {
+  chancePlayer,
+  callProblem,
+  EXPERT,
+  type Move,
+  nonsensePlayer,
+  type Play,
+  playTasks,
+  type TaskId,
+} from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /**
@@ -90,6 +99,13 @@ export async function checkEnvironment(
     for (const name of Object.keys(play.parts ?? {})) {
       if (Object.keys(settings.weights).length > 0 && !Object.hasOwn(settings.weights, name))
         findings.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
+    }
+  }
+  for (const { moves } of expertEpisodes ?? []) {
+    for (const move of moves) {
+      const problem = 'tool' in move ? callProblem(tools, move.tool, move.values) : null;
+      if (problem !== null)
+        findings.add('fault', `${terms.expert} makes a wrong call: ${problem}. Training can’t imitate it.`, null);
     }
   }
   const replaySandbox = await open();

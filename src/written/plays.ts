@@ -168,7 +168,7 @@ export function playTasks(
         continue;
       }
       const tool = tools.find(({ name }) => name === move.tool);
-      const problem = tool ? argumentProblem(tool, move.values) : `there is no tool ${move.tool}`;
+      const problem = callProblem(tools, move.tool, move.values);
       if (tool && problem === null) {
         const values = tool.parameters.map((parameter) => move.values[parameterName(parameter)]);
         callRequests.set(episodeState, { op: 'call', id: episodeState.id, tool: tool.name, values });
@@ -217,6 +217,12 @@ function historyOf(moves: readonly Move[], replies: readonly Reply[]): readonly 
 /** The name of a tool's parameter. */
 export function parameterName(parameter: Parameter): string {
   return typeof parameter === 'string' ? parameter : parameter.name;
+}
+
+/** Says why a call can't be played: there is no such tool, or its arguments are wrong. Null if nothing is wrong. */
+export function callProblem(tools: readonly ToolFace[], tool: string, values: ArgumentValues): string | null {
+  const called = tools.find(({ name }) => name === tool);
+  return called ? argumentProblem(called, values) : `there is no tool ${tool}`;
 }
 
 /** Says what is wrong with a call's arguments; the tool is then not called. Null if nothing is wrong. */

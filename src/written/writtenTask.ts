@@ -5,7 +5,7 @@ import { type ClassSettings, isSolved, weightedReward } from './classSettings.ts
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
-import { argumentProblem, randomKeyOf, type Move, parameterName, type ArgumentValues } from './plays.ts';
+import { callProblem, randomKeyOf, type Move, parameterName, type ArgumentValues } from './plays.ts';
 import type { Reply } from './sandbox.ts';
 
 /** The rules and data that all tasks of a person's environment share. */
@@ -41,8 +41,7 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     if (reply.none) return null;
     if (reply.answer !== undefined) return { answer: reply.answer };
     const call = { tool: reply.tool ?? '', values: (reply.values ?? {}) as ArgumentValues };
-    const tool = declaration.tools.find(({ name }) => name === call.tool);
-    const problem = tool ? argumentProblem(tool, call.values) : `there is no tool ${call.tool}`;
+    const problem = callProblem(declaration.tools, call.tool, call.values);
     if (problem === null) return call;
     throw new EnvironmentFileError(`expert() makes a wrong call: ${problem} (${task.split} task ${task.index}).`, null);
   };

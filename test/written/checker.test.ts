@@ -52,6 +52,17 @@ test.each([
   ['a tool returns no text', { guess: 'if (n > 12) return n;' }, /returned number/],
   ['reset returns nothing', { reset: 'return;' }, /reset\(\) returned undefined/],
   ['the expert calls a tool wrongly', { expert: '"one"' }, /nothing beats chance/],
+  // once in a while is enough: it still earns more than chance, and training would stop at it
+  [
+    'the expert seldom calls a tool wrongly',
+    { expert: 'this.hidden === 3 ? "one" : this.hidden' },
+    /^expert\(\) makes a wrong call: n of guess has to be a[n]? (?:number|integer)\. Training can’t imitate it\./m,
+  ],
+  [
+    'the expert names a tool that is not there',
+    { expert: 'this.hidden }, ...(this.hidden === 3 && { tool: "bell" }), last: {' },
+    /there is no tool bell/,
+  ],
 ])('found: %s', async (_name, planted, says) => {
   const { findings } = await check(numbers(planted));
   expect(findings.map(({ text }) => text).join('\n')).toMatch(says);
