@@ -47,14 +47,14 @@ export function createTermMath(): TermMath {
       return lastGradients;
     },
     stepOutputs() {
-      if (!lastOutputs) throw new Error('seen: nothing was learned yet. Compute the whole objective first.');
+      if (!lastOutputs) throw new Error('stepOutputs: nothing was learned yet. Compute the whole objective first.');
       return lastOutputs;
     },
     setTerm(term, recorded) {
       limitedTo = term && recorded ? { term, recorded } : null;
     },
     credit() {
-      if (!givenCredit) throw new Error('credit: none was given; call give first.');
+      if (!givenCredit) throw new Error('credit: none was given; call setCredit first.');
       return givenCredit;
     },
     objective(batch, rows, settings, out) {

@@ -28,7 +28,7 @@ export function playToEnd(stepper: Stepper, player: Player): Stepper {
   while (stepper.stop === null) {
     const tokens = player(stepper);
     if (tokens.length === 0)
-      throw new Error(`playOut: ${stepper.env.name} turn ${stepper.turn}: the player returned no tokens.`);
+      throw new Error(`playToEnd: ${stepper.env.name} turn ${stepper.turn}: the player returned no tokens.`);
     for (const token of tokens) stepper.take(token);
   }
   return stepper;

@@ -147,7 +147,7 @@ export function releaseAll(steppers: readonly Stepper[]): void {
 function itemAt<T>(list: readonly T[], i: number): T {
   const item = list[i];
   if (item === undefined)
-    throw new RangeError(`openAll: the environment gave ${list.length} answers, and at least ${i + 1} are needed.`);
+    throw new RangeError(`the environment gave ${list.length} answers, and at least ${i + 1} are needed.`);
   return item;
 }
 

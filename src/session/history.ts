@@ -152,7 +152,7 @@ const NEWEST_UPDATES = 24;
  */
 function mostRedundant(updates: readonly number[]): number {
   const [first] = updates;
-  if (first === undefined) throw new Error('leastMissed: there are no updates.');
+  if (first === undefined) throw new Error('mostRedundant: there are no updates.');
   let [redundant, gap] = [first, Infinity];
   for (let i = 1; i < updates.length - NEWEST_UPDATES; i++) {
     const [before = 0, at = 0, after = 0] = updates.slice(i - 1, i + 2);

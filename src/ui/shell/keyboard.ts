@@ -5,6 +5,7 @@ import { useLive } from '../run/liveStore.ts';
 import { rolloutInView } from '../address/route.ts';
 import { SCREEN_LIST } from '../address/screens.ts';
 import { chooseChannel, selectRow, useSelection } from './selectionStore.ts';
+import { stepBy, toBatch } from '../run/stepping.ts';
 import { pause, run, step } from '../run/transport.ts';
 import { beginTour } from '../tour/offer.ts';
 
@@ -36,11 +37,11 @@ function onKey(event: KeyboardEvent): void {
 
 const actions: Readonly<Record<string, () => void>> = {
   ' ': () => (useLive.getState().running ? pause() : run()),
-  '.': () => stepHistory(1),
-  ',': () => stepHistory(-1),
+  '.': () => stepBy(useSelection.getState().scale, 1),
+  ',': () => stepBy(useSelection.getState().scale, -1),
   '>': step,
-  '[': () => void import('../run/stepping.ts').then((m) => m.toBatch(-1)),
-  ']': () => void import('../run/stepping.ts').then((m) => m.toBatch(1)),
+  '[': () => toBatch(-1),
+  ']': () => toBatch(1),
   ...screenActions,
   x: () => void import('../comparisons/readyComparisons.ts').then((m) => m.openFork()),
   j: () => moveRow(1),
@@ -55,10 +56,6 @@ const actions: Readonly<Record<string, () => void>> = {
   '?': () => useSelection.setState({ help: true }),
   escape: () => useSelection.setState({ token: null, turn: null, revealed: null }),
 };
-
-function stepHistory(by: 1 | -1): void {
-  void import('../run/stepping.ts').then((m) => m.stepBy(useSelection.getState().scale, by));
-}
 
 /** Key M: previews the other masks while held. Does nothing if the key is released before the code has loaded. */
 function holdMasks(): void {
