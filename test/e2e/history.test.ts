@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checksum, launch, numberIn, read, settled, stepped, train, visitStill } from './lab.ts';
+import { checksum, launch, numberIn, PHONE, read, settled, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -120,6 +120,25 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   await expect.poll(() => words(other)).toEqual(then); // the same seed: the same rollout
   await expect.poll(chosen).toMatchObject({ row: 2, turn: 1, token: 3 });
   await other.context().close();
+});
+
+test('on a phone the way back to the newest batch and the slider’s last update stand apart', async () => {
+  const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE });
+  await stepped(page, 12);
+  await scrub(page, 9);
+  const held = page.getByRole('button', { name: 'held at update 10' });
+  await held.waitFor();
+  const last = page.getByTestId('timeline').locator('.scrubber > .faint').last();
+  const boxes = async () => [await last.boundingBox(), await held.boundingBox()];
+  await expect
+    .poll(async () => {
+      const [number, button] = await boxes();
+      return number && button ? button.x - (number.x + number.width) : NaN;
+    })
+    .toBeGreaterThanOrEqual(0);
+  const button = await held.boundingBox();
+  expect((button?.x ?? NaN) + (button?.width ?? NaN)).toBeLessThanOrEqual(PHONE.width);
+  await page.context().close();
 });
 
 test('Back undoes a screen and a choice, not a knob', async () => {

@@ -173,14 +173,6 @@ function Live() {
   useLive((s) => s.batchVersion);
   // a link may ask for an update that isn't trained yet; until then the newest is shown
   const waiting = shownUpdate !== null && shownUpdate !== live.batch.update;
-  const text =
-    shownUpdate === null
-      ? running
-        ? 'live'
-        : 'newest'
-      : waiting
-        ? `waiting for update ${shownUpdate}`
-        : `held at update ${shownUpdate}`;
   return (
     <button
       type="button"
@@ -194,8 +186,14 @@ function Live() {
         })
       }
     >
-      {shownUpdate === null ? '● ' : '❚❚ '}
-      {text}
+      {shownUpdate === null ? (
+        `● ${running ? 'live' : 'newest'}`
+      ) : (
+        <>
+          ❚❚ {waiting ? 'waiting' : 'held'}
+          <span className="follow-words"> {waiting ? 'for' : 'at'} update</span> {shownUpdate}
+        </>
+      )}
     </button>
   );
 }
