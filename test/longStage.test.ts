@@ -51,15 +51,19 @@ it('tells one optimizer step by its layers, and of rollouts how many are over bu
   expect(told.at(-1)).toEqual(phase('sampling', 1, 4));
 });
 
-it('tells the seconds that are left of a warm start, which nobody pulls from step to step', () => {
+it('tells the seconds that are left of imitation without parts, from all steps but the first, and pauses do not count', () => {
   const { clock, long } = stage();
-  expect(long.withTimeLeft(phase('warm-start', 0, 600))).not.toHaveProperty('secondsLeft');
-  clock.now = 9000; // the first step, which is slow
-  expect(long.withTimeLeft(phase('warm-start', 1, 600))).not.toHaveProperty('secondsLeft');
-  clock.now = 10_000;
-  expect(long.withTimeLeft(phase('warm-start', 11, 600))).not.toHaveProperty('secondsLeft'); // too early to tell
-  clock.now = 12_000;
-  expect(long.withTimeLeft(phase('warm-start', 31, 600))).toMatchObject({ done: 31, secondsLeft: 57 });
-  const waits = { ...{ starting: false, paused: false, update: 0, rollouts: 8 }, phase: 'warm-start' } as const;
-  expect(waitingWords({ ...waits, done: 30, total: 600, secondsLeft: 57 })).toMatch(/30\/600 .*About 57 s left/);
+  const step = (done: number, ms: number) => {
+    long.resume();
+    clock.now += ms;
+    long.withTimeLeft({ type: 'imitated', done, total: 600, loss: 1 });
+    return long.withTimeLeft(phase('imitating', done, 600));
+  };
+  expect(long.withTimeLeft(phase('imitating', 0, 600))).not.toHaveProperty('secondsLeft');
+  expect(step(1, 9000)).not.toHaveProperty('secondsLeft'); // the first step is slow
+  expect(step(2, 1000)).not.toHaveProperty('secondsLeft'); // too early to tell
+  clock.now += 500_000; // nobody pulled
+  expect(step(3, 1200)).toMatchObject({ done: 3, secondsLeft: 657 }); // 597 steps of 1.1 s
+  const waits = { ...{ starting: false, paused: false, update: 0, rollouts: 8 }, phase: 'imitating' } as const;
+  expect(waitingWords({ ...waits, done: 30, total: 600, secondsLeft: 57 })).toMatch(/step 31 of 600 .*About 57 s left/);
 });

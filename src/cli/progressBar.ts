@@ -26,11 +26,12 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
       if (!quiet) out.write(`${live ? '\r\u001b[K' : ''}${kind}: ${adapter}${reason ? ` (${reason})` : ''}\n`);
     },
     phase: ({ phase, done, total }) => {
-      if (live && total > 0 && phase === 'warm-start') line(`${bar(done, total)} warm start ${done}/${total}`);
       if (live && phase === 'imitating') line(`${bar(done, total)} imitation ${done}/${total}`);
     },
-    imitated: ({ done, total, loss }) =>
-      line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}`),
+    imitated: ({ done, total, loss }) => {
+      if (live || total < 100 || done % 10 === 0 || done === total)
+        line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}`);
+    },
     update: (update, total, values) => {
       if (!live && update % 10 !== 0 && update !== total) return;
       const metricText = (name: keyof Metrics, label: string) => {

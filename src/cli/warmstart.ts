@@ -4,6 +4,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { weightsFileOf } from '../model/weightsFile.ts';
 import { PRESETS } from '../config/presets.ts';
 import { warmFile } from '../rl/warmFiles.ts';
+import { finishImitation } from '../session/imitation.ts';
 import { openSession } from '../session/session.ts';
 import { writableFolder, writeWhole } from './files.ts';
 import { nodeHost, WARM_FOLDER } from './nodeHost.ts';
@@ -44,9 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
       warmStart: 'train',
       evalTasks: 1024,
     });
-    const session = await openSession(config, host, (event) => {
-      if (event.type === 'phase') show.phase(event);
-    });
+    const session = await openSession(config, host, () => undefined);
+    await finishImitation({ ...session, startConfig: config }, host, show.phase);
     const { policy } = await session.policy.readState();
     const file = `${WARM_FOLDER}/${warmFile(config)}`;
     await writeWhole(file, new Uint8Array(weightsFileOf(session.policy.model, policy.weights)));

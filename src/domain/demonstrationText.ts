@@ -1,7 +1,8 @@
-import type { Role } from './tokens.ts';
+import type { Kind, Role } from './tokens.ts';
 
-/** A stretch of an episode that one author wrote, as text. */
+/** A span of an episode, as text. */
 export interface SpokenText {
+  readonly kind: Kind;
   readonly role: Role;
   readonly turn: number; // 0: the prompt
   readonly text: string;

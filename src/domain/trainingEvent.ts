@@ -6,12 +6,10 @@ import type { Preferences } from './preferences.ts';
 import type { UpdateTimes } from './profile.ts';
 
 /**
- * The current phase of a run. warm-start: the run imitates demonstrations before it is ready to train. imitating: the
- * run imitates demonstrations as the first stage of its training.
+ * The current phase of a run. imitating: the run imitates demonstrations, as the first stage of its training.
  */
 export type Phase =
   | 'compiling'
-  | 'warm-start'
   | 'imitating'
   | 'evaluating'
   | 'sampling'

@@ -1,14 +1,15 @@
 import type { RunConfig } from '../config/fields.ts';
 import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
-import type { SpokenText, DemonstratedStep } from '../domain/demonstrationText.ts';
-import type { Role } from '../domain/tokens.ts';
+import type { DemonstratedStep } from '../domain/demonstrationText.ts';
+import { kindsOf, turnsOf } from '../domain/tokenSpans.ts';
+import { type Role, withBlanks, writingOf } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
-import { demonstrations, continueWarmStart } from '../rl/warmStart.ts';
+import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
 
-/** The parts of the imitation stage of a run that trains adapters. */
+/** The parts of the imitation stage of a run. */
 interface Imitation {
   readonly policy: Policy;
   readonly env: ToolEnv;
@@ -18,13 +19,10 @@ interface Imitation {
   readonly onImitated: () => Promise<void>; // called before the event of the last step, or at once if all are done
 }
 
-/** Whether a run that trains adapters imitates demonstrations before RL. */
-export const imitatesFirst = ({ warmStart }: Pick<RunConfig, 'warmStart'>) => warmStart !== 'none';
-
 /**
- * The warm start of a run that trains adapters, as the first stage of its training, because each step takes as long as
- * an update. Yields a phase before each step and `imitated` after it. Between steps the run can be paused, stepped and
- * saved, as between updates. Continues after the step in `progress`.
+ * The imitation of demonstrations, as the first stage of a run's training. Yields a phase before each step and
+ * `imitated` after it. Between steps the run can be paused, stepped and saved, as between updates. Continues after the
+ * step in `progress`.
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
   const { policy, env, startConfig, progress, yieldToEvents, onImitated } = run;
@@ -42,6 +40,18 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
   }
 }
 
+/** Runs the whole imitation of a run at once, with the policy's weights. `onEvent` gets the phases. */
+export async function finishImitation(
+  { policy, env, startConfig }: Pick<Imitation, 'policy' | 'env' | 'startConfig'>,
+  { yieldToEvents }: Pick<Imitation, 'yieldToEvents'>,
+  onEvent: (event: Extract<TrainingEvent, { type: 'phase' }>) => void,
+): Promise<void> {
+  const recipe = warmStartRecipe(startConfig);
+  for await (const done of warmStart({ policy, env, seed: startConfig.seed, recipe, yieldToEvents })) {
+    onEvent({ type: 'phase', phase: 'imitating', update: 0, done, total: recipe.steps });
+  }
+}
+
 /** The demonstrations that the current step of imitation learns from; null after the last step. */
 export function currentDemonstrations({
   policy,
@@ -53,17 +63,20 @@ export function currentDemonstrations({
   const step = progress.imitated;
   if (step >= total) return null;
   const { length } = policy;
+  const writing = writingOf(env.vocabulary);
   const record = demonstrations([{ env, quality }], { seed: startConfig.seed, step, rows: policy.rows, length });
   const episodes = Array.from({ length: Math.min(rows, policy.rows) }, (_, row) => {
-    const texts: SpokenText[] = [];
-    for (let at = row * length; at < row * length + record.lengths[row]!; at++) {
-      const [role, turn] = [record.roles[at] as Role, record.turns[at]!];
-      const piece = (env.vocabulary[record.tokens[at]!] ?? '').replaceAll('␣', ' ').replaceAll('⏎', '\n');
-      const last = texts.at(-1);
-      if (last?.role === role && last.turn === turn) texts[texts.length - 1] = { ...last, text: last.text + piece };
-      else texts.push({ role, turn, text: piece });
-    }
-    return texts;
+    const [from, to] = [row * length, row * length + record.lengths[row]!];
+    const [roles, turns] = [record.roles.subarray(from, to), record.turns.subarray(from, to)];
+    const pieces = Array.from(record.tokens.subarray(from, to), (token) =>
+      withBlanks(env.vocabulary[token] ?? '', writing),
+    );
+    return turnsOf(kindsOf(pieces, writing, { roles, turns }), turns).flatMap(({ turn, spans }) =>
+      spans.map(({ kind, tokens }) => ({
+        ...{ kind, turn, role: roles[tokens[0]!] as Role },
+        text: tokens.map((t) => pieces[t]!.replaceAll('⏎', '\n')).join(writing === 'words' ? ' ' : ''),
+      })),
+    );
   });
   return { step: step + 1, total, episodes };
 }

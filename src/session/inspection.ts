@@ -47,7 +47,7 @@ const ANSWERING: Answering = {
     return unlessExpensive(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
       const current = await by.currentWeights();
       const now = await ask(current);
-      if (since === 'begun') return { kind: 'distribution', before: await ask(by.initialWeights), after: now, now };
+      if (since === 'begun') return { kind: 'distribution', before: await ask(by.initialWeights()), after: now, now };
       const known = (weights: Weights) => (weights === current ? now : ask(weights));
       return { kind: 'distribution', ...(await by.beforeAndAfter(batch.update, known)), now };
     });

@@ -55,8 +55,7 @@ async function withMeasurements(by: Readers, { batch, config }: KeptBatch, chang
   }
   const needsReference = changed.klCoef !== 0 || changed.klRewardCoef !== 0;
   if (!needsReference || isMeasured({ batch, config }, 'refLogprobs')) return batch;
-  // the reference policy has the weights from the start of the run
-  const refLogprobs = await by.batchLogprobs(by.initialWeights, { batch, config });
+  const refLogprobs = await by.batchLogprobs(by.referenceWeights(), { batch, config });
   return { ...batch, refLogprobs };
 }
 

@@ -28,7 +28,10 @@ export class Readers {
   readonly policy: Policy;
   readonly env: ToolEnv;
   readonly history: RunHistory;
-  readonly initialWeights: Weights; // the weights before any training
+  /** The weights that the page calls those before training: before imitation for adapters, otherwise after it. */
+  readonly initialWeights: () => Weights;
+  /** The weights of the reference policy: after imitation. */
+  readonly referenceWeights: () => Weights;
   /** The run's current knobs. They may have changed since a rollout was drawn. */
   readonly config: () => RunConfig;
   /** The demonstrations that the run is imitating now; null if it isn't imitating. */
@@ -45,14 +48,26 @@ export class Readers {
     env,
     history,
     initialWeights,
+    referenceWeights,
     config,
     demonstrations,
     adaptedPolicies,
-  }: Pick<Readers, 'policy' | 'env' | 'history' | 'initialWeights' | 'config' | 'demonstrations' | 'adaptedPolicies'>) {
+  }: Pick<
+    Readers,
+    | 'policy'
+    | 'env'
+    | 'history'
+    | 'initialWeights'
+    | 'referenceWeights'
+    | 'config'
+    | 'demonstrations'
+    | 'adaptedPolicies'
+  >) {
     this.policy = policy;
     this.env = env;
     this.history = history;
     this.initialWeights = initialWeights;
+    this.referenceWeights = referenceWeights;
     this.config = config;
     this.demonstrations = demonstrations;
     this.adaptedPolicies = adaptedPolicies;

@@ -20,7 +20,7 @@ import { AnsweringPolicies } from './answeringPolicies.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
-import { imitation, imitatesFirst, currentDemonstrations } from './imitation.ts';
+import { currentDemonstrations, finishImitation, imitation } from './imitation.ts';
 import { StageProgress } from './stageProgress.ts';
 import { Readers } from './readers.ts';
 import { startWeights } from './startWeights.ts';
@@ -76,10 +76,10 @@ export interface Session {
 }
 
 /**
- * Builds a run: environment, backend, warm start, trainer. (A run that trains adapters makes its warm start as a stage
- * of training.) While it opens, `onEvent` gets the phases and `ready`; all later events come from `events`. With
- * `resumedFrom` the run continues from that checkpoint. A run that trains adapters needs the open checkpoint in
- * `openedBase`. Until this returns, the caller keeps its old run. Throws ConfigError or BackendError if the
+ * Builds a run: environment, backend, weights, trainer. While it opens, `onEvent` gets the phases and `ready`; all later
+ * events come from `events`, those of imitation first. With `resumedFrom` the run continues from that checkpoint. A run
+ * that trains adapters needs the open checkpoint in `openedBase`. Until this returns, the caller keeps its old run.
+ * Throws ConfigError or BackendError if the
  * configuration is impossible on this machine, CheckpointError if `resumedFrom` belongs to another model or
  * environment, BaseNeededError if `openedBase` is missing or isn't the checkpoint that the run began with.
  */
@@ -140,7 +140,9 @@ async function prepareRun(
   const problems = contradictions(startConfig);
   if (problems.length > 0) throw new ConfigError(problems);
   const base = startConfig.model === 'checkpoint' ? baseOf(from, opened) : null;
-  const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued: from !== null };
+  // a run that was saved in the middle of its imitation still has to imitate
+  const isContinued = from !== null && (from.start !== undefined || from.progress.update > 0);
+  const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued };
   return { startConfig, base, ...(await openEnvironment(startConfig, sources, host)) };
 }
 
@@ -151,7 +153,10 @@ function baseOf(resumedFrom: Checkpoint | null, openedBase: BaseCheckpoint | nul
   return openedBase;
 }
 
-/** Opens the policy and the reward model, with the weights of the start of the run or of its checkpoint. */
+/**
+ * Opens the policy, with the weights of the start of the run or of its checkpoint, and the reward model. If the run
+ * still has to imitate demonstrations, there is no reward model yet, and `start` is null.
+ */
 async function openNetworks(
   {
     startConfig,
@@ -162,24 +167,33 @@ async function openNetworks(
     stage,
   }: Pick<SessionParts, 'startConfig' | 'env' | 'host' | 'resumedFrom' | 'base' | 'stage'>,
   onEvent: (event: RunEvent) => void,
-): Promise<Pick<SessionParts, 'policy' | 'rewardModel' | 'initialWeights'>> {
+): Promise<Pick<SessionParts, 'policy' | 'rewardModel' | 'openingWeights' | 'start'>> {
   const policy = await openPolicy(startConfig, env, host, onEvent, {
     ...{ savedKernels: resumedFrom?.kernels, base },
     onProgress: (done, total) => stage.reportPart(done, total),
   });
   try {
     if (resumedFrom) checkFitsModel(resumedFrom, policy, env);
-    // the weights before imitation, even if the run continues from a checkpoint
-    const untrainedWeights = base && (await policy.readState()).policy.weights;
-    if (resumedFrom?.start) policy.writeWeights(resumedFrom.start);
-    else if (!base) await startWeights(policy, env, startConfig, host, onEvent);
+    const savedStart = resumedFrom?.start;
+    const { mustImitate } = base
+      ? { mustImitate: startConfig.warmStart !== 'none' }
+      : savedStart
+        ? { mustImitate: false }
+        : await startWeights(policy, startConfig, host);
+    const openingWeights = (await policy.readState()).policy.weights;
+    if (savedStart) policy.writeWeights(savedStart);
+    const isUnfinished = mustImitate && !savedStart && !(resumedFrom && resumedFrom.progress.update > 0);
+    // earlier versions did not save the weights after imitation, so it is repeated
+    if (mustImitate && !savedStart && !isUnfinished) await finishImitation({ policy, env, startConfig }, host, onEvent);
     policy.freezeReference();
-    const initialWeights = untrainedWeights ?? (await policy.readState()).policy.weights;
+    const start = isUnfinished ? null : (await policy.readState()).policy.weights;
     if (resumedFrom) policy.writeState(resumedFrom.networks);
+    const config = resumedFrom?.config ?? startConfig;
     return {
       policy,
-      initialWeights,
-      rewardModel: openRewardModel(policy, resumedFrom?.config ?? startConfig, resumedFrom, initialWeights),
+      openingWeights,
+      start,
+      rewardModel: start && openRewardModel(policy, config, resumedFrom, start),
     };
   } catch (error) {
     const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
@@ -192,10 +206,8 @@ async function openNetworks(
 interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
   readonly stage: StageProgress;
   readonly rewardModel: RewardModel | null;
-  /**
-   * The weights at the start of the run, even if it continues from a checkpoint; for adapters, those before imitation.
-   */
-  readonly initialWeights: Weights;
+  readonly openingWeights: Weights; // before any training; without `base`, those of `start` in a run that has a saved start
+  readonly start: Weights | null; // the weights at the start of reinforcement learning; null until imitation is over
   readonly host: Host;
   readonly startConfig: RunConfig;
   readonly resumedFrom: Checkpoint | null;
@@ -207,16 +219,16 @@ function sessionOf({
   base,
   stage,
   policy,
-  rewardModel,
-  initialWeights,
   host,
   startConfig,
   resumedFrom,
+  openingWeights,
+  ...opened
 }: SessionParts): Session {
+  let { start, rewardModel } = opened;
+  const imitates = start === null;
   let config = resumedFrom?.config ?? startConfig;
   let plan: readonly KnobChange[] = [];
-  // the weights at the start of reinforcement learning; null until imitation is over
-  let start = base && imitatesFirst(startConfig) ? (resumedFrom?.start ?? null) : initialWeights;
   const history = new RunHistory();
   const adaptedPolicies = base && new AnsweringPolicies(base, adapterConfig(startConfig), host);
   let progress = structuredClone(resumedFrom?.progress ?? noProgress());
@@ -225,7 +237,8 @@ function sessionOf({
     policy,
     env,
     history,
-    initialWeights,
+    initialWeights: () => (base ? openingWeights : (start ?? openingWeights)),
+    referenceWeights: () => start ?? openingWeights,
     config: () => config,
     demonstrations,
     adaptedPolicies,
@@ -234,6 +247,7 @@ function sessionOf({
   const onImitated = async () => {
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
+    rewardModel ??= openRewardModel(policy, config, null, start);
   };
   const configAt = (update: number, step: number) => {
     const due = plan.filter((change) => isDue(change, { update, step }));
@@ -269,11 +283,11 @@ function sessionOf({
       const rewardModelState = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the tokens of `base` are in its own files
       const parts = { begun: startConfig, config, vocabulary, networks, rewardModel: rewardModelState, progress };
-      // saved, because repeating the imitation would take minutes
-      const baseParts = base && { base: base.mark, ...(start && { start }) };
-      // also saved, because the person's file, and so its demonstrations, may have changed when the run continues
-      const savedStart = startConfig.env === YOUR_ENVIRONMENT && !base ? initialWeights : resumedFrom?.start;
-      const startParts = savedStart && { start: savedStart };
+      const baseParts = base && { base: base.mark };
+      // the weights after imitation are always saved, because repeating it takes minutes; in a person's environment also
+      // those of a run that didn't imitate, because its file may have changed when the run continues
+      const isSaved = imitates || startConfig.env === YOUR_ENVIRONMENT || resumedFrom?.start !== undefined;
+      const startParts = start && (base || isSaved) && { start };
       return checkpointOf({
         ...parts,
         ...kernelChoice,
@@ -286,7 +300,7 @@ function sessionOf({
       policy.writeState(checkpoint.networks);
       if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);
       progress = structuredClone(checkpoint.progress);
-      if (base && imitatesFirst(startConfig)) start = checkpoint.start ?? null;
+      if (imitates) start = checkpoint.start ?? null;
       events = training(config);
     },
     configure: (changes) => {
@@ -322,6 +336,7 @@ async function* recordBatches(
   { history, stage }: { readonly history: RunHistory; readonly stage: StageProgress },
 ): AsyncGenerator<RunEvent, never> {
   for (;;) {
+    stage.resume();
     const { value } = await events.next();
     const event = stage.withTimeLeft(value);
     if (event.type !== 'batch') {

@@ -14,6 +14,9 @@ export class StageProgress {
   readonly #now: () => number;
   #phase: PhaseEvent | null = null;
   #firstDone = 0; // steps done when the stage was first seen
+  // no step or part of the stage is done yet; an imitation step without parts isn't counted then, because the first one
+  // takes much longer: everything is still to be set up
+  #isFirstStep = false;
   #spentMs = 0; // ms spent in the stage since then, without the time between events
   #lastTime = 0;
 
@@ -23,18 +26,19 @@ export class StageProgress {
     this.#now = now;
   }
 
-  /** Takes note of a phase event. Returns the event, with the time left if it's a phase. */
+  /** Call it when the next event is requested: the time since the last one was a pause. */
+  resume(): void {
+    this.#lastTime = this.#now();
+  }
+
+  /** Takes note of a phase event and of a finished imitation step. Returns the event, with the time left if it's a phase. */
   withTimeLeft<E extends { readonly type: string }>(event: E): E {
+    if (event.type === 'imitated') this.#imitated();
     if (event.type !== 'phase') return event;
     const phase = event as unknown as PhaseEvent;
-    const now = this.#now();
-    const isWarmStart = phase.phase === 'warm-start';
     const isNew = this.#phase?.phase !== phase.phase || phase.done < this.#phase.done;
-    // the first step of a warm start takes much longer than the others, because everything is still to be set up
-    if (isNew || (isWarmStart && this.#phase?.done === 0)) [this.#firstDone, this.#spentMs] = [phase.done, 0];
-    // the steps of a warm start run by themselves; other stages wait until their next event is requested
-    else if (isWarmStart) this.#spentMs += now - this.#lastTime;
-    this.#lastTime = now;
+    if (isNew) [this.#firstDone, this.#spentMs, this.#isFirstStep] = [phase.done, 0, true];
+    this.#lastTime = this.#now();
     this.#phase = phase;
     return { ...event, ...this.#timeLeft(phase.done, phase.total) };
   }
@@ -49,6 +53,7 @@ export class StageProgress {
     const now = this.#now();
     this.#spentMs += now - this.#lastTime;
     this.#lastTime = now;
+    this.#isFirstStep = false;
     // a single optimizer step is reported by its layers, imitation by its steps
     if (at.total <= 1 && at.phase !== 'imitating') {
       // rollouts begin together and many end together, so the finished ones don't predict the time left
@@ -57,6 +62,14 @@ export class StageProgress {
     }
     const reached = Math.min(at.total, at.done + done / total);
     this.#report({ ...at, done: Math.floor(10 * reached) / 10, ...this.#timeLeft(reached, at.total) });
+  }
+
+  #imitated(): void {
+    const now = this.#now();
+    if (this.#isFirstStep) this.#firstDone++;
+    else this.#spentMs += now - this.#lastTime;
+    this.#isFirstStep = false;
+    this.#lastTime = now;
   }
 
   #timeLeft(done: number, total: number): { readonly secondsLeft?: number } {

@@ -1,45 +1,39 @@
 import { DEFAULTS, pickKnobs, type RunConfig } from '../config/fields.ts';
-import { warmStartRecipe } from '../config/imitationRecipe.ts';
 import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
-import type { ToolEnv } from '../envs/env.ts';
 import type { ModelConfig, Weights } from '../model/architecture.ts';
 import type { Policy } from '../model/policy.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
 import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
-import { warmStart } from '../rl/warmStart.ts';
-import type { RunEvent } from '../wire/events.ts';
 import type { Host } from './host.ts';
 
 /**
- * Gives the policy of a run without a base checkpoint its starting weights, as `warmStart` says. `shipped`: the shipped
- * weights, if a file fits. `continued`: the same weights, trained further by imitation. `train`, and also `shipped` and
- * `continued` if no file fits: random weights, trained by imitation. `none`: random weights. Throws an error with the
- * file's name if a file is damaged.
+ * Gives a new policy of a run without a base checkpoint the weights it opens with, as `warmStart` says, and returns
+ * whether the run then has to imitate demonstrations. `shipped`: the shipped weights, if a file fits. `continued`: the
+ * same weights, to be trained further by imitation. `train`, and also `shipped` and `continued` if no file fits: its
+ * random weights stay, to be trained by imitation. `none`: they stay. Throws an error with the file's name if a file is
+ * damaged.
  */
 export async function startWeights(
   policy: Policy,
-  env: ToolEnv,
   config: RunConfig,
-  host: Host,
-  onEvent: (event: RunEvent) => void,
-): Promise<void> {
-  const { seed, warmStart: from } = config;
-  if (from === 'none') return;
-  const shipped = from === 'train' ? null : await shippedStart(policy, config, host);
+  host: Pick<Host, 'shippedFile'>,
+): Promise<{ readonly mustImitate: boolean }> {
+  const { warmStart } = config;
+  if (warmStart === 'none') return { mustImitate: false };
+  const shipped = warmStart === 'train' ? null : await shippedStart(policy, config, host);
   if (shipped) policy.writeWeights(shipped);
-  if (shipped && from === 'shipped') return;
-  const recipe = warmStartRecipe(config);
-  onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: 0, total: recipe.steps });
-  for await (const step of warmStart({ policy, env, seed, recipe, yieldToEvents: host.yieldToEvents })) {
-    onEvent({ type: 'phase', phase: 'warm-start', update: 0, done: step, total: recipe.steps });
-  }
+  return { mustImitate: !shipped || warmStart !== 'shipped' };
 }
 
 // the knobs that define the shape of the network
 const SHAPE_KNOBS = ['layers', 'width', 'heads', 'kvHeads', 'ffn', 'tieEmbeddings', 'attentionBias'] as const;
 
 /** The shipped weights that fit a configuration; null if none do. The text model's value head is 0. */
-async function shippedStart({ model }: Policy, config: RunConfig, { shippedFile }: Host): Promise<Weights | null> {
+async function shippedStart(
+  { model }: Policy,
+  config: RunConfig,
+  { shippedFile }: Pick<Host, 'shippedFile'>,
+): Promise<Weights | null> {
   if (config.language === 'text') {
     const shape = { ...pickKnobs(DEFAULTS, SHAPE_KNOBS), ...TEXT_AGENT_SIZES };
     if (SHAPE_KNOBS.some((name) => config[name] !== shape[name])) return null;

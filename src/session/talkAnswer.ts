@@ -23,7 +23,7 @@ export async function talk(
   const { temperature, topK, topP, greedy } = sampling;
   const config = { ...by.config(), temperature, topK, topP };
   const { reset: begin, answerKnown: judged } = askedOf(by.env, chosenTask);
-  const reader = await by.rowPolicy(voice === 'begun' ? by.initialWeights : await by.currentWeights(), config);
+  const reader = await by.rowPolicy(voice === 'begun' ? by.initialWeights() : await by.currentWeights(), config);
   const seed = 'seed' in chosenTask ? chosenTask.seed : environmentSeed;
   const played = await branch(reader, by.env, config, {
     seed,

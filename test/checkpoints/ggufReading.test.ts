@@ -38,6 +38,15 @@ test('no other tensor of a GGUF changes its rows', () => {
   }
 });
 
+test.each([7, 1026])(
+  'heads of %d numbers are refused before anything of their size is allocated, with what fits',
+  async (size) => {
+    await expect(opened({ 'llama.attention.key_length': { type: 4, value: size } })).rejects.toThrow(
+      `llama.attention.key_length: found ${size}, expected an even number up to 1024: halves of a head are rotated`,
+    );
+  },
+);
+
 test('positions that a GGUF scales linearly divide every frequency by its factor', async () => {
   const scaling = { 'llama.rope.scaling.type': text('linear'), 'llama.rope.scaling.factor': { type: 6, value: 4 } };
   expect((await opened(scaling)).model.rope_factors).toEqual([4, 4, 4, 4]);

@@ -181,7 +181,11 @@ describe('a card', () => {
     expect(qwen).toContain('(Qwen2, 1 layers');
     expect(qwen).toContain('import AutoModelForCausalLM, PreTrainedTokenizerFast');
     expect(qwen).toMatch(/For a Qwen2, `AutoTokenizer`/);
-    expect(cardFile(runOf({}, []), 'llama')).not.toMatch(/For a Qwen2/);
+    // the first line about the model, how it is loaded, and the note are all that differs
+    const paragraphs = (form: 'llama' | 'qwen2') => cardFile(runOf({}, []), form).split('\n\n');
+    const [llama, asQwen] = [paragraphs('llama'), paragraphs('qwen2')];
+    expect(llama.filter((each) => !asQwen.includes(each))).toHaveLength(2);
+    expect(asQwen.filter((each) => !llama.includes(each))).toHaveLength(3);
     const text = cardFile(runOf({}, [], { chatTokenizer: { tokenizer: '', template: '', stops: [] } }), 'llama');
     expect(text).toMatch(/A text agent of/);
     expect(text).toContain('apply_chat_template');
@@ -245,8 +249,10 @@ test('the picture of the curves has each point where its update and its share li
   expect(
     [...svg.matchAll(/<polyline points="([^"]*)" fill="none" stroke="(#\w+)"/g)].map(([, points]) => points),
   ).toEqual(['116.5,224.0 334.0,120.0 624.0,16.0', '44.0,172.0']);
-  const grid = [...svg.matchAll(/y1="([\d.]+)" y2="\1" stroke="#8888".*?y="([\d.]+)" text-anchor="end">([\d.]+) %</g)];
-  expect(grid.map(([, ...numbers]) => numbers.map(Number))).toEqual([[224, 228, 0], [172, 176, 25], [120, 124, 50], [68, 72, 75], [16, 20, 100]]); // prettier-ignore
+  const grid = [
+    ...svg.matchAll(/y1="([\d.]+)" y2="\1" stroke="#8888".*?x="([\d.]+)" y="([\d.]+)" text-anchor="end">([\d.]+) %</g),
+  ];
+  expect(grid.map(([, ...numbers]) => numbers.map(Number))).toEqual([[224, 38, 228, 0], [172, 38, 176, 25], [120, 38, 124, 50], [68, 38, 72, 75], [16, 38, 20, 100]]); // prettier-ignore
   expect(svg).toMatch(/<text x="44" y="242">0<.*<text x="624" y="242" text-anchor="end">update 8</s);
   const keys = [
     ...svg.matchAll(/<line x1="(\d+)" x2="(\d+)" y1="268" y2="268" stroke="(#\w+)" .*?<text x="(\d+)" y="272">(.+?)</g),

@@ -7,7 +7,7 @@ import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import type { EnvironmentFile } from '../../src/domain/environmentFile.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
-import type { Checkpoint } from '../../src/runs/checkpoint.ts';
+import { type Checkpoint, checkpointOf, readCheckpoint } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
@@ -59,6 +59,46 @@ test('a run imitates the environment’s expert, trains, and is evaluated on the
   }
   expect(hashes[1]).toBe(hashes[0]);
   expect(hashes[2]).not.toBe(hashes[0]);
+});
+
+test('imitation is the first stage of a run in words: shown as what it imitates, and saved in the middle it goes on to the same weights', async () => {
+  const words = {
+    ...config(1),
+    language: 'words',
+    prompts: 8,
+    imitationSteps: 3,
+    klCoef: 0.1,
+    learningRate: 0.01,
+  } as const;
+  const begin = (from: Checkpoint | null = null) => openSession(words, hostFor(NUMBERS), () => undefined, null, from);
+  const imitateTo = async (session: Session, step: number) => {
+    for (;;) {
+      const event = (await session.events.next()).value as RunEvent;
+      if (event.type === 'imitated' && event.done === step) return;
+    }
+  };
+  const whole = await begin();
+  const answer = await whole.answer({ kind: 'demonstrations' });
+  if (answer.kind !== 'demonstrations') throw new Error(`got ${answer.kind}`);
+  const episode = answer.shown!.episodes.find(({ length }) => length > 2);
+  expect(episode!.map(({ kind }) => kind).slice(0, 3)).toEqual(['prompt', 'call', 'observation']);
+  expect(episode![1]!.text).toMatch(/^<call> (guess \d|ask (yes|no|true|false)) <\/call>$/);
+  await imitateTo(whole, 2);
+  const checkpoint = readCheckpoint(structuredClone(await whole.checkpoint()));
+  expect(checkpoint.progress).toMatchObject({ imitated: 2, update: 0 });
+  const again = await begin(checkpoint);
+  for (const session of [whole, again]) await imitateTo(session, 3);
+  expect((await again.checkpoint()).start).toEqual((await whole.checkpoint()).networks.policy.weights);
+  // with klCoef above 0 the reference counts: it is the weights after imitation
+  for (const session of [whole, again]) await trainTo(session, 2);
+  expect(await again.parametersHash()).toBe(await whole.parametersHash());
+  // a save of an earlier version has no weights after imitation: they are computed again
+  const { start, version: _, sum: __, ...rest } = await whole.checkpoint();
+  expect(start).toBeDefined();
+  const old = await begin(checkpointOf(rest));
+  for (const session of [whole, old]) await trainTo(session, 3);
+  expect(await old.parametersHash()).toBe(await whole.parametersHash());
+  for (const session of [whole, again, old]) session.dispose();
 });
 
 const FILE: EnvironmentFile = { name: 'numbers.ts', text: NUMBERS };

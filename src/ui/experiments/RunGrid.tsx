@@ -112,13 +112,13 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
   }
   if (current && isWaiting) {
     const { update, updates, phase, done, total } = current;
-    const isWarmStart = phase === 'warm-start' && total > 0;
-    const text = isWarmStart ? `warm start ${done}/${total}` : `${update}/${updates}`;
+    const isImitating = phase === 'imitating' && total > 0;
+    const text = isImitating ? `warm start ${done}/${total}` : `${update}/${updates}`;
     return (
       <span className="run-state" data-state="running">
         <progress
-          value={isWarmStart ? done : update}
-          max={isWarmStart ? total : updates}
+          value={isImitating ? done : update}
+          max={isImitating ? total : updates}
           aria-label={`${run.arm}, seed ${run.seed}`}
         />
         {paused ? `paused ${text}` : text}

@@ -58,7 +58,6 @@ function RunVerdict() {
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
   const starting = useLive((s) => s.session === 'starting');
-  const preparing = useLive((s) => s.session === 'starting' || (s.running && s.phase === 'warm-start'));
   useEffect(() => {
     const refresh = () => {
       if (!document.hidden) setSummary(currentSummary());
@@ -68,10 +67,10 @@ function RunVerdict() {
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
   // while a new run starts, the old one is still in view, and its verdict would look like the new run's
-  const words = summary && !preparing && summaryWords(summary, health, finished);
+  const words = summary && !starting && summaryWords(summary, health, finished);
   return (
-    <div className="verdict panel" data-testid="verdict" data-course={preparing ? undefined : summary?.state}>
-      <Icon name={summary && !preparing ? SUMMARY_ICONS[summary.state] : 'curves'} />
+    <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : summary?.state}>
+      <Icon name={summary && !starting ? SUMMARY_ICONS[summary.state] : 'curves'} />
       <p className="large headline">{words ? words.headline : <Waiting />}</p>
       {words && (
         <details>

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'react';
-import { type Kind, Role } from '../../domain/tokens.ts';
-import type { SpokenText } from '../../domain/demonstrationText.ts';
+import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -39,8 +38,8 @@ export function Demonstrations() {
       </div>
       <ol>
         {episodes[shownIndex]?.map((passage, i) => (
-          <li key={i} data-kind={kindOf(passage)}>
-            <SpanLabel kindStyle={KINDS[kindOf(passage)]} />
+          <li key={i} data-kind={passage.kind}>
+            <SpanLabel kindStyle={KINDS[passage.kind]} />
             <pre className="demonstrated" data-learned={passage.role === Role.action}>
               {passage.text}
             </pre>
@@ -53,10 +52,4 @@ export function Demonstrations() {
       </p>
     </section>
   );
-}
-
-function kindOf({ role, text }: SpokenText): Kind {
-  if (role === Role.prompt) return 'prompt';
-  if (role === Role.observation) return 'observation';
-  return text.includes('<tool_call>') ? 'call' : 'answer';
 }

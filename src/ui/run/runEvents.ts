@@ -157,9 +157,10 @@ const continuesTraining = ({ checkpoint }: Run) => checkpoint !== null && hasBeg
 
 /** The stage of a resumed run: imitation, if it was left in the middle of that; otherwise nothing to set. */
 function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getState>> {
-  if (!checkpoint?.base || checkpoint.start) return {};
-  const { steps } = warmStartRecipe(checkpoint.begun);
-  return { phase: 'imitating', phaseDone: checkpoint.progress.imitated, phaseTotal: steps };
+  if (!checkpoint || checkpoint.start) return {};
+  const { imitated, update } = checkpoint.progress;
+  if (imitated === 0 || update > 0) return {};
+  return { phase: 'imitating', phaseDone: imitated, phaseTotal: warmStartRecipe(checkpoint.begun).steps };
 }
 
 /**

@@ -166,8 +166,6 @@ export function waitingWords({
     case 'compiling':
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
-    case 'warm-start':
-      return `Warm start: imitating demonstrations${amount} …${timeLeft}`;
     case 'imitating':
       return `Warm start: imitating demonstrations, ${stepWords(done, total)} …${timeLeft}`;
     case 'evaluating':

@@ -138,7 +138,7 @@ function Imitating() {
   );
 }
 
-const STARTUP_LABELS: Partial<Record<Phase, string>> = { compiling: 'compiling shaders', 'warm-start': 'warm start' };
+const STARTUP_LABELS: Partial<Record<Phase, string>> = { compiling: 'compiling shaders' };
 
 function PhaseBar() {
   const phase = useLive((s) => (s.finished ? 'idle' : s.phase));
