@@ -79,6 +79,11 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
     case 'prefer':
       session?.prefer(command.better, command.worse);
       return fallback?.addChoice(command.better, command.worse);
+    case 'end-imitation': {
+      const knobs = session?.endImitation();
+      if (knobs) post({ type: 'imitation-ended', knobs });
+      return;
+    }
     case 'run':
       running = session !== null;
       break;

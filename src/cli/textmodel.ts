@@ -77,7 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
   };
   const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
   const began = performance.now();
-  for await (const step of warmStart({ policy, env: demonstrated, seed: SEED, recipe, yieldToEvents })) {
+  for await (const step of warmStart({ policy, env: demonstrated, seed: SEED, recipe: () => recipe, yieldToEvents })) {
     if (step % 50 === 0) console.error(step, `${((performance.now() - began) / 1000).toFixed(0)} s`);
     if (step % SAVE_EVERY === 0) await save();
   }

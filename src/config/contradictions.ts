@@ -57,6 +57,14 @@ const CONTRADICTIONS: readonly Rule[] = [
     remedy: () => 'Set critic to shared or separate, or estimator to grpo.',
   },
   {
+    field: 'imitationHorizon',
+    when: ({ imitationHorizon, imitationSteps }) =>
+      imitationHorizon > 0 && (imitationSteps === 0 || imitationHorizon < imitationSteps),
+    reason: ({ imitationSteps }) =>
+      imitationSteps === 0 ? 'imitationSteps is 0' : `imitationSteps is ${imitationSteps}, which is more`,
+    remedy: () => 'Set imitationHorizon to 0, or imitationSteps to at most the horizon.',
+  },
+  {
     field: 'groupSize',
     when: ({ groupSize, estimator }) => usesGroups(estimator) && groupSize < 2,
     reason: ({ estimator }) => `${estimator} compares rollouts of the same prompt`,

@@ -146,6 +146,7 @@ export const FIELDS = {
   warmStart: { label: 'Warm start', group: 'run', when: 'restart', default: 'shipped', choices: ['shipped', 'continued', 'train', 'none'] },
   demonstrator: { label: 'Imitated player', group: 'run', when: 'restart', default: 'imperfect', choices: ['imperfect', 'expert'] },
   imitationSteps: { label: 'Imitation steps', group: 'run', when: 'restart', default: 0, min: 0, max: 100000, integer: true },
+  imitationHorizon: { label: 'Imitation horizon', group: 'run', when: 'restart', default: 0, min: 0, max: 100000, integer: true },
   updates: { label: 'Updates', group: 'run', when: 'live', default: 150, min: 1, max: 100000, integer: true },
   evalEvery: { label: 'Evaluate every', group: 'run', when: 'live', default: 10, min: 0, max: 10000, integer: true },
   evalTasks: { label: 'Evaluated tasks', group: 'run', when: 'next', default: 128, min: 1, max: 4096, integer: true },

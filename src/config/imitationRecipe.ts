@@ -6,7 +6,10 @@ import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 // of calls and answers.
 const ADAPTER_STEPS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
 
-type ImitationKnobs = Pick<RunConfig, 'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'demonstrator'>;
+type ImitationKnobs = Pick<
+  RunConfig,
+  'env' | 'language' | 'model' | 'warmStart' | 'imitationSteps' | 'imitationHorizon' | 'demonstrator'
+>;
 
 /** The number of optimizer steps of a whole run, including its warm start, shipped or trained. */
 export function totalOptimizerSteps(
@@ -22,14 +25,13 @@ export function totalOptimizerSteps(
  * shipped weights, from its last learning rate.
  */
 export function warmStartRecipe(config: ImitationKnobs): WarmStartRecipe {
-  const { env, model, imitationSteps, demonstrator, warmStart } = config;
+  const { env, model, imitationSteps: steps, imitationHorizon, demonstrator, warmStart } = config;
   const recipe = { ...ENVIRONMENTS[env].recipe, ...(model === 'checkpoint' && ADAPTER_STEPS) };
   if (warmStart !== 'train' && warmStart !== 'continued') return recipe;
-  const chosenSteps = { steps: imitationSteps, warmUp: Math.min(recipe.warmUp, imitationSteps) };
+  const horizon = imitationHorizon || steps;
+  const chosenSteps = { steps, warmUp: Math.min(recipe.warmUp, horizon), horizon };
   return {
-    ...(warmStart === 'train'
-      ? { ...recipe, ...(imitationSteps > 0 && chosenSteps) }
-      : continuedRecipe(config, recipe)),
+    ...(warmStart === 'train' ? { ...recipe, ...(steps > 0 && chosenSteps) } : continuedRecipe(config, recipe)),
     ...(demonstrator === 'expert' && { quality: 1 }),
   };
 }
@@ -39,18 +41,37 @@ export function warmStartRecipe(config: ImitationKnobs): WarmStartRecipe {
  * has a warm-up because the optimizer's state isn't shipped.
  */
 function continuedRecipe(
-  { env, language, model, imitationSteps: steps }: ImitationKnobs,
+  { env, language, model, imitationSteps: steps, imitationHorizon }: ImitationKnobs,
   recipe: WarmStartRecipe,
 ): WarmStartRecipe {
   const qualities: Readonly<Partial<Record<EnvName, number>>> = TEXT_QUALITY;
   const isTextAgent = model === 'sizes' && language === 'text';
   const shippedRecipe = isTextAgent ? { ...TEXT_RECIPE, quality: qualities[env] ?? recipe.quality } : recipe;
-  const chosenSteps = { steps, warmUp: Math.ceil(steps / 10), horizon: steps };
+  const horizon = imitationHorizon || steps;
+  const chosenSteps = { steps, warmUp: Math.ceil(horizon / 10), horizon };
   return {
     ...shippedRecipe,
     learningRate: learningRateAt(shippedRecipe, shippedRecipe.steps),
     ...(steps > 0 && chosenSteps),
   };
+}
+
+/** The knobs with which a run imitates fewer steps. */
+export type ShorterImitation = Pick<RunConfig, 'warmStart' | 'imitationSteps' | 'imitationHorizon'>;
+
+/**
+ * The knobs with which imitation ends as soon as possible after step `done`, and takes the same steps until then: the
+ * learning rates are equal. Null if no such knobs exist, as when a recipe of shipped weights is continued.
+ */
+export function shorterImitation(config: ImitationKnobs, done: number): ShorterImitation | null {
+  const recipe = warmStartRecipe(config);
+  const { steps, horizon = steps } = recipe;
+  const warmStart = config.warmStart === 'shipped' ? 'train' : config.warmStart; // no shipped file fits, if it imitates
+  const knobs = { warmStart, imitationSteps: Math.max(1, done), imitationHorizon: horizon };
+  if (knobs.imitationSteps >= steps) return null;
+  const shorter = warmStartRecipe({ ...config, ...knobs });
+  const isEqual = (name: 'learningRate' | 'warmUp' | 'horizon') => shorter[name] === { ...recipe, horizon }[name];
+  return isEqual('learningRate') && isEqual('warmUp') && isEqual('horizon') ? knobs : null;
 }
 
 /** The learning rate of a step. Steps are counted from 0. */

@@ -156,7 +156,10 @@ export const SERVER_PRESET = {
  */
 export function serverKnobs({ model }: Partial<RunConfig>): Partial<RunConfig> {
   const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
-  return { env: YOUR_ENVIRONMENT, language: 'text', warmStart, imitationSteps: 0, demonstrator: 'imperfect' };
+  return {
+    ...{ env: YOUR_ENVIRONMENT, language: 'text', warmStart },
+    ...{ imitationSteps: 0, imitationHorizon: 0, demonstrator: 'imperfect' },
+  };
 }
 
 /** The checkpoint with which the presets that train adapters were recorded. */

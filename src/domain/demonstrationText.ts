@@ -8,7 +8,7 @@ export interface SpokenText {
   readonly text: string;
 }
 
-/** The demonstrations that a step of imitation learns from. */
+/** Demonstrations that a step of imitation learns from. */
 export interface DemonstratedStep {
   readonly step: number; // from 1
   readonly total: number;

@@ -1,4 +1,5 @@
 import type { FieldName, RunConfig } from '../config/fields.ts';
+import type { ShorterImitation } from '../config/imitationRecipe.ts';
 import type { BatchView } from './batch.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -49,6 +50,8 @@ export type TrainingEvent =
       readonly step: number;
       readonly changes: Partial<RunConfig>;
     }
+  // imitation ends early; knobs that give the same run from its start
+  | { readonly type: 'imitation-ended'; readonly knobs: ShorterImitation }
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';

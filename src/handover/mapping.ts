@@ -160,7 +160,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   model: noCounterpart('only runs with model=sizes are handed over'), adapterRank: NO_ADAPTER, adapterAlpha: NO_ADAPTER, adapterTargets: NO_ADAPTER,
   layers: inModel, width: inModel, heads: inModel, kvHeads: inModel, ffn: inModel, tieEmbeddings: inModel, attentionBias: inModel,
 
-  warmStart: inModel, demonstrator: inModel, imitationSteps: inModel,
+  warmStart: inModel, demonstrator: inModel, imitationSteps: inModel, imitationHorizon: inModel,
   updates: { verl: setting('trainer.total_training_steps', ({ updates }) => updates), trl: setting('max_steps', (c) => c.updates * c.minibatches * c.epochs, 'optimizer steps: updates × minibatches × epochs') },
   evalEvery: {
     verl: setting('trainer.test_freq', ({ evalEvery }) => (evalEvery > 0 ? evalEvery : -1)),

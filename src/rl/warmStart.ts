@@ -45,7 +45,7 @@ export interface WarmStart {
   readonly policy: Policy;
   readonly env: ToolEnv | readonly DemonstratedEnv[]; // rows alternate between several environments
   readonly seed: number;
-  readonly recipe: WarmStartRecipe;
+  readonly recipe: () => WarmStartRecipe; // read before each step: the number of steps may shrink
   readonly yieldToEvents: () => Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function* continueWarmStart(start: WarmStart, done: number): AsyncG
   for await (const step of imitationSteps(start, done)) {
     const { steps } = await policy.report();
     checkFinite(steps);
-    if (step === recipe.steps) await resetOptimizer(policy);
+    if (step === recipe().steps) await resetOptimizer(policy);
     yield { step, loss: steps.at(-1)?.policyLoss ?? 0 };
   }
 }
@@ -86,16 +86,16 @@ async function* imitationSteps(
   done: number,
 ): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
-  const demonstrated = 'reset' in env ? [{ env, quality: recipe.quality }] : env;
+  const demonstrated = 'reset' in env ? [{ env, quality: recipe().quality }] : env;
   const [first] = demonstrated;
   if (!first) throw new RangeError('warmStart: there is no environment.');
   policy.setGrammar(first.env.grammar(true));
-  const rows = Int32Array.from({ length: Math.min(recipe.rows ?? policy.rows, policy.rows) }, (_, row) => row);
-  for (let step = done; step < recipe.steps; step++) {
+  const rows = Int32Array.from({ length: Math.min(recipe().rows ?? policy.rows, policy.rows) }, (_, row) => row);
+  for (let step = done; step < recipe().steps; step++) {
     const record = demonstrations(demonstrated, { seed, step, rows: policy.rows, length: policy.length });
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
-    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe, step) }, 1);
+    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
     await yieldToEvents();
     yield step + 1;
   }
@@ -112,16 +112,17 @@ async function resetOptimizer(policy: Policy): Promise<void> {
 }
 
 /**
- * A batch of demonstrated episodes; rows alternate between the environments. The demonstrator's tokens have the action
- * role.
+ * A batch of demonstrated episodes, or only its first `count` rows; rows alternate between the environments. The
+ * demonstrator's tokens have the action role.
  */
 export function demonstrations(
   demonstrated: readonly DemonstratedEnv[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
+  count = batch.rows,
 ): EpisodeRecord {
-  const record = episodeRecord(batch.rows, batch.length);
+  const record = episodeRecord(count, batch.length);
   const task = new Uint32Array(4);
-  for (let row = 0; row < batch.rows; row++) {
+  for (let row = 0; row < count; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
     const seed = (task[0] ?? 0) & 0x7fffffff;
     const { env, quality } = demonstrated[row % demonstrated.length]!;

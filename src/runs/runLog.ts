@@ -59,6 +59,11 @@ export class RunLog {
       case 'configured':
         this.#recordChange({ update: event.update, step: event.step, set: event.changes });
         return;
+      case 'imitation-ended': {
+        const { begun, config } = this.#run;
+        this.#run = { ...this.#run, begun: { ...begun, ...event.knobs }, config: { ...config, ...event.knobs } };
+        return;
+      }
       case 'batch':
         // knobs that were changed before the first update, or before an update that was repeated after an error
         this.#recordChange({ update: event.batch.update, step: 0, set: changedKnobs(this.#run.config, event.config) });

@@ -9,11 +9,14 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
 import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
 
+const MAX_SHOWN = 8; // demonstrations of a step
+
 /** The parts of the imitation stage of a run. */
 interface Imitation {
   readonly policy: Policy;
   readonly env: ToolEnv;
-  readonly startConfig: RunConfig; // the knobs at the start; later changes don't affect demonstrations
+  /** The knobs at the start; of their changes, only those of `shorterImitation` affect imitation. */
+  readonly startConfig: () => RunConfig;
   readonly progress: Progress; // updated after each step
   readonly yieldToEvents: () => Promise<void>;
   readonly onImitated: () => Promise<void>; // called before the event of the last step, or at once if all are done
@@ -26,46 +29,53 @@ interface Imitation {
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
   const { policy, env, startConfig, progress, yieldToEvents, onImitated } = run;
-  const recipe = warmStartRecipe(startConfig);
-  const total = recipe.steps;
-  const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total }) as const;
-  if (progress.imitated < total) yield phase(progress.imitated);
+  const { seed } = startConfig();
+  const total = () => warmStartRecipe(startConfig()).steps;
+  const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total: total() }) as const;
+  if (progress.imitated < total()) yield phase(progress.imitated);
   else await onImitated();
-  const steps = continueWarmStart({ policy, env, seed: startConfig.seed, recipe, yieldToEvents }, progress.imitated);
-  for await (const { step, loss } of steps) {
+  const recipe = () => warmStartRecipe(startConfig());
+  for await (const { step, loss } of continueWarmStart(
+    { policy, env, seed, recipe, yieldToEvents },
+    progress.imitated,
+  )) {
     progress.imitated = step;
-    if (step === total) await onImitated();
-    yield { type: 'imitated', done: step, total, loss };
-    if (step < total) yield phase(step);
+    const isLast = step === total();
+    if (isLast) await onImitated();
+    yield { type: 'imitated', done: step, total: total(), loss };
+    if (!isLast) yield phase(step);
   }
 }
 
 /** Runs the whole imitation of a run at once, with the policy's weights. `onEvent` gets the phases. */
 export async function finishImitation(
-  { policy, env, startConfig }: Pick<Imitation, 'policy' | 'env' | 'startConfig'>,
+  { policy, env, startConfig }: Pick<Imitation, 'policy' | 'env'> & { readonly startConfig: RunConfig },
   { yieldToEvents }: Pick<Imitation, 'yieldToEvents'>,
   onEvent: (event: Extract<TrainingEvent, { type: 'phase' }>) => void,
 ): Promise<void> {
   const recipe = warmStartRecipe(startConfig);
-  for await (const done of warmStart({ policy, env, seed: startConfig.seed, recipe, yieldToEvents })) {
+  const { seed } = startConfig;
+  for await (const done of warmStart({ policy, env, seed, recipe: () => recipe, yieldToEvents })) {
     onEvent({ type: 'phase', phase: 'imitating', update: 0, done, total: recipe.steps });
   }
 }
 
-/** The demonstrations that the current step of imitation learns from; null after the last step. */
+/** Some of the demonstrations that the current step of imitation learns from; null after the last step. */
 export function currentDemonstrations({
   policy,
   env,
   startConfig,
   progress,
 }: Omit<Imitation, 'yieldToEvents' | 'onImitated'>): DemonstratedStep | null {
-  const { steps: total, quality, rows = policy.rows } = warmStartRecipe(startConfig);
+  const { seed } = startConfig();
+  const { steps: total, quality, rows = policy.rows } = warmStartRecipe(startConfig());
   const step = progress.imitated;
   if (step >= total) return null;
   const { length } = policy;
   const writing = writingOf(env.vocabulary);
-  const record = demonstrations([{ env, quality }], { seed: startConfig.seed, step, rows: policy.rows, length });
-  const episodes = Array.from({ length: Math.min(rows, policy.rows) }, (_, row) => {
+  const shownRows = Math.min(rows, policy.rows, MAX_SHOWN);
+  const record = demonstrations([{ env, quality }], { seed, step, rows: policy.rows, length }, shownRows);
+  const episodes = Array.from({ length: shownRows }, (_, row) => {
     const [from, to] = [row * length, row * length + record.lengths[row]!];
     const [roles, turns] = [record.roles.subarray(from, to), record.turns.subarray(from, to)];
     const pieces = Array.from(record.tokens.subarray(from, to), (token) =>

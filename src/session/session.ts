@@ -2,6 +2,7 @@ import { noProgress } from '../domain/progress.ts';
 import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { configAfterChanges, type RunConfig } from '../config/config.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
+import { type ShorterImitation, shorterImitation } from '../config/imitationRecipe.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../config/knobChange.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
@@ -59,6 +60,11 @@ export interface Session {
    * events throws ConfigError if a planned change has become impossible.
    */
   readonly plan: (changes: readonly KnobChange[]) => void;
+  /**
+   * Ends imitation with the step under way, or the next one if the run is paused between two. Returns the knobs that
+   * give the same run from its start; null, and changes nothing, if it isn't imitating or there are no such knobs.
+   */
+  readonly endImitation: () => ShorterImitation | null;
   /** Tells the reward model which of two rollouts a person prefers. Throws ConfigError if there is no reward model. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** The kept batches and networks. `events` adds the batches; the caller adds the network after each update. */
@@ -227,12 +233,14 @@ function sessionOf({
 }: SessionParts): Session {
   let { start, rewardModel } = opened;
   const imitates = start === null;
+  let begun = startConfig;
   let config = resumedFrom?.config ?? startConfig;
   let plan: readonly KnobChange[] = [];
   const history = new RunHistory();
   const adaptedPolicies = base && new AnsweringPolicies(base, adapterConfig(startConfig), host);
   let progress = structuredClone(resumedFrom?.progress ?? noProgress());
-  const demonstrations = () => (start ? null : currentDemonstrations({ policy, env, startConfig, progress }));
+  const demonstrations = () =>
+    start ? null : currentDemonstrations({ policy, env, startConfig: () => begun, progress });
   const readers = new Readers({
     policy,
     env,
@@ -256,7 +264,7 @@ function sessionOf({
     return config;
   };
   async function* trainingStages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
-    if (!start) yield* imitation({ policy, env, startConfig, progress, yieldToEvents, onImitated });
+    if (!start) yield* imitation({ policy, env, startConfig: () => begun, progress, yieldToEvents, onImitated });
     return yield* train({
       ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
       ...(base && { onPlayed: (done, total) => stage.reportPart(done, total) }),
@@ -282,7 +290,7 @@ function sessionOf({
       const networks = await policy.readState();
       const rewardModelState = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the tokens of `base` are in its own files
-      const parts = { begun: startConfig, config, vocabulary, networks, rewardModel: rewardModelState, progress };
+      const parts = { begun, config, vocabulary, networks, rewardModel: rewardModelState, progress };
       const baseParts = base && { base: base.mark };
       // the weights after imitation are always saved, because repeating it takes minutes; in a person's environment also
       // those of a run that didn't imitate, because its file may have changed when the run continues
@@ -306,6 +314,16 @@ function sessionOf({
     configure: (changes) => {
       config = configAfterChanges(config, changes);
       plan = withoutKnobs(plan, Object.keys(changes));
+    },
+    endImitation: () => {
+      // a step may be under way; it is the last one then
+      const knobs = start ? null : shorterImitation(begun, progress.imitated + 1);
+      if (knobs)
+        [begun, config] = [
+          { ...begun, ...knobs },
+          { ...config, ...knobs },
+        ];
+      return knobs;
     },
     plan: (changes) => {
       plan = changes.filter((change) => !isDue(change, { update: progress.update, step: Infinity }));

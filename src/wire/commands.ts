@@ -45,6 +45,7 @@ export type RunCommand =
   | { readonly type: 'profile'; readonly id: number } // asks for the kernels' times; answered between two updates
   | { readonly type: 'fence'; readonly on: boolean } // on: each stage waits for the device, so that its measured time covers its own work only
   | { readonly type: 'run' }
+  | { readonly type: 'end-imitation' } // RL begins after the step of imitation under way
   | { readonly type: 'pause' }
   | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // runs one, then pauses
   | { readonly type: 'hold'; readonly update: number | null } // the reader looks at the batch of this update, so it is kept; null: none

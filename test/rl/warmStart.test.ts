@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
 import { ENVIRONMENTS } from '../../src/config/environments.ts';
-import { totalOptimizerSteps, warmStartRecipe } from '../../src/config/imitationRecipe.ts';
+import { contradictions } from '../../src/config/contradictions.ts';
+import {
+  learningRateAt,
+  shorterImitation,
+  totalOptimizerSteps,
+  warmStartRecipe,
+} from '../../src/config/imitationRecipe.ts';
 import type { SuppliedCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';
@@ -58,7 +64,13 @@ describe('warm start', () => {
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 40 };
     const steps: number[] = [];
-    for await (const step of warmStart({ policy, env, seed: 1, recipe, yieldToEvents: () => Promise.resolve() })) {
+    for await (const step of warmStart({
+      policy,
+      env,
+      seed: 1,
+      recipe: () => recipe,
+      yieldToEvents: () => Promise.resolve(),
+    })) {
       steps.push(step);
     }
     expect(steps).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
@@ -89,7 +101,13 @@ describe('warm start', () => {
     if (culprit) policy.breakNextStep(culprit);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 2, ...(rows !== undefined && { rows }) };
     const run = async () => {
-      for await (const step of warmStart({ policy, env, seed: 1, recipe, yieldToEvents: () => Promise.resolve() }))
+      for await (const step of warmStart({
+        policy,
+        env,
+        seed: 1,
+        recipe: () => recipe,
+        yieldToEvents: () => Promise.resolve(),
+      }))
         expect(step).toBeGreaterThan(0);
     };
     return { policy, credits, run };
@@ -126,6 +144,8 @@ describe('warm start', () => {
   });
 });
 
+const MADE = { model: 'sizes', imitationHorizon: 0, demonstrator: 'imperfect' } as const;
+
 describe('imitation alone', () => {
   it('takes the steps and the demonstrator that are asked for, only where weights are imitated now', () => {
     const asked = {
@@ -133,6 +153,7 @@ describe('imitation alone', () => {
       language: 'words',
       model: 'sizes',
       imitationSteps: 7,
+      imitationHorizon: 0,
       demonstrator: 'expert',
     } as const;
     expect(warmStartRecipe({ ...asked, warmStart: 'train' })).toMatchObject({ steps: 7, quality: 1, warmUp: 7 });
@@ -142,7 +163,7 @@ describe('imitation alone', () => {
   });
 
   it('goes on, where it is continued, with the demonstrator and from the rate with which the shipped weights ended', () => {
-    const more = { model: 'sizes', warmStart: 'continued', imitationSteps: 128, demonstrator: 'imperfect' } as const;
+    const more = { ...MADE, warmStart: 'continued', imitationSteps: 128 } as const;
     const text = warmStartRecipe({ ...more, env: 'calculator', language: 'text' });
     const ended = 2e-3 * (1 - (0.9 * (1500 - 100)) / (2400 - 100));
     expect(text).toMatchObject({ steps: 128, rows: 30, quality: 0.5, warmUp: 13, horizon: 128 });
@@ -155,7 +176,7 @@ describe('imitation alone', () => {
   });
 
   it('is given as many optimizer steps as the run beside it, its warm start counted', () => {
-    const run = { updates: 60, epochs: 2, minibatches: 2, imitationSteps: 0, demonstrator: 'imperfect' } as const;
+    const run = { ...MADE, updates: 60, epochs: 2, minibatches: 2, imitationSteps: 0 } as const;
     const made = { ...run, language: 'words', model: 'sizes' } as const;
     expect(totalOptimizerSteps({ ...made, env: 'calculator', warmStart: 'shipped' })).toBe(500 + 240);
     expect(totalOptimizerSteps({ ...made, env: 'frozen-lake', warmStart: 'none' })).toBe(240);
@@ -164,7 +185,7 @@ describe('imitation alone', () => {
   });
 
   it('beside a checkpoint is of few rows and small steps, whatever the environment', () => {
-    const made = { env: 'calculator', language: 'text', model: 'checkpoint', demonstrator: 'imperfect' } as const;
+    const made = { ...MADE, env: 'calculator', language: 'text', model: 'checkpoint' } as const;
     const asked = { ...made, warmStart: 'train' } as const;
     expect(warmStartRecipe({ ...asked, imitationSteps: 0 })).toMatchObject({
       ...{ steps: 60, rows: 3, learningRate: 1e-3 },
@@ -173,5 +194,39 @@ describe('imitation alone', () => {
     // nothing of it is shipped, so there is nothing to go on from but its own recipe
     const { steps, rows } = warmStartRecipe({ ...made, warmStart: 'continued', imitationSteps: 0 });
     expect({ steps, rows }).toEqual({ steps: 60, rows: 3 });
+  });
+
+  it('that ends early takes the same steps until then, so that its knobs give the same weights from the start', () => {
+    const words = { ...MADE, env: 'your-environment', language: 'words' } as const;
+    const runs = [
+      { ...words, warmStart: 'train', imitationSteps: 0 },
+      { ...words, warmStart: 'shipped', imitationSteps: 0 }, // as no file fits
+      { ...words, warmStart: 'train', imitationSteps: 90, imitationHorizon: 300 },
+      { ...words, warmStart: 'continued', imitationSteps: 90, language: 'text' },
+      { ...words, warmStart: 'train', imitationSteps: 0, model: 'checkpoint', language: 'text' },
+    ] as const;
+    for (const run of runs) {
+      const whole = warmStartRecipe(run);
+      for (const done of [1, 7, 50]) {
+        const knobs = shorterImitation(run, done);
+        expect(knobs).toMatchObject({ imitationSteps: done });
+        const shorter = warmStartRecipe({ ...run, ...knobs });
+        expect(shorter.steps).toBe(done);
+        for (let step = 0; step < done; step++) expect(learningRateAt(shorter, step)).toBe(learningRateAt(whole, step));
+        expect({ ...shorter, horizon: 0, steps: 0 }).toEqual({ ...whole, horizon: 0, steps: 0 });
+        // ended again, it is the same run
+        expect(shorterImitation({ ...run, ...knobs }, done)).toBeNull();
+      }
+      expect(shorterImitation(run, whole.steps)).toBeNull();
+    }
+    // the recipe of the shipped text agent has a warm-up of its own, which no horizon gives
+    expect(shorterImitation({ ...words, warmStart: 'continued', imitationSteps: 0, language: 'text' }, 7)).toBeNull();
+  });
+
+  it('has a horizon of at least its steps', () => {
+    const wrong = (knobs: object) => contradictions({ ...parseConfig({}), warmStart: 'train', ...knobs });
+    expect(wrong({ imitationSteps: 40, imitationHorizon: 40 })).toEqual([]);
+    expect(wrong({ imitationSteps: 40, imitationHorizon: 39 })).toMatchObject([{ place: 'imitationHorizon' }]);
+    expect(wrong({ imitationSteps: 0, imitationHorizon: 39 })).toMatchObject([{ place: 'imitationHorizon' }]);
   });
 });

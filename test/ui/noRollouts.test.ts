@@ -12,7 +12,7 @@ test('a run that was saved and gone on with says that its rollouts are gone; one
 
 test('an imitation says that who is imitated errs on purpose, and compares its loss once there are two', () => {
   const after = (losses: readonly number[]) =>
-    noRolloutsWords({ ...READY, busy: true, imitation: { total: 30, losses } });
+    noRolloutsWords({ ...READY, busy: true, imitation: { total: 30, losses, isExpert: false } });
   expect(after([])).toMatch(/deliberate mistakes.* follow after step 30\.$/);
   expect(after([0.803])).not.toContain('0.803');
   expect(after([0.803, 0.5])).toMatch(/0\.803 at first, 0\.5 in the last step\.$/);

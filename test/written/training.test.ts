@@ -101,6 +101,31 @@ test('imitation is the first stage of a run in words: shown as what it imitates,
   for (const session of [whole, again, old]) session.dispose();
 });
 
+test('imitation that is ended early ends with the step under way, and a run that begins with its new knobs comes to the same weights', async () => {
+  const words = { ...config(1), language: 'words', imitationSteps: 40 } as const;
+  const whole = await openSession(words, hostFor(NUMBERS), () => undefined);
+  for (;;) {
+    const event = (await whole.events.next()).value as RunEvent;
+    if (event.type === 'imitated' && event.done === 2) break;
+  }
+  const knobs = whole.endImitation();
+  expect(knobs).toEqual({ warmStart: 'train', imitationSteps: 3, imitationHorizon: 40 });
+  const steps: RunEvent[] = [];
+  for (;;) {
+    const event = (await whole.events.next()).value as RunEvent;
+    if (event.type === 'imitated') steps.push(event);
+    if (event.type === 'metrics' && event.update === 1) break;
+  }
+  expect(steps).toMatchObject([{ done: 3, total: 3 }]);
+  expect(whole.endImitation()).toBeNull();
+  const checkpoint = await whole.checkpoint();
+  expect([checkpoint.begun, checkpoint.config].map(({ imitationSteps }) => imitationSteps)).toEqual([3, 3]);
+  const again = await openSession({ ...words, ...knobs }, hostFor(NUMBERS), () => undefined);
+  await trainTo(again, 1);
+  expect(await again.parametersHash()).toBe(await whole.parametersHash());
+  for (const session of [whole, again]) session.dispose();
+});
+
 const FILE: EnvironmentFile = { name: 'numbers.ts', text: NUMBERS };
 
 /** A run's folder after an update, as it is saved, and its session. */

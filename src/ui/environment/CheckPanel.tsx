@@ -14,8 +14,8 @@ import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Parameter } from '../../text/toolSchema.ts';
 import { MEMBERS } from './members.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
-import { choosePreset } from '../knobs/configStore.ts';
-import { setEnvironment, start } from '../run/engine.ts';
+import { choosePreset, useConfig } from '../knobs/configStore.ts';
+import { nextEnvironment, setEnvironment, start } from '../run/engine.ts';
 
 /** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {
@@ -329,12 +329,13 @@ function ClassMembers() {
 }
 
 /**
- * Begins a fresh run in the lab on a person's environment, with its default knobs. This runs the file, so only a button
- * that says so may call it.
+ * Begins a fresh run in the lab on a person's environment: with the knobs that the page shows if it is the file that was
+ * trained on last, otherwise with default knobs. This runs the file, so only a button that says so may call it.
  */
 function trainOnEnvironment(file: EnvironmentFile): void {
+  const isSameFile = nextEnvironment()?.name === file.name && useConfig.getState().wanted.env === YOUR_ENVIRONMENT;
   setEnvironment(file);
-  choosePreset(YOUR_ENVIRONMENT);
+  if (!isSameFile) choosePreset(YOUR_ENVIRONMENT);
   start(true);
   location.assign('#/lab');
 }

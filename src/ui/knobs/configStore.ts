@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, pickKnobs, type RunConfig } from '../../config/fields.ts';
+import type { ShorterImitation } from '../../config/imitationRecipe.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../../config/knobChange.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
@@ -113,6 +114,15 @@ export function recordRunStart(config: RunConfig): void {
     const names = changes.flatMap(({ set }) => Object.keys(set) as FieldName[]);
     return { applied: config, wanted: { ...state.wanted, ...pickKnobs(config, names) } };
   });
+}
+
+/** Records that imitation ends early: the page shows the run's new knobs, and undo leaves them alone. */
+export function recordShorterImitation(knobs: ShorterImitation): void {
+  useConfig.setState(({ wanted, applied, undoHistory }) => ({
+    applied: applied && { ...applied, ...knobs },
+    wanted: { ...wanted, ...knobs },
+    undoHistory: undoHistory.map((before) => ({ ...before, ...knobs })),
+  }));
 }
 
 /** The planned changes for a run that began with these knobs. Empty unless it is the run from the link. */

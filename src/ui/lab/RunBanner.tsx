@@ -1,8 +1,9 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
+import { shorterImitation } from '../../config/imitationRecipe.ts';
 import { editKnobs, useConfig } from '../knobs/configStore.ts';
-import { endWorker, cancelStart, run, start } from '../run/engine.ts';
+import { cancelStart, endImitation, endWorker, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
 import { continueFailedRun } from '../resume/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
@@ -84,6 +85,7 @@ function RunVerdict() {
           Cancel
         </button>
       )}
+      <StartRlNow />
       {summary && !starting && (
         <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
           Train and compare
@@ -103,6 +105,24 @@ const SUMMARY_ICONS: Readonly<Record<SummaryState, IconName>> = {
   learning: 'curves',
   unclear: 'curves',
 };
+
+/** Ends imitation early. Nothing is shown if imitation can't be ended, or is about to end. */
+function StartRlNow() {
+  const isImitating = useLive((s) => s.session === 'ready' && s.phase === 'imitating');
+  const done = useLive((s) => Math.floor(s.phaseDone));
+  const config = useConfig((s) => s.applied);
+  if (!isImitating || !config || !shorterImitation(config, done + 1)) return null;
+  return (
+    <button
+      type="button"
+      className="small"
+      title="Ends imitation after the step under way. “Imitation steps” then says how many were taken."
+      onClick={endImitation}
+    >
+      Start RL now
+    </button>
+  );
+}
 
 /** What the run is doing, until there is a verdict. */
 function Waiting() {

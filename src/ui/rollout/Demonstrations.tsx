@@ -1,19 +1,35 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAnswer } from '../run/runAnswers.ts';
+import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { KINDS } from './kinds.ts';
 import '../styles/demonstrations.css';
 
+const SHOWN_MS = 2000;
+const MISTAKES_NOTE = 'This player makes deliberate mistakes, so RL has something to improve.';
+const EXPERT_NOTE = 'This player is the expert.';
+
 const demonstrationsQuestion = (): Question => ({ kind: 'demonstrations' });
+
+/** The current step of imitation, but a new one at most every two seconds, so that each can be read. */
+function useShownStep(): number {
+  const [step, setStep] = useState(() => Math.floor(useLive.getState().phaseDone));
+  useEffect(() => {
+    const timer = setInterval(() => setStep(Math.floor(useLive.getState().phaseDone)), SHOWN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return step;
+}
 
 /** Shows the demonstrations that the current imitation step trains on, one at a time; nothing after the imitation. */
 export function Demonstrations() {
-  const step = useLive((s) => Math.floor(s.phaseDone));
+  const step = useShownStep();
   const subject = useMemo(() => ({ step }), [step]);
   const received = useAnswer('demonstrations', subject, demonstrationsQuestion);
+  const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
   const [chosen, setChosen] = useState(0);
   const shown = received?.reply.ok ? received.reply.answer.shown : null;
   if (!shown) return null;
@@ -47,8 +63,7 @@ export function Demonstrations() {
         ))}
       </ol>
       <p className="small faint">
-        Imitation trains on calls and answers; observations are only read. This player makes deliberate mistakes, so RL
-        has something to improve.
+        Imitation trains on calls and answers; observations are only read. {isExpert ? EXPERT_NOTE : MISTAKES_NOTE}
       </p>
     </section>
   );

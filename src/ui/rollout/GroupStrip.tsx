@@ -158,6 +158,7 @@ function NoRollouts() {
   const isImitating = useLive((s) => s.phase === 'imitating');
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
+  const isExpert = useConfig((s) => (s.applied ?? s.wanted).demonstrator === 'expert');
   return (
     <>
       <p className="no-rollouts" role="status" data-testid="no-rollouts">
@@ -168,7 +169,7 @@ function NoRollouts() {
           knobsDiffer,
           loadFailed,
           label,
-          imitation: isImitating ? { total, losses } : null,
+          imitation: isImitating ? { total, losses, isExpert } : null,
         })}
       </p>
       {session === 'ready' && isImitating && (
@@ -249,7 +250,11 @@ interface NoRolloutsState {
   readonly label: string; // name of the preset or of the person's own environment
   // number of imitation steps, and the loss of each step so far: −mean log π of the demonstrated tokens; null if not
   // imitating
-  readonly imitation: { readonly total: number; readonly losses: readonly number[] } | null;
+  readonly imitation: {
+    readonly total: number;
+    readonly losses: readonly number[];
+    readonly isExpert: boolean;
+  } | null;
 }
 
 /** Sentence that explains why no rollout is in view and how to get one. */
@@ -264,7 +269,8 @@ export function noRolloutsWords({
 }: NoRolloutsState): string {
   if (session === 'ready' && imitation) {
     const [first, last] = [imitation.losses[0], imitation.losses.at(-1)];
-    const shown = 'Warm start: it imitates a player that makes deliberate mistakes';
+    const player = imitation.isExpert ? 'the expert' : 'a player that makes deliberate mistakes';
+    const shown = `Warm start: it imitates ${player}`;
     const lossChange =
       first === undefined || last === undefined || imitation.losses.length === 1
         ? ''

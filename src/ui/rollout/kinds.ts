@@ -27,7 +27,7 @@ export const SPAN_KINDS: Readonly<Record<SpanKind, { readonly label: string; rea
 /** Text for how a rollout ended. */
 export const STOP_TEXTS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
-  found: 'found',
+  found: 'done',
   lost: 'lost',
   turns: 'no turns left',
   tokens: 'out of tokens',

@@ -244,6 +244,11 @@ export function measure(): Promise<Answer> {
   return askWorker((id) => ({ type: 'profile', id }), 'There is no run to measure. Run training first.');
 }
 
+/** Ends imitation early: RL begins after the step under way. */
+export function endImitation(): void {
+  send({ type: 'end-imitation' });
+}
+
 /** Sends a question to the worker. Without a worker it is refused with `noWorkerMessage`. */
 function askWorker(command: (id: number) => RunCommand, noWorkerMessage: string): Promise<Answer> {
   return client?.ask(command) ?? Promise.resolve({ kind: 'refused', message: noWorkerMessage });

@@ -10,6 +10,7 @@ import {
   nearestPreset,
   recordKnobChanges,
   recordRunStart,
+  recordShorterImitation,
   useConfig,
 } from '../knobs/configStore.ts';
 import { clearBatches, receiveBatch, storedBatch, isOnlyInWorker, newestBatch } from './batches.ts';
@@ -77,6 +78,9 @@ export function applyEvent(
       pendingState.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
       break;
     }
+    case 'imitation-ended':
+      recordShorterImitation(event.knobs);
+      return;
     case 'batch':
       receiveBatch(event);
       break;
