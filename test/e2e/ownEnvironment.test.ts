@@ -81,8 +81,11 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await page.getByRole('button', { name: 'Train on it' }).click();
   await page.locator('.lab[data-screen="lab"]').waitFor();
   await page.locator('.preset-door', { hasText: /^What to train: Loops$/ }).waitFor(); // by the class's name
-  await page.getByTestId('verdict').getByRole('button', { name: 'Cancel' }).click(); // its defaults take a minute
+  // its defaults imitate for a minute
+  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
   await page.goto(page.url().replace(/#.*/, KNOBS));
+  await page.getByRole('button', { name: /^Reset/ }).click();
+  await at(page, 0);
   await stepped(page, 3);
   const board = page.getByTestId('environment');
   await board.getByRole('heading', { name: 'Loops' }).waitFor();
@@ -148,4 +151,29 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   expect(sandbox()).toBe(2);
   expect(other.problems).toEqual([]);
   await other.page.context().close();
+}, 300_000);
+
+test('on a phone a run shows what it imitates; Start RL now ends that after the step under way, and the knobs and the file’s next run keep the number of steps', async () => {
+  const { page, problems } = await visitStill(browser, { viewport: PHONE, hash: '#/environment' });
+  await page.getByRole('textbox', { name: 'File name' }).fill('mended.ts');
+  await paste(page, MENDED);
+  await page.getByRole('button', { name: 'Train on it' }).click();
+  const card = page.getByTestId('demonstrations');
+  await card.getByText('say').first().waitFor({ timeout: 60_000 });
+  expect(await card.getByRole('group', { name: 'Demonstration' }).getByRole('button').count()).toBe(8);
+  const kinds = await card.locator('li').evaluateAll((items) => items.map((item) => item.getAttribute('data-kind')));
+  expect(kinds.slice(0, 2)).toEqual(['prompt', 'call']);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+  await page.getByRole('button', { name: 'Start RL now' }).click();
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 0, null, { timeout: 120_000 });
+  const knobs = new URLSearchParams(page.url().split('?')[1]);
+  const steps = Number(knobs.get('imitationSteps'));
+  expect(steps).toBeGreaterThan(0);
+  expect(steps).toBeLessThan(600);
+  expect(knobs.get('imitationHorizon')).toBe('600');
+  await page.goto(page.url().replace(/#.*/, '#/environment'));
+  await page.getByRole('button', { name: 'Train on it' }).click();
+  await card.getByText(new RegExp(`step \\d+ of ${steps}$`)).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
 }, 300_000);
