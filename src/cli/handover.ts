@@ -8,7 +8,7 @@ import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
-import { openTraining } from './openTraining.ts';
+import { imitateToEnd, openTraining } from './openTraining.ts';
 import { writeAndReport, writerArguments } from './folderWriter.ts';
 
 const USAGE =
@@ -39,9 +39,11 @@ function engineOf(name: string | undefined): Engine {
 async function startedRun(options: TrainArguments): Promise<PackedRun> {
   const host = await nodeHost(options.config.backend !== 'cpu');
   const show = progress(process.stderr, options.json);
-  const { session, log } = await openTraining(await freshRun(options, host), host, show);
-  show.end();
+  const training = await openTraining(await freshRun(options, host), host, show);
+  const { session, log } = training;
   try {
+    await imitateToEnd(training);
+    show.end();
     return packedRun({ ...log.run, checkpoint: await session.checkpoint() });
   } finally {
     session.dispose();

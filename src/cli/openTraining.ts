@@ -42,6 +42,16 @@ export async function openTraining(
   return { session, log, progress };
 }
 
+/** Runs the imitation with which a run begins to its end. Does nothing if it begins without. */
+export async function imitateToEnd({ session, log, progress }: Training): Promise<void> {
+  while (session.isImitating()) {
+    const { value: event } = await session.events.next();
+    if (event.type === 'phase') progress.phase(event);
+    if (event.type === 'imitated') progress.imitated(event);
+    if (event.type === 'phase' || event.type === 'imitated') log.add(event);
+  }
+}
+
 /**
  * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `onMetrics` is called
  * after the first evaluation (update 0) and after every update; `onImitated` after each imitation step that is a stage

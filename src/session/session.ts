@@ -60,6 +60,8 @@ export interface Session {
    * events throws ConfigError if a planned change has become impossible.
    */
   readonly plan: (changes: readonly KnobChange[]) => void;
+  /** Whether imitation, the first stage of training, isn't over. */
+  readonly isImitating: () => boolean;
   /**
    * Ends imitation with the step under way, or the next one if the run is paused between two. Returns the knobs that
    * give the same run from its start; null, and changes nothing, if it isn't imitating or there are no such knobs.
@@ -315,6 +317,7 @@ function sessionOf({
       config = configAfterChanges(config, changes);
       plan = withoutKnobs(plan, Object.keys(changes));
     },
+    isImitating: () => start === null,
     endImitation: () => {
       // a step may be under way; it is the last one then
       const knobs = start ? null : shorterImitation(begun, progress.imitated + 1);

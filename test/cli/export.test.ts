@@ -55,6 +55,21 @@ test('an export whose training has to stop ends with 1, as training itself does,
   expect(contents('stopped')).toEqual([]);
 });
 
+test('a run that begins with imitation is handed over as it is after that', async () => {
+  const small =
+    '--width 16 --layers 1 --heads 2 --kvHeads 2 --ffn 16 --prompts 2 --groupSize 2 --evalTasks 8 --backend cpu';
+  const begun = async (name: string, ...flags: readonly string[]) => {
+    const { code } = await ended('handover', ...small.split(' '), ...flags, '--for', 'trl', '--out', name);
+    expect(code).toBe(0);
+    return readFileSync(`${programs.at(name)}/model/model.safetensors`);
+  };
+  const random = await begun('random', '--warmStart', 'none');
+  const one = await begun('one', '--warmStart', 'train', '--imitationSteps', '1');
+  const two = await begun('two', '--warmStart', 'train', '--imitationSteps', '2');
+  expect(one.equals(random)).toBe(false);
+  expect(two.equals(one)).toBe(false);
+});
+
 test('an export and a hand-over try --out before they train or read a run', async () => {
   writeFileSync(programs.at('a-file'), 'mine');
   for (const out of ['a-file/x', 'a-file/x.zip']) {

@@ -143,10 +143,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 for (const [name, knobs] of Object.entries(FOLDERS)) {
   const config = parseConfig({ ...TINY, ...knobs, evalTasks: 8 });
   const session = await openSession(config, host, () => undefined);
-  for (;;) {
-    const { value: event } = await session.events.next();
-    if (event.type === 'imitated' && event.done === event.total) break;
-  }
+  while (session.isImitating()) await session.events.next();
   const checkpoint = await session.checkpoint();
   const run = packedRun({
     ...runWithDefaults({ id: 1, name, started: '2026-01-01T00:00:00.000Z', begun: config }),
