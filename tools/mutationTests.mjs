@@ -104,6 +104,7 @@ export const MUTATION_TESTS = {
       'weights/blocks',
     ],
     'checkpoints/tiedHead',
+    'checkpoints/refusals',
     ...['weights/refused', 'checkpoints/foreign', 'checkpoints/ggufReading', 'rollouts/lines', 'rollouts/readers'],
     ...['rollouts/cases', 'adapters/merged', 'adapters/peft', 'handover'],
   ],

@@ -79,6 +79,9 @@ test.each([
   ],
   ['an alignment of 12', ggufFile({ 'general.alignment': u32(12) }), 'general.alignment', '12'],
   ['an alignment in words', ggufFile({ 'general.alignment': text('wide') }), 'general.alignment', 'wide'],
+  ['an alignment of 4', ggufFile({ 'general.alignment': u32(4) }), 'general.alignment', '4'],
+  ['an alignment of 2 MiB', ggufFile({ 'general.alignment': u32(2 ** 21) }), 'general.alignment', '2097152'],
+  ['alignments in a list', ggufFile({ 'general.alignment': i32s([32]) }), 'general.alignment', 'a list'],
   [
     'a tensor twice',
     ggufFile({}, [TENSORS[0]!, TENSORS[0]!], 160),
