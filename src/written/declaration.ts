@@ -9,6 +9,7 @@ import {
   refuseProblems,
 } from '../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import { mistypedNames } from './mistypedNames.ts';
 import { wrongReturns } from './returnedKinds.ts';
 import { childrenOf } from './syntax.ts';
 import { undeclaredMembers } from './undeclaredMembers.ts';
@@ -83,7 +84,11 @@ export function readDeclaration(source: string): Declaration {
   if (code !== null) problems.push(...missing.map((what) => ({ what, line: lineOf(body.from) })));
   refuseProblems([...problems, ...tools.problems]);
   const names = faces.map(({ name }) => name);
-  const mistakes = [...undeclaredMembers(body, source, lineOf), ...wrongReturns(body, source, lineOf, names)];
+  const mistakes = [
+    ...undeclaredMembers(body, source, lineOf),
+    ...mistypedNames(body, source, lineOf),
+    ...wrongReturns(body, source, lineOf, names),
+  ];
   return {
     language: 'typescript',
     name: text(nameNode),

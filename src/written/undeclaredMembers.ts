@@ -8,7 +8,7 @@ import { childrenOf, descendants, missingMembers } from './syntax.ts';
  */
 const ASSIGNMENT = /^\s*(?:=(?![=>])|(?:\?\?|\|\|)=)/;
 /** Code that may set members without naming them. */
-const DYNAMIC_MEMBERS = /\bthis\s*(?:\?\.)?\s*\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
+export const DYNAMIC_MEMBERS = /\bthis\s*(?:\?\.)?\s*\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
 
 /**
  * Finds members that a class in TypeScript uses as `this.x` but neither declares nor gives a value; usually the name
@@ -50,7 +50,7 @@ export function undeclaredMembers(
  * Whether a statement gives this member a value: by an assignment, as the variable of a loop, or in a destructuring
  * pattern.
  */
-function isGivenValue(node: SyntaxNode, source: string): boolean {
+export function isGivenValue(node: SyntaxNode, source: string): boolean {
   if (ASSIGNMENT.test(textAfter(node, source))) return true;
   for (let ancestor = node.parent; ancestor && !/Statement$|^Block$/.test(ancestor.name); ancestor = ancestor.parent) {
     if (/^(?:Array|Object)Expression$/.test(ancestor.name) && ASSIGNMENT.test(textAfter(ancestor, source))) return true;
@@ -62,5 +62,5 @@ function isGivenValue(node: SyntaxNode, source: string): boolean {
 const textAfter = ({ to }: SyntaxNode, source: string) => source.slice(to, to + 40);
 
 /** Whether a node is a function or class in which `this` is not the environment. */
-const hasItsOwnThis = ({ name, parent }: SyntaxNode): boolean =>
+export const hasItsOwnThis = ({ name, parent }: SyntaxNode): boolean =>
   /^(?:Function|Class)(?:Expression|Declaration)$/.test(name) || (name === 'Block' && parent?.name === 'Property');

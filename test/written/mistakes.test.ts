@@ -66,6 +66,57 @@ test.each([
   expect(mistakesOf(text)).toEqual([]);
 });
 
+test.each<[string, string, string, string]>([
+  [
+    'a static of the playground',
+    'static maxTurn = 3;',
+    '',
+    '3: The playground does not read `static maxTurn`. Did you mean `maxTurns`?',
+  ],
+  [
+    'another such',
+    'static weigths = { a: 1 };',
+    '',
+    '3: The playground does not read `static weigths`. Did you mean `weights`?',
+  ],
+  [
+    'a field where it is given a value',
+    'secret = 1; done = false;',
+    'this.secert = this.secret;',
+    '5: `this.secert` is given a value but never read. Did you mean `secret`?',
+  ],
+  [
+    'done where it is given a value',
+    '',
+    'this.dnoe = true;',
+    '5: `this.dnoe` is given a value but never read. Did you mean `done`?',
+  ],
+  [
+    'a field that only one place names',
+    '',
+    'this.other = 2;',
+    '5: `this.other` is given a value but never read. Declare it if you need it.',
+  ],
+  [
+    'done where it is declared',
+    'dome = false;',
+    'this.done = true;',
+    '3: `dome` is declared but never used. Did you mean `done`?',
+  ],
+])('a name that was mistyped is told at its line: %s', (_, members, act, told) => {
+  expect(shortly(mistakesOf(withMembers(`  ${members}`, 'return 1;', `${act} return '';`)))).toEqual([told]);
+});
+
+test.each([
+  ['a static of one’s own', 'static WORDS = ["a"];', ''],
+  ['a field that is read elsewhere', '', 'this.words = 1; this.word = this.words; return `${this.word}`;'],
+  ['a field that the playground reads', '', 'this.done = true;'],
+  ['a declared field that nothing resembles', 'unused = 1;', 'this.done = true;'],
+  ['a class that hands itself on', '', 'this.dnoe = true; log(this);'],
+])('a name that may be meant is left alone: %s', (_, members, act) => {
+  expect(mistakesOf(withMembers(`  ${members}`, 'return 1;', `${act} return '';`))).toEqual([]);
+});
+
 test.each([
   ['return this.done;', /returns a boolean.*\? 1 : 0/],
   ['return this.done && 1;', /returns a boolean/],

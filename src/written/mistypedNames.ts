@@ -1,0 +1,130 @@
+import type { SyntaxNode } from '@lezer/common';
+import { visible } from '../base/visible.ts';
+import type { FileProblem } from '../domain/environmentFile.ts';
+import { DYNAMIC_MEMBERS, hasItsOwnThis, isGivenValue } from './undeclaredMembers.ts';
+import { childrenOf, descendants } from './syntax.ts';
+
+/** The static fields that the playground reads. */
+const STATICS = ['tasks', 'maxTurns', 'weights'];
+/** The field that the playground reads: it ends the episode. */
+const DONE = 'done';
+/** Matches `this` used as a whole, so that any member may be read or set through it. */
+const WHOLE_THIS = /\bthis\b(?!\s*(?:\?\.|\.|\[))/;
+
+/**
+ * Finds names in a class in TypeScript that were probably mistyped and that nothing else would report: a static field
+ * that resembles one of the playground's; a member that is given a value but is neither declared nor read; a declared
+ * field that is never used and resembles one that is used without a declaration. Each is reported once, at its first
+ * line.
+ */
+export function mistypedNames(
+  declaration: SyntaxNode,
+  source: string,
+  lineOf: (at: number) => number,
+): readonly FileProblem[] {
+  const body = declaration.getChild('ClassBody');
+  if (!body) return [];
+  const fields = fieldsOf(body, source);
+  const statics = fields.flatMap(({ name, at, isStatic }) => {
+    const meant = isStatic && !STATICS.includes(name) && STATICS.find((known) => resembles(name, known));
+    return meant
+      ? [
+          {
+            what: `The playground does not read \`static ${visible(name)}\`. Did you mean \`${meant}\`?`,
+            line: lineOf(at),
+          },
+        ]
+      : [];
+  });
+  const code = source.slice(body.from, body.to);
+  if (declaration.getChild('extends') || DYNAMIC_MEMBERS.test(code) || WHOLE_THIS.test(code)) return statics;
+  const declared = new Map(fields.flatMap(({ name, at, isStatic }) => (isStatic ? [] : [[name, at] as const])));
+  const { read, given } = usesOf(body, source);
+  const isUsed = (name: string) => read.has(name) || given.has(name);
+  const unread = [...given].flatMap(([name, at]) => {
+    if (declared.has(name) || read.has(name) || name === DONE) return [];
+    const meant = [...declared.keys(), DONE].find((known) => resembles(name, known));
+    const question = meant === undefined ? 'Declare it if you need it' : `Did you mean \`${visible(meant)}\``;
+    return [
+      {
+        what: `\`this.${visible(name)}\` is given a value but never read. ${question}${meant ? '?' : '.'}`,
+        line: lineOf(at),
+      },
+    ];
+  });
+  const unused = [...declared].flatMap(([name, at]) => {
+    if (isUsed(name) || name === DONE) return [];
+    const meant = [...given.keys()].find((other) => !declared.has(other) && resembles(name, other));
+    return meant === undefined
+      ? []
+      : [
+          {
+            what: `\`${visible(name)}\` is declared but never used. Did you mean \`${visible(meant)}\`?`,
+            line: lineOf(at),
+          },
+        ];
+  });
+  return [...statics, ...unread, ...unused];
+}
+
+interface Field {
+  readonly name: string;
+  readonly at: number;
+  readonly isStatic: boolean;
+}
+
+function fieldsOf(body: SyntaxNode, source: string): readonly Field[] {
+  return childrenOf(body).flatMap((member): Field[] => {
+    const name = member.getChild('PropertyDefinition') ?? member.getChild('PrivatePropertyDefinition');
+    if (member.name !== 'PropertyDeclaration' || !name) return [];
+    const isStatic = /\bstatic\b/.test(source.slice(member.from, name.from));
+    return [{ name: source.slice(name.from, name.to), at: name.from, isStatic }];
+  });
+}
+
+/** The members that a class reads, and those that it gives a value, each with the first place of that. */
+function usesOf(body: SyntaxNode, source: string) {
+  const [read, given] = [new Set<string>(), new Map<string, number>()];
+  for (const node of descendants(body, hasItsOwnThis)) {
+    if (node.name !== 'MemberExpression' || node.firstChild?.name !== 'this') continue;
+    const property = node.getChild('PropertyName') ?? node.getChild('PrivatePropertyName');
+    if (!property) continue;
+    const name = source.slice(property.from, property.to);
+    if (!isGivenValue(node, source)) read.add(name);
+    else if (!given.has(name)) given.set(name, node.from);
+  }
+  return { read, given };
+}
+
+/**
+ * Whether two different names are at most two typing errors apart, or one if the shorter has under five letters. An
+ * error is a letter too many, too few or wrong, two neighbours exchanged, or another case.
+ */
+function resembles(name: string, other: string): boolean {
+  if (name === other) return false;
+  const [a, b] = [name.toLowerCase(), other.toLowerCase()];
+  const allowed = Math.min(a.length, b.length) < 5 ? 1 : 2;
+  return Math.abs(a.length - b.length) <= allowed && typingErrors(a, b) <= allowed;
+}
+
+/** The Damerau–Levenshtein distance (optimal string alignment) of two words. */
+function typingErrors(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isEqual = a[i - 1] === b[j - 1];
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(
+        Math.min(
+          last[j]! + 1,
+          row[j - 1]! + 1,
+          last[j - 1]! + (isEqual ? 0 : 1),
+          swapped ? before[j - 2]! + 1 : Infinity,
+        ),
+      );
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length]!;
+}
