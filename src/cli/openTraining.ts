@@ -5,6 +5,7 @@ import { RunLog } from '../runs/runLog.ts';
 import type { Run } from '../runs/run.ts';
 import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
+import type { RunEvent } from '../wire/events.ts';
 import type { Progress } from './progressBar.ts';
 
 /** A run in progress: its session, and the log and the progress bar that get its events. */
@@ -45,7 +46,7 @@ export async function openTraining(
 /** Runs the imitation with which a run begins to its end. Does nothing if it begins without. */
 export async function imitateToEnd({ session, log, progress }: Training): Promise<void> {
   while (session.isImitating()) {
-    const { value: event } = await session.events.next();
+    const event = (await session.events.next()).value as RunEvent;
     if (event.type === 'phase') progress.phase(event);
     if (event.type === 'imitated') progress.imitated(event);
     if (event.type === 'phase' || event.type === 'imitated') log.add(event);

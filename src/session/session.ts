@@ -297,7 +297,7 @@ function sessionOf({
       // the weights after imitation are always saved, because repeating it takes minutes; in a person's environment also
       // those of a run that didn't imitate, because its file may have changed when the run continues
       const isSaved = imitates || startConfig.env === YOUR_ENVIRONMENT || resumedFrom?.start !== undefined;
-      const startParts = start && (base || isSaved) && { start };
+      const startParts = start && (base !== null || isSaved) && { start };
       return checkpointOf({
         ...parts,
         ...kernelChoice,
