@@ -17,7 +17,7 @@ export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
   outcome: 'Paid at the end if the task is solved',
   process: 'Paid at each call that made progress',
   call: 'Paid once, at the first well-formed call of an existing tool',
-  format: 'Subtracted for each malformed turn',
+  format: 'Subtracted for each malformed turn; a call that a tool refuses by an error counts as one',
   think: 'Paid for a think span that names what the next action needs',
   turnCost: 'Subtracted for every turn',
   preference: 'From the reward model, which learns from your comparisons',
