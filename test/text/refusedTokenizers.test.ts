@@ -40,7 +40,25 @@ test.each([
     '|?',
     '(?:*a)',
   ],
-  ...[')', 'a)', '(a', '(?:a(b)', '.', '^a', 'a$', ']', '}', 'a{', '[a', '[', '[]', '[a[b]]', '[a&&b]', '[[:alpha:]]'],
+  ...[
+    ')',
+    'a)',
+    '(a',
+    '(?:a(b)',
+    '.',
+    '^a',
+    'a$',
+    ']',
+    '}',
+    'a{',
+    '[a',
+    '[',
+    '[]',
+    '[]a]',
+    '[a[b]]',
+    '[a&&b]',
+    '[[:alpha:]]',
+  ],
   ...[
     String.raw`\w`,
     String.raw`\b`,
@@ -91,6 +109,7 @@ test('words have ids and come back joined by blanks; what is unknown has its own
   const some = wordCodec({ words, unknown: 5, special: ['<pad>', '<bos>', 'gone'] });
   expect(some.encode('low up  </call>')).toEqual([1, 5, 3]);
   expect(wordCodec({ words, unknown: null, special: [] }).encode('low up low')).toEqual([1, 1]);
+  expect(wordCodec({ words: ['low', '</call>'], unknown: null, special: [] }).stops).toEqual([1]); // it has no </answer>
   expect(some.decode([1, -1, 6, 99, 3])).toBe('low </call>');
   expect(some.pieces([99, 1, 3])).toEqual(['', 'low', ' </call>']);
   expect([some.size, some.kind, [...some.special], some.stops]).toEqual([6, 'words', [0, 2], [3, 4]]);

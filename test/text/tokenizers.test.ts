@@ -191,6 +191,17 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
   ['an id that is a text', withModel({ vocab: { a: '7' } }), 'model.vocab, a', '7'],
   ['an id twice', withModel({ vocab: { a: 7, b: 7 } }), 'vocabulary', 'the id 7 for a and b'],
   ['a merge of three', withModel({ merges: ['a b c'] }), 'model.merges, 0', 'a b c'],
+  ['a merge of numbers', withModel({ merges: [[1, 2]] }), 'model.merges, 0', 'something other than texts'],
+  ['an unknown token that is none', withModel({ unk_token: 'Q9' }), 'model.unk_token', 'Q9'],
+  ['an id beyond all', withModel({ vocab: { a: 2 ** 24 } }), 'model.vocab, a', '16777216'],
+  ['half an id', withModel({ vocab: { a: 1.5 } }), 'model.vocab, a', '1.5'],
+  ['an id below 0', withModel({ vocab: { a: -1 } }), 'model.vocab, a', '-1'],
+  [
+    'parts of another normalizer',
+    (whole) => ({ ...whole, normalizer: { type: 'NFKC', normalizers: [] } }),
+    'normalizer',
+    'NFKC',
+  ],
   ['a merge of strangers', withModel({ merges: [['a', 'Q9']] }), 'merges, 0', 'Q9'],
   [
     'a token that eats blanks',
@@ -217,6 +228,14 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
   const problem = firstProblem(() => codecFromTokenizerJson(bytes));
   expect(problem).toMatchObject({ file: 'tokenizer.json', place });
   expect(problem?.got).toContain(got);
+});
+
+test('options of BPE that change nothing are read: no chance, no prefix and no suffix', () => {
+  const whole = json('qwen.json') as Tree;
+  const encoded = (change: (tree: Tree) => unknown) =>
+    codecFromTokenizerJson(new TextEncoder().encode(JSON.stringify(change(whole)))).encode('An agent reads');
+  const none = withModel({ dropout: 0, continuing_subword_prefix: '', end_of_word_suffix: null });
+  expect(encoded(none)).toEqual(encoded((tree) => tree));
 });
 
 test('of 400 tokenizer.json with a value or letter changed, each is read and encodes a text, or is refused with file, got, want and remedy', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { chatTemplate } from '../../src/text/chatTemplate.ts';
+import { dialectOf } from '../../src/text/dialect.ts';
 import { hermesFormat } from '../../src/text/hermes.ts';
 import { readHermes } from '../../src/text/hermesReading.ts';
 import { TAGS } from '../../src/text/tags.ts';
@@ -49,6 +50,15 @@ describe('hermes', () => {
     const prompt = codec.decode(formatWith(TOOLS).promptIds({ system: 'Be brief.', question: 'How much?' }));
     expect(prompt.match(/"name": "find"/g)).toHaveLength(1);
     expect(prompt).not.toContain('# Tools');
+  });
+
+  test('a template is given tools only if there are some and it lists them; one that refuses them doesn’t', () => {
+    const schemas = [ADD].map(toolSchema);
+    expect(dialectOf(chatTemplate(TOOLS), schemas).tools).toBe(schemas);
+    expect(dialectOf(chatTemplate(TOOLS), []).tools).toBeNull();
+    expect(dialectOf(chatTemplate(SMOLLM2), schemas).tools).toBeNull();
+    const refusing = chatTemplate(`{% if tools %}{{ raise_exception('no tools') }}{% endif %}${SMOLLM2}`);
+    expect(refusing.listsTools).toBe(false);
   });
 
   test('a turn ends with a stop id of its own; one that ran out of budget has the end forced after it', () => {
