@@ -158,7 +158,7 @@ async function toClass(page) {
       text.replace('Ada', ['Ada', 'Bo', 'Cy'][i] ?? '').replace('"predicted": "most"', `"predicted": "${predicted}"`),
     ),
   }));
-  await page.getByRole('link', { name: 'Class' }).click();
+  await page.getByRole('link', { name: 'For teachers' }).click();
   await page.getByTestId('class').locator('input[type="file"]').setInputFiles(handedIn);
   await page.getByText('3 files, 3 names').waitFor();
 }
