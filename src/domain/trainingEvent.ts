@@ -10,15 +10,7 @@ import type { UpdateTimes } from './profile.ts';
  * The current phase of a run. imitating: the run imitates demonstrations, as the first stage of its training.
  */
 export type Phase =
-  | 'compiling'
-  | 'imitating'
-  | 'evaluating'
-  | 'sampling'
-  | 'scoring'
-  | 'crediting'
-  | 'updating'
-  | 'reporting'
-  | 'idle';
+  'compiling' | 'imitating' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
 
 /** An event of training. Training throws its fatal errors; its caller reports them as `error` events. */
 export type TrainingEvent =
