@@ -60,9 +60,8 @@ const CONTRADICTIONS: readonly Rule[] = [
     field: 'imitationHorizon',
     when: ({ imitationHorizon, imitationSteps }) =>
       imitationHorizon > 0 && (imitationSteps === 0 || imitationHorizon < imitationSteps),
-    reason: ({ imitationSteps }) =>
-      imitationSteps === 0 ? 'imitationSteps is 0' : `imitationSteps is ${imitationSteps}, which is more`,
-    remedy: () => 'Set imitationHorizon to 0, or imitationSteps to at most the horizon.',
+    reason: ({ imitationSteps }) => `imitationSteps is ${imitationSteps}`,
+    remedy: () => 'Set imitationHorizon to 0, or to at least a number of imitationSteps above 0.',
   },
   {
     field: 'groupSize',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { imitationWords } from '../../src/ui/rollout/Demonstrations.tsx';
 import { noRolloutsWords } from '../../src/ui/rollout/GroupStrip.tsx';
 
-const READY = { session: 'ready', busy: false, update: 0, knobsDiffer: false, loadFailed: false, label: 'Calculator · SmolLM2', imitation: null } as const; // prettier-ignore
+const READY = { session: 'ready', busy: false, update: 0, knobsDiffer: false, loadFailed: false, label: 'Calculator · SmolLM2' } as const; // prettier-ignore
 
 test('a run that was saved and gone on with says that its rollouts are gone; one that has begun says nothing of the kind', () => {
   expect(noRolloutsWords({ ...READY, update: 4 })).toMatch(/4 updates.*Rollouts aren’t saved/);
@@ -11,9 +12,9 @@ test('a run that was saved and gone on with says that its rollouts are gone; one
 });
 
 test('an imitation says that who is imitated errs on purpose, and compares its loss once there are two', () => {
-  const after = (losses: readonly number[]) =>
-    noRolloutsWords({ ...READY, busy: true, imitation: { total: 30, losses, isExpert: false } });
+  const after = (losses: readonly number[]) => imitationWords({ total: 30, losses, isExpert: false });
   expect(after([])).toMatch(/deliberate mistakes.* follow after step 30\.$/);
   expect(after([0.803])).not.toContain('0.803');
+  expect(imitationWords({ total: 30, losses: [], isExpert: true })).toMatch(/imitates the expert\./);
   expect(after([0.803, 0.5])).toMatch(/0\.803 at first, 0\.5 in the last step\.$/);
 });

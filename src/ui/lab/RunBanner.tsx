@@ -1,9 +1,8 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
-import { shorterImitation } from '../../config/imitationRecipe.ts';
 import { editKnobs, useConfig } from '../knobs/configStore.ts';
-import { cancelStart, endImitation, endWorker, run, start } from '../run/engine.ts';
+import { cancelStart, endWorker, run, start } from '../run/engine.ts';
 import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
 import { continueFailedRun } from '../resume/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
@@ -15,6 +14,7 @@ import { summaryWords, waitingWords } from '../run/sentences.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
+const StartRlNow = lazy(() => import('./StartRlNow.tsx').then((m) => ({ default: m.StartRlNow })));
 const FixEnvironment = lazy(() =>
   import('../environment/FixEnvironment.tsx').then((m) => ({ default: m.FixEnvironment })),
 );
@@ -59,6 +59,7 @@ function RunVerdict() {
   const running = useLive((s) => s.running);
   const finished = useLive((s) => s.finished);
   const starting = useLive((s) => s.session === 'starting');
+  const isImitating = useLive((s) => s.session === 'ready' && s.phase === 'imitating');
   useEffect(() => {
     const refresh = () => {
       if (!document.hidden) setSummary(currentSummary());
@@ -85,7 +86,11 @@ function RunVerdict() {
           Cancel
         </button>
       )}
-      <StartRlNow />
+      {isImitating && (
+        <Suspense>
+          <StartRlNow />
+        </Suspense>
+      )}
       {summary && !starting && (
         <a className="verdict-more" href="#/forks" title="Fork this run, break it, PPO against GRPO (X)">
           Train and compare
@@ -105,24 +110,6 @@ const SUMMARY_ICONS: Readonly<Record<SummaryState, IconName>> = {
   learning: 'curves',
   unclear: 'curves',
 };
-
-/** Ends imitation early. Nothing is shown if imitation can't be ended, or is about to end. */
-function StartRlNow() {
-  const isImitating = useLive((s) => s.session === 'ready' && s.phase === 'imitating');
-  const done = useLive((s) => Math.floor(s.phaseDone));
-  const config = useConfig((s) => s.applied);
-  if (!isImitating || !config || !shorterImitation(config, done + 1)) return null;
-  return (
-    <button
-      type="button"
-      className="small"
-      title="Ends imitation after the step under way. “Imitation steps” then says how many were taken."
-      onClick={endImitation}
-    >
-      Start RL now
-    </button>
-  );
-}
 
 /** What the run is doing, until there is a verdict. */
 function Waiting() {

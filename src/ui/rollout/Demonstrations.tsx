@@ -3,6 +3,7 @@ import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { useConfig } from '../knobs/configStore.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
 import { KINDS } from './kinds.ts';
@@ -24,12 +25,42 @@ function useShownStep(): number {
   return step;
 }
 
-/** Shows the demonstrations that the current imitation step trains on, one at a time; nothing after the imitation. */
+/** Says that the run imitates, and shows some of the demonstrations, one at a time. */
 export function Demonstrations() {
+  const total = useLive((s) => s.phaseTotal);
+  const losses = useLive((s) => s.losses);
+  const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
+  return (
+    <>
+      <p className="no-rollouts" role="status" data-testid="no-rollouts">
+        {imitationWords({ total, losses, isExpert })}
+      </p>
+      <ShownDemonstrations isExpert={isExpert} />
+    </>
+  );
+}
+
+interface ImitationState {
+  readonly total: number; // steps of the imitation
+  readonly losses: readonly number[]; // of each step so far: −mean log π of the demonstrated tokens
+  readonly isExpert: boolean; // whether the imitated player is the expert
+}
+
+/** Sentences that explain why there are no rollouts while a run imitates, and when they come. */
+export function imitationWords({ total, losses, isExpert }: ImitationState): string {
+  const [first, last] = [losses[0], losses.at(-1)];
+  const player = isExpert ? 'the expert' : 'a player that makes deliberate mistakes';
+  const lossChange =
+    first === undefined || last === undefined || losses.length === 1
+      ? ''
+      : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
+  return `Warm start: it imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}`;
+}
+
+function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
   const step = useShownStep();
   const subject = useMemo(() => ({ step }), [step]);
   const received = useAnswer('demonstrations', subject, demonstrationsQuestion);
-  const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
   const [chosen, setChosen] = useState(0);
   const shown = received?.reply.ok ? received.reply.answer.shown : null;
   if (!shown) return null;

@@ -155,29 +155,18 @@ function NoRollouts() {
   const label = useConfig((s) => presetLabel(s.preset, ownEnvironment));
   const knobsDiffer = useReplay((s) => s.knobsDiffer);
   const loadFailed = useReplay((s) => s.loadFailed);
-  const isImitating = useLive((s) => s.phase === 'imitating');
-  const total = useLive((s) => s.phaseTotal);
-  const losses = useLive((s) => s.losses);
-  const isExpert = useConfig((s) => (s.applied ?? s.wanted).demonstrator === 'expert');
+  const isImitating = useLive((s) => s.session === 'ready' && s.phase === 'imitating');
+  if (isImitating) {
+    return (
+      <Suspense>
+        <Demonstrations />
+      </Suspense>
+    );
+  }
   return (
-    <>
-      <p className="no-rollouts" role="status" data-testid="no-rollouts">
-        {noRolloutsWords({
-          session,
-          busy,
-          update,
-          knobsDiffer,
-          loadFailed,
-          label,
-          imitation: isImitating ? { total, losses, isExpert } : null,
-        })}
-      </p>
-      {session === 'ready' && isImitating && (
-        <Suspense>
-          <Demonstrations />
-        </Suspense>
-      )}
-    </>
+    <p className="no-rollouts" role="status" data-testid="no-rollouts">
+      {noRolloutsWords({ session, busy, update, knobsDiffer, loadFailed, label })}
+    </p>
   );
 }
 
@@ -248,35 +237,10 @@ interface NoRolloutsState {
   readonly knobsDiffer: boolean; // the knobs set another environment or model than the recorded run used
   readonly loadFailed: boolean; // the recording could not be loaded
   readonly label: string; // name of the preset or of the person's own environment
-  // number of imitation steps, and the loss of each step so far: −mean log π of the demonstrated tokens; null if not
-  // imitating
-  readonly imitation: {
-    readonly total: number;
-    readonly losses: readonly number[];
-    readonly isExpert: boolean;
-  } | null;
 }
 
 /** Sentence that explains why no rollout is in view and how to get one. */
-export function noRolloutsWords({
-  session,
-  busy,
-  update,
-  knobsDiffer,
-  loadFailed,
-  label,
-  imitation,
-}: NoRolloutsState): string {
-  if (session === 'ready' && imitation) {
-    const [first, last] = [imitation.losses[0], imitation.losses.at(-1)];
-    const player = imitation.isExpert ? 'the expert' : 'a player that makes deliberate mistakes';
-    const shown = `Warm start: it imitates ${player}`;
-    const lossChange =
-      first === undefined || last === undefined || imitation.losses.length === 1
-        ? ''
-        : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
-    return `${shown}. Its own rollouts follow after step ${imitation.total}.${lossChange}`;
-  }
+export function noRolloutsWords({ session, busy, update, knobsDiffer, loadFailed, label }: NoRolloutsState): string {
   if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
   if (session === 'ready' && update > 0)
     return `Weights and curves are back (${counted(update, 'update')}). Rollouts aren’t saved: they reappear after the next update.`;
