@@ -266,3 +266,27 @@ describe('why an update moved a token of a run beside a checkpoint', () => {
     tick = 0;
   });
 });
+
+it('a preview of klCoef takes its reference from the weights after imitation, as the update itself would', async () => {
+  const knobs = { ...config, klCoef: 0, imitationSteps: 3, updates: 1 };
+  const run = await openSession(knobs, bareHost, () => undefined, null, null, base);
+  let drawn: BatchView | null = null;
+  for (let update = -1; update < 1;) {
+    const event = (await run.events.next()).value as RunEvent;
+    if (event.type === 'error') throw new Error(event.message);
+    if (event.type === 'batch') drawn = event.batch;
+    if (event.type !== 'metrics') continue;
+    ({ update } = event);
+    run.history.keepState(update, (await run.policy.readState()).policy);
+  }
+  const answer = await run.answer({ kind: 'preview', update: 1, changes: { klCoef: 0.1 } });
+  if (answer.kind !== 'preview' || !answer.preview || !drawn) throw new Error(JSON.stringify(answer));
+  const { refLogprobs } = answer.preview.batch;
+  // the first update is drawn by the policy as it is after imitation, which is the reference: f32 rounding of two orders of sums
+  const apart = Array.from(drawn.roles, (role, i) =>
+    role === Role.action ? Math.abs(refLogprobs[i]! - drawn.logprobs[i]!) : 0,
+  );
+  expect(drawn.roles).toContain(Role.action);
+  expect(Math.max(...apart)).toBeLessThan(1e-3);
+  run.dispose();
+});
