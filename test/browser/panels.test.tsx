@@ -193,7 +193,9 @@ test('the loss of an imitation is drawn from its second step on', async () => {
   await expect
     .element(page.getByRole('img', { name: /^Imitation loss over 3 steps: 3 at the first, 0\.5/ }))
     .toBeInTheDocument();
-  useLive.setState({ losses: [] });
+  useLive.setState({ update: 2 }); // RL has curves of its own
+  await expect.poll(() => page.getByTestId('imitation-curve').query()).toBeNull();
+  useLive.setState({ losses: [], update: 0 });
 });
 
 test('the status line counts no dispatches where there are none', async () => {

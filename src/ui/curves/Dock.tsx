@@ -155,12 +155,13 @@ function BaselineTable() {
 }
 
 /**
- * The imitation loss by step, before a run that trains adapters: the steps that this page knows of. Empty before two
- * steps.
+ * The imitation loss by step, at the start of a run that imitates: the steps that this page knows of. Empty before two
+ * steps, and once RL has curves of its own.
  */
 export function ImitationCurve() {
   const losses = useLive((s) => s.losses);
-  return losses.length < 2 ? null : <LossCurve losses={losses} />;
+  const isOver = useLive((s) => s.update > 1);
+  return losses.length < 2 || isOver ? null : <LossCurve losses={losses} />;
 }
 
 function LossCurve({ losses }: { readonly losses: readonly number[] }) {

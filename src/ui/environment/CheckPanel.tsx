@@ -98,6 +98,12 @@ function CheckOutcome() {
           line number.
         </p>
       )}
+      {check === null && (
+        <p className="soft">
+          Training first imitates a player that mostly follows <code>expert()</code>. <i>Start RL now</i> ends that
+          early.
+        </p>
+      )}
       {isOutdated && <p className="note">The file has changed since this check.</p>}
       {check?.state === 'ended' && <p className="note bad">The check didn’t finish. {check.reason}</p>}
       {check?.state === 'done' && check.exported && <ExportNote as={check.exported.zipName} />}

@@ -15,14 +15,14 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'reset',
     pythonName: 'reset',
-    doc: 'Begins a task and returns its prompt.',
+    doc: 'Begins a task and returns its prompt. Draw everything random from the task’s `draw`: int(n), pick(list), shuffle(list), chance(p), next().',
     snippet: "reset({ draw }: Task): string {\n  ${}\n  return '${the prompt}';\n}",
     pythonSnippet: 'def reset(self, **kwargs) -> str:\n    ${}\n    return "${the prompt}"',
   },
   {
     label: 'tool',
     pythonName: 'tool',
-    doc: 'Every other public method is a tool. Its comment describes it to the agent. A parameter is a string, a number, a boolean or a choice of strings. The agent reads the text that the tool returns, or the message of its error.',
+    doc: 'Every other public method is a tool. Its comment describes it to the agent. A parameter is a string, a number, a boolean or a choice of strings. The agent reads the text that the tool returns, or the message of its error. An error also costs the format penalty (0.1 by default).',
     snippet:
       '/**\n * ${What it does.}\n * @param ${word} ${what it is}\n */\n${name}(${word}: string): string {\n  ${}\n  return ${word};\n}',
     pythonSnippet:
@@ -38,7 +38,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'expert',
     pythonName: '_expert',
-    doc: 'Returns the next call of a good player. Training begins by imitating this player, so the player should use only what the agent has read.',
+    doc: 'Returns the next call of a good player: the tool’s name and its arguments, or a text that ends the episode. Training begins by imitating this player, so the player should use only what the agent has read.',
     snippet: "expert() {\n  return { tool: '${name}', arguments: { ${word}: ${this.secret} } };\n}",
     pythonSnippet: 'def _expert(self):\n    return "${name}", {"${word}": ${self.secret}}',
   },

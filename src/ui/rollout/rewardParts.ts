@@ -28,7 +28,8 @@ export interface RewardPartAmount {
   readonly part: RewardPart;
   readonly amount: number;
 }
-const ROUNDING_ERROR = 1e-6; // rounding error of float sums
+/** Rewards that are smaller are rounding errors of float sums. */
+export const ROUNDING_ERROR = 1e-6;
 
 /** The parts of the reward of a rollout or a turn, without those that are 0. */
 export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): RewardPartAmount[] {

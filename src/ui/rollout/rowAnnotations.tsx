@@ -1,6 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { signedReward } from '../parts/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
+import { ROUNDING_ERROR } from './rewardParts.ts';
 import type { TokenAnnotations } from './TokenView.tsx';
 
 interface AnnotatedRow {
@@ -23,7 +24,7 @@ export function rowAnnotations({ batch, row, length, stopText, isRecording = fal
         .flatMap(({ tokens }) => tokens)
         .reduce((sum, t) => sum + (batch.rewards[rowStart + t] ?? 0), 0);
       return (
-        reward !== 0 && (
+        Math.abs(reward) > ROUNDING_ERROR && (
           <RewardChip amount={reward} title="Reward paid in this turn">
             {signedReward(reward)}
           </RewardChip>
