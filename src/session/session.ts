@@ -214,7 +214,7 @@ async function openNetworks(
 interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
   readonly stage: StageProgress;
   readonly rewardModel: RewardModel | null;
-  readonly openingWeights: Weights; // before any training; without `base`, those of `start` in a run that has a saved start
+  readonly openingWeights: Weights; // before any training; random if the checkpoint of a run without `base` has `start`
   readonly start: Weights | null; // the weights at the start of reinforcement learning; null until imitation is over
   readonly host: Host;
   readonly startConfig: RunConfig;
