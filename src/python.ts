@@ -3,7 +3,7 @@ import pythonWasm from 'pyodide/pyodide.asm.wasm?url';
 import { bareRealm } from './written/python/bareRealm.ts';
 import playground from './written/python/episodes.py?raw';
 import { addPyodideGlobals, serveForever, startPython } from './written/python/interpreter.ts';
-import { receiveText, Place, sendText, talkOf, waitForever } from './written/python/sharedChannel.ts';
+import { receiveText, Place, sendText, channelSide, waitForever } from './written/python/sharedChannel.ts';
 
 /** The worker that runs Python. It fetches Python's files, then removes its own access to the outside. */
 async function start(shared: SharedArrayBuffer): Promise<void> {
@@ -15,7 +15,7 @@ async function start(shared: SharedArrayBuffer): Promise<void> {
     addPyodideGlobals(files, now);
     // it inspects its environment while it loads
     const { loadPyodide, createPyodideModule } = await import('./written/python/pyodide.ts');
-    const talk = talkOf('thread', shared);
+    const talk = channelSide('thread', shared);
     const answer = await startPython({ loadPyodide, createPyodideModule }, playground, talk, Place);
     post('begun');
     serveForever(answer, { sendText, receiveText, waitForever }, talk);

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FIELDS, parseConfig } from '../src/config/config.ts';
-import { ENVIRONMENTS } from '../src/config/environments.ts';
+import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../src/config/environments.ts';
 import { createEnv } from '../src/envs/index.ts';
-import { evaluationSetOf, metricWords } from '../src/domain/evaluationSet.ts';
+import { evaluationSetOf, evaluationWords, metricWords } from '../src/domain/evaluationSet.ts';
 import { EXPERIMENTS } from '../src/experiments/experimentList.ts';
 import { METRICS, type MetricName } from '../src/domain/metrics.ts';
 import { factsFor } from './envs/factFiles.ts';
@@ -29,6 +29,16 @@ describe('what an evaluation plays', () => {
         expect(metricWords(metric, { env: 'countdown' }).label).toMatch(/^Held-out success/);
       }
     }
+  });
+
+  it('of a person’s class is called held out nowhere: its test tasks may occur in training', () => {
+    const own = { env: YOUR_ENVIRONMENT } as const;
+    expect(evaluationWords(50, evaluationSetOf(own), false)).toBe('50 different test tasks');
+    const { label, doc } = metricWords('eval/success', own);
+    expect(label).toBe('Success on test tasks');
+    expect(doc).toMatch(/how many of them also occur in training/);
+    expect(evaluationSetOf(own, { env: 'multi-hop' })).toBe('mixed');
+    expect(evaluationSetOf(own, own)).toBe('test');
   });
 
   it('is called held out in no experiment whose arms play an environment without', () => {

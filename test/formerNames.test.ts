@@ -10,8 +10,8 @@ import { hashOf, readHash } from '../src/ui/address/hash.ts';
 // The knob `randomness` was called `luck` until 2026-11-26.
 
 test('a link with a knob’s former name means the knob, in its changes too, and is written with the present name', () => {
-  const { config, changes, correctedSettings } = readHash('#/lab?v=2&luck=group&changes=3:luck:own');
-  expect([config.randomness, changes, correctedSettings]).toEqual([
+  const { config, changes, corrections } = readHash('#/lab?v=2&luck=group&changes=3:luck:own');
+  expect([config.randomness, changes, corrections]).toEqual([
     'group',
     [{ update: 3, step: 0, set: { randomness: 'own' } }],
     [],

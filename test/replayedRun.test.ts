@@ -45,8 +45,8 @@ async function numbers({ session, log }: Pick<Opened, 'session' | 'log'>) {
 
 /** Trains the run of a link to the end. */
 async function trained(hash: string) {
-  const { config, changes = [], correctedSettings } = readHash(hash);
-  expect(correctedSettings).toEqual([]);
+  const { config, changes = [], corrections } = readHash(hash);
+  expect(corrections).toEqual([]);
   const opened = await open(config);
   opened.session.plan(changes);
   await until(opened, ({ type }) => type === 'running');

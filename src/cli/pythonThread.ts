@@ -22,7 +22,7 @@ const [loader, module_] = ['loader', 'module'].map(prepared);
 (async () => {
   realm.bareRealm();
   interpreter.addPyodideGlobals(files, now);
-  const talk = talking.talkOf('thread', shared);
+  const talk = talking.channelSide('thread', shared);
   const answer = await interpreter.startPython({ ...run(loader), ...run(module_) }, files.playground, talk, talking.Place);
   post('begun');
   interpreter.serveForever(answer, talking, talk);

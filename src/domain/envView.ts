@@ -62,7 +62,7 @@ export type EnvView =
         readonly result: string;
         readonly shown: WrittenView | null; // after the turn
       }[];
-      /** The reward's parts, named by the class; null: the episode goes on. */
+      /** The reward's parts, named by the class; null: the episode goes on, or a server sent one number. */
       readonly earned: Readonly<Record<string, number>> | null;
     }
   | {

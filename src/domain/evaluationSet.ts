@@ -1,23 +1,28 @@
-import { ENVIRONMENTS } from '../config/environments.ts';
+import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { METRICS, type MetricName } from './metrics.ts';
 
 /**
- * The tasks of an evaluation: held-out tasks, or all tasks if there are too few to hold any out. `mixed`: several runs
- * that differ in this.
+ * The tasks of an evaluation: held-out tasks, or all tasks if there are too few to hold any out. `test`: the test tasks
+ * of a person's class, some of which may also occur in training. `mixed`: several runs that differ in this.
  */
-export type EvaluationSet = 'held-out' | 'all' | 'mixed';
+export type EvaluationSet = 'held-out' | 'all' | 'test' | 'mixed';
 
 /** The kind of tasks that the evaluations of these runs play. */
 export function evaluationSetOf(...runs: readonly Pick<RunConfig, 'env'>[]): EvaluationSet {
-  const all = runs.filter(({ env }) => ENVIRONMENTS[env].countIfAllPlayed).length;
-  return all === 0 ? 'held-out' : all === runs.length ? 'all' : 'mixed';
+  const [kind = 'held-out', ...others] = new Set(
+    runs.map(({ env }) =>
+      env === YOUR_ENVIRONMENT ? 'test' : ENVIRONMENTS[env].countIfAllPlayed ? 'all' : 'held-out',
+    ),
+  );
+  return others.length > 0 ? 'mixed' : kind;
 }
 
 /** The words that the page uses for each kind of evaluation. */
 export const EVALUATION_WORDS: Readonly<Record<EvaluationSet, { readonly tasks: string; readonly success: string }>> = {
   'held-out': { tasks: 'held-out tasks', success: 'Held-out success' },
   all: { tasks: 'all tasks', success: 'Success on all tasks' },
+  test: { tasks: 'test tasks', success: 'Success on test tasks' },
   mixed: { tasks: 'evaluated tasks', success: 'Success on evaluated tasks' },
 };
 
@@ -31,12 +36,15 @@ export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalT
 
 /** Describes a number of evaluated tasks: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */
 export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boolean): string {
-  const prefix = kind === 'held-out' ? 'held-out ' : '';
+  const prefix = kind === 'held-out' || kind === 'test' ? `${kind} ` : '';
   return whole ? `all ${tasks} ${prefix}tasks` : `${tasks} different ${prefix || 'evaluated '}tasks`;
 }
 
 // added to the text of eval/success only
-const TRAINED_ON = ' There are so few tasks that the agent is evaluated on the same ones that it trains on.';
+const TRAINED_ON: Readonly<Partial<Record<EvaluationSet, string>>> = {
+  all: ' There are so few tasks that the agent is evaluated on the same ones that it trains on.',
+  test: ' The check of the file says how many of them also occur in training.',
+};
 
 /** The label, unit and meaning of a metric for these runs. */
 export function metricWords(
@@ -48,6 +56,6 @@ export function metricWords(
   const { label, unit, doc } = METRICS[metric];
   const worded = (text: string) =>
     text.replace('Success on evaluated tasks', success).replace('evaluated tasks', tasks);
-  const more = metric === 'eval/success' && kind === 'all' ? TRAINED_ON : '';
+  const more = metric === 'eval/success' ? (TRAINED_ON[kind] ?? '') : '';
   return { label: worded(label), unit, doc: `${worded(doc)}${more}` };
 }

@@ -53,7 +53,7 @@ function duplicateName(text: string): string | null {
     else if (code === OPEN_LIST) openContainers.push(null);
     else if (code === CLOSE_OBJECT || code === CLOSE_LIST) openContainers.pop();
     else if (code === QUOTE) {
-      const end = endOfString(text, at);
+      const end = endOfJsonString(text, at);
       const names = openContainers.at(-1);
       if (names && isFollowedByColon(text, end + 1)) {
         const rawName = text.slice(at + 1, end);
@@ -68,7 +68,7 @@ function duplicateName(text: string): string | null {
 }
 
 /** The index of the quote that closes the string opened at `start`. */
-function endOfString(text: string, start: number): number {
+function endOfJsonString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;

@@ -27,11 +27,7 @@ export interface ServerRules {
 export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, solved, shorten }: ServerRules): Task {
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
   let rewardSum = 0;
-  let isOver = false;
-  const currentResult = (): OutOfTurnsResult => {
-    isOver = true;
-    return { success: rewardSum >= solved, outcomeShare: rewardSum };
-  };
+  const currentResult = (): OutOfTurnsResult => ({ success: rewardSum >= solved, outcomeShare: rewardSum });
   const outcome = (reply: ServerReply, stop: 'found' | 'answered', isLastTurn: boolean): Outcome => {
     if (reply.kind === 'error') {
       // the environment threw: the agent reads the error and gets the format penalty, as when a tool throws
@@ -74,7 +70,7 @@ export function serverTask({ key, prompt, lastReply }: ServerEpisode, { host, so
       prompt,
       shown: null,
       steps: [...steps],
-      earned: isOver ? { reward: rewardSum } : null,
+      earned: null,
     }),
   };
 }

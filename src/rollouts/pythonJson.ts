@@ -61,7 +61,7 @@ function changeOutsideStrings(text: string, change: (outside: string) => string)
     const quote = text.indexOf('"', at);
     out.push(change(text.slice(at, quote < 0 ? text.length : quote)));
     if (quote < 0) break;
-    const end = endOfString(text, quote);
+    const end = endOfPythonString(text, quote);
     out.push(text.slice(quote, end));
     at = end;
   }
@@ -69,7 +69,7 @@ function changeOutsideStrings(text: string, change: (outside: string) => string)
 }
 
 /** The index after the closing quote of the string that opens at `quote`. */
-function endOfString(text: string, quote: number): number {
+function endOfPythonString(text: string, quote: number): number {
   let at = quote + 1;
   for (;;) {
     const close = text.indexOf('"', at);

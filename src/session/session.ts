@@ -1,5 +1,5 @@
 import { noProgress } from '../domain/progress.ts';
-import { CheckpointError, checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
+import { checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { configAfterChanges, type RunConfig } from '../config/config.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { type ShorterImitation, shorterImitation } from '../config/imitationRecipe.ts';
@@ -8,33 +8,28 @@ import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { Problem } from '../base/problem.ts';
-import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import { openRewardModel } from './openRewardModel.ts';
 import { openEnvironment } from './environment.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
-import { causeOf } from '../gpu/device.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
-import { openPolicy } from './backend.ts';
 import { AnsweringPolicies } from './answeringPolicies.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
-import { currentDemonstrations, finishImitation, imitation } from './imitation.ts';
+import { currentDemonstrations, imitation } from './imitation.ts';
 import { StageProgress } from './stageProgress.ts';
 import { Readers } from './readers.ts';
-import { startWeights } from './startWeights.ts';
+import { hasImitated, openNetworks, type OpenedNetworks } from './openNetworks.ts';
 import type { Metrics } from '../domain/metrics.ts';
-import { tensorsHash, type Weights } from '../model/architecture.ts';
+import { tensorsHash } from '../model/architecture.ts';
 import type { Policy } from '../model/policy.ts';
-import { checkState } from '../model/savedState.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
-import type { RewardModel } from '../rl/rewardModel.ts';
 import { train } from '../rl/trainer.ts';
 
 /** A run: environment, backend, weights, and the events of training. Pulling an event makes the training go on. */
@@ -87,9 +82,9 @@ export interface Session {
  * Builds a run: environment, backend, weights, trainer. While it opens, `onEvent` gets the phases and `ready`; all later
  * events come from `events`, those of imitation first. With `resumedFrom` the run continues from that checkpoint. A run
  * that trains adapters needs the open checkpoint in `openedBase`. Until this returns, the caller keeps its old run.
- * Throws ConfigError or BackendError if the
- * configuration is impossible on this machine, CheckpointError if `resumedFrom` belongs to another model or
- * environment, BaseNeededError if `openedBase` is missing or isn't the checkpoint that the run began with.
+ * Throws ConfigError or BackendError if the configuration is impossible on this machine, CheckpointError if
+ * `resumedFrom` belongs to another model or environment, BaseNeededError if `openedBase` is missing or isn't the
+ * checkpoint that the run began with.
  */
 export async function openSession(
   requested: RunConfig,
@@ -149,8 +144,7 @@ async function prepareRun(
   if (problems.length > 0) throw new ConfigError(problems);
   const base = startConfig.model === 'checkpoint' ? baseOf(from, opened) : null;
   // a run that was saved in the middle of its imitation still has to imitate
-  const isContinued = from !== null && (from.start !== undefined || from.progress.update > 0);
-  const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued };
+  const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued: hasImitated(from) };
   return { startConfig, base, ...(await openEnvironment(startConfig, sources, host)) };
 }
 
@@ -161,61 +155,9 @@ function baseOf(resumedFrom: Checkpoint | null, openedBase: BaseCheckpoint | nul
   return openedBase;
 }
 
-/**
- * Opens the policy, with the weights of the start of the run or of its checkpoint, and the reward model. If the run
- * still has to imitate demonstrations, there is no reward model yet, and `start` is null.
- */
-async function openNetworks(
-  {
-    startConfig,
-    env,
-    host,
-    resumedFrom,
-    base,
-    stage,
-  }: Pick<SessionParts, 'startConfig' | 'env' | 'host' | 'resumedFrom' | 'base' | 'stage'>,
-  onEvent: (event: RunEvent) => void,
-): Promise<Pick<SessionParts, 'policy' | 'rewardModel' | 'openingWeights' | 'start'>> {
-  const policy = await openPolicy(startConfig, env, host, onEvent, {
-    ...{ savedKernels: resumedFrom?.kernels, base },
-    onProgress: (done, total) => stage.reportPart(done, total),
-  });
-  try {
-    if (resumedFrom) checkFitsModel(resumedFrom, policy, env);
-    const savedStart = resumedFrom?.start;
-    const { mustImitate } = base
-      ? { mustImitate: startConfig.warmStart !== 'none' }
-      : savedStart
-        ? { mustImitate: false }
-        : await startWeights(policy, startConfig, host);
-    const openingWeights = (await policy.readState()).policy.weights;
-    if (savedStart) policy.writeWeights(savedStart);
-    const isUnfinished = mustImitate && !savedStart && !(resumedFrom && resumedFrom.progress.update > 0);
-    // earlier versions did not save the weights after imitation, so it is repeated
-    if (mustImitate && !savedStart && !isUnfinished) await finishImitation({ policy, env, startConfig }, host, onEvent);
-    policy.freezeReference();
-    const start = isUnfinished ? null : (await policy.readState()).policy.weights;
-    if (resumedFrom) policy.writeState(resumedFrom.networks);
-    const config = resumedFrom?.config ?? startConfig;
-    return {
-      policy,
-      openingWeights,
-      start,
-      rewardModel: start && openRewardModel(policy, config, resumedFrom, start),
-    };
-  } catch (error) {
-    const cause = error instanceof CheckpointError ? error : await causeOf(error, policy.lost);
-    policy.destroy();
-    throw cause;
-  }
-}
-
 /** The parts of a session. */
-interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base' | 'policy'> {
+interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base'>, OpenedNetworks {
   readonly stage: StageProgress;
-  readonly rewardModel: RewardModel | null;
-  readonly openingWeights: Weights; // before any training; random if the checkpoint of a run without `base` has `start`
-  readonly start: Weights | null; // the weights at the start of reinforcement learning; null until imitation is over
   readonly host: Host;
   readonly startConfig: RunConfig;
   readonly resumedFrom: Checkpoint | null;
@@ -367,38 +309,6 @@ async function* recordBatches(
     history.keepBatch(event.batch, event.config);
     yield { ...event, kept: history.updates, bytes: history.bytes };
   }
-}
-
-/** Throws CheckpointError unless the checkpoint belongs to this model and this environment. */
-function checkFitsModel({ begun, vocabulary, networks, base }: Checkpoint, policy: Policy, env: ToolEnv): void {
-  if (!base && vocabulary.join('\n') !== env.vocabulary.join('\n')) {
-    if (begun.env === YOUR_ENVIRONMENT) throw changedWordsError(vocabulary, env.vocabulary);
-    throw new CheckpointError(
-      `Its ${vocabulary.length} words are not the ${env.vocabulary.length} words of this environment.`,
-    );
-  }
-  try {
-    checkState(policy, begun.critic === 'separate', networks);
-  } catch (error) {
-    throw new CheckpointError(`Its networks are not this model's: ${error instanceof Error ? error.message : ''}`);
-  }
-}
-
-/**
- * The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know.
- */
-function changedWordsError(before: readonly string[], now: readonly string[]): EnvironmentFileError {
-  const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
-  const newWords = now.filter((word) => !before.includes(word));
-  const removedWords = before.filter((word) => !now.includes(word));
-  const changes = [
-    ...(newWords.length > 0 ? [`new: ${listed(newWords)}`] : []),
-    ...(removedWords.length > 0 ? [`gone: ${listed(removedWords)}`] : []),
-  ];
-  return new EnvironmentFileError(
-    `This file changes the words that the run’s model was trained with (${changes.join('; ') || 'their order'}). Restore those words, or train on the file in a new run.`,
-    null,
-  );
 }
 
 const NO_REWARD_MODEL: Problem = {

@@ -1,3 +1,4 @@
+import { MISMATCH_REMEDY } from '../checkpoints/tensorFit.ts';
 import { visible } from '../base/visible.ts';
 import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
@@ -26,8 +27,6 @@ export interface FileInFolder {
   readonly path: string;
   readonly source: ByteSource;
 }
-
-const MISMATCH_REMEDY = 'Choose a checkpoint whose files belong together.';
 
 /**
  * Opens a GGUF file or the files of a Transformers folder. It reads headers, tokenizer and template, but no weights. If

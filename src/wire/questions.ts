@@ -14,7 +14,7 @@ import type { FolderAnswer } from './folderMessages.ts';
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
 
 /** Whether to compute an expensive answer. Without `anyway`, the answer may be `dear`: only its cost. */
-interface Expensive {
+interface CostlyQuestion {
   readonly anyway?: boolean;
 }
 
@@ -24,13 +24,13 @@ interface Expensive {
  */
 export type Question =
   | { readonly kind: 'batch'; readonly update: number } // the batch that an update learned from
-  | (Expensive & {
+  | (CostlyQuestion & {
       readonly kind: 'distribution'; // the distribution at the token at `position`
       readonly rollout: RolloutAddress;
       readonly position: number;
       readonly since?: 'begun'; // compares the start of the run with now; without it, before and after the rollout's update
     })
-  | (Expensive & {
+  | (CostlyQuestion & {
       readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
       readonly update: number;
       readonly row: number | null;
@@ -47,7 +47,7 @@ export type Question =
       readonly temperature: number;
       readonly drawIndex: number; // each number gives other draws
     }
-  | (Expensive & {
+  | (CostlyQuestion & {
       readonly kind: 'why'; // why the probability of the token changed
       readonly update: number;
       readonly row: number;
@@ -55,8 +55,8 @@ export type Question =
       readonly byRollout?: boolean; // true: split the change by rollout, even if that is expensive
     })
   // plays the update's tasks again with the same draws, with the policy before and after the update
-  | (Expensive & { readonly kind: 'rerun'; readonly update: number })
-  | (Expensive & {
+  | (CostlyQuestion & { readonly kind: 'rerun'; readonly update: number })
+  | (CostlyQuestion & {
       /** Attention of the policy that drew the rollout, when it drew the token at `position` (1 or more) */
       readonly kind: 'attention';
       readonly update: number;

@@ -22,6 +22,8 @@ export interface CheckReport {
   readonly settings: ClassSettings;
   readonly episodes: number;
   readonly turns: number;
+  readonly tasks: number; // number of tasks played
+  readonly differentTasks: number; // of them: with a different prompt, expert's moves or answers to these
   readonly chance: number;
   /** Null if the class has no `expert()`. */
   readonly expert: number | null;
@@ -200,6 +202,8 @@ export async function checkEnvironment(
   return {
     settings,
     episodes: allPlays.length,
+    tasks: tasks.length,
+    differentTasks: new Set((expertEpisodes ?? chancePlays).map(expertEpisodes ? keyOf : ({ prompt }) => prompt)).size,
     turns: allPlays.reduce((sum, { moves }) => sum + moves.length, 0),
     chance: chanceReward,
     expert: expertReward,

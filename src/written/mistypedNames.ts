@@ -1,8 +1,8 @@
 import type { SyntaxNode } from '@lezer/common';
 import { visible } from '../base/visible.ts';
 import type { FileProblem } from '../domain/environmentFile.ts';
-import { DYNAMIC_MEMBERS, hasItsOwnThis, isGivenValue } from './undeclaredMembers.ts';
-import { childrenOf, descendants } from './syntax.ts';
+import { DYNAMIC_MEMBERS, memberUses } from './undeclaredMembers.ts';
+import { childrenOf } from './syntax.ts';
 
 /** The static fields that the playground reads. */
 const STATICS = ['tasks', 'maxTurns', 'weights'];
@@ -39,9 +39,9 @@ export function mistypedNames(
   const code = source.slice(body.from, body.to);
   if (declaration.getChild('extends') || DYNAMIC_MEMBERS.test(code) || WHOLE_THIS.test(code)) return statics;
   const declared = new Map(fields.flatMap(({ name, at, isStatic }) => (isStatic ? [] : [[name, at] as const])));
-  const { read, given } = usesOf(body, source);
+  const { read, given } = memberUses(body, source);
   const isUsed = (name: string) => read.has(name) || given.has(name);
-  const unread = [...given].flatMap(([name, at]) => {
+  const unread = [...given].flatMap(([name, { from: at }]) => {
     if (declared.has(name) || read.has(name) || name === DONE) return [];
     const meant = [...declared.keys(), DONE].find((known) => resembles(name, known));
     const question = meant === undefined ? 'Declare it if you need it' : `Did you mean \`${visible(meant)}\``;
@@ -80,20 +80,6 @@ function fieldsOf(body: SyntaxNode, source: string): readonly Field[] {
     const isStatic = /\bstatic\b/.test(source.slice(member.from, name.from));
     return [{ name: source.slice(name.from, name.to), at: name.from, isStatic }];
   });
-}
-
-/** The members that a class reads, and those that it gives a value, each with the first place of that. */
-function usesOf(body: SyntaxNode, source: string) {
-  const [read, given] = [new Set<string>(), new Map<string, number>()];
-  for (const node of descendants(body, hasItsOwnThis)) {
-    if (node.name !== 'MemberExpression' || node.firstChild?.name !== 'this') continue;
-    const property = node.getChild('PropertyName') ?? node.getChild('PrivatePropertyName');
-    if (!property) continue;
-    const name = source.slice(property.from, property.to);
-    if (!isGivenValue(node, source)) read.add(name);
-    else if (!given.has(name)) given.set(name, node.from);
-  }
-  return { read, given };
 }
 
 /**

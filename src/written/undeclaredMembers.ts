@@ -29,28 +29,34 @@ export function undeclaredMembers(
     for (const parameter of member.getChild('ParamList')?.getChildren('Privacy') ?? [])
       if (parameter.nextSibling) knownMembers.add(source.slice(parameter.nextSibling.from, parameter.nextSibling.to));
   }
-  const usedMembers = new Map<string, SyntaxNode>();
+  const { read, given } = memberUses(body, source);
+  return missingMembers(
+    read,
+    new Set([...knownMembers, ...given.keys()]),
+    lineOf,
+    (name) => `Declare it at the top of the class, such as \`${name} = 0;\``,
+  );
+}
+
+/** The members that a class reads, and those that it gives a value, each with the first place of that. */
+export function memberUses(body: SyntaxNode, source: string) {
+  const [read, given] = [new Map<string, SyntaxNode>(), new Map<string, SyntaxNode>()];
   for (const node of descendants(body, hasItsOwnThis)) {
     if (node.name !== 'MemberExpression' || node.firstChild?.name !== 'this') continue;
     const property = node.getChild('PropertyName') ?? node.getChild('PrivatePropertyName');
     if (!property) continue;
     const name = source.slice(property.from, property.to);
-    if (isGivenValue(node, source)) knownMembers.add(name);
-    else if (!usedMembers.has(name)) usedMembers.set(name, node);
+    const uses = isGivenValue(node, source) ? given : read;
+    if (!uses.has(name)) uses.set(name, node);
   }
-  return missingMembers(
-    usedMembers,
-    knownMembers,
-    lineOf,
-    (name) => `Declare it at the top of the class, such as \`${name} = 0;\``,
-  );
+  return { read, given };
 }
 
 /**
  * Whether a statement gives this member a value: by an assignment, as the variable of a loop, or in a destructuring
  * pattern.
  */
-export function isGivenValue(node: SyntaxNode, source: string): boolean {
+function isGivenValue(node: SyntaxNode, source: string): boolean {
   if (ASSIGNMENT.test(textAfter(node, source))) return true;
   for (let ancestor = node.parent; ancestor && !/Statement$|^Block$/.test(ancestor.name); ancestor = ancestor.parent) {
     if (/^(?:Array|Object)Expression$/.test(ancestor.name) && ASSIGNMENT.test(textAfter(ancestor, source))) return true;
@@ -62,5 +68,5 @@ export function isGivenValue(node: SyntaxNode, source: string): boolean {
 const textAfter = ({ to }: SyntaxNode, source: string) => source.slice(to, to + 40);
 
 /** Whether a node is a function or class in which `this` is not the environment. */
-export const hasItsOwnThis = ({ name, parent }: SyntaxNode): boolean =>
+const hasItsOwnThis = ({ name, parent }: SyntaxNode): boolean =>
   /^(?:Function|Class)(?:Expression|Declaration)$/.test(name) || (name === 'Block' && parent?.name === 'Property');

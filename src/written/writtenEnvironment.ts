@@ -54,7 +54,10 @@ export function writtenEnvironment(
       };
       return beginEpisode(task, episodeRules, environmentSeed, currentSettings);
     };
-  const test: Split = { reset: resetFor('test'), doc: 'The test tasks of the class, which training never plays.' };
+  const test: Split = {
+    reset: resetFor('test'),
+    doc: 'The test tasks of the class. Training plays its other tasks, and some of those may be equal.',
+  };
   return {
     name: YOUR_ENVIRONMENT,
     description: declaration.description,

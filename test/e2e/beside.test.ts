@@ -38,7 +38,7 @@ async function paused(page: Page): Promise<void> {
     .waitFor();
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await verdict(page)
-    .getByText(/Paused (after|in) step \d+ of 900 of the warm start/)
+    .getByText(/Paused (after|in) step \d+ of 900 of imitation/)
     .waitFor();
   await checksum(page); // the worker answers in order: all steps it took before it paused are told
   await page.getByTestId('saved').waitFor();

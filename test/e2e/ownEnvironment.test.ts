@@ -91,6 +91,8 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await board.getByRole('heading', { name: 'Loops' }).waitFor();
   expect(await board.locator('.calls-prompt').innerText()).toMatch(/^number \d$/);
   expect(await board.locator('.board-line').innerText()).toMatch(/^hidden/);
+  // its own name for the part of the reward, also where it is 0
+  expect(await board.getByTestId('reward-split').innerText()).toMatch(/outcome \+?[01] \(right \+?[01]\)/);
 
   await saved(page);
   const third = await checksum(page);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { ENVIRONMENTS } from '../../src/config/environments.ts';
+import { ENVIRONMENTS, type WarmStartRecipe } from '../../src/config/environments.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
 import {
   learningRateAt,
@@ -9,7 +9,8 @@ import {
   totalOptimizerSteps,
   warmStartRecipe,
 } from '../../src/config/imitationRecipe.ts';
-import type { SuppliedCredit } from '../../src/model/policy.ts';
+import type { ToolEnv } from '../../src/envs/env.ts';
+import type { Policy, SuppliedCredit } from '../../src/model/policy.ts';
 import { demonstrations, warmStart } from '../../src/rl/warmStart.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { fakePolicy } from './fakePolicy.ts';
@@ -58,21 +59,16 @@ describe('demonstrations', () => {
   });
 });
 
+const imitationOf = (policy: Policy, env: ToolEnv, recipe: WarmStartRecipe) =>
+  warmStart({ policy, env, seed: 1, recipe: () => recipe, yieldToEvents: () => Promise.resolve() });
+
 describe('warm start', () => {
   it('learns every row of fresh demonstrations at advantage 1, then forgets the optimizer', async () => {
     const env = createEnv(parseConfig());
     const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 40 };
     const steps: number[] = [];
-    for await (const step of warmStart({
-      policy,
-      env,
-      seed: 1,
-      recipe: () => recipe,
-      yieldToEvents: () => Promise.resolve(),
-    })) {
-      steps.push(step);
-    }
+    for await (const step of imitationOf(policy, env, recipe)) steps.push(step);
     expect(steps).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
     expect(policy.learned[0]).toMatchObject({ objective: { surrogate: 'plain', entropyCoef: 0, klCoef: 0 } });
     const rates = policy.learned.map(({ optimizer }) => optimizer.learningRate);
@@ -101,14 +97,7 @@ describe('warm start', () => {
     if (culprit) policy.breakNextStep(culprit);
     const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 2, ...(rows !== undefined && { rows }) };
     const run = async () => {
-      for await (const step of warmStart({
-        policy,
-        env,
-        seed: 1,
-        recipe: () => recipe,
-        yieldToEvents: () => Promise.resolve(),
-      }))
-        expect(step).toBeGreaterThan(0);
+      for await (const step of imitationOf(policy, env, recipe)) expect(step).toBeGreaterThan(0);
     };
     return { policy, credits, run };
   };

@@ -50,10 +50,10 @@ function inRange(name: FieldName, value: unknown): boolean {
 
 /** What an address asked for and did not get without being told of it; empty: all was told. */
 function silent(hash: string): string[] {
-  const { config, selection, correctedSettings } = readHash(hash);
+  const { config, selection, corrections } = readHash(hash);
   const found: string[] = [];
   const told = (start: string, text = '') =>
-    correctedSettings.some((each) => each.startsWith(`${start}:`) && each.includes(text));
+    corrections.some((each) => each.startsWith(`${start}:`) && each.includes(text));
   const path = hash.includes('?') ? hash.slice(0, hash.indexOf('?')) : hash;
   const known = ['', '#', '#/', ...OF_KNOBS.map((screen) => `#/${screen}`)].includes(path);
   const place = hasSubpaths(routeOf(hash)) && path.startsWith(`#/${routeOf(hash)}/`); // told by who reads the place
@@ -120,8 +120,8 @@ function encode(text: string): string {
 test('10,000 hostile addresses: none throws, no value is out of range, nothing is changed or left out in silence', () => {
   let corrected = 0;
   const judge = fc.property(ADDRESS, (hash) => {
-    const { config, selection, correctedSettings } = readHash(hash);
-    if (correctedSettings.length > 0) corrected++;
+    const { config, selection, corrections } = readHash(hash);
+    if (corrections.length > 0) corrected++;
     contradictions(config);
     warnings(config);
     const again = readHash(hashOf(config, routeOf(hash), selection, subpathOf(hash)));
@@ -132,7 +132,7 @@ test('10,000 hostile addresses: none throws, no value is out of range, nothing i
       again: JSON.stringify(again),
     }).toEqual({
       ...{ knobs: KNOBS.join(), outOfRange: '', silent: '' },
-      again: JSON.stringify({ config, selection, correctedSettings: [] }),
+      again: JSON.stringify({ config, selection, corrections: [] }),
     });
   });
   fc.assert(judge, { seed: 20261122, numRuns: ADDRESSES });
@@ -158,13 +158,13 @@ const OWN: Readonly<Record<string, OwnAddress>> = {
     keys: ['name', 'code', 'text', '__proto__', ''],
     values: ['a.ts', 'q80vAgA', 'AAAA', 'S0xKTgEA'],
     read: (hash) => {
-      const { file, correctedSettings } = readEnvironmentHash(hash);
+      const { file, corrections } = readEnvironmentHash(hash);
       const { name, code } = Object.fromEntries(new URLSearchParams(hash.replace(/.*\?/, '').replaceAll('+', '%2B')));
       // without a file the name has nothing to name, and what is wrong is told of the code
       return {
         got: file ? { name: file.name, code } : { name },
         fits: (file?.text.length ?? 0) < 100,
-        corrections: correctedSettings,
+        corrections,
       };
     },
   },
@@ -172,7 +172,7 @@ const OWN: Readonly<Record<string, OwnAddress>> = {
     keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''],
     values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'],
     read: (hash) => {
-      const { plan, correctedSettings: corrections } = readPlan(hash);
+      const { plan, corrections } = readPlan(hash);
       const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
       const named = Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
       return { got: { ...plan }, fits: counts && named, corrections };

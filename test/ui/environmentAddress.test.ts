@@ -7,12 +7,12 @@ import { TEMPLATES } from '../../src/ui/environment/templates.ts';
 test.each(TEMPLATES)('the template $title fits into a link, and comes out of it as it was', ({ file }) => {
   const hash = environmentHash(file);
   expect(hash).toMatch(/^#\/environment\?name=[\w.]+&code=[\w-]+$/);
-  expect(readEnvironmentHash(hash ?? '')).toEqual({ file, correctedSettings: [] });
+  expect(readEnvironmentHash(hash ?? '')).toEqual({ file, corrections: [] });
 });
 
 test('every letter there is comes through', () => {
   const file = { name: 'ünïcode 1.ts', text: 'é 🎲 \u0000 \u2028 \u202e \t\n+&=?#%' };
-  expect(readEnvironmentHash(environmentHash(file) ?? '')).toEqual({ file, correctedSettings: [] });
+  expect(readEnvironmentHash(environmentHash(file) ?? '')).toEqual({ file, corrections: [] });
 });
 
 test('a text that would make a link of more than 8,000 characters gets none', () => {
@@ -35,9 +35,9 @@ test.each([
     `#/environment?code=${packed(new Uint8Array(5_000_000).fill(32))}`,
   ],
 ])('a damaged link brings no file, and says so: %s', (_, hash) => {
-  const { file, correctedSettings } = readEnvironmentHash(hash ?? '');
+  const { file, corrections } = readEnvironmentHash(hash ?? '');
   expect(file).toBeNull();
-  expect(correctedSettings).toHaveLength(1);
+  expect(corrections).toHaveLength(1);
 });
 
 test('a name from a link is a name of a file, and nothing that hides or leads elsewhere', () => {

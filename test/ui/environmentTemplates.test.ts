@@ -3,8 +3,10 @@ import { snippet } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import { MEMBERS } from '../../src/ui/environment/members.ts';
-import { FIRST_TEMPLATES, TEMPLATES } from '../../src/ui/environment/templates.ts';
+import { scoreRemarks } from '../../src/ui/environment/CheckPanel.tsx';
+import { EMPTY_TEMPLATES, FIRST_TEMPLATES, TEMPLATES } from '../../src/ui/environment/templates.ts';
 import { checkEnvironment } from '../../src/written/checker.ts';
+import { declarationOf } from '../../src/written/languages.ts';
 import { PLAYGROUND_METHODS, readDeclaration } from '../../src/written/declaration.ts';
 import { sandboxOf } from '../written/machine.ts';
 
@@ -21,6 +23,33 @@ test('every environment that ships is a template, with a title and a sentence; t
 test('the editor offers every method that the playground calls', () => {
   const offered = MEMBERS.map(({ label }) => label);
   expect(offered).toEqual(expect.arrayContaining(PLAYGROUND_METHODS.filter((name) => name !== 'constructor')));
+});
+
+test('an empty class can be read in both languages and, in TypeScript, played without a fault', async () => {
+  const [typescript, python] = EMPTY_TEMPLATES.map(({ file }) => file);
+  expect(typescript?.name).toBe('myTask.ts');
+  expect(python?.name).toBe('myTask.py');
+  for (const file of [typescript!, python!]) {
+    expect(file.text).not.toContain('${');
+    expect(declarationOf(file)).toMatchObject({ name: 'MyTask', tools: [{ name: 'tool' }] });
+  }
+  const { text } = typescript!;
+  const report = await checkEnvironment(readDeclaration(text), () => sandboxOf(text), { episodes: 10, seed: 1 });
+  expect(report.findings.filter(({ kind }) => kind === 'fault')).toEqual([]);
+  expect(report).toMatchObject({ tasks: 10, differentTasks: 1 }); // its prompt is always the same
+});
+
+test('scores that training should know of get a sentence: random calls that earn nothing, broken ones that earn', () => {
+  expect(scoreRemarks({ chance: 0.31, expert: 1, nonsense: 0 })).toEqual([]);
+  expect(scoreRemarks({ chance: 0, expert: 1, nonsense: -0.1 })).toEqual([
+    expect.stringMatching(/^Random calls earn nothing/),
+  ]);
+  expect(scoreRemarks({ chance: 0.004, expert: 1, nonsense: 0.08 })).toEqual([
+    expect.stringMatching(/^Random calls earn almost nothing/),
+    expect.stringMatching(/^Broken calls earn 0\.08/),
+  ]);
+  expect(scoreRemarks({ chance: 0, expert: null, nonsense: 0 })).toEqual([]); // nothing to imitate
+  expect(scoreRemarks({ chance: -0.2, expert: 1, nonsense: 0 })).toEqual([]); // its errors are punished, so it acts
 });
 
 /** A member as the editor inserts it. */

@@ -52,9 +52,9 @@ describe('the address', () => {
   });
 
   it('of this screen holds no knobs of the lab', () => {
-    const { config, correctedSettings } = readHash('#/experiments?experiment=ablation&seeds=2');
+    const { config, corrections } = readHash('#/experiments?experiment=ablation&seeds=2');
     expect(config).toEqual(parseConfig(PRESETS['number-hunt'].set));
-    expect(correctedSettings).toEqual([]);
+    expect(corrections).toEqual([]);
   });
 
   it('comes back as the same plan and holds only what differs', () => {
@@ -66,11 +66,11 @@ describe('the address', () => {
       updates: 7,
       backend: 'cpu',
     } as const;
-    expect(readPlan(planHash(plan))).toEqual({ plan, correctedSettings: [] });
+    expect(readPlan(planHash(plan))).toEqual({ plan, corrections: [] });
   });
 
   it('is put right where it asks for what is not there, and says so', () => {
-    const { plan, correctedSettings: corrections } = readPlan(
+    const { plan, corrections } = readPlan(
       '#/experiments?experiment=chess&seeds=99&updates=x&backend=quantum&arms=a,number-hunt',
     );
     expect(plan).toEqual({ ...defaultPlan('learning'), seeds: 20, arms: ['number-hunt'] });

@@ -19,17 +19,15 @@ test('a preset is named in an address, knobs beside it turn it, and one that is 
   for (const preset of Object.keys(PRESETS) as PresetName[]) {
     expect(readHash(`#/?preset=${preset}`), preset).toMatchObject({
       config: presetConfig(preset),
-      correctedSettings: [],
+      corrections: [],
     });
     expect(configStateFromHash(`#/lab?v=1&seed=9&preset=${preset}`)).toMatchObject({
-      ...{ wanted: { ...presetConfig(preset), seed: 9 }, correctedSettings: [] },
+      ...{ wanted: { ...presetConfig(preset), seed: 9 }, corrections: [] },
     });
   }
-  const { config, correctedSettings } = readHash('#/group?preset=toString');
+  const { config, corrections } = readHash('#/group?preset=toString');
   expect(config).toEqual(presetConfig('number-hunt'));
-  expect(correctedSettings).toEqual([
-    expect.stringMatching(/^preset: toString isn’t one of number-hunt, .*\. Ignored\.$/),
-  ]);
+  expect(corrections).toEqual([expect.stringMatching(/^preset: toString isn’t one of number-hunt, .*\. Ignored\.$/)]);
 });
 
 test('links of the first version keep what they meant: what they do not name is at the fields’ defaults', () => {
@@ -49,44 +47,39 @@ test('an address that the page wrote means the same whichever of the two its rea
   for (const preset of Object.keys(PRESETS) as PresetName[]) {
     const config = { ...presetConfig(preset), seed: 3 };
     const written = hashOf(config);
-    expect(readHash(written), preset).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
+    expect(readHash(written), preset).toEqual({ config, selection: DEFAULT_SELECTION, corrections: [] });
     expect(readHash(written.replace('v=2', 'v=1')).config, preset).toEqual(config);
   }
 });
 
 test('an address comes back as the same knobs', () => {
   const config = parseConfig({ env: 'multi-hop', seed: 4294967295, adamEps: 1e-10, temperature: 0.7, groupSize: 4 });
-  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
+  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, corrections: [] });
 });
 
 test('a hostile address is clamped and every correction is listed', () => {
-  const { config, correctedSettings } = readHash(
+  const { config, corrections } = readHash(
     '#/lab?v=1&learningRate=1e9&groupSize=-3&foo=1&layers=abc&epochs=2.4&lossMask=maybe',
   );
   expect(config).toEqual({ ...parseConfig({ learningRate: 0.1, epochs: 2 }), groupSize: 1 });
-  expect(correctedSettings).toHaveLength(6);
-  expect(correctedSettings.join('\n')).toContain(
-    'learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.',
-  );
-  expect(correctedSettings.join('\n')).toContain('foo: no such knob');
-  expect(correctedSettings.join('\n')).toContain('layers: abc isn’t possible');
+  expect(corrections).toHaveLength(6);
+  expect(corrections.join('\n')).toContain('learningRate: 1e9 isn’t possible. Use a number from 0 to 0.1. Set to 0.1.');
+  expect(corrections.join('\n')).toContain('foo: no such knob');
+  expect(corrections.join('\n')).toContain('layers: abc isn’t possible');
 });
 
 test('kernels are named in an address by their set; other text is told and left to auto', () => {
   const config = parseConfig({ backend: 'gpu', kernels: 'shared' });
-  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, correctedSettings: [] });
+  expect(readHash(hashOf(config))).toEqual({ config, selection: DEFAULT_SELECTION, corrections: [] });
   for (const gone of ['turbo', 'workgroup+turbo', '']) {
-    const { config: read, correctedSettings } = readHash(`#/lab?v=1&kernels=${gone}`);
-    expect([read.kernels, correctedSettings], gone).toEqual([
-      'auto',
-      [expect.stringMatching(/Use one of auto, .*\. Kept/)],
-    ]);
+    const { config: read, corrections } = readHash(`#/lab?v=1&kernels=${gone}`);
+    expect([read.kernels, corrections], gone).toEqual(['auto', [expect.stringMatching(/Use one of auto, .*\. Kept/)]]);
     expect(() => parseConfig({ kernels: gone }), gone).toThrow(/plain, shared/);
   }
 });
 
 test.each(['', '#', '#/', '#/lab', '#/lab?', '#?', '#/lab?v=2', '#/lab?&&'])('%j asks for nothing', (hash) => {
-  expect(readHash(hash)).toEqual({ config: parseConfig(first), selection: DEFAULT_SELECTION, correctedSettings: [] });
+  expect(readHash(hash)).toEqual({ config: parseConfig(first), selection: DEFAULT_SELECTION, corrections: [] });
 });
 
 test.each([
@@ -107,13 +100,13 @@ test.each([
   ['#/lab?hide=', ['hide: an empty text can’t be hidden. Use']],
   ['#/lab?%E2%80%AE=1', ['\\u{202e}: no such knob']],
 ])('%j is read without an exception, and what it did not get is told', (hash, told) => {
-  const { correctedSettings } = readHash(hash);
-  expect(correctedSettings).toHaveLength(told.length);
-  for (const [i, part] of told.entries()) expect(correctedSettings[i]).toContain(part);
+  const { corrections } = readHash(hash);
+  expect(corrections).toHaveLength(told.length);
+  for (const [i, part] of told.entries()) expect(corrections[i]).toContain(part);
 });
 
 test('names of Object.prototype are no knobs', () => {
-  expect(readHash('#/lab?v=1&__proto__=1&constructor=2').correctedSettings).toHaveLength(2);
+  expect(readHash('#/lab?v=1&__proto__=1&constructor=2').corrections).toHaveLength(2);
 });
 
 test('what is looked at goes along in the address of every screen, without what is usual', () => {
@@ -125,17 +118,15 @@ test('what is looked at goes along in the address of every screen, without what 
   };
   const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;
   expect(hashOf(config, 'group', selected)).toBe(hash);
-  expect(readHash(hash)).toEqual({ config, selection: selected, correctedSettings: [] });
+  expect(readHash(hash)).toEqual({ config, selection: selected, corrections: [] });
   expect(hashOf(config, 'runs', DEFAULT_SELECTION)).toBe(`#/runs?v=2&${knobs}`);
 });
 
 test('a hostile selection is left out, and told', () => {
-  const { selection, correctedSettings } = readHash(
-    '#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__',
-  );
+  const { selection, corrections } = readHash('#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__');
   expect(selection).toEqual(DEFAULT_SELECTION);
-  expect(correctedSettings).toHaveLength(5);
-  expect(correctedSettings.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
+  expect(corrections).toHaveLength(5);
+  expect(corrections.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
 });
 
 test('changes of knobs on the way come back as they were, in the order in which they act', () => {
@@ -147,7 +138,7 @@ test('changes of knobs on the way come back as they were, in the order in which 
   ] as const;
   const hash = hashOf(config, 'lab', DEFAULT_SELECTION, '', changes);
   expect(hash).toContain('changes=21:lossMask:off,21:advantageMask:off,21.3:learningRate:3e-4,40:');
-  expect(readHash(hash)).toEqual({ config, selection: DEFAULT_SELECTION, changes, correctedSettings: [] });
+  expect(readHash(hash)).toEqual({ config, selection: DEFAULT_SELECTION, changes, corrections: [] });
   const shuffled = '#/lab?changes=40:temperature:0.5,9.2:topP:0.5,9:topP:0.9,40:topP:0.7';
   expect(readHash(shuffled).changes).toEqual([
     { update: 9, step: 0, set: { topP: 0.9 } },
@@ -164,16 +155,16 @@ test.each([
   ['lossMask', 'lossMask'],
   ['', 'an empty text'],
 ])('changes=%s is left out and told', (text, named) => {
-  const { changes, correctedSettings } = readHash(`#/lab?changes=${text}`);
+  const { changes, corrections } = readHash(`#/lab?changes=${text}`);
   expect(changes).toBeUndefined();
-  expect(correctedSettings).toEqual([expect.stringContaining(named)]);
+  expect(corrections).toEqual([expect.stringContaining(named)]);
 });
 
 test('a changed knob out of its range is set to the nearest value, and told', () => {
-  const { changes, correctedSettings } = readHash('#/lab?changes=21:temperature:99');
+  const { changes, corrections } = readHash('#/lab?changes=21:temperature:99');
   expect(changes).toEqual([{ update: 21, step: 0, set: { temperature: 5 } }]);
-  expect(correctedSettings).toHaveLength(1);
-  expect(readHash(`#/lab?changes=${'5:topP:0.5,'.repeat(3000)}`).correctedSettings).toEqual([
+  expect(corrections).toHaveLength(1);
+  expect(readHash(`#/lab?changes=${'5:topP:0.5,'.repeat(3000)}`).corrections).toEqual([
     expect.stringMatching(/^changes: .*400/),
   ]);
 });

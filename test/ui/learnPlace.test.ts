@@ -8,13 +8,13 @@ test('a place of Learn stands in the address, and its knobs behind it', () => {
   const hash = hashOf(config, 'learn', undefined, 'de/clip/tight');
   expect(hash).toMatch(/^#\/learn\/de\/clip\/tight\?v=2&.*seed=3/);
   expect([routeOf(hash), subpathOf(hash)]).toEqual(['learn', 'de/clip/tight']);
-  expect(readHash(hash)).toMatchObject({ config, correctedSettings: [] });
-  expect(readHash('#/learn/en/clip').correctedSettings).toEqual([]);
+  expect(readHash(hash)).toMatchObject({ config, corrections: [] });
+  expect(readHash('#/learn/en/clip').corrections).toEqual([]);
 });
 
 test('screens without places have none in their address', () => {
   expect(subpathOf('#/lab/clip')).toBe('');
-  expect(readHash('#/lab/clip').correctedSettings.join()).toContain('#/lab/clip: no such screen');
+  expect(readHash('#/lab/clip').corrections.join()).toContain('#/lab/clip: no such screen');
 });
 
 test.each([

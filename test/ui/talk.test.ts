@@ -32,7 +32,7 @@ function said(): Answer {
   return { kind: 'talk', batch: example, config, vocabulary: exampleVocabulary, id: ++branches, judged: true };
 }
 
-const talkOf = (asked: Question) => asked as Asked;
+const channelSide = (asked: Question) => asked as Asked;
 
 /** A talk with run `run`, which has learned nothing yet: one voice. */
 async function open(run: number): Promise<void> {
@@ -77,16 +77,16 @@ test('what the run before still answers is not taken for what the new one says',
 test('each is played on with the task and the environment seed it was asked with, though another was asked in vain since', async () => {
   useTalk.setState({ chosenBy: 'number', seed: 5 });
   void ask();
-  const first = talkOf(await answerNext());
+  const first = channelSide(await answerNext());
   useTalk.setState({ seed: 6 });
   void ask();
   await answerNext({ kind: 'refused', message: 'no such task' });
   expect(useTalk.getState()).toMatchObject({ asking: false, problem: 'no such task' });
   void continueFrom({ voice: 'now', t: 9 }, 4);
-  const onward = talkOf(await answerNext());
+  const onward = channelSide(await answerNext());
   expect([onward.chosenTask, onward.environmentSeed]).toEqual([{ seed: 5 }, first.environmentSeed]);
   void regenerate();
-  const again = talkOf(await answerNext());
+  const again = channelSide(await answerNext());
   expect([again.chosenTask, again.environmentSeed, again.agentPrefix]).toEqual([
     { seed: 5 },
     first.environmentSeed,
@@ -126,13 +126,13 @@ test('of two tasks asked one upon the other the later one is shown, in whatever 
 test('the task that was asked before training meets the same draws after it, until other draws are asked for', async () => {
   useTalk.setState({ chosenBy: 'number', seed: 3 });
   void ask();
-  const before = talkOf(await answerNext());
+  const before = channelSide(await answerNext());
   expect(before.voice).toBe('now'); // there is only one yet
   void continueFrom({ voice: 'now', t: 9 }, 4); // a word in its mouth is a talk of its own
   await answerNext();
   useLive.setState({ update: 12 });
   void ask();
-  const [begun, now] = [talkOf(await answerNext()), talkOf(await answerNext())];
+  const [begun, now] = [channelSide(await answerNext()), channelSide(await answerNext())];
   for (const each of [begun, now]) {
     expect([each.chosenTask, each.environmentSeed, each.drawIndex, each.agentPrefix]).toEqual([
       before.chosenTask,
@@ -143,15 +143,15 @@ test('the task that was asked before training meets the same draws after it, unt
   }
   expect([begun.voice, now.voice]).toEqual(['begun', 'now']);
   void regenerate();
-  const other = talkOf(await answerNext());
+  const other = channelSide(await answerNext());
   await answerNext();
   expect(other.drawIndex).not.toBe(before.drawIndex);
   void ask();
-  expect(talkOf(await answerNext()).drawIndex).toBe(other.drawIndex); // what is on the page is what is asked again
+  expect(channelSide(await answerNext()).drawIndex).toBe(other.drawIndex); // what is on the page is what is asked again
   await answerNext();
   useTalk.setState({ seed: 4 });
   void ask();
-  const another = talkOf(await answerNext());
+  const another = channelSide(await answerNext());
   await answerNext();
   expect([before.drawIndex, other.drawIndex]).not.toContain(another.drawIndex);
 });

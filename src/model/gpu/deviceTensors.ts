@@ -12,15 +12,15 @@ import { declareBatch, type DeviceBatch } from './deviceBatch.ts';
 import { declareDecoder, type DecoderTensors } from './decoderTensors.ts';
 import { declareRowsByToken } from './embedding.ts';
 import { CREDIT_KNOBS_SCALARS, STEP_KNOBS_SCALARS } from './knobs.ts';
-import { declareNetwork, type NetworkTensors } from './networkTensors.ts';
+import { declareNetwork, type GpuNetworkTensors } from './networkTensors.ts';
 import type { PartialsCount } from './partialGradients.ts';
 import { rotaryTable } from './transformer.ts';
 
 /** Everything a GPU policy keeps on its device. */
 export interface DeviceTensors {
   readonly batch: DeviceBatch;
-  readonly policy: NetworkTensors;
-  readonly critic: NetworkTensors | null; // of a separate critic
+  readonly policy: GpuNetworkTensors;
+  readonly critic: GpuNetworkTensors | null; // of a separate critic
   readonly reference: Tensor; // the reference policy's counterpart of `policy.passWeights`
   readonly activations: Activations; // of one micro-batch
   readonly gradients: ActivationGradients;

@@ -7,7 +7,7 @@ import type { DeviceBatch } from './deviceBatch.ts';
 import { embed, embedBackward, recordRowsByToken } from './embedding.ts';
 import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type OutputHeads } from './finalNorm.ts';
 import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
-import { gradientOf, groupTensor, startOfParameter, type NetworkTensors } from './networkTensors.ts';
+import { gradientOf, groupTensor, startOfParameter, type GpuNetworkTensors } from './networkTensors.ts';
 import { recordBlocks, recordBlocksBackward, type NetworkSpec } from './transformer.ts';
 
 /** Tensors and sizes for recording forward and backward passes over one micro-batch of rows. */
@@ -74,7 +74,7 @@ function headLanes({ variants }: NetworkSpec): number {
 export function recordLearning(
   micro: MicroBatch,
   network: NetworkSpec,
-  networkTensors: NetworkTensors,
+  networkTensors: GpuNetworkTensors,
   outputHeads: OutputHeads,
   label: string,
 ): Plan {

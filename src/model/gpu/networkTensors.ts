@@ -122,7 +122,7 @@ function pack(layout: ParameterLayout, weights: Weights): Float32Array {
 }
 
 /** Tensors of one network: weights, gradients and Adam's moments in one layout, and the optimizer's state and log. */
-export interface NetworkTensors {
+export interface GpuNetworkTensors {
   readonly layout: ParameterLayout;
   readonly weights: Tensor; // f32, what the optimizer updates
   readonly passWeights: Tensor; // what forward and backward passes read: the weights, or a copy of them in f16
@@ -155,7 +155,7 @@ export function declareNetwork(
   model: ModelConfig,
   storage: ScalarType,
   partialsFor: (P: number) => PartialsCount,
-): NetworkTensors {
+): GpuNetworkTensors {
   const layout = parameterLayout(model);
   const knobsToReduce = ['width', 'ffn', 'layers'];
   const declareParameters = (name: string, scalarType: ScalarType = 'f32') =>
@@ -184,8 +184,8 @@ export function declareNetwork(
 
 /** A policy and, where it has one, its separate critic. */
 interface Networks {
-  readonly policy: NetworkTensors;
-  readonly critic: NetworkTensors | null;
+  readonly policy: GpuNetworkTensors;
+  readonly critic: GpuNetworkTensors | null;
 }
 
 /**
@@ -205,7 +205,7 @@ export function restoreNetworks(gpu: Gpu, { policy, critic }: Networks, state: P
   if (critic && state.critic) restoreNetwork(gpu, critic, state.critic);
 }
 
-function restoreNetwork(gpu: Gpu, network: NetworkTensors, { weights, adamM, adamV, steps }: NetworkState): void {
+function restoreNetwork(gpu: Gpu, network: GpuNetworkTensors, { weights, adamM, adamV, steps }: NetworkState): void {
   write(gpu, network.weights, pack(network.layout, weights));
   write(gpu, network.adamM, pack(network.layout, adamM));
   write(gpu, network.adamV, pack(network.layout, adamV));

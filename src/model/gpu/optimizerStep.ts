@@ -4,7 +4,7 @@ import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
 import type { OutputHeads } from './finalNorm.ts';
-import { CLOSING_WORKGROUPS, type NetworkTensors } from './networkTensors.ts';
+import { CLOSING_WORKGROUPS, type GpuNetworkTensors } from './networkTensors.ts';
 
 /** Tensors and sizes for recording the opening and closing of optimizer steps. */
 export interface StepParts {
@@ -22,7 +22,7 @@ export interface StepParts {
  */
 export function recordOpening(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
-  networkTensors: NetworkTensors,
+  networkTensors: GpuNetworkTensors,
   label: string,
   computesLossWeights: boolean,
 ): Plan {
@@ -44,7 +44,7 @@ function rowsOf({ shape }: Tensor): number {
  */
 export function recordClosing(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
-  networkTensors: NetworkTensors,
+  networkTensors: GpuNetworkTensors,
   outputHeads: OutputHeads,
   label: string,
   frozen = false,
@@ -108,7 +108,7 @@ function largestFinite(scalarType: ScalarType): number {
  * Records the rounding of newly written weights to the f16 copies that forward passes read. The plan is empty if they
  * read the weights themselves.
  */
-export function recordRounding(recorder: Recorder, networks: readonly NetworkTensors[]): Plan {
+export function recordRounding(recorder: Recorder, networks: readonly GpuNetworkTensors[]): Plan {
   const plan = new Plan(recorder, 'rounding');
   for (const { weights, passWeights, layout } of networks) {
     if (passWeights !== weights)

@@ -1,9 +1,9 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Readback } from '../../gpu/readback.ts';
 import type { NetworkState, PolicyState } from '../policy.ts';
-import { unpack, type NetworkTensors } from './networkTensors.ts';
+import { unpack, type GpuNetworkTensors } from './networkTensors.ts';
 
-const tensorsOf = ({ weights, adamM, adamV, stepCounts }: NetworkTensors) => [weights, adamM, adamV, stepCounts];
+const tensorsOf = ({ weights, adamM, adamV, stepCounts }: GpuNetworkTensors) => [weights, adamM, adamV, stepCounts];
 
 /**
  * Reads back weights, moments and step counts of a policy and its separate critic, in one awaited read. The staging
@@ -11,11 +11,11 @@ const tensorsOf = ({ weights, adamM, adamV, stepCounts }: NetworkTensors) => [we
  */
 export class StateReader {
   private readonly gpu: Gpu;
-  private readonly networks: readonly NetworkTensors[];
+  private readonly networks: readonly GpuNetworkTensors[];
   private readonly readback: Readback;
   private lastRead: Promise<unknown> = Promise.resolve();
 
-  constructor(gpu: Gpu, policy: NetworkTensors, critic: NetworkTensors | null) {
+  constructor(gpu: Gpu, policy: GpuNetworkTensors, critic: GpuNetworkTensors | null) {
     this.gpu = gpu;
     this.networks = critic ? [policy, critic] : [policy];
     this.readback = new Readback(gpu, 'state', this.networks.flatMap(tensorsOf));

@@ -103,7 +103,7 @@ function openAddress(hash: string, writtenByPage: boolean): void {
   goTo(hash);
   storeLastAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
-  const { config, selection, correctedSettings, changes: planned = [] } = readHash(hash);
+  const { config, selection, corrections, changes: planned = [] } = readHash(hash);
   const hasSettings = hash.includes('?'); // an address that only names a screen changes nothing else
   if (writtenByPage || hasSettings) useSelection.setState({ ...selection, linkTarget: selection, revealed: null });
   if (!writtenByPage) {
@@ -120,7 +120,7 @@ function openAddress(hash: string, writtenByPage: boolean): void {
       });
     }
     // a link from one screen to another changes no knobs, so the messages about corrected settings stay
-    if (changes || correctedSettings.length > 0) useConfig.setState({ correctedSettings });
+    if (changes || corrections.length > 0) useConfig.setState({ corrections });
   }
   writeAddress(false);
 }

@@ -110,70 +110,69 @@ export function hashOf(
 }
 
 /**
- * A configuration read from an address. `correctedSettings`: a sentence for everything that had to be changed in it.
+ * A configuration read from an address. `corrections`: a sentence for everything that had to be changed in it.
  */
 export interface ParsedAddress {
   readonly config: RunConfig;
   readonly selection: AddressSelection;
   readonly changes?: readonly KnobChange[]; // knob changes in the middle of the run; at least one
-  readonly correctedSettings: readonly string[];
+  readonly corrections: readonly string[];
 }
 
 /**
- * Reads an address. Never throws: bad values are clamped or ignored, and listed in `correctedSettings`. Knobs that
+ * Reads an address. Never throws: bad values are clamped or ignored, and listed in `corrections`. Knobs that
  * the address doesn't name have the values of the preset that it names, or else of its version (`DEFAULTS_BY_VERSION`).
  */
 export function readHash(hash: string): ParsedAddress {
-  if (hasOwnAddress(routeOf(hash)))
-    return { config: FRONT_PAGE_CONFIG, selection: DEFAULT_SELECTION, correctedSettings: [] };
-  const correctedSettings: string[] = [];
-  const settings = hashSettings(hash, correctedSettings);
+  if (hasOwnAddress(routeOf(hash))) return { config: FRONT_PAGE_CONFIG, selection: DEFAULT_SELECTION, corrections: [] };
+  const corrections: string[] = [];
+  const settings = hashSettings(hash, corrections);
   const version = settings.get('v') ?? ADDRESS_VERSION;
   const versionDefaults = Object.hasOwn(DEFAULTS_BY_VERSION, version) ? DEFAULTS_BY_VERSION[version] : undefined;
   if (!versionDefaults)
-    correctedSettings.push(`v: ${addressExcerpt(version)} isn’t 1 or ${ADDRESS_VERSION}. Read as ${ADDRESS_VERSION}.`);
-  const base = presetOf(settings, correctedSettings) ?? versionDefaults ?? FRONT_PAGE_CONFIG;
+    corrections.push(`v: ${addressExcerpt(version)} isn’t 1 or ${ADDRESS_VERSION}. Read as ${ADDRESS_VERSION}.`);
+  const base = presetOf(settings, corrections) ?? versionDefaults ?? FRONT_PAGE_CONFIG;
   const set: Record<string, string | number> = {};
   for (const [name, text] of settings) {
     if (name === 'v' || name === PRESET_PARAM || name === CHANGES_PARAM || PARAM_NAMES.includes(name)) continue;
-    const value = readKnob(name, text, correctedSettings, (knob) => `Kept at ${knobText(base[knob])}`);
+    const value = readKnob(name, text, corrections, (knob) => `Kept at ${knobText(base[knob])}`);
     if (value !== null) set[name] = value;
   }
   const changesParam = settings.get(CHANGES_PARAM);
-  const changes = changesParam === undefined ? [] : readChanges(changesParam, correctedSettings);
+  const changes = changesParam === undefined ? [] : readChanges(changesParam, corrections);
   // in-range knobs can still contradict each other; the page shows that beside the knobs, so keep them
   return {
     config: { ...base, ...set },
-    selection: readSelection(settings, correctedSettings),
+    selection: readSelection(settings, corrections),
     ...(changes.length > 0 && { changes }),
-    correctedSettings,
+    corrections,
   };
 }
 
 /**
  * The knobs of the preset that an address names; null if it names none, or an unknown one, which is added to
- * `correctedSettings`.
+ * `corrections`.
  */
-function presetOf(settings: ReadonlyMap<string, string>, correctedSettings: string[]): RunConfig | null {
+function presetOf(settings: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
   const text = settings.get(PRESET_PARAM);
   if (text === undefined) return null;
   const presetEntry = Object.entries(PRESETS).find(([name]) => name === text);
   if (presetEntry) return { ...DEFAULTS, ...presetEntry[1].set };
-  correctedSettings.push(`preset: ${addressExcerpt(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
+  corrections.push(`preset: ${addressExcerpt(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
   return null;
 }
 
 /**
  * The settings in an address, by name. If several have one name, the last counts. Adds unknown screens
- * and ignored settings to `correctedSettings`.
+ * and ignored settings to `corrections`.
  */
-export function hashSettings(hash: string, correctedSettings: string[]): ReadonlyMap<string, string> {
+export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const queryStart = hash.indexOf('?');
   const [path, query] = queryStart < 0 ? [hash, ''] : [hash.slice(0, queryStart), hash.slice(queryStart + 1)];
   const isKnownScreen = path.startsWith('#/') && (screenNamed(path.slice(2)) ?? hasSubpaths(routeOf(path)));
   if (!isEmptyHash(path) && !isKnownScreen) {
     const names = SCREEN_LIST.map(([route]) => route);
-    correctedSettings.push(
+    corrections.push(
       `${addressExcerpt(path)}: no such screen. Showing ${routeOf(hash)}. The screens are ${names.join(', ')}.`,
     );
   }
@@ -183,7 +182,7 @@ export function hashSettings(hash: string, correctedSettings: string[]): Readonl
     const name = currentName(rawName);
     const previous = settings.get(name);
     if (previous !== undefined && previous !== text) {
-      correctedSettings.push(
+      corrections.push(
         `${addressExcerpt(name)}: is there twice, as ${addressExcerpt(previous)} and ${addressExcerpt(text)}. The last one counts.`,
       );
     }
@@ -192,26 +191,24 @@ export function hashSettings(hash: string, correctedSettings: string[]): Readonl
   return settings;
 }
 
-/** The selection in an address. Impossible values are ignored and added to `correctedSettings`. */
-function readSelection(settings: ReadonlyMap<string, string>, correctedSettings: string[]): AddressSelection {
+/** The selection in an address. Impossible values are ignored and added to `corrections`. */
+function readSelection(settings: ReadonlyMap<string, string>, corrections: string[]): AddressSelection {
   const readWholeNumber = (name: string): number | null => {
     const text = settings.get(name);
     if (text === undefined) return null;
     if (/^\d+$/.test(text) && Number(text) <= MAX_NUMBER) return Number(text);
-    correctedSettings.push(`${name}: ${addressExcerpt(text)} isn’t a whole number from 0 to ${MAX_NUMBER}. Ignored.`);
+    corrections.push(`${name}: ${addressExcerpt(text)} isn’t a whole number from 0 to ${MAX_NUMBER}. Ignored.`);
     return null;
   };
   const channelText = settings.get(PARAMS.channel);
   const channel = CHANNEL_NAMES.find((each) => each === channelText);
   if (channelText !== undefined && !channel) {
-    correctedSettings.push(
-      `channel: ${addressExcerpt(channelText)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`,
-    );
+    corrections.push(`channel: ${addressExcerpt(channelText)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`);
   }
   const hidden = settings.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = hidden.filter((part) => !HIDEABLE.includes(part));
   if (unknown.length > 0) {
-    correctedSettings.push(
+    corrections.push(
       `hide: ${addressExcerpt(unknown.join(', '))} can’t be hidden. Use ${HIDEABLE.join(', ')}. Ignored.`,
     );
   }

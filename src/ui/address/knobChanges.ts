@@ -23,31 +23,29 @@ export function changesText(changes: readonly KnobChange[]): string {
 
 /**
  * Reads knob changes, in the order in which they act. Leaves out changes that a run can't take, and adds them to
- * `correctedSettings`.
+ * `corrections`.
  */
-export function readChanges(text: string, correctedSettings: string[]): readonly KnobChange[] {
+export function readChanges(text: string, corrections: string[]): readonly KnobChange[] {
   const parts = text.split(',', MAX_CHANGES + 1);
   if (parts.length > MAX_CHANGES)
-    correctedSettings.push(`changes: more than ${MAX_CHANGES}; the first ${MAX_CHANGES} are read.`);
-  const changes = parts.slice(0, MAX_CHANGES).flatMap((part) => readChange(part, correctedSettings) ?? []);
+    corrections.push(`changes: more than ${MAX_CHANGES}; the first ${MAX_CHANGES} are read.`);
+  const changes = parts.slice(0, MAX_CHANGES).flatMap((part) => readChange(part, corrections) ?? []);
   return mergeChanges(changes.sort((a, b) => a.update - b.update || a.step - b.step));
 }
 
-function readChange(part: string, correctedSettings: string[]): KnobChange | null {
+function readChange(part: string, corrections: string[]): KnobChange | null {
   const [, update = '', step = '0', rawName = '', text = ''] = CHANGE_PATTERN.exec(part) ?? [];
   const name = currentName(rawName);
   const at = { update: Number(update), step: Number(step) };
   if (at.update < 1 || at.update > MAX_UPDATE || at.step > MAX_UPDATE) {
-    correctedSettings.push(
-      `changes: ${addressExcerpt(part)} isn’t an update (1 or more), a knob and a value. Ignored.`,
-    );
+    corrections.push(`changes: ${addressExcerpt(part)} isn’t an update (1 or more), a knob and a value. Ignored.`);
     return null;
   }
   if (isFieldName(name) && FIELDS[name].when === 'restart') {
-    correctedSettings.push(`changes: ${name} can’t change in the middle of a run. Ignored.`);
+    corrections.push(`changes: ${name} can’t change in the middle of a run. Ignored.`);
     return null;
   }
-  const value = readKnob(name, text, correctedSettings, () => `Ignored at update ${at.update}`);
+  const value = readKnob(name, text, corrections, () => `Ignored at update ${at.update}`);
   return value === null ? null : { ...at, set: { [name]: value } };
 }
 

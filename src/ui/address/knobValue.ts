@@ -6,28 +6,28 @@ import { writesExactly } from './digits.ts';
 
 /**
  * Reads a knob's value: the nearest value that the knob accepts, or null if there is none. If that isn't
- * what the text says, adds a sentence to `correctedSettings`.
+ * what the text says, adds a sentence to `corrections`.
  */
 export function readKnob(
   name: string,
   text: string,
-  correctedSettings: string[],
+  corrections: string[],
   fallbackText: (name: keyof typeof FIELDS) => string,
 ): string | number | null {
   if (!isFieldName(name)) {
-    correctedSettings.push(`${addressExcerpt(name)}: no such knob. Ignored.`);
+    corrections.push(`${addressExcerpt(name)}: no such knob. Ignored.`);
     return null;
   }
   const field: Field = FIELDS[name];
   const value = nearestAllowed(field, text);
   if (value === null) {
-    correctedSettings.push(
+    corrections.push(
       `${name}: ${addressExcerpt(text)} isn’t possible. Use ${allowedText(field)}. ${fallbackText(name)}.`,
     );
     return null;
   }
   if (typeof value === 'number' && !writesExactly(text, value)) {
-    correctedSettings.push(
+    corrections.push(
       `${name}: ${addressExcerpt(text)} isn’t possible. Use ${allowedText(field)}. Set to ${knobText(value)}.`,
     );
   }

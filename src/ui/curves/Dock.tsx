@@ -183,7 +183,7 @@ function LossCurve({ losses }: { readonly losses: readonly number[] }) {
   };
   return (
     <figure
-      className="card chart"
+      className="card chart imitation-curve"
       title="−mean log π of the demonstrations, before each step"
       data-testid="imitation-curve"
     >

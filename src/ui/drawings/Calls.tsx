@@ -1,5 +1,5 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { signedNumber, shortNumber } from '../parts/numberText.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
 
 interface Props {
@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** An environment that a person wrote: its task, the drawing of its class, one line for each call, and the rewards. */
-export function Calls({ view: { prompt, shown, steps, earned }, turn, hideSolution = false }: Props) {
+export function Calls({ view: { prompt, shown, steps }, turn, hideSolution = false }: Props) {
   const currentBoard = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
   return (
     <div className="ledger calls">
@@ -26,16 +26,6 @@ export function Calls({ view: { prompt, shown, steps, earned }, turn, hideSoluti
         ))}
       </ol>
       {steps.length === 0 && <p className="faint">No well-formed turn yet.</p>}
-      {earned && (
-        <p className="small calls-earned">
-          <span className="faint">getReward()</span>{' '}
-          {Object.entries(earned).map(([name, value]) => (
-            <span key={name}>
-              {name} <b>{signedNumber(value)}</b>{' '}
-            </span>
-          ))}
-        </p>
-      )}
     </div>
   );
 }

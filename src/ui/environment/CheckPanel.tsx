@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { languageOf, type EnvironmentFile } from '../../domain/environmentFile.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
 import type { Examination, Sample } from '../../written/examination.ts';
-import { wholeNumber, signedNumber } from '../parts/numberText.ts';
+import { wholeNumber, signedReward } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
 import { cancelCheck, check, CHECK_TASKS } from './examine.ts';
 import { LineButton, Problems } from './ReadingLine.tsx';
@@ -13,7 +13,7 @@ import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Parameter } from '../../text/toolSchema.ts';
 import { MEMBERS } from './members.ts';
-import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { choosePreset, useConfig } from '../knobs/configStore.ts';
 import { nextEnvironment, setEnvironment, start } from '../run/engine.ts';
 
@@ -100,14 +100,15 @@ function CheckOutcome() {
       )}
       {check === null && (
         <p className="soft">
-          Training first imitates a player that mostly follows <code>expert()</code>. <i>Start RL now</i> ends that
-          early.
+          Training first imitates a player that mostly follows <code>expert()</code>, for{' '}
+          {ENVIRONMENTS[YOUR_ENVIRONMENT].recipe.steps} steps. The lab shows how long they take, and <i>Start RL now</i>{' '}
+          ends them early.
         </p>
       )}
       {isOutdated && <p className="note">The file has changed since this check.</p>}
       {check?.state === 'ended' && <p className="note bad">The check didn’t finish. {check.reason}</p>}
       {check?.state === 'done' && check.exported && <ExportNote as={check.exported.zipName} />}
-      {check?.state === 'done' && <CheckResult found={check.examination} />}
+      {check?.state === 'done' && <CheckResult found={check.examination} isOutdated={isOutdated} />}
     </div>
   );
 }
@@ -122,7 +123,12 @@ function ExportNote({ as: zipName }: { readonly as: string | null }) {
   );
 }
 
-function CheckResult({ found: examination }: { readonly found: Examination }) {
+interface ResultProps {
+  readonly found: Examination;
+  readonly isOutdated: boolean; // the file has changed since
+}
+
+function CheckResult({ found: examination, isOutdated }: ResultProps) {
   if (examination.problem) return <Problems problems={[examination.problem, ...examination.others]} tone="bad" />;
   const { report, untrained, stopped } = examination;
   const faults = faultsOf(report).length;
@@ -130,6 +136,7 @@ function CheckResult({ found: examination }: { readonly found: Examination }) {
   return (
     <>
       <p className={faults === 0 ? 'note good' : 'note bad'} data-testid="verdict" data-faults={faults}>
+        {isOutdated && 'Before the change: '}
         {faults === 0 ? 'No faults.' : faults === 1 ? 'One fault.' : `${faults} faults.`}
         {stopped && ' Only the first tasks were played.'}
       </p>
@@ -145,6 +152,7 @@ function CheckResult({ found: examination }: { readonly found: Examination }) {
         ))}
       </ul>
       {!report.broken && <Scores report={{ ...report, untrained }} />}
+      {!report.broken && scoreRemarks(report).map((remark) => <p key={remark}>{remark}</p>)}
       <details className="deeper">
         <summary>About these numbers</summary>
         <p>
@@ -153,7 +161,8 @@ function CheckResult({ found: examination }: { readonly found: Examination }) {
           nonsense earns something, the agent may learn nonsense.
         </p>
         <p>
-          The check played {wholeNumber(report.episodes)} episodes with {wholeNumber(report.turns)} turns. The class has{' '}
+          The check played {wholeNumber(report.tasks)} tasks, {wholeNumber(report.differentTasks)} of them different, in{' '}
+          {wholeNumber(report.episodes)} episodes with {wholeNumber(report.turns)} turns. The class has{' '}
           {wholeNumber(tasks.train)} tasks for training and {wholeNumber(tasks.test)} for evaluation, with at most{' '}
           {report.settings.maxTurns} turns each. The longest prompt has {wholeNumber(report.longestPrompt)} characters,
           and the longest tool answer has {wholeNumber(report.longestReply)}. The random player’s calls were played a
@@ -162,6 +171,24 @@ function CheckResult({ found: examination }: { readonly found: Examination }) {
       </details>
     </>
   );
+}
+
+const SHOWN_REWARD = 0.005; // smaller mean rewards are shown as 0.00
+
+/** What the scores of the random and of the broken calls mean for training, where it isn't as it should be. */
+export function scoreRemarks({
+  chance,
+  expert,
+  nonsense,
+}: Pick<CheckReport, 'chance' | 'expert' | 'nonsense'>): readonly string[] {
+  const remarks: string[] = [];
+  if (expert !== null && expert > SHOWN_REWARD && Math.abs(chance) < SHOWN_REWARD)
+    remarks.push(
+      `Random calls earn ${chance === 0 ? 'nothing' : 'almost nothing'}. RL can’t start from them, so imitate until the agent makes some calls right.`,
+    );
+  if (nonsense > SHOWN_REWARD)
+    remarks.push(`Broken calls earn ${nonsense.toFixed(2)}: part of the reward is paid without a valid call.`);
+  return remarks;
 }
 
 const PLAYERS = [
@@ -240,7 +267,7 @@ function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
           Reward <b>{reward.toFixed(2)}</b>
           {Object.entries(play.parts).map(([part, amount]) => (
             <RewardChip key={part} amount={Number(amount)}>
-              {part} {signedNumber(Number(amount))}
+              {part} {signedReward(Number(amount))}
               {Object.hasOwn(weights, part) && weights[part] !== 1 && ` × ${weights[part]}`}
             </RewardChip>
           ))}

@@ -22,7 +22,7 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { CopyField } from '../share/CopyField.tsx';
 import { pageAddress } from '../share/sharedAddress.ts';
 import { ServerDialog } from './ServerDialog.tsx';
-import { TEMPLATES } from './templates.ts';
+import { EMPTY_TEMPLATES, TEMPLATES } from './templates.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
 import { wholeNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -32,7 +32,7 @@ const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Edito
 
 /** The screen to write an environment: the editor, with the check beside it. */
 export function Environment() {
-  const correctedSettings = useLinkedFile();
+  const corrections = useLinkedFile();
   const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   const byLink = useEnvironment((s) => s.file.byLink);
   const refusalMessage = useEnvironment((s) => s.refusalMessage);
@@ -42,7 +42,7 @@ export function Environment() {
     <>
       <Header />
       <main className="environment screen pane" data-pane="watch">
-        {[...correctedSettings, ...(refusalMessage === null ? [] : [refusalMessage])].map((text) => (
+        {[...corrections, ...(refusalMessage === null ? [] : [refusalMessage])].map((text) => (
           <p key={text} className="note" role="alert">
             {text}
           </p>
@@ -84,12 +84,12 @@ export function Environment() {
  * edited. Returns the problems with the address.
  */
 function useLinkedFile(): readonly string[] {
-  const [correctedSettings, setCorrections] = useState<readonly string[]>([]);
+  const [corrections, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {
     const openLinkedFile = () => {
       if (routeOf(location.hash) !== 'environment') return;
       const linkedFile = readEnvironmentHash(location.hash);
-      setCorrections(linkedFile.correctedSettings);
+      setCorrections(linkedFile.corrections);
       if (linkedFile.file) openInEditor(linkedFile.file, true);
       if (location.hash === '#/environment') return;
       history.replaceState(history.state, '', '#/environment');
@@ -99,7 +99,7 @@ function useLinkedFile(): readonly string[] {
     addEventListener('popstate', openLinkedFile);
     return () => removeEventListener('popstate', openLinkedFile);
   }, []);
-  return correctedSettings;
+  return corrections;
 }
 
 /** The file's name, with buttons to open another file and to use this one outside the page. */
@@ -206,11 +206,10 @@ function TemplateDialog({ close }: DialogProps) {
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
       <p className="soft">
-        Each one is complete: you can check it and train on it as it is. To bring back your own file, press{' '}
-        <i>Back to …</i>.
+        Each one can be checked and trained on as it is. To bring back your own file, press <i>Back to …</i>.
       </p>
       <ul data-testid="templates">
-        {TEMPLATES.map(({ file, title, summary }) => (
+        {[...TEMPLATES, ...EMPTY_TEMPLATES].map(({ file, title, summary }) => (
           <li key={file.name}>
             <button
               type="button"
@@ -221,7 +220,9 @@ function TemplateDialog({ close }: DialogProps) {
                 close();
               }}
             >
-              <b>{title}</b> {languageOf(file) === 'python' && <span className="chip">Python</span>}
+              <span className="line">
+                <b>{title}</b> {languageOf(file) === 'python' && <span className="chip">Python</span>}
+              </span>
               <span className="soft">{summary}</span>
             </button>
           </li>

@@ -10,40 +10,17 @@ import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
 import declarations from '../../../public/environments/environment.d.ts?raw';
+import { EMPTY_CLASS } from './emptyClass.ts';
 import { MEMBERS } from './members.ts';
 
 const WORD_PATTERN = /^\w*$/;
 const MEMBER_PATTERN = /^(static\s+)?\w*$/;
 /** A whole class, for a file that has none yet. */
-const CLASS_SNIPPET = snippetCompletion(
-  [
-    "import type { Task } from './environment.d.ts';",
-    '',
-    '/** ${What the agent has to do.} */',
-    'export default class ${MyTask} {',
-    '  static tasks = { train: ${1:400}, test: ${2:100} };',
-    '  static maxTurns = ${3:4};',
-    '',
-    '  done = false;',
-    '',
-    '  reset({ draw }: Task): string {',
-    "    return '${the prompt}';",
-    '  }',
-    '',
-    '  /** ${What the tool does.} */',
-    '  ${tool}(${word}: string): string {',
-    '    this.done = true;',
-    '    return ${word};',
-    '  }',
-    '',
-    '  getReward() {',
-    '    return { solved: ${this.done ? 1 : 0} };',
-    '  }',
-    '}',
-    '',
-  ].join('\n'),
-  { label: 'export default class', info: 'A whole class to fill in.', type: 'class' },
-);
+const CLASS_SNIPPET = snippetCompletion(EMPTY_CLASS.typescript, {
+  label: 'export default class',
+  info: 'A whole class to fill in.',
+  type: 'class',
+});
 const memberCompletions: readonly Completion[] = MEMBERS.map(({ label, doc, snippet }) =>
   snippetCompletion(snippet, { label, info: doc, type: 'method', boost: 1 }),
 );

@@ -22,24 +22,24 @@ export function environmentHash({ name, text }: EnvironmentFile): string | null 
  */
 interface LinkedFile {
   readonly file: EnvironmentFile | null;
-  readonly correctedSettings: readonly string[];
+  readonly corrections: readonly string[];
 }
 
-/** Reads an address of this screen. Never throws; `correctedSettings` lists what could not be used. */
+/** Reads an address of this screen. Never throws; `corrections` lists what could not be used. */
 export function readEnvironmentHash(hash: string): LinkedFile {
-  const correctedSettings: string[] = [];
-  if (routeOf(hash) !== 'environment') return { file: null, correctedSettings };
-  const settings = hashSettings(hash, correctedSettings);
+  const corrections: string[] = [];
+  if (routeOf(hash) !== 'environment') return { file: null, corrections };
+  const settings = hashSettings(hash, corrections);
   for (const key of settings.keys()) {
     if (!Object.values(PARAM_NAMES).some((known) => known === key))
-      correctedSettings.push(
+      corrections.push(
         `${addressExcerpt(key)}: isn’t part of this screen’s address and was ignored. The address has only name and code.`,
       );
   }
   const [givenName, code] = [settings.get(PARAM_NAMES.name), settings.get(PARAM_NAMES.code)];
   if (code === undefined) {
-    if (givenName !== undefined) correctedSettings.push('name: the address has no code, so there is no file to open.');
-    return { file: null, correctedSettings };
+    if (givenName !== undefined) corrections.push('name: the address has no code, so there is no file to open.');
+    return { file: null, corrections };
   }
   const characters = givenName
     ?.replaceAll(/[^\p{L}\p{N}._ -]/gu, '')
@@ -47,12 +47,12 @@ export function readEnvironmentHash(hash: string): LinkedFile {
     .trim();
   const name = characters === undefined || characters === '' ? 'environment.ts' : characters;
   if (givenName !== undefined && givenName !== name) {
-    correctedSettings.push(`name: ${addressExcerpt(givenName)} can’t be a file name. The file is called ${name} here.`);
+    corrections.push(`name: ${addressExcerpt(givenName)} can’t be a file name. The file is called ${name} here.`);
   }
   const text = unpackText(code);
-  if (text !== null) return { file: { name, text }, correctedSettings };
-  correctedSettings.push('code: the link is damaged or cut off, so its file can’t be opened. Ask for the link again.');
-  return { file: null, correctedSettings };
+  if (text !== null) return { file: { name, text }, corrections };
+  corrections.push('code: the link is damaged or cut off, so its file can’t be opened. Ask for the link again.');
+  return { file: null, corrections };
 }
 
 /**

@@ -7,37 +7,17 @@ import {
 import type { Text } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 import { nodeAt } from './completions.ts';
+import { EMPTY_CLASS } from './emptyClass.ts';
 import { MEMBERS } from './members.ts';
 
 const WORD_PATTERN = /^\w*$/;
 const MEMBER_PATTERN = /^(def\s+)?\w*$/;
 /** A whole class, for a file that has none yet. */
-const CLASS_SNIPPET = snippetCompletion(
-  [
-    'import random',
-    '',
-    '',
-    'class ${MyTask}:',
-    '    """${What the agent has to do.}"""',
-    '',
-    '    tasks = {"train": ${1:400}, "test": ${2:100}}',
-    '    max_turns = ${3:4}',
-    '',
-    '    def reset(self, **kwargs) -> str:',
-    '        self.done = False',
-    '        return "${the prompt}"',
-    '',
-    '    def ${tool}(self, ${word}: str) -> str:',
-    '        """${What the tool does.}"""',
-    '        self.done = True',
-    '        return ${word}',
-    '',
-    '    def get_reward(self) -> dict:',
-    '        return {"solved": 1.0 if self.done else 0.0}',
-    '',
-  ].join('\n'),
-  { label: 'class', info: 'A whole class to fill in.', type: 'class' },
-);
+const CLASS_SNIPPET = snippetCompletion(EMPTY_CLASS.python, {
+  label: 'class',
+  info: 'A whole class to fill in.',
+  type: 'class',
+});
 const memberCompletions: readonly Completion[] = MEMBERS.filter(({ pythonSnippet }) => pythonSnippet !== '').map(
   ({ pythonName, doc, pythonSnippet }) =>
     snippetCompletion(pythonSnippet, {

@@ -1,3 +1,4 @@
+import { emptyFile } from './emptyClass.ts';
 import { type EnvironmentFile, type EnvironmentLanguage, languageOf } from '../../domain/environmentFile.ts';
 
 const TEMPLATE_TEXTS = import.meta.glob<string>(['../../../public/environments/*.{ts,py}', '!**/*.d.ts'], {
@@ -24,6 +25,13 @@ export const TEMPLATES: readonly Template[] = Object.entries(TEMPLATE_TEXTS)
   .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
   .map((file) => ({ file, title: titleOf(file.name), summary: summaryOf(file) }));
 
+/** A class to fill in, in each language. */
+export const EMPTY_TEMPLATES: readonly Template[] = (['typescript', 'python'] as const).map((language) => ({
+  file: emptyFile(language),
+  title: 'Empty class',
+  summary: 'Only what every environment needs, for you to fill in.',
+}));
+
 /** File name of the first template of each language. The TypeScript one is in the editor on a first visit. */
 export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
   typescript: 'guessTheWord.ts',
@@ -35,7 +43,7 @@ export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
  * name.
  */
 export function nameAfterClass(name: string, className: string): string | null {
-  if (!TEMPLATES.some(({ file }) => file.name === name)) return null; // a person chose this name
+  if (![...TEMPLATES, ...EMPTY_TEMPLATES].some(({ file }) => file.name === name)) return null; // a person chose this name
   const fileName = className.charAt(0).toLowerCase() + className.slice(1) + name.slice(name.lastIndexOf('.'));
   return fileName === name ? null : fileName;
 }

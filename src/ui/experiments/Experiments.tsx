@@ -59,12 +59,12 @@ export function Experiments() {
 }
 
 function Notices() {
-  const correctedSettings = useExperiments((s) => s.correctedSettings);
+  const corrections = useExperiments((s) => s.corrections);
   const saveError = useExperiments((s) => s.saveError);
   const note = useExperiments((s) => s.note);
   return (
     <>
-      {[...correctedSettings, ...(saveError === null ? [] : [saveError])].map((text) => (
+      {[...corrections, ...(saveError === null ? [] : [saveError])].map((text) => (
         <p key={text} className="note" role="alert">
           {text}
         </p>
@@ -186,7 +186,7 @@ function PlanForm() {
   const plan = useExperiments((s) => s.plan);
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const changePlan = (changes: Partial<Plan>) =>
-    useExperiments.setState({ plan: { ...plan, ...changes }, correctedSettings: [], note: '' });
+    useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
   return (
     <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
       <fieldset className="choices">

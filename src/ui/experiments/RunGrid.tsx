@@ -113,7 +113,7 @@ function RunState({ run, result, table, shipped }: RunStateProps) {
   if (current && isWaiting) {
     const { update, updates, phase, done, total } = current;
     const isImitating = phase === 'imitating' && total > 0;
-    const text = isImitating ? `warm start ${done}/${total}` : `${update}/${updates}`;
+    const text = isImitating ? `imitation ${done}/${total}` : `${update}/${updates}`;
     return (
       <span className="run-state" data-state="running">
         <progress

@@ -22,7 +22,7 @@ export interface CurrentRun {
 
 interface ExperimentsState {
   readonly plan: Plan; // what the form shows
-  readonly correctedSettings: readonly string[]; // messages on what the address said and could not be used as it is
+  readonly corrections: readonly string[]; // messages on what the address said and could not be used as it is
   readonly mode: Mode;
   readonly waiting: readonly RunRequest[]; // while the queue runs, the first is the current run
   readonly failed: readonly FailedRun[];

@@ -28,14 +28,14 @@ export function planHash(plan: Plan): string {
   return `#/experiments?${parts.join('&')}`;
 }
 
-/** Reads an address. Never throws; `correctedSettings` lists what could not be used. */
-export function readPlan(hash: string): { readonly plan: Plan; readonly correctedSettings: readonly string[] } {
-  const correctedSettings: string[] = [];
+/** Reads an address. Never throws; `corrections` lists what could not be used. */
+export function readPlan(hash: string): { readonly plan: Plan; readonly corrections: readonly string[] } {
+  const corrections: string[] = [];
   // the address of another screen has knobs, but no plan
-  const settings = routeOf(hash) === 'experiments' ? hashSettings(hash, correctedSettings) : new Map<string, string>();
+  const settings = routeOf(hash) === 'experiments' ? hashSettings(hash, corrections) : new Map<string, string>();
   for (const key of settings.keys()) {
     if (!PLAN_PARAMS.includes(key))
-      correctedSettings.push(
+      corrections.push(
         `${addressExcerpt(key)}: isn’t part of an experiment’s address and was ignored. Use ${PLAN_PARAMS.join(', ')}.`,
       );
   }
@@ -43,7 +43,7 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcte
   const [first = 'ablation'] = EXPERIMENT_NAMES;
   const name = nameText !== undefined && isExperiment(nameText) ? nameText : first;
   if (nameText !== undefined && nameText !== name) {
-    correctedSettings.push(
+    corrections.push(
       `experiment: ${addressExcerpt(nameText)} isn’t one of ${EXPERIMENT_NAMES.join(', ')}. Showing ${name}.`,
     );
   }
@@ -55,7 +55,7 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcte
     const clamped = Math.min(max, Math.max(1, value));
     if (Number.isNaN(clamped) || !writesExactly(text, clamped)) {
       const outcomeText = Number.isNaN(clamped) ? 'It stays as it was' : `Set to ${clamped}`;
-      correctedSettings.push(`${key}: ${addressExcerpt(text)} isn’t a whole number from 1 to ${max}. ${outcomeText}.`);
+      corrections.push(`${key}: ${addressExcerpt(text)} isn’t a whole number from 1 to ${max}. ${outcomeText}.`);
     }
     return Number.isNaN(clamped) ? fallback : clamped;
   };
@@ -63,14 +63,11 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcte
   const armKeys = settings.get('arms')?.split(',') ?? [];
   const known = armKeys.filter((key) => arms.some((arm) => arm.key === key));
   const unknown = armKeys.filter((key) => !known.includes(key));
-  if (unknown.length > 0)
-    correctedSettings.push(`arms: ${name} has no arm ${addressExcerpt(unknown.join(', '))}. Ignored.`);
+  if (unknown.length > 0) corrections.push(`arms: ${name} has no arm ${addressExcerpt(unknown.join(', '))}. Ignored.`);
   const backend = settings.get('backend');
   const knownBackend = FIELDS.backend.choices.find((c) => c === backend);
   if (backend !== undefined && !knownBackend) {
-    correctedSettings.push(
-      `backend: ${addressExcerpt(backend)} isn’t one of auto, gpu, cpu. Set to ${defaults.backend}.`,
-    );
+    corrections.push(`backend: ${addressExcerpt(backend)} isn’t one of auto, gpu, cpu. Set to ${defaults.backend}.`);
   }
   return {
     plan: {
@@ -80,6 +77,6 @@ export function readPlan(hash: string): { readonly plan: Plan; readonly correcte
       updates: readCount('updates', FIELDS.updates.max, null),
       backend: knownBackend ?? defaults.backend,
     },
-    correctedSettings,
+    corrections,
   };
 }

@@ -18,7 +18,7 @@ interface ConfigState {
   readonly applied: RunConfig | null; // what the run has; null before the first run
   readonly planned: KnobPlan | null; // knob changes from a link; a knob that the reader changes leaves the plan
   readonly preset: RunPreset; // chosen last; knobs may have changed since
-  readonly correctedSettings: readonly string[]; // messages on what the address said and could not be used as it is
+  readonly corrections: readonly string[]; // messages on what the address said and could not be used as it is
   readonly undoHistory: readonly RunConfig[]; // for undo
   readonly lastEditedKnob: FieldName | null; // edits of one knob in a row undo as one
 }
@@ -32,14 +32,14 @@ export const useConfig = create<ConfigState>()(() => configStateFromHash(''));
 
 /** The state before any run, with the knobs of an address. */
 export function configStateFromHash(hash: string): ConfigState {
-  const { config: wanted, correctedSettings, changes } = readHash(hash);
+  const { config: wanted, corrections, changes } = readHash(hash);
   const planned = changes ? { startConfig: wanted, changes } : null;
   return {
     wanted,
     applied: null,
     planned,
     preset: nearestPreset(wanted),
-    correctedSettings,
+    corrections,
     undoHistory: [],
     lastEditedKnob: null,
   };

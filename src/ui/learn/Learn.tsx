@@ -48,7 +48,7 @@ export function Learn() {
   const correctionText = learnAddress.correctionMessages.join('\n');
   useEffect(() => {
     if (correctionText !== '')
-      useConfig.setState((s) => ({ correctedSettings: [...s.correctedSettings, ...correctionText.split('\n')] }));
+      useConfig.setState((s) => ({ corrections: [...s.corrections, ...correctionText.split('\n')] }));
   }, [correctionText]);
   const isCompleteAddress = learnAddress.chapter !== null && learnAddress.language !== null;
   useEffect(() => {

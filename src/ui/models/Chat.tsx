@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
-import { shortNumber, wholeNumber, signedReward } from '../parts/numberText.ts';
+import { shortNumber, wholeNumber, signedReward, rewardNumber } from '../parts/numberText.ts';
 import { TokenView } from '../rollout/TokenView.tsx';
 import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
 import { clearText, sendMessage, stopWriting, useModels } from './modelStore.ts';
@@ -236,14 +236,15 @@ function TaskState({ task }: { readonly task: TaskProgress }) {
       <p className="small" role="status" data-testid="task-state">
         {task.stop === null ? (
           <>
-            Turn {task.turns.length + 1}, reward so far <b>{shortNumber(task.reward)}</b>; tool: {task.tools.join(', ')}
+            Turn {task.turns.length + 1}, reward so far <b>{rewardNumber(task.reward)}</b>; tool:{' '}
+            {task.tools.join(', ')}
           </>
         ) : (
           <>
             <b>
               <Icon name={task.success ? 'check' : 'cross'} /> {task.success ? 'solved' : 'not solved'}
             </b>
-            , {STOP_TEXTS[task.stop]}, reward <b>{shortNumber(task.reward)}</b> in {task.turns.length} turns
+            , {STOP_TEXTS[task.stop]}, reward <b>{rewardNumber(task.reward)}</b> in {task.turns.length} turns
             {!task.judged && '; the environment doesn’t know the right answer'}
           </>
         )}
@@ -264,7 +265,7 @@ function TaskState({ task }: { readonly task: TaskProgress }) {
 function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPlay }) {
   return (
     <p className="small task-expert" data-testid="task-expert">
-      The scripted expert {success ? 'solves it' : 'does not solve it either'}, reward <b>{shortNumber(reward)}</b>:{' '}
+      The scripted expert {success ? 'solves it' : 'does not solve it either'}, reward <b>{rewardNumber(reward)}</b>:{' '}
       <span className="mono ink-call">{turns.join(' → ')}</span>
     </p>
   );

@@ -62,9 +62,18 @@ export function percentagePoints(share: number): string {
   return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
 }
 
-/** A reward with its sign, in two significant digits. */
+/** Rewards that are smaller are rounding errors of float sums. */
+export const ROUNDING_ERROR = 1e-6;
+const withoutRoundingError = (reward: number) => (Math.abs(reward) > ROUNDING_ERROR ? reward : 0);
+
+/** A reward: like `shortNumber`, but 0 for a rounding error. */
+export function rewardNumber(reward: number): string {
+  return shortNumber(withoutRoundingError(reward));
+}
+
+/** A reward with its sign, in two significant digits; 0 for a rounding error. */
 export function signedReward(reward: number): string {
-  return signedNumber(Number(reward.toPrecision(2)));
+  return signedNumber(Number(withoutRoundingError(reward).toPrecision(2)));
 }
 
 /** A whole number with commas between thousands. */

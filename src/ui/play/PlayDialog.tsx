@@ -1,7 +1,7 @@
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent } from 'react';
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted, shortNumber, percent } from '../parts/numberText.ts';
+import { counted, shortNumber, percent, rewardNumber } from '../parts/numberText.ts';
 import { useLive } from '../run/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -86,7 +86,7 @@ function Score() {
     <span className="end play-score faint" data-testid="play-score">
       {taskName(config, playAnswer)} ·{' '}
       {played.stop === null && `turn ${played.finishedTurns.length + 1}${turnsOf(config)} · `}
-      reward {shortNumber(played.reward)}
+      reward {rewardNumber(played.reward)}
     </span>
   );
 }
@@ -306,13 +306,13 @@ function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
       <div className="ending-words">
         <h3 className="line large" data-success={played.success} role="status">
           <Icon name={played.success ? 'check' : 'cross'} />
-          {played.success ? 'Solved' : 'Not solved'}: {STOP_TEXTS[played.stop]}, reward {shortNumber(played.reward)}
+          {played.success ? 'Solved' : 'Not solved'}: {STOP_TEXTS[played.stop]}, reward {rewardNumber(played.reward)}
         </h3>
-        <RewardSplit episode={{ parts: totalParts(played) }} />
+        <RewardSplit episode={{ parts: totalParts(played), view: played.view }} />
         {expert && (
           <p>
             The scripted expert {expert.success ? 'solves it' : 'does not solve it either'}, reward{' '}
-            {shortNumber(expert.reward)}: <span className="mono ink-call">{callsText(expert, vocabulary)}</span>
+            {rewardNumber(expert.reward)}: <span className="mono ink-call">{callsText(expert, vocabulary)}</span>
           </p>
         )}
         {agent && (

@@ -14,7 +14,10 @@ export function NoGpu({ reason, isBeforeRun = false }: Props) {
         {isBeforeRun ? 'Training will run on the CPU.' : 'Training runs on the CPU.'} What can I do?
       </summary>
       <ul>
-        <li>Nothing: the CPU trains too, a few updates per second with the first preset.</li>
+        <li>
+          Nothing: the CPU trains too. An update of the smallest models takes less than a second, one of a checkpoint
+          minutes.
+        </li>
         {!isSecureContext && <li>Open the page over https, or on this machine as http://localhost.</li>}
         <li>Use a browser with WebGPU: Chrome or Edge 113, Safari 26, Firefox 141 or newer.</li>
         <li>Switch graphics acceleration on in the browser’s settings, and update the graphics driver.</li>

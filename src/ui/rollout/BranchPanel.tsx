@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { type Branch, treeOf, useBranches } from './branches.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import { shortNumber, rewardNumber } from '../parts/numberText.ts';
 import { sharedPrefixLength } from '../group/align.ts';
 import { SharedBeginning, type RolloutColumn, Columns } from '../group/Columns.tsx';
 import type { RolloutSource } from '../run/inspect.ts';
@@ -109,7 +109,7 @@ function ColumnHead({ column: { label, episode }, turn }: { readonly column: Rol
     <>
       <h3 className="line">
         <Icon name={episode.success ? 'check' : 'cross'} /> {label}
-        <b className="end">{shortNumber(episode.reward)}</b>
+        <b className="end">{rewardNumber(episode.reward)}</b>
       </h3>
       <p className="faint">{STOP_TEXTS[episode.stop]}</p>
       <RewardSplit episode={episode} />

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { shortNumber } from '../parts/numberText.ts';
@@ -12,6 +13,10 @@ import '../styles/demonstrations.css';
 const SHOWN_MS = 2000;
 const MISTAKES_NOTE = 'This player makes deliberate mistakes, so RL has something to improve.';
 const EXPERT_NOTE = 'This player is the expert.';
+
+// measured, see docs/environments.md; only for this kind of run, because the loss depends on what is imitated
+const EARLY_START_HINT =
+  ' If you start RL too early, it has nothing to strengthen: with the templates it learned from a loss of about 0.45 on, and failed from a loss above 1.';
 
 const demonstrationsQuestion = (): Question => ({ kind: 'demonstrations' });
 
@@ -30,10 +35,14 @@ export function Demonstrations() {
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
   const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
+  const isOwnWithWords = useConfig(
+    ({ applied }) => applied?.env === YOUR_ENVIRONMENT && applied.model === 'sizes' && applied.language === 'words',
+  );
   return (
     <>
       <p className="no-rollouts" role="status" data-testid="no-rollouts">
         {imitationWords({ total, losses, isExpert })}
+        {isOwnWithWords && EARLY_START_HINT}
       </p>
       <ShownDemonstrations isExpert={isExpert} />
     </>
@@ -54,7 +63,7 @@ export function imitationWords({ total, losses, isExpert }: ImitationState): str
     first === undefined || last === undefined || losses.length === 1
       ? ''
       : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
-  return `Warm start: it imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}`;
+  return `It imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}`;
 }
 
 function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {

@@ -1,5 +1,5 @@
 import { turnInView, useShownRollout } from '../run/currentRollout.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import { rewardNumber } from '../parts/numberText.ts';
 import { STOP_TEXTS } from './kinds.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { useLive } from '../run/liveStore.ts';
@@ -49,7 +49,7 @@ export function EnvPanel() {
         <Drawing view={view} turn={turn} group={group} />
       </div>
       <dl className="outcome">
-        <Fact label="reward" value={shortNumber(reward)} />
+        <Fact label="reward" value={rewardNumber(reward)} />
         <Fact label="tool calls" value={String(toolCalls)} />
         {waited > 0 && <Fact label="turns waited" value={String(waited)} />}
         <Fact label="malformed turns" value={String(invalidTurns)} />

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useShownRollout } from '../run/currentRollout.ts';
-import { shortNumber, exactNumber, signedNumber, counted } from '../parts/numberText.ts';
+import { shortNumber, exactNumber, signedNumber, counted, rewardNumber } from '../parts/numberText.ts';
 import { live, useLive, type Session } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
@@ -134,12 +134,12 @@ function RolloutChips({ members, kept }: RolloutChipsProps) {
           data-kept={isKept(kept, e.row)}
           data-lit={lit && isKept(kept, e.row)}
           aria-pressed={e.row === row}
-          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${shortNumber(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not trained (filtered)'}`}
+          aria-label={`Rollout ${i + 1}: ${e.success ? 'solved' : 'not solved'}, reward ${rewardNumber(e.reward)}, ended: ${e.stop}${isKept(kept, e.row) ? '' : ', not trained (filtered)'}`}
           tabIndex={e.row === row ? 0 : -1}
           onClick={() => selectRow(e.row)}
         >
           <Icon name={e.success ? 'check' : 'cross'} />
-          <span>{shortNumber(e.reward)}</span>
+          <span>{rewardNumber(e.reward)}</span>
         </button>
       ))}
     </div>

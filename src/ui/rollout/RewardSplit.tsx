@@ -3,7 +3,7 @@ import { signedNumber } from '../parts/numberText.ts';
 import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewardParts.ts';
 
 interface Props {
-  readonly episode: Pick<EpisodeView, 'parts'>;
+  readonly episode: Pick<EpisodeView, 'parts'> & Partial<Pick<EpisodeView, 'view'>>;
   // the styles around it scale the bar's length to the reward, so even a single part gets a bar; by default a bar shows
   // only the shares of several parts
   readonly toScale?: boolean;
@@ -11,9 +11,12 @@ interface Props {
 
 /** The parts of an episode's reward, as a bar and in words. */
 export function RewardSplit({ episode, toScale = false }: Props) {
-  const parts = partsOfEpisode(episode);
+  const classParts = classPartsText(episode.view);
+  const nonZeroParts = partsOfEpisode(episode);
+  const isZeroOutcome = classParts !== '' && !nonZeroParts.some(({ part }) => part === 'outcome');
+  const parts = [...(isZeroOutcome ? [{ part: 'outcome', amount: 0 } as const] : []), ...nonZeroParts];
   if (parts.length === 0) return null;
-  const whole = parts.reduce((sum, { amount }) => sum + Math.abs(amount), 0);
+  const whole = parts.reduce((sum, { amount }) => sum + Math.abs(amount), 0) || 1;
   return (
     <p className="row small soft reward-split" data-testid="reward-split">
       {(toScale || parts.length > 1) && (
@@ -24,10 +27,21 @@ export function RewardSplit({ episode, toScale = false }: Props) {
         </span>
       )}
       {parts.map(({ part, amount }) => (
-        <span key={part} className="split-part" title={PART_DOCS[part]}>
+        <span
+          key={part}
+          className="split-part"
+          title={part === 'outcome' && classParts ? 'getReward(): each part times its weight' : PART_DOCS[part]}
+        >
           {PART_LABELS[part]} <b>{signedNumber(amount)}</b>
+          {part === 'outcome' && classParts}
         </span>
       ))}
     </p>
   );
+}
+
+/** The parts of the outcome that a person's class names, before their weights: “ (solved +1, quick +0.33)”. */
+function classPartsText(view: EpisodeView['view'] | undefined): string {
+  const parts = Object.entries(view?.kind === 'calls' ? (view.earned ?? {}) : {});
+  return parts.length === 0 ? '' : ` (${parts.map(([name, value]) => `${name} ${signedNumber(value)}`).join(', ')})`;
 }

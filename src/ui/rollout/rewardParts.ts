@@ -1,4 +1,5 @@
 import type { BatchView } from '../../domain/batch.ts';
+import { ROUNDING_ERROR } from '../parts/numberText.ts';
 import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../../domain/episode.ts';
 
 /** Name of each part of a reward. */
@@ -28,8 +29,6 @@ export interface RewardPartAmount {
   readonly part: RewardPart;
   readonly amount: number;
 }
-/** Rewards that are smaller are rounding errors of float sums. */
-export const ROUNDING_ERROR = 1e-6;
 
 /** The parts of the reward of a rollout or a turn, without those that are 0. */
 export function partsOfEpisode({ parts }: Pick<EpisodeView, 'parts'>): RewardPartAmount[] {

@@ -1,7 +1,6 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { signedReward } from '../parts/numberText.ts';
+import { ROUNDING_ERROR, signedReward } from '../parts/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { ROUNDING_ERROR } from './rewardParts.ts';
 import type { TokenAnnotations } from './TokenView.tsx';
 
 interface AnnotatedRow {

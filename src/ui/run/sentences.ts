@@ -2,7 +2,7 @@ import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import type { RunSummary, HeldOut, Trend } from './runSummary.ts';
 import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
-import { duration, percent, percentagePoints } from '../parts/numberText.ts';
+import { counted, duration, percent, percentagePoints } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
 
 /** How a run is going: a headline of at most twelve words, its meaning, and the numbers behind it. */
@@ -21,7 +21,7 @@ export function summarySentence(summary: RunSummary, health: Health | null, fini
 /** How a run is going, as headline, remark and numbers. */
 export function summaryWords(summary: RunSummary, health: Health | null, finished: boolean): SummaryWords {
   const { updates, success, heldOut } = summary;
-  const numbers = `Training success ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(summary)}${trendWords(summary)}`;
+  const numbers = `Training success (sampled, smoothed) ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(summary)}${trendWords(summary)}`;
   return {
     headline: `${finished ? 'Finished. ' : ''}${headlineOf(summary, finished)}.`,
     remark: remarkOn(summary, health, finished),
@@ -30,7 +30,10 @@ export function summaryWords(summary: RunSummary, health: Health | null, finishe
 }
 
 /** A verdict with its main number, which can be understood without the remark and the numbers. */
-function headlineOf({ state, success, heldOut, best, gain, trend, flat }: RunSummary, finished: boolean): string {
+function headlineOf(
+  { state, updates, success, heldOut, best, gain, trend, flat }: RunSummary,
+  finished: boolean,
+): string {
   const moved = trend && `success ${percentagePoints(trend.change)} points in ${trend.per} updates`;
   const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
   switch (state) {
@@ -59,10 +62,12 @@ function headlineOf({ state, success, heldOut, best, gain, trend, flat }: RunSum
         return `Learned: success ${percentagePoints(gain.last - gain.first)} points since the start`;
       return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
     case 'unclear':
+      if (!finished && updates < MIN_VERDICT_UPDATES) return `Too early to tell after ${counted(updates, 'update')}`;
       return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
   }
 }
 
+const MIN_VERDICT_UPDATES = 10; // with fewer, a change that may be chance is not put into the headline
 const SLOW_RISE = 0.1; // a smaller rise of success in 30 updates is called slow
 
 /**
@@ -87,7 +92,7 @@ const changeWords = ({ change, per, updates, interval }: Trend) =>
 /** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
 function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
   const intervalText = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
-  return `${evaluationWords(tasks, kind, whole)}: ${percent(before)} → ${percent(now)}${intervalText}`;
+  return `${evaluationWords(tasks, kind, whole)} (greedy): ${percent(before)} → ${percent(now)}${intervalText}`;
 }
 
 function remarkOn(
@@ -157,7 +162,7 @@ export function waitingWords({
 }: WaitingState): string {
   if (paused && phase === 'imitating') {
     const betweenSteps = Number.isInteger(done);
-    return `Paused ${betweenSteps ? 'after' : 'in'} ${stepWords(done, total, betweenSteps)} of the warm start. Run continues from here.`;
+    return `Paused ${betweenSteps ? 'after' : 'in'} ${stepWords(done, total, betweenSteps)} of imitation. Run continues from here.`;
   }
   if (paused && phase !== 'idle') return `Paused in update ${update + 1}. Run continues from here.`;
   const amount = total > 1 ? ` ${done}/${total}` : '';
@@ -167,7 +172,7 @@ export function waitingWords({
       // on the CPU there are no shaders to compile
       return total > 0 ? `Compiling shaders${amount} …` : STARTING_WORDS;
     case 'imitating':
-      return `Warm start: imitating demonstrations, ${stepWords(done, total)} …${timeLeft}`;
+      return `Imitating demonstrations, ${stepWords(done, total)} …${timeLeft}`;
     case 'evaluating':
       return `Evaluating${amount}${update === 0 ? ', to compare with later' : ''} …${timeLeft}`;
     case 'sampling':

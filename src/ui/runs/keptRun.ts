@@ -80,7 +80,7 @@ export function readRun(text: string): Run | null {
     const { config, now = config, backend, curves, ...rest } = readKeptText(text, KEPT_FIELDS);
     if (typeof config !== 'string' || typeof now !== 'string' || typeof backend !== 'string') return null;
     const [begun, current] = [readHash(config), readHash(now)];
-    if (begun.correctedSettings.length + current.correctedSettings.length > 0 || !areCurves(curves)) return null;
+    if (begun.corrections.length + current.corrections.length > 0 || !areCurves(curves)) return null;
     const knobs = { begun: begun.config, config: current.config };
     const manifest = readManifest({ ...rest, ...knobs, backend: readBackend(backend) });
     const series = Object.entries(curves).map(

@@ -17,7 +17,7 @@ import type { LinkTarget } from '../address/hash.ts';
  * here, and the knob changes that a link brings. Outside the lab, also knobs that cannot run together.
  */
 export function AddressNotes() {
-  const corrections = useConfig((s) => s.correctedSettings);
+  const corrections = useConfig((s) => s.corrections);
   const inLab = useRoute() === 'lab'; // the lab's controls show contradictions themselves
   const impossible = useConfig(useShallow((s) => (inLab ? [] : contradictions(s.wanted).map(problemText))));
   const missing = useMissingTargets();
@@ -35,7 +35,7 @@ export function AddressNotes() {
             </b>
           </p>
           <Texts label="What the address asks for" texts={corrections} />
-          <button type="button" onClick={() => useConfig.setState({ correctedSettings: [] })}>
+          <button type="button" onClick={() => useConfig.setState({ corrections: [] })}>
             Dismiss
           </button>
         </section>

@@ -24,7 +24,7 @@ import {
 } from './talkStore.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
-import { percent, signedReward, shortNumber } from '../parts/numberText.ts';
+import { percent, signedReward, shortNumber, rewardNumber } from '../parts/numberText.ts';
 import { distinctTasks } from '../run/runSummary.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { RewardChip } from '../parts/RewardChip.tsx';
@@ -358,7 +358,7 @@ function Verdict({
   if (!judged) return <span className="small faint">the environment doesn’t know the right answer</span>;
   return (
     <span className="line small voice-verdict" data-success={success}>
-      <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {shortNumber(reward)}
+      <Icon name={success ? 'check' : 'cross'} /> {success ? 'solved' : 'not solved'}, reward {rewardNumber(reward)}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import type { Parameter } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
 import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
 import { checkedReplies } from './checkedReplies.ts';
-import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, talkOf } from './sharedChannel.ts';
+import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, channelSide } from './sharedChannel.ts';
 
 /** A thread that runs Python. */
 export interface PythonThread {
@@ -131,7 +131,7 @@ async function interpreterFor(startPython: StartPython, code: string): Promise<I
   const shared = newChannelMemory();
   const thread = startPython(shared);
   await thread.ready;
-  return new Interpreter(thread, talkOf('host', shared));
+  return new Interpreter(thread, channelSide('host', shared));
 }
 
 /** The reason why the interpreter ended, as the end of a sentence. */

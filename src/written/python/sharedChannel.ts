@@ -32,7 +32,7 @@ export function newChannelMemory(): SharedArrayBuffer {
 }
 
 /** Makes one side's view of the shared memory. */
-export function talkOf(side: Side, shared: SharedArrayBuffer): SharedChannel {
+export function channelSide(side: Side, shared: SharedArrayBuffer): SharedChannel {
   return { side, header: new Int32Array(shared, 0, HEADER_BYTES / 4), bytes: new Uint8Array(shared, HEADER_BYTES) };
 }
 
