@@ -96,7 +96,7 @@ function useMissingReason(metric: MetricName): string {
 
 /** The value of a chart's second line, with a name, so that two rates side by side can be told apart. */
 const secondText = (metric: MetricName, value: number) =>
-  `${metric === 'eval/success' ? 'greedy evaluation' : 'chance'} ${shownText(metric, value)}`;
+  `${metric === 'eval/success' ? 'greedy' : 'chance'} ${shownText(metric, value)}`;
 
 interface ChartValueProps {
   readonly metric: MetricName;

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState, useRef, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from './curves.ts';
@@ -16,15 +16,14 @@ import { EVALUATION_WORDS, evaluationSetOf, metricWords } from '../../domain/eva
 import { baselinesOf } from './baselineLines.ts';
 import { pointNear, traceOf } from './traces.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { percent, shortNumber } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
-import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from './frame.ts';
-import { type Chart, LineChart } from './LineChart.tsx';
-import { edgeAttributes, type Plot, verticalLine } from './plot.ts';
+import { percent } from '../parts/numberText.ts';
+import { LineChart } from './LineChart.tsx';
+import { type Plot, verticalLine } from './plot.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
 import { updateAxisEnd, useChartVersion } from './chartClock.ts';
 import '../styles/curve-strip.css';
 
+const LossCurve = lazy(() => import('./LossCurve.tsx').then((m) => ({ default: m.LossCurve })));
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
 /** The legend of the lines. The dashed line is the second line of a set's charts. */
@@ -115,6 +114,20 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
   );
 }
 
+/**
+ * The imitation loss by step, at the start of a run that imitates: the steps that this page knows of. Empty before two
+ * steps, and once RL has curves of its own.
+ */
+export function ImitationCurve() {
+  const losses = useLive((s) => s.losses);
+  const isOver = useLive((s) => s.update > 1);
+  return losses.length < 2 || isOver ? null : (
+    <Suspense>
+      <LossCurve losses={losses} />
+    </Suspense>
+  );
+}
+
 /** A table of success: the baselines and the agent, all on the same tasks. */
 function BaselineTable() {
   useLive((s) => s.metricsVersion);
@@ -150,56 +163,6 @@ function BaselineTable() {
       ) : (
         <div className="plot plot-empty">before the first update</div>
       )}
-    </figure>
-  );
-}
-
-/**
- * The imitation loss by step, at the start of a run that imitates: the steps that this page knows of. Empty before two
- * steps, and once RL has curves of its own.
- */
-export function ImitationCurve() {
-  const losses = useLive((s) => s.losses);
-  const isOver = useLive((s) => s.update > 1);
-  return losses.length < 2 || isOver ? null : <LossCurve losses={losses} />;
-}
-
-function LossCurve({ losses }: { readonly losses: readonly number[] }) {
-  const box = useRef<HTMLDivElement>(null);
-  const { width, height } = useSize(box);
-  const [first = NaN, last = NaN] = [losses[0], losses.at(-1)];
-  const steps = losses.map((_, step) => step);
-  const maxLoss = Math.max(0, ...losses.filter(Number.isFinite));
-  const chart: Chart = {
-    plot: {
-      ...{ width, height, left: Y_AXIS_WIDTH, right: RIGHT_MARGIN, top: TOP_MARGIN, bottom: X_AXIS_HEIGHT },
-      x: { from: 0, to: losses.length - 1 },
-      y: { domain: [0, maxLoss || 1], log: false },
-    },
-    valueTicks: [maxLoss, ...(maxLoss > 0 ? [0] : [])].map((loss) => ({ value: loss, text: shortNumber(loss) })),
-    updateTicks: [{ value: losses.length - 1, text: `step ${losses.length}`, anchor: 'end' }],
-    gridLines: [0],
-    lines: [{ cssClass: 'smooth', x: steps, y: losses }],
-  };
-  return (
-    <figure
-      className="card chart imitation-curve"
-      title="−mean log π of the demonstrations, before each step"
-      data-testid="imitation-curve"
-    >
-      <figcaption>
-        <span className="cut soft">Imitation loss</span>
-        <span className="end strong">{shortNumber(last)}</span>
-      </figcaption>
-      <div
-        className="plot"
-        ref={box}
-        {...edgeAttributes(chart.plot)}
-        role="img"
-        aria-label={`Imitation loss over ${losses.length} steps: ${shortNumber(first)} at the first, ${shortNumber(last)} at the last.`}
-      >
-        {width > 40 && <LineChart chart={chart} />}
-      </div>
     </figure>
   );
 }

@@ -153,7 +153,7 @@ function CheckResult({ found: examination, isOutdated }: ResultProps) {
       </ul>
       {!report.broken && <Scores report={{ ...report, untrained }} />}
       {!report.broken && scoreRemarks(report).map((remark) => <p key={remark}>{remark}</p>)}
-      <details className="deeper">
+      <details className="deeper about-check">
         <summary>About these numbers</summary>
         <p>
           The expert has to earn more than chance. If nothing beats chance, something is wrong with the reward. Chance

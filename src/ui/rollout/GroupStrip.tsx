@@ -1,19 +1,17 @@
 import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useShownRollout } from '../run/currentRollout.ts';
-import { shortNumber, exactNumber, signedNumber, counted, rewardNumber } from '../parts/numberText.ts';
-import { live, useLive, type Session } from '../run/liveStore.ts';
+import { shortNumber, exactNumber, signedNumber, rewardNumber } from '../parts/numberText.ts';
+import { live } from '../run/liveStore.ts';
 import { selectRow, useSelection } from '../shell/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useConfig } from '../knobs/configStore.ts';
-import { presetLabel } from '../knobs/presetTitle.ts';
-import { useReplay } from '../replay/player.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { advantageEquation } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
 import { usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 
-const Demonstrations = lazy(() => import('./Demonstrations.tsx').then((m) => ({ default: m.Demonstrations })));
+const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default: m.NoRollouts })));
 
 /**
  * Strip for choosing a task of the batch and one of its rollouts. Shows the group's mean reward, spread and advantage.
@@ -29,7 +27,11 @@ export function GroupStrip() {
     if (firstEpisode) selectRow(firstEpisode.row);
   };
   if (batch.rows === 0) {
-    return <NoRollouts />;
+    return (
+      <Suspense fallback={<p className="no-rollouts" />}>
+        <NoRollouts />
+      </Suspense>
+    );
   }
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
@@ -146,30 +148,6 @@ function RolloutChips({ members, kept }: RolloutChipsProps) {
   );
 }
 
-/** Shown if there are no rollouts: explains why and how to get some. */
-function NoRollouts() {
-  const session = useLive((s) => s.session);
-  const busy = useLive((s) => s.running || s.stepping);
-  const update = useLive((s) => s.update);
-  const ownEnvironment = useLive((s) => s.ownEnvironment);
-  const label = useConfig((s) => presetLabel(s.preset, ownEnvironment));
-  const knobsDiffer = useReplay((s) => s.knobsDiffer);
-  const loadFailed = useReplay((s) => s.loadFailed);
-  const isImitating = useLive((s) => s.session === 'ready' && s.phase === 'imitating');
-  if (isImitating) {
-    return (
-      <Suspense>
-        <Demonstrations />
-      </Suspense>
-    );
-  }
-  return (
-    <p className="no-rollouts" role="status" data-testid="no-rollouts">
-      {noRolloutsWords({ session, busy, update, knobsDiffer, loadFailed, label })}
-    </p>
-  );
-}
-
 interface GroupSummaryProps {
   readonly members: readonly EpisodeView[];
   readonly chosen: EpisodeView | undefined;
@@ -228,25 +206,4 @@ function AdvantageFormula({ config, rewards, reward }: AdvantageFormulaProps) {
       {whitensAdvantages(config) && ', then whitened'}
     </span>
   );
-}
-
-interface NoRolloutsState {
-  readonly session: Session;
-  readonly busy: boolean; // training runs, or a step is under way
-  readonly update: number; // updates that the run has done
-  readonly knobsDiffer: boolean; // the knobs set another environment or model than the recorded run used
-  readonly loadFailed: boolean; // the recording could not be loaded
-  readonly label: string; // name of the preset or of the person's own environment
-}
-
-/** Sentence that explains why no rollout is in view and how to get one. */
-export function noRolloutsWords({ session, busy, update, knobsDiffer, loadFailed, label }: NoRolloutsState): string {
-  if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
-  if (session === 'ready' && update > 0)
-    return `Weights and curves are back (${counted(update, 'update')}). Rollouts aren’t saved: they reappear after the next update.`;
-  if (session === 'ready' && busy) return 'Drawing the first rollouts of this run …';
-  if (session === 'ready') return 'This run has no rollouts yet. Run training, or step one update.';
-  if (session === 'failed') return 'The run ended before its first rollouts.';
-  if (knobsDiffer) return `The recording shows another environment or model. Run training to see rollouts of ${label}.`;
-  return loadFailed ? `Run training to see rollouts of ${label}.` : 'Loading the recorded run …';
 }
