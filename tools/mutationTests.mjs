@@ -80,7 +80,15 @@ export const MUTATION_TESTS = {
     'rollouts/writing',
   ],
   'src/text': [
-    ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
+    ...[
+      'text/jinja',
+      'text/jinjaBudget',
+      'text/linearPattern',
+      'text/outside',
+      'text/tokenizers',
+      'text/trainBpe',
+      'text/leftIterations',
+    ],
     ...[
       'text/cutting',
       'text/pythonValues',
@@ -89,6 +97,8 @@ export const MUTATION_TESTS = {
       'speaking/folders',
       'envs/textFaces',
     ],
+    ...['text/fileFaults', 'text/naiveCodec', 'text/turnReading', 'text/templateProbes', 'text/patternsInJs'],
+    ...['text/jinjaLikePython', 'text/templateBudget', 'envs/vocab'],
   ],
   'src/formats': [
     ...[

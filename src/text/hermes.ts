@@ -33,6 +33,8 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
   const outside = outsideText(codec);
   const markers = controlTexts(codec).filter((text) => !TURN_TAGS.includes(text));
   const stopTexts = codec.stops.map((id) => codec.decode([id]));
+  /** The index of the stop that a text begins with; −1 if there is none. A stop without a text is never found. */
+  const stopAtStart = (text: string) => stopTexts.findIndex((stop) => stop !== '' && text.startsWith(stop));
   return {
     codec,
     stops: codec.stops,
@@ -42,12 +44,12 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
     },
     observationIds: (observation, stopped) => {
       const afterTurn = textAfterTurn(template, dialect, outside.mark(observation));
-      const stop = stopTexts.find((end) => end !== '' && afterTurn.startsWith(end)) ?? '';
+      const stop = stopTexts[stopAtStart(afterTurn)] ?? '';
       return outside.encode(stopped ? afterTurn.slice(stop.length) : afterTurn);
     },
     turnIds: (turn) => {
       const afterTurn = textAfterTurn(template, dialect, '');
-      const stop = codec.stops.find((_, i) => afterTurn.startsWith(stopTexts[i] ?? '')) ?? codec.stops[0];
+      const stop = codec.stops[stopAtStart(afterTurn)] ?? codec.stops[0];
       return [...outside.encode(turnText(turn, answerTag, outside.mark)), ...(stop === undefined ? [] : [stop])];
     },
     read: (turn, quote) =>

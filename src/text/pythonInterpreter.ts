@@ -1,5 +1,14 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
-import { type JsonStyle, jsonStyle, pythonEquals, pythonJson, pythonText, type Value } from './pythonValues.ts';
+import {
+  type JsonStyle,
+  jsonStyle,
+  pythonEquals,
+  pythonJoin,
+  pythonJson,
+  pythonText,
+  templateValue,
+  type Value,
+} from './pythonValues.ts';
 import type { JinjaBudget } from './jinjaBudget.ts';
 import { TEXT_METHODS } from './pythonTextMethods.ts';
 
@@ -37,10 +46,16 @@ interface BlockNode extends Node {
 interface MacroNode extends Node {
   readonly name: { readonly value: string };
 }
+interface IfNode extends Node {
+  readonly test: Node;
+  readonly body: readonly Node[];
+  readonly alternate: readonly Node[];
+}
 interface LoopNode extends Node {
   readonly iterable: Node & { readonly lhs?: Node };
   readonly loopvar: { readonly value: string | readonly { readonly value: string }[] };
   readonly body: Node[];
+  readonly defaultBlock: readonly Node[];
 }
 
 /** A computed value, wrapped as a node for the library. */
@@ -59,6 +74,31 @@ class IterationStart implements Node {
   constructor({ loopvar: { value } }: LoopNode) {
     const names = typeof value === 'string' ? [value] : value.map((name) => name.value);
     this.keptNames = new Set(['loop', 'namespace', ...names]);
+  }
+}
+
+/**
+ * The body of a loop, for one run of the loop. Unlike the library's, it keeps what an iteration wrote before `continue`
+ * or `break`.
+ */
+class LoopBody implements Node {
+  readonly type = 'LoopBody';
+  readonly statements: readonly Node[];
+  textBeforeBreak = '';
+  hasFinished = false; // an iteration wasn't left early
+  constructor(statements: readonly Node[]) {
+    this.statements = statements;
+  }
+}
+
+/** Thrown to leave an iteration, with what the statements around it have written in this iteration. */
+class LeftIteration extends Error {
+  readonly statement: 'Break' | 'Continue';
+  readonly written: string;
+  constructor(statement: 'Break' | 'Continue', written: string) {
+    super(`${statement.toLowerCase()} stands outside of a loop`);
+    this.statement = statement;
+    this.written = written;
   }
 }
 
@@ -86,11 +126,6 @@ const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
   ['capitalize', 'capitalize'],
   ['replace', 'replace'],
 ]);
-
-/**
- * Converts a JavaScript value to a value of templates. A function then gets its arguments as plain JavaScript values.
- */
-const templateValue = (value: unknown): Value => new Environment().set('value', value);
 
 /**
  * Prepares a parsed template: adds the expressions whose values are written to `printed`, and puts an `IterationStart`
@@ -141,7 +176,16 @@ export class PythonInterpreter extends Interpreter {
         if (!node.keptNames.has(name)) environment.variables.delete(name);
       return templateValue(null);
     }
+    if (node instanceof LoopBody) return templateValue(this.#loopBody(node, environment));
     switch (node.type) {
+      case 'If': {
+        const { test, body, alternate } = node as IfNode;
+        const isTrue = this.evaluate(test, environment).__bool__().value;
+        return templateValue(this.#block(isTrue ? body : alternate, environment));
+      }
+      case 'Break':
+      case 'Continue':
+        throw new LeftIteration(node.type, '');
       case 'MemberExpression':
         return this.#member(node as MemberNode, environment);
       case 'FilterExpression':
@@ -196,6 +240,7 @@ export class PythonInterpreter extends Interpreter {
     const args = node.filter.args ?? [];
     const { spend } = this.#budget;
     if (name === 'tojson') return templateValue(pythonJson(value, this.#jsonStyle(args, environment), spend));
+    if (name === 'join') return templateValue(this.#join(value, args, environment));
     if (name === 'string') return templateValue(pythonText(value, spend));
     const method = TEXT_METHODS.get(TEXT_FILTERS.get(name) ?? '');
     if (method && !args.some(({ key }) => key)) {
@@ -210,6 +255,20 @@ export class PythonInterpreter extends Interpreter {
     } else this.#countFilter(name, value, args, environment);
     const filterNode: FilterNode = { ...node, operand: new ValueNode(value) };
     return this.#library(filterNode, environment);
+  }
+
+  /** The text of the filter `join`, whose arguments are `d` and `attribute`. */
+  #join(value: Value, args: readonly KeywordNode[], environment: Environment): string {
+    this.#countFilter('join', value, args, environment);
+    const positional = args.filter(({ key }) => !key);
+    const argument = (name: string, place: number) => {
+      const node = args.find(({ key }) => key?.value === name)?.value ?? positional[place];
+      return node && this.evaluate(node, environment);
+    };
+    const { spend } = this.#budget;
+    const separator = argument('d', 0);
+    const attribute = argument('attribute', 1);
+    return pythonJoin(value, separator ? pythonText(separator, spend) : '', attribute ?? null, spend);
   }
 
   /** Counts the input and the output of one of the library's filters, before it runs. */
@@ -279,7 +338,46 @@ export class PythonInterpreter extends Interpreter {
     this.#budget.countIterations(
       Array.isArray(iterated) ? iterated.length : iterated instanceof Map ? iterated.size : 0,
     );
-    const loop: LoopNode = { ...node, iterable: iterable.lhs ? { ...iterable, lhs: entries } : entries };
-    return this.#library(loop, environment);
+    const body = new LoopBody(node.body);
+    const loop: LoopNode = {
+      ...node,
+      iterable: iterable.lhs ? { ...iterable, lhs: entries } : entries,
+      body: [body],
+      defaultBlock: [],
+    };
+    const text = this.#library(loop, environment);
+    // as in Jinja, also if all iterations were left early
+    const elseText = body.hasFinished ? '' : this.#block(node.defaultBlock, new Environment(environment));
+    return templateValue(`${String(text.value)}${body.textBeforeBreak}${elseText}`);
+  }
+
+  /** The text of one iteration. Throws what the library's loop ends at if the iteration breaks. */
+  #loopBody(body: LoopBody, environment: Environment): string {
+    try {
+      const text = this.#block(body.statements, environment);
+      body.hasFinished = true;
+      return text;
+    } catch (error) {
+      if (!(error instanceof LeftIteration)) throw error;
+      if (error.statement === 'Continue') return error.written;
+      body.textBeforeBreak = error.written;
+      this.#library({ type: 'Break' }, environment);
+      throw error; // not reached
+    }
+  }
+
+  /** The text that statements write. If one leaves the iteration, what those before it wrote goes with it. */
+  #block(statements: readonly Node[], environment: Environment): string {
+    let written = '';
+    for (const statement of statements) {
+      try {
+        const value = this.evaluate(statement, environment);
+        if (value.type !== 'NullValue' && value.type !== 'UndefinedValue') written += value.toString();
+      } catch (error) {
+        if (error instanceof LeftIteration) throw new LeftIteration(error.statement, written + error.written);
+        throw error;
+      }
+    }
+    return written;
   }
 }

@@ -1,7 +1,12 @@
-import type { Environment } from '@huggingface/jinja';
+import { Environment } from '@huggingface/jinja';
 
 /** A value of a running template. A list is an array of values, a dict a Map of values. */
 export type Value = ReturnType<Environment['set']>;
+
+/**
+ * Converts a JavaScript value to a value of templates. A function then gets its arguments as plain JavaScript values.
+ */
+export const templateValue = (value: unknown): Value => new Environment().set('value', value);
 
 /** Counts the handling of characters against the budget of a template. Throws if the budget is exceeded. */
 export type Spend = (characters: number) => void;
@@ -145,4 +150,28 @@ function quoted(text: string): string {
     return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`;
   });
   return `${mark}${characters.join('')}${mark}`;
+}
+
+/**
+ * The text of Jinja's filter `join`: the entries of a list, the keys of a dict or the letters of a text, each written as
+ * Python writes it. With `attribute`, a member of each entry: `n`, or `a.b` for a member of a member. Throws TypeError if
+ * the value has no entries to join.
+ */
+export function pythonJoin(value: Value, separator: string, attribute: Value | null, spend: Spend): string {
+  const path = attribute === null || attribute.type === 'NullValue' ? [] : pythonText(attribute, spend).split('.');
+  const memberOf = (entry: Value) =>
+    path.reduce((part, name) => (part.value instanceof Map ? part.value.get(name) : undefined) ?? UNDEFINED, entry);
+  return entriesOf(value)
+    .map((entry) => pythonText(memberOf(entry), spend))
+    .join(separator);
+}
+
+const UNDEFINED = templateValue(undefined);
+
+function entriesOf({ type, value }: Value): readonly Value[] {
+  if (type === 'UndefinedValue') return [];
+  if (Array.isArray(value)) return value;
+  if (value instanceof Map) return [...value.keys()].map(templateValue);
+  if (typeof value === 'string') return Array.from(value, templateValue);
+  throw new TypeError(`${type} can’t be joined`);
 }
