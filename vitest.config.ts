@@ -33,6 +33,7 @@ const HEAVY = [
   'test/layers.test.ts',
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
+  'test/text/templateBudget.test.ts',
   'test/text/tokenizers.test.ts',
   'test/ui/sameArm.test.ts',
   'test/written/hostileClasses.test.ts',
