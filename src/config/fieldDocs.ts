@@ -116,7 +116,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   imitationHorizon: 'Imitation steps over which the learning rate falls to a tenth. 0: all imitation steps. “Start RL now” sets it.',
   updates: 'Updates until the run ends. You can add more later.',
   evalEvery: 'Updates between evaluations. 0: only before and after training.',
-  evalTasks: 'Tasks in an evaluation. They are all different, and training never plays them (they are held out). If fewer are held out, evaluation plays all of these. If there are too few tasks to hold any out (number hunt, bandits), evaluation plays all tasks, which training plays too.',
+  evalTasks: 'Tasks in an evaluation. They are all different, and training never plays them (they are held out). If fewer are held out, evaluation plays all of these. If there are too few tasks to hold any out (number hunt, bandits), evaluation plays all tasks, which training plays too. In an environment of your own it plays the test tasks of the class; some may be equal to training tasks.',
   evaluation: '“held-out”: evaluation plays held-out tasks of the same kind as in training. “full”: the first and last evaluation also play tasks about entities that no training task has, and tasks that are harder or otherwise different.',
   miEvery: 'Updates between two measurements of mutual information: how much a turn depends on what the agent has read (RAGEN-2). 0 is off.',
   backend: '“auto”: WebGPU if there is a GPU. Otherwise, or if a software GPU is measured to be slower, WebAssembly SIMD on the CPU.',
