@@ -348,7 +348,7 @@ export class PythonInterpreter extends Interpreter {
     const text = this.#library(loop, environment);
     // as in Jinja, also if all iterations were left early
     const elseText = body.hasFinished ? '' : this.#block(node.defaultBlock, new Environment(environment));
-    return templateValue(`${String(text.value)}${body.textBeforeBreak}${elseText}`);
+    return templateValue(`${text.toString()}${body.textBeforeBreak}${elseText}`);
   }
 
   /** The text of one iteration. Throws what the library's loop ends at if the iteration breaks. */
