@@ -31,7 +31,10 @@ const legendOf = (set: CurveSet, marked: boolean, changed: boolean) =>
   [
     ['raw', 'each update'],
     ['smooth', 'smoothed'],
-    ['held', set === 'health' ? 'by chance' : set === 'all' ? 'evaluated (greedy), or by chance' : 'evaluated (greedy)'],
+    [
+      'held',
+      set === 'health' ? 'by chance' : set === 'all' ? 'evaluated (greedy), or by chance' : 'evaluated (greedy)',
+    ],
     ['baseline', 'baseline'],
     // once a knob has changed, `LastChange` shows this key
     ...(marked ? [['marked', 'update in view'] as const] : changed ? [] : [['flag', 'knob changed'] as const]),
