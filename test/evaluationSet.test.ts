@@ -33,7 +33,7 @@ describe('what an evaluation plays', () => {
 
   it('of a person’s class is called held out nowhere: its test tasks may occur in training', () => {
     const own = { env: YOUR_ENVIRONMENT } as const;
-    expect(evaluationWords(50, evaluationSetOf(own), false)).toBe('50 different test tasks');
+    expect(evaluationWords(50, evaluationSetOf(own), false)).toBe('50 test tasks');
     const { label, doc } = metricWords('eval/success', own);
     expect(label).toBe('Success on test tasks');
     expect(doc).toMatch(/how many of them also occur in training/);

@@ -298,6 +298,6 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
 /** What a preset shows, in a sentence or two. */
 export function presetDoc(name: RunPreset): string {
   return name === YOUR_ENVIRONMENT
-    ? 'An environment that somebody wrote: one class that comes as a file and runs in a sandbox, or a server on this machine.'
+    ? 'Your own environment, or one that somebody sent you: a class in a file, which runs in a sandbox, or a server on this machine.'
     : PRESET_CARDS[name].doc;
 }

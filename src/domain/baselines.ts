@@ -15,7 +15,7 @@ export const BASELINES = [
     metric: 'eval/naive_rag',
     doc: 'the result of one search is put into the prompt, and the agent answers without its tool',
   },
-  { label: 'before training', metric: 'eval/success', doc: 'the same agent at update 0' },
+  { label: 'before RL', metric: 'eval/success', doc: 'the same agent at update 0' },
   { label: 'simple rule', metric: 'baseline/rule', doc: 'a few lines of code, without a model' },
   { label: 'random', metric: 'baseline/random', doc: 'draws among the legal words' },
 ] as const satisfies readonly { readonly label: string; readonly metric: MetricName; readonly doc: string }[];

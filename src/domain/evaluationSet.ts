@@ -37,7 +37,9 @@ export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalT
 /** Describes a number of evaluated tasks: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */
 export function evaluationWords(tasks: number, kind: EvaluationSet, whole: boolean): string {
   const prefix = kind === 'held-out' || kind === 'test' ? `${kind} ` : '';
-  return whole ? `all ${tasks} ${prefix}tasks` : `${tasks} different ${prefix || 'evaluated '}tasks`;
+  if (whole) return `all ${tasks} ${prefix}tasks`;
+  // test tasks differ from each other, but “different” would be read as different from training tasks
+  return `${tasks} ${kind === 'test' ? '' : 'different '}${prefix || 'evaluated '}tasks`;
 }
 
 // added to the text of eval/success only

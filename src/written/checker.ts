@@ -178,14 +178,15 @@ export async function checkEnvironment(
         null,
       );
     }
-    const trainingKeys = new Set(expertEpisodes.filter(({ task }) => task.split === 'train').map(keyOf));
+    const training = expertEpisodes.filter(({ task }) => task.split === 'train');
+    const trainingKeys = new Set(training.map(keyOf));
     const tests = expertEpisodes.filter(({ task }) => task.split === 'test');
     const sharedTasks = tests.filter((play) => trainingKeys.has(keyOf(play))).length;
     // in a large set a few tasks are equal by chance
     if (sharedTasks > tests.length / 20)
       findings.add(
         'warning',
-        `${sharedTasks} of ${tests.length} test tasks also occur in training, so evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay.`,
+        `${sharedTasks} of ${tests.length} test tasks also occur in training, as far as the expert sees: the prompt, its calls and all answers are those of one of the ${training.length} training tasks played. So evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay. If the tasks differ in what the expert doesn’t read, say so by ${terms.stateKey}.`,
         null,
       );
   }

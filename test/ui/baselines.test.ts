@@ -20,14 +20,14 @@ test('success is compared with what was said before the first update, highest fi
   const want = [
     { label: 'expert', share: 1 },
     { label: 'naive RAG', share: 0.3 },
-    { label: 'before training', share: 0.2 },
+    { label: 'before RL', share: 0.2 },
     { label: 'random', share: 0.08 },
   ];
   expect(baselinesOf('rollout/success')).toEqual(want);
   expect(baselinesOf('eval/success')).toEqual(want);
   expect(baselinesOf('actor/entropy')).toEqual([]);
   expect(baselineSentence('rollout/success')).toBe(
-    'To compare with: expert 100 %, naive RAG 30 %, before training 20 %, random 8 %.',
+    'To compare with: expert 100 %, naive RAG 30 %, before RL 20 %, random 8 %.',
   );
 });
 
@@ -35,7 +35,7 @@ test('what a run does not measure is no line, and without a run there is none', 
   expect(baselinesOf('rollout/success')).toEqual([]);
   expect(baselineSentence('rollout/success')).toBe('');
   addMetrics(live.series, 0, { 'eval/success': 0.2, 'baseline/expert': 1, 'baseline/random': 0.25 });
-  expect(baselinesOf('rollout/success').map(({ label }) => label)).toEqual(['expert', 'random', 'before training']);
+  expect(baselinesOf('rollout/success').map(({ label }) => label)).toEqual(['expert', 'random', 'before RL']);
 });
 
 test('what is said once has no chart', () => {

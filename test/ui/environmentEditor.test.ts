@@ -106,8 +106,11 @@ test('Enter goes on with a comment and closes one that was opened; elsewhere it 
 });
 
 test('a file that began as a template is named after its own class; a name that a person gave stays', () => {
-  expect(nameAfterClass('guessTheWord.ts', 'LockedChest')).toBe('lockedChest.ts');
-  expect(nameAfterClass('hiddenWord.py', 'Chest')).toBe('chest.py');
-  expect(nameAfterClass('guessTheWord.ts', 'GuessTheWord')).toBeNull();
-  expect(nameAfterClass('mine.ts', 'LockedChest')).toBeNull();
+  expect(nameAfterClass('guessTheWord.ts', 'LockedChest', null)).toBe('lockedChest.ts');
+  expect(nameAfterClass('hiddenWord.py', 'Chest', null)).toBe('chest.py');
+  expect(nameAfterClass('guessTheWord.ts', 'GuessTheWord', null)).toBeNull();
+  expect(nameAfterClass('mine.ts', 'LockedChest', null)).toBeNull();
+  // a name that came from the class before follows the class again; one that a person chose does not
+  expect(nameAfterClass('lockedChest.ts', 'PhoneBook', 'LockedChest')).toBe('phoneBook.ts');
+  expect(nameAfterClass('mine.ts', 'PhoneBook', 'LockedChest')).toBeNull();
 });

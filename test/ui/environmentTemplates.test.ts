@@ -36,7 +36,7 @@ test('an empty class can be read in both languages and, in TypeScript, played wi
   const { text } = typescript!;
   const report = await checkEnvironment(readDeclaration(text), () => sandboxOf(text), { episodes: 10, seed: 1 });
   expect(report.findings.filter(({ kind }) => kind === 'fault')).toEqual([]);
-  expect(report).toMatchObject({ tasks: 10, differentTasks: 1 }); // its prompt is always the same
+  expect(report).toMatchObject({ tasks: 10, differentTasks: 1, expert: 1 }); // its prompt is always the same
 });
 
 test('scores that training should know of get a sentence: random calls that earn nothing, broken ones that earn', () => {

@@ -184,6 +184,16 @@ describe('different tasks are counted, not episodes', () => {
     expect(sample).toContain('16 different held-out tasks (greedy): 25 % → 75 % (95 %: 48 to 93 %)'); // Clopper–Pearson
   });
 
+  test('evaluation is told greedy and, where it was measured twice, sampled', () => {
+    const series = seriesOf({ success: ramp(0.7, 1, 40), held: [1, 1], tasks: 64 });
+    const summarized = () => summarizeRun(series, null, MANY)!;
+    expect(summarySentence(summarized(), null, true)).not.toContain('%, sampled:');
+    series.set('eval/success_sampled', curve([0.64, 1], 0, 40));
+    expect(summarySentence(summarized(), null, true)).toMatch(
+      /; all 64 held-out tasks \(greedy\): 100 % → 100 %, sampled: 64 % → 100 %\.$/,
+    );
+  });
+
   test('on all tasks there are a change is told by the first evaluations and the last, not by counting tasks', () => {
     const success = level(0.5, 60);
     const changed = (held: readonly number[]) => summaryIn({ success, held }, FEW)?.heldOut;
@@ -196,7 +206,7 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning: success \+38 points in 30 updates\. The gain is larger than chance explains\. Training success \(sampled, smoothed\) 2\d % → \d\d % in 40 updates \(means of the first and last 10: 26 % → 65 %, \+3\d to \+4\d points\); trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
+      /^Learning: success \+38 points in 30 updates\. The gain is larger than chance explains\. Training success \(sampled\) 26 % → 65 %, means of the first and last 10 of 40 updates \(95 %: \+3\d to \+4\d points\), now \d\d % smoothed; trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
       /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Training success .*\.$/,
@@ -234,6 +244,6 @@ describe('the sentence', () => {
     const summary = summarizeRun(new Map([['rollout/success', series]]), null, MANY);
     const shown = shownText('rollout/success', shownValue('rollout/success', series));
     expect(shown).toMatch(/^\d+ %$/);
-    expect(summarySentence(summary!, null, false)).toContain(`→ ${shown} in 6 updates`);
+    expect(summarySentence(summary!, null, false)).toContain(`, now ${shown} smoothed`);
   });
 });

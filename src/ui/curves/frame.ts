@@ -21,7 +21,6 @@ type ChartSettings = Pick<ReturnType<typeof useChartView.getState>, 'visibleRang
 /** Everything that a chart of the live run shows. The crosshair reads the same numbers, so both always agree. */
 export interface ChartFrame extends Chart {
   readonly viewSettings: ChartSettings;
-  readonly positionCount: number; // number of plotted positions, over all lines
   readonly thinned: boolean; // some positions hold several updates
   readonly zoomed: boolean;
   readonly note: string; // why the scale isn't the chosen one; '' if it is
@@ -82,7 +81,6 @@ export function frameOf({ metric, width, height }: ChartRequest, settings: Chart
   const means = meansOf(main);
   return {
     ...{ viewSettings: settings, plot, traces, thinned, note },
-    positionCount: main.length + second.length,
     zoomed: visibleRange !== null,
     valueTicks: axis.ticks.map((value) => ({ value, text: shortNumber(value) })),
     updateTicks: updateTicks(x).map((update) => ({ value: update, text: `${update}` })),

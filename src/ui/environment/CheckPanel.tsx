@@ -187,7 +187,9 @@ export function scoreRemarks({
       `Random calls earn ${chance === 0 ? 'nothing' : 'almost nothing'}. RL can’t start from them, so imitate until the agent makes some calls right.`,
     );
   if (nonsense > SHOWN_REWARD)
-    remarks.push(`Broken calls earn ${nonsense.toFixed(2)}: part of the reward is paid without a valid call.`);
+    remarks.push(
+      `Broken calls earn ${nonsense.toFixed(2)}. Is part of the reward paid without a valid call? (A call that takes only choices or booleans is valid even here.)`,
+    );
   return remarks;
 }
 
@@ -353,7 +355,9 @@ function ClassMembers() {
         {MEMBERS.map(({ label, pythonName: memberInPython, doc }) => (
           <div key={label}>
             <dt className="mono">{label === 'tool' ? 'any other method' : isPython ? memberInPython : label}</dt>
-            <dd className="soft">{doc}</dd>
+            <dd className="soft">
+              {doc.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}
+            </dd>
           </div>
         ))}
       </dl>

@@ -206,7 +206,8 @@ function TemplateDialog({ close }: DialogProps) {
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
       <p className="soft">
-        Each one can be checked and trained on as it is. To bring back your own file, press <i>Back to …</i>.
+        Each one can be checked and trained on as it is. <i>Back to …</i>, above the editor, then brings back your own
+        file.
       </p>
       <ul data-testid="templates">
         {[...TEMPLATES, ...EMPTY_TEMPLATES].map(({ file, title, summary }) => (

@@ -50,10 +50,13 @@ function readNewestText(): void {
   reader.send({ type: 'read', file: fileBeingRead });
 }
 
-/** Renames the file after its class, if it still has a template's name and its class was renamed. */
+let lastClassRead: string | null = null; // of a text without a problem
+
+/** Renames the file after its class, if a template or its class gave it its name and its class was renamed. */
 function renameAfterClass({ name, text }: EnvironmentFile, className: string): void {
   const { file } = useEnvironment.getState();
-  const newName = nameAfterClass(name, className);
+  const newName = nameAfterClass(name, className, lastClassRead);
+  lastClassRead = className;
   if (newName !== null && file.name === name && file.text === text) renameFile(newName);
 }
 

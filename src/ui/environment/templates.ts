@@ -39,13 +39,17 @@ export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
 };
 
 /**
- * A new name for a file that still has its template's name although its class was renamed; null if the file keeps its
- * name.
+ * A new name for a file whose class was renamed, if it still has its template's name or the one that belongs to the
+ * class's name before (null: no such name); null if the file keeps its name.
  */
-export function nameAfterClass(name: string, className: string): string | null {
-  if (![...TEMPLATES, ...EMPTY_TEMPLATES].some(({ file }) => file.name === name)) return null; // a person chose this name
-  const fileName = className.charAt(0).toLowerCase() + className.slice(1) + name.slice(name.lastIndexOf('.'));
-  return fileName === name ? null : fileName;
+export function nameAfterClass(name: string, className: string, classBefore: string | null): string | null {
+  const nameFor = (forClass: string) =>
+    forClass.charAt(0).toLowerCase() + forClass.slice(1) + name.slice(name.lastIndexOf('.'));
+  const isAutomatic =
+    (classBefore !== null && name === nameFor(classBefore)) ||
+    [...TEMPLATES, ...EMPTY_TEMPLATES].some(({ file }) => file.name === name);
+  const fileName = nameFor(className);
+  return !isAutomatic || fileName === name ? null : fileName; // otherwise a person chose the name
 }
 
 /** `guessTheWord.ts` in words: Guess the word. */

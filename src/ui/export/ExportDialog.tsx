@@ -72,7 +72,7 @@ export function ExportDialog({ metric, close }: Props) {
       )}
       <p className="faint">
         {metricWords(metric, currentConfig()).doc}{' '}
-        {series && `The chart draws ${frame?.positionCount ?? 0} positions; CSV has all ${series.length} points.`}
+        {series && `CSV has all ${series.length} points, also where the chart draws fewer.`}
       </p>
       {series && frame && (
         <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />

@@ -3,8 +3,7 @@ import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config
 import { useLive } from '../run/liveStore.ts';
 import { presetLabel } from './presetTitle.ts';
 import { editKnobs, presetConfig, useConfig, knobDifferences } from './configStore.ts';
-import { warmStartRecipe } from '../../config/imitationRecipe.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobText, knobValueText } from '../../config/knobText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -29,14 +28,14 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     <Dialog title={`Changed from ${presetLabel(preset, ownName)}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
-        {changes.map(({ name, presetValue, value, effectText }) => {
+        {changes.map(({ name, presetValue, effectText }) => {
           const { label, when }: Field = FIELDS[name];
           return (
             <li key={name}>
               <p>
                 <b>{label}</b>{' '}
                 <span className="mono changes-values">
-                  {valueText(name, presetValue, wanted)} → <b>{valueText(name, value, wanted)}</b>
+                  {knobValueText(name, presetConfig(preset))} → <b>{knobValueText(name, wanted)}</b>
                 </span>
               </p>
               <p className="badge" data-when={when}>
@@ -64,12 +63,6 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     </Dialog>,
     document.body,
   );
-}
-
-/** A knob's value; for 0 imitation steps also the recipe's number of steps, which it stands for. */
-function valueText(name: FieldName, value: string | number, config: RunConfig): string {
-  if (value !== 0 || (name !== 'imitationSteps' && name !== 'imitationHorizon')) return knobText(value);
-  return `0 (the recipe’s ${warmStartRecipe({ ...config, imitationSteps: 0, imitationHorizon: 0 }).steps})`;
 }
 
 /** A knob that differs from its preset. */

@@ -16,7 +16,7 @@ const EXPERT_NOTE = 'This player is the expert.';
 
 // measured, see docs/environments.md; only for this kind of run, because the loss depends on what is imitated
 const EARLY_START_HINT =
-  ' If you start RL too early, it has nothing to strengthen: in ten runs on templates it always learned from a loss below 0.5, and never from one above 1.';
+  ' If you start RL too early, it has nothing to strengthen: on the templates it never learned from a loss above 1. A low loss is no promise either, as it depends on the task.';
 
 const demonstrationsQuestion = (): Question => ({ kind: 'demonstrations' });
 

@@ -59,6 +59,7 @@ export interface HeldOut {
   readonly before: number;
   readonly now: number;
   readonly best: number;
+  readonly sampled: { readonly before: number; readonly now: number } | null; // null: not measured twice
   readonly tasks: number; // number of different tasks
   readonly kind: EvaluationSet;
   readonly whole: boolean; // true: every task of this kind is evaluated
@@ -188,7 +189,22 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   const values = Array.from(curve.points.y);
   const whole = config !== null && isWholeSet(tasks, config);
   const best = Math.max(...values);
-  const common = { kind: config ? evaluationSetOf(config) : 'mixed', before, now, best, tasks, whole } as const;
+  const sampledCurve = series.get('eval/success_sampled');
+  const [sampledBefore, sampledNow] = [sampledCurve?.firstValue, sampledCurve?.lastValue];
+  const isSampledTwice = sampledCurve !== undefined && sampledCurve.length > 1;
+  const sampled =
+    isSampledTwice && sampledBefore !== undefined && sampledNow !== undefined
+      ? { before: sampledBefore, now: sampledNow }
+      : null;
+  const common = {
+    sampled,
+    kind: config ? evaluationSetOf(config) : 'mixed',
+    before,
+    now,
+    best,
+    tasks,
+    whole,
+  } as const;
   if (whole) {
     // all tasks are evaluated, so chance lies only in which updates were evaluated
     const { gain } = compareEnds(values);

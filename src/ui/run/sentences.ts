@@ -21,7 +21,7 @@ export function summarySentence(summary: RunSummary, health: Health | null, fini
 /** How a run is going, as headline, remark and numbers. */
 export function summaryWords(summary: RunSummary, health: Health | null, finished: boolean): SummaryWords {
   const { updates, success, heldOut } = summary;
-  const numbers = `Training success (sampled, smoothed) ${percent(success.before)} → ${percent(success.now)} in ${updates} updates${gainWords(summary)}${trendWords(summary)}`;
+  const numbers = `Training success (sampled) ${gainWords(summary) ?? `${percent(success.before)} → ${percent(success.now)}, smoothed, in ${updates} updates`}${trendWords(summary)}`;
   return {
     headline: `${finished ? 'Finished. ' : ''}${headlineOf(summary, finished)}.`,
     remark: remarkOn(summary, health, finished),
@@ -50,7 +50,7 @@ function headlineOf(
     case 'watched':
       return `Watch it: ${moved ?? `${percent(success.now)} solved`}`;
     case 'solved':
-      return `Nearly solved: ${percent(success.now)}`;
+      return `${success.now >= SOLVED ? 'Solved' : 'Nearly solved'}: ${percent(success.now)}`;
     case 'stalled': {
       const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
       return flat ? `${word}: success ${percentagePoints(flat.change)} points in ${flat.per} updates` : word;
@@ -68,16 +68,17 @@ function headlineOf(
 }
 
 const MIN_VERDICT_UPDATES = 10; // with fewer, a change that may be chance is not put into the headline
+const SOLVED = 0.995; // shown as 100 %
 const SLOW_RISE = 0.1; // a smaller rise of success in 30 updates is called slow
 
 /**
- * The interval of the gain, with the two means that it belongs to. These are listed because the headline's numbers come
- * from the smoothed curve.
+ * The means of the first and the last updates, the interval of the gain, and the smoothed value that the chart shows;
+ * null if there are too few updates.
  */
-function gainWords({ gain }: RunSummary): string {
-  if (!gain) return '';
+function gainWords({ gain, updates, success }: RunSummary): string | null {
+  if (!gain) return null;
   const { first, last, width, interval } = gain;
-  return ` (means of the first and last ${width}: ${percent(first)} → ${percent(last)}, ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)} points)`;
+  return `${percent(first)} → ${percent(last)}, means of the first and last ${width} of ${updates} updates (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)} points), now ${percent(success.now)} smoothed`;
 }
 
 /** The trend behind the headline, with its interval. */
@@ -90,9 +91,10 @@ const changeWords = ({ change, per, updates, interval }: Trend) =>
   `${percentagePoints(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)})`;
 
 /** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
-function heldOutWords({ kind, before, now, tasks, whole, interval }: HeldOut): string {
+function heldOutWords({ kind, before, now, sampled, tasks, whole, interval }: HeldOut): string {
   const intervalText = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
-  return `${evaluationWords(tasks, kind, whole)} (greedy): ${percent(before)} → ${percent(now)}${intervalText}`;
+  const sampledText = sampled ? `, sampled: ${percent(sampled.before)} → ${percent(sampled.now)}` : '';
+  return `${evaluationWords(tasks, kind, whole)} (greedy): ${percent(before)} → ${percent(now)}${intervalText}${sampledText}`;
 }
 
 function remarkOn(

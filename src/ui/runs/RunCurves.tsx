@@ -8,7 +8,7 @@ import { type RunLine, chartName, chartLines } from './line.ts';
 import { Overlay } from './Overlay.tsx';
 import { useRuns } from './runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobValueText } from '../../config/knobText.ts';
 import { signedNumber } from '../parts/numberText.ts';
 import { shownText } from '../run/metricText.ts';
 import { Swatch } from './Swatch.tsx';
@@ -135,7 +135,7 @@ function ComparisonTable({ lines, baseline }: Props) {
               <th scope="row">{labelOf(name)}</th>
               {runs.map((run) => (
                 <td key={run.id} data-differs={baseline !== null && run.begun[name] !== baseline.begun[name]}>
-                  {knobText(run.begun[name])}
+                  {knobValueText(name, run.begun)}
                 </td>
               ))}
             </tr>

@@ -4,7 +4,7 @@ import { presetLabel } from '../knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../address/hash.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobValueText } from '../../config/knobText.ts';
 
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
 export function SingleRun({ run }: { readonly run: Run }) {
@@ -35,8 +35,8 @@ export function SingleRun({ run }: { readonly run: Run }) {
               {changed.map((name) => (
                 <tr key={name}>
                   <th scope="row">{labelOf(name)}</th>
-                  <td>{knobText(presetKnobs[name])}</td>
-                  <td>{knobText(run.begun[name])}</td>
+                  <td>{knobValueText(name, presetKnobs)}</td>
+                  <td>{knobValueText(name, run.begun)}</td>
                 </tr>
               ))}
             </tbody>
