@@ -1,6 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { ROUNDING_ERROR, signedReward } from '../parts/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
+import { PART_DOCS, PART_LABELS, partsOfToken } from './rewardParts.ts';
 import type { TokenAnnotations } from './TokenView.tsx';
 
 interface AnnotatedRow {
@@ -19,12 +20,11 @@ export function rowAnnotations({ batch, row, length, stopText, isRecording = fal
   return {
     heading: 'h3',
     chip: ({ spans }) => {
-      const reward = spans
-        .flatMap(({ tokens }) => tokens)
-        .reduce((sum, t) => sum + (batch.rewards[rowStart + t] ?? 0), 0);
+      const tokens = spans.flatMap((span) => span.tokens).map((t) => rowStart + t);
+      const reward = tokens.reduce((sum, i) => sum + (batch.rewards[i] ?? 0), 0);
       return (
         Math.abs(reward) > ROUNDING_ERROR && (
-          <RewardChip amount={reward} title="Reward paid in this turn">
+          <RewardChip amount={reward} title={`Reward paid in this turn\n${partDocs(batch, tokens)}`}>
             {signedReward(reward)}
           </RewardChip>
         )
@@ -43,4 +43,10 @@ export function rowAnnotations({ batch, row, length, stopText, isRecording = fal
         </span>
       ),
   };
+}
+
+/** The parts of the reward at some tokens (flat indices of the batch), each with the reason why it is paid. */
+function partDocs(batch: BatchView, tokens: readonly number[]): string {
+  const found = new Set(tokens.flatMap((i) => partsOfToken(batch, i)).map(({ part }) => part));
+  return [...found].map((part) => `${PART_LABELS[part]}: ${PART_DOCS[part]}`).join('\n');
 }
