@@ -1,6 +1,6 @@
 import type { Metrics } from '../domain/metrics.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
-import type { Phase } from '../domain/trainingEvent.ts';
+import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 
 const BAR_WIDTH = 24;
 
@@ -8,7 +8,7 @@ const BAR_WIDTH = 24;
 export interface Progress {
   readonly ready: (backend: BackendInfo) => void;
   readonly phase: (event: { readonly phase: Phase; readonly done: number; readonly total: number }) => void;
-  readonly imitated: (step: { readonly done: number; readonly total: number; readonly loss: number }) => void;
+  readonly imitated: (step: Omit<Extract<TrainingEvent, { type: 'imitated' }>, 'type'>) => void;
   readonly update: (update: number, total: number, values: Metrics) => void;
   readonly problem: (message: string, hint: string) => void;
   readonly end: () => void;
@@ -28,9 +28,10 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
     phase: ({ phase, done, total }) => {
       if (live && phase === 'imitating') line(`${bar(done, total)} imitation ${done}/${total}`);
     },
-    imitated: ({ done, total, loss }) => {
+    imitated: ({ done, total, loss, tries }) => {
+      const solved = tries ? `  solves ${tries.solved}/${tries.played} by itself` : '';
       if (live || total < 100 || done % 10 === 0 || done === total)
-        line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}`);
+        line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}${solved}`);
     },
     update: (update, total, values) => {
       if (!live && update % 10 !== 0 && update !== total) return;

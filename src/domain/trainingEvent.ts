@@ -12,6 +12,12 @@ import type { UpdateTimes } from './profile.ts';
 export type Phase =
   'compiling' | 'imitating' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
 
+/** Some tasks that the agent played by itself during imitation, with greedy decoding. */
+export interface Tries {
+  readonly solved: number;
+  readonly played: number;
+}
+
 /** An event of training. Training throws its fatal errors; its caller reports them as `error` events. */
 export type TrainingEvent =
   | {
@@ -22,8 +28,13 @@ export type TrainingEvent =
       readonly total: number;
       readonly secondsLeft?: number; // estimate of the remaining seconds, from the speed so far; absent if unknown
     }
-  // after a step of imitation; loss: −mean log π of the demonstrations
-  | { readonly type: 'imitated'; readonly done: number; readonly total: number; readonly loss: number }
+  | {
+      readonly type: 'imitated'; // after a step of imitation
+      readonly done: number;
+      readonly total: number;
+      readonly loss: number; // −mean log π of the demonstrations
+      readonly tries?: Tries; // after some steps only
+    }
   | { readonly type: 'batch'; readonly batch: BatchView; readonly config: RunConfig } // `config`: as the update used it
   | {
       readonly type: 'metrics';

@@ -2,6 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import type { Tries } from '../domain/trainingEvent.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { answerMetrics } from './answerMetrics.ts';
@@ -76,6 +77,25 @@ export async function evaluate(
   return { values, solved };
 }
 
+const TRIES = 32; // enough to tell none from some, and cheaper than the batch of an update
+
+/**
+ * Plays a few of the evaluated tasks with greedy decoding, to show how far imitation is. Returns how many were played
+ * and how many of them were solved. Overwrites the policy's batch and sets its grammar.
+ */
+export async function tryTasks(
+  policy: Policy,
+  env: ToolEnv,
+  config: RunConfig,
+  yieldToEvents: () => Promise<void>,
+): Promise<Tries> {
+  const few = { ...config, evalTasks: Math.min(config.evalTasks, TRIES) };
+  const begin = evaluatedReset(env);
+  const tasks = evaluatedTasks(distinctSeeds(env, begin, few), few, 'once').slice(0, TRIES);
+  const episodes = await play(policy, env, few, { update: 0, greedy: true, begin, tasks }, yieldToEvents);
+  return { solved: episodes.filter(({ success }) => success).length, played: episodes.length };
+}
+
 /** Plays some tasks. Returns the episodes in the order of the tasks. */
 function play(
   policy: Policy,
@@ -88,7 +108,7 @@ function play(
     readonly tasks: readonly EvaluatedTask[];
   },
   yieldToEvents: () => Promise<void>,
-  onPlayed: (done: number) => void,
+  onPlayed?: (done: number) => void,
 ): Promise<EpisodeView[]> {
   const request = {
     tasks: options.tasks.map((task) => ({ ...task, counters: evalCounters(options.update, task.index, policy.rows) })),

@@ -7,9 +7,12 @@ import { type Role, withBlanks, writingOf } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
+import { tryTasks } from '../rl/evaluate.ts';
 import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
 
 const MAX_SHOWN = 8; // demonstrations of a step
+/** The steps after which the agent plays tasks by itself: each twice as late as the one before, so they cost little. */
+const TRY_AFTER: ReadonlySet<number> = new Set(Array.from({ length: 16 }, (_, i) => 10 * 2 ** i));
 
 /** The parts of the imitation stage of a run. */
 interface Imitation {
@@ -20,6 +23,7 @@ interface Imitation {
   readonly progress: Progress; // updated after each step
   readonly yieldToEvents: () => Promise<void>;
   readonly onImitated: () => Promise<void>; // called before the event of the last step, or at once if all are done
+  readonly triesTasks: boolean; // after some steps the agent plays tasks by itself
 }
 
 /**
@@ -28,7 +32,7 @@ interface Imitation {
  * step in `progress`.
  */
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
-  const { policy, env, startConfig, progress, yieldToEvents, onImitated } = run;
+  const { policy, env, startConfig, progress, yieldToEvents, onImitated, triesTasks } = run;
   const { seed } = startConfig();
   const total = () => warmStartRecipe(startConfig()).steps;
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total: total() }) as const;
@@ -42,7 +46,10 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
     progress.imitated = step;
     const isLast = step === total();
     if (isLast) await onImitated();
-    yield { type: 'imitated', done: step, total: total(), loss };
+    const tries =
+      triesTasks && !isLast && TRY_AFTER.has(step) ? await tryTasks(policy, env, startConfig(), yieldToEvents) : null;
+    if (tries) policy.setGrammar(env.grammar(true)); // that of imitation again
+    yield { type: 'imitated', done: step, total: total(), loss, ...(tries && { tries }) };
     if (!isLast) yield phase(step);
   }
 }
@@ -66,7 +73,7 @@ export function currentDemonstrations({
   env,
   startConfig,
   progress,
-}: Omit<Imitation, 'yieldToEvents' | 'onImitated'>): DemonstratedStep | null {
+}: Omit<Imitation, 'yieldToEvents' | 'onImitated' | 'triesTasks'>): DemonstratedStep | null {
   const { seed } = startConfig();
   const { steps: total, quality, rows = policy.rows } = warmStartRecipe(startConfig());
   const step = progress.imitated;

@@ -208,7 +208,9 @@ function sessionOf({
     return config;
   };
   async function* trainingStages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
-    if (!start) yield* imitation({ policy, env, startConfig: () => begun, progress, yieldToEvents, onImitated });
+    const triesTasks = base === null; // beside a checkpoint an episode takes seconds
+    if (!start)
+      yield* imitation({ policy, env, startConfig: () => begun, progress, yieldToEvents, onImitated, triesTasks });
     return yield* train({
       ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
       ...(base && { onPlayed: (done, total) => stage.reportPart(done, total) }),

@@ -12,9 +12,15 @@ test('a run that was saved and gone on with says that its rollouts are gone; one
 });
 
 test('an imitation says that who is imitated errs on purpose, and compares its loss once there are two', () => {
-  const after = (losses: readonly number[]) => imitationWords({ total: 30, losses, isExpert: false });
+  const after = (losses: readonly number[]) => imitationWords({ total: 30, losses, tries: null, isExpert: false });
   expect(after([])).toMatch(/deliberate mistakes.* follow after step 30\.$/);
   expect(after([0.803])).not.toContain('0.803');
-  expect(imitationWords({ total: 30, losses: [], isExpert: true })).toMatch(/imitates the expert\./);
+  expect(imitationWords({ total: 30, losses: [], tries: null, isExpert: true })).toMatch(/imitates the expert\./);
   expect(after([0.803, 0.5])).toMatch(/0\.803 at first, 0\.5 in the last step\.$/);
+});
+
+test('what it solved by itself is said with the step that this was after', () => {
+  const tries = { solved: 12, played: 32, step: 20 };
+  const words = imitationWords({ total: 600, losses: [3, 1, 0.9], tries, isExpert: false });
+  expect(words).toMatch(/After step 20 it tried 32 tasks by itself, .* and solved 12\./);
 });

@@ -7,7 +7,10 @@ import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { checkpointFiles } from '../../src/checkpoints/write.ts';
 import type { EnvironmentFile } from '../../src/domain/environmentFile.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
+import type { Tries } from '../../src/domain/trainingEvent.ts';
 import { type Checkpoint, checkpointOf, readCheckpoint } from '../../src/runs/checkpoint.ts';
+import { warmStartRecipe } from '../../src/config/imitationRecipe.ts';
+import { warmStart } from '../../src/rl/warmStart.ts';
 import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
@@ -99,6 +102,28 @@ test('imitation is the first stage of a run in words: shown as what it imitates,
   for (const session of [whole, old]) await trainTo(session, 3);
   expect(await old.parametersHash()).toBe(await whole.parametersHash());
   for (const session of [whole, again, old]) session.dispose();
+});
+
+test('during imitation the agent tries tasks by itself after steps 10 and 20, and learns the same as without', async () => {
+  const words = { ...config(1), language: 'words', prompts: 8, imitationSteps: 21, evalTasks: 20, width: 32 } as const;
+  const open = () => openSession(words, hostFor(NUMBERS), () => undefined);
+  const [session, other] = [await open(), await open()];
+  const tried: (readonly [step: number, tries: Tries])[] = [];
+  while (session.isImitating()) {
+    const event = (await session.events.next()).value as RunEvent;
+    if (event.type !== 'imitated' || !event.tries) continue;
+    tried.push([event.done, event.tries]);
+    const { solved, played } = event.tries;
+    expect((await session.evaluate())['eval/success']).toBe(solved / played); // the same tasks, greedy too
+  }
+  expect(tried.map(([step, { played }]) => [step, played])).toEqual([10, 20].map((step) => [step, words.evalTasks]));
+  expect(tried[1]?.[1].solved).toBeGreaterThan(0); // one answer that is always given solves some
+  const { policy, env } = other;
+  const recipe = () => warmStartRecipe(words);
+  const start = { policy, env, seed: words.seed, recipe, yieldToEvents: () => Promise.resolve() };
+  for await (const step of warmStart(start)) expect(step).toBeLessThanOrEqual(21);
+  expect(await session.parametersHash()).toBe(await other.parametersHash());
+  for (const each of [session, other]) each.dispose();
 });
 
 test('imitation that is ended early ends with the step under way, and a run that begins with its new knobs comes to the same weights', async () => {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
-import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import type { Tries } from '../../domain/trainingEvent.ts';
 import { useAnswer } from '../run/runAnswers.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { shortNumber } from '../parts/numberText.ts';
@@ -13,10 +13,6 @@ import '../styles/demonstrations.css';
 const SHOWN_MS = 2000;
 const MISTAKES_NOTE = 'This player makes deliberate mistakes, so RL has something to improve.';
 const EXPERT_NOTE = 'This player is the expert.';
-
-// measured, see docs/environments.md; only for this kind of run, because the loss depends on what is imitated
-const EARLY_START_HINT =
-  ' If you start RL too early, it has nothing to strengthen: on the templates it never learned from a loss above 1. A low loss is no promise either, as it depends on the task.';
 
 const demonstrationsQuestion = (): Question => ({ kind: 'demonstrations' });
 
@@ -34,15 +30,12 @@ function useShownStep(): number {
 export function Demonstrations() {
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
+  const tries = useLive((s) => s.tries);
   const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
-  const isOwnWithWords = useConfig(
-    ({ applied }) => applied?.env === YOUR_ENVIRONMENT && applied.model === 'sizes' && applied.language === 'words',
-  );
   return (
     <>
       <p className="no-rollouts" role="status" data-testid="no-rollouts">
-        {imitationWords({ total, losses, isExpert })}
-        {isOwnWithWords && EARLY_START_HINT}
+        {imitationWords({ total, losses, tries, isExpert })}
       </p>
       <ShownDemonstrations isExpert={isExpert} />
     </>
@@ -52,19 +45,23 @@ export function Demonstrations() {
 interface ImitationState {
   readonly total: number; // steps of the imitation
   readonly losses: readonly number[]; // of each step so far: −mean log π of the demonstrated tokens
+  readonly tries: (Tries & { readonly step: number }) | null; // null: none yet
   readonly isExpert: boolean; // whether the imitated player is the expert
 }
 
 /** Sentences that explain why there are no rollouts while a run imitates, and when they come. */
-export function imitationWords({ total, losses, isExpert }: ImitationState): string {
+export function imitationWords({ total, losses, tries, isExpert }: ImitationState): string {
   const [first, last] = [losses[0], losses.at(-1)];
   const player = isExpert ? 'the expert' : 'a player that makes deliberate mistakes';
   const lossChange =
     first === undefined || last === undefined || losses.length === 1
       ? ''
       : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
-  return `It imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}`;
+  return `It imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}${tries ? triesWords(tries) : ''}`;
 }
+
+const triesWords = ({ solved, played, step }: Tries & { readonly step: number }) =>
+  ` After step ${step} it tried ${played} tasks by itself, taking its likeliest words, and solved ${solved}. RL can only strengthen what it gets right sometimes.`;
 
 function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
   const step = useShownStep();

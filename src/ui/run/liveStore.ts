@@ -5,7 +5,7 @@ import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Preferences } from '../../domain/preferences.ts';
-import type { ErrorCause, Phase } from '../../domain/trainingEvent.ts';
+import type { ErrorCause, Phase, Tries } from '../../domain/trainingEvent.ts';
 import type { Change } from '../../runs/change.ts';
 import type { Run } from '../../runs/run.ts';
 import type { RunEvent } from '../../wire/events.ts';
@@ -40,6 +40,7 @@ interface LiveState {
   readonly phaseLeft: number | null; // seconds left in the stage; null if not known
   // loss of each imitation step that this page has received: −mean log π of the demonstrated tokens
   readonly losses: readonly number[];
+  readonly tries: (Tries & { readonly step: number }) | null; // the last tries during imitation, and after which step
   readonly server: string | null; // environment server that the run uses: its name and port
   readonly ownEnvironment: string | null; // name of the person's own environment, for the next run or the current one
   readonly backend: BackendInfo | null;
@@ -65,6 +66,7 @@ export const NEW_RUN_STATE = {
   phaseTotal: 0,
   phaseLeft: null,
   losses: [],
+  tries: null,
 } as const;
 
 /** State of the run, small values only. Large ones are in `live`; a version here counts their changes. */

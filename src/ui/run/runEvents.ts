@@ -71,8 +71,11 @@ export function applyEvent(
       pendingState.phase = event;
       break;
     case 'imitated': {
-      const { done, total, loss } = event;
-      useLive.setState(({ losses }) => ({ losses: [...losses, loss] }));
+      const { done, total, loss, tries } = event;
+      useLive.setState(({ losses }) => ({
+        losses: [...losses, loss],
+        ...(tries && { tries: { ...tries, step: done } }),
+      }));
       // after the last step of imitation no stage is in progress
       const nextPhase = done === total ? 'idle' : 'imitating';
       pendingState.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
