@@ -24,7 +24,7 @@ test('there is a recording of every preset, each at most 150 kB and together at 
 });
 
 test.each(RECORDED)(
-  'the recording of %s is of the preset as it is now, and holds what its run said of each batch',
+  'the recording of %s is of the preset as it is now, has only whole episodes, and holds what its run said of each batch',
   (preset) => {
     const { begun, batches, readings, vocabulary } = shippedRecording(preset);
     expect(begun).toEqual(recordedConfig(preset));
@@ -35,6 +35,8 @@ test.each(RECORDED)(
     expect(batches.map(({ batch }) => batch.update)).toEqual([...readings.keys()]);
     expect(batches.at(-1)?.batch.update).toBe(begun.updates);
     for (const { batch } of batches) {
+      // every episode can play all its turns: the limit of tokens cuts none
+      expect(batch.episodes.filter(({ stop }) => stop === 'tokens')).toEqual([]);
       expect(Math.max(...batch.tokens)).toBeLessThan(vocabulary.length);
       const said = readings.get(batch.update);
       // what the learner had recomputed before the update, by another policy on the same weights: float32 rounding, and the digits kept
