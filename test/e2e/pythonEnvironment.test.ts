@@ -47,7 +47,7 @@ test('Python is chosen, loaded at the press of Check and not before, checked, an
   expect(await check(page).locator('[data-player=expert] .number').innerText()).toBe('1.00');
   await page.getByRole('button', { name: 'Train on it' }).click();
   // its episodes are played by Python in the worker that trains
-  await page.getByText(/imitating demonstrations, step \d+ of \d+/).waitFor({ timeout: 300_000 });
+  await page.getByText(/Imitating demonstrations, step \d+ of \d+/).waitFor({ timeout: 300_000 });
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -68,7 +68,7 @@ test('the recording ends for good when training begins; the phases are told unti
   await page.getByTestId('verdict').getByText('Details').click();
   await page
     .getByTestId('verdict')
-    .getByText(/\d+ % → \d+ % in \d+ updates/)
+    .getByText(/\d+ % → \d+ %, .* updates/)
     .waitFor();
   const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
   expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);
