@@ -7,6 +7,7 @@ import type { WrittenView } from '../../src/domain/writtenView.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { playExpert } from '../../src/envs/players.ts';
 import { Calls } from '../../src/ui/drawings/Calls.tsx';
+import { RewardSplit } from '../../src/ui/rollout/RewardSplit.tsx';
 import { viewUpTo } from '../../src/ui/drawings/viewUpTo.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
@@ -70,13 +71,22 @@ const view: Extract<EnvView, { kind: 'calls' }> = {
 };
 const drawn = (turn: number) => renderToStaticMarkup(createElement(Calls, { view, turn }));
 
-test('the board shows the prompt as text, each call with its answer, what the class shows at the turn in view, and what it paid', () => {
+test('the board shows the prompt as text, each call with its answer, and what the class shows at the turn in view', () => {
   expect(drawn(2)).toContain('Find &lt;b&gt;it&lt;/b&gt;');
   expect(drawn(1)).toContain('guess(5)');
   expect(drawn(1)).toContain('aria-label="ab c"');
   expect(drawn(1)).not.toContain('board-line');
   expect(drawn(2)).toContain('inset-inline-start:55.5');
-  expect(drawn(2)).toMatch(/close <b>\+0\.5/);
+});
+
+test('the outcome has the parts by the names of the class, also where they are 0; a reward of other kinds has none', () => {
+  const parts = { outcome: 1.1, process: 0, call: 0, format: -0.1, think: 0, turnCost: 0, preference: 0 };
+  const split = (episode: Parameters<typeof RewardSplit>[0]['episode']) =>
+    renderToStaticMarkup(createElement(RewardSplit, { episode })).replaceAll(/<[^>]*>/g, '');
+  expect(split({ parts, view })).toBe('outcome +1.1 (right +1, close +0.5)format −0.1');
+  const nothing = { ...view, earned: { right: 0, close: 0 } };
+  expect(split({ parts: { ...parts, outcome: 0 }, view: nothing })).toBe('outcome 0 (right 0, close 0)format −0.1');
+  expect(split({ parts })).toBe('outcome +1.1format −0.1');
 });
 
 test('the board of tic-tac-toe is drawn as the moves leave it, in a rollout and at the end of a game', async () => {
