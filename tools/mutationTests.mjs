@@ -80,15 +80,7 @@ export const MUTATION_TESTS = {
     'rollouts/writing',
   ],
   'src/text': [
-    ...[
-      'text/jinja',
-      'text/jinjaBudget',
-      'text/linearPattern',
-      'text/outside',
-      'text/tokenizers',
-      'text/trainBpe',
-      'text/leftIterations',
-    ],
+    ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
     ...[
       'text/cutting',
       'text/pythonValues',

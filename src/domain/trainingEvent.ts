@@ -12,7 +12,7 @@ import type { UpdateTimes } from './profile.ts';
 export type Phase =
   'compiling' | 'imitating' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
 
-/** Some tasks that the agent played by itself during imitation, with greedy decoding. */
+/** Some training tasks that the agent played by itself during imitation, with greedy decoding. */
 export interface Tries {
   readonly solved: number;
   readonly played: number;

@@ -80,8 +80,9 @@ export async function evaluate(
 const TRIES = 32; // enough to tell none from some, and cheaper than the batch of an update
 
 /**
- * Plays a few of the evaluated tasks with greedy decoding, to show how far imitation is. Returns how many were played
- * and how many of them were solved. Overwrites the policy's batch and sets its grammar.
+ * Plays a few training tasks with greedy decoding, to show how far imitation is. No evaluated tasks, because people end
+ * imitation by what they see here. Returns how many tasks were played and how many of them were solved. Overwrites the
+ * policy's batch and sets its grammar.
  */
 export async function tryTasks(
   policy: Policy,
@@ -90,7 +91,7 @@ export async function tryTasks(
   yieldToEvents: () => Promise<void>,
 ): Promise<Tries> {
   const few = { ...config, evalTasks: Math.min(config.evalTasks, TRIES) };
-  const begin = evaluatedReset(env);
+  const begin = env.reset;
   const tasks = evaluatedTasks(distinctSeeds(env, begin, few), few, 'once').slice(0, TRIES);
   const episodes = await play(policy, env, few, { update: 0, greedy: true, begin, tasks }, yieldToEvents);
   return { solved: episodes.filter(({ success }) => success).length, played: episodes.length };

@@ -56,7 +56,7 @@ export function writtenEnvironment(
     };
   const test: Split = {
     reset: resetFor('test'),
-    doc: 'The test tasks of the class. Training plays its other tasks, and some of those may be equal.',
+    doc: 'The test tasks of the class. Some of them may also occur in training.',
   };
   return {
     name: YOUR_ENVIRONMENT,

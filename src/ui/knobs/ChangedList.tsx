@@ -28,7 +28,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
     <Dialog title={`Changed from ${presetLabel(preset, ownName)}`} className="help changes" onClose={close}>
       {changes.length === 0 && <p>Nothing differs from the preset now.</p>}
       <ul>
-        {changes.map(({ name, presetValue, effectText }) => {
+        {changes.map(({ name, effectText }) => {
           const { label, when }: Field = FIELDS[name];
           return (
             <li key={name}>
@@ -43,7 +43,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
               </p>
               <button
                 type="button"
-                aria-label={`Put back ${label} to ${knobText(presetValue)}`}
+                aria-label={`Put back ${label} to ${knobValueText(name, presetConfig(preset))}`}
                 onClick={() => putBack([name])}
               >
                 Put back

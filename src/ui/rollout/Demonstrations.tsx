@@ -61,7 +61,7 @@ export function imitationWords({ total, losses, tries, isExpert }: ImitationStat
 }
 
 const triesWords = ({ solved, played, step }: Tries & { readonly step: number }) =>
-  ` After step ${step} it tried ${played} tasks by itself, taking its likeliest words, and solved ${solved}. RL can only strengthen what it gets right sometimes.`;
+  ` After step ${step} it tried ${played} training tasks by itself, taking its likeliest words, and solved ${solved}. RL can only strengthen what it gets right sometimes.`;
 
 function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
   const step = useShownStep();
