@@ -131,7 +131,7 @@ async function* screens(page, base) {
     await settled(page);
     yield screen;
   }
-  await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
+  await page.evaluate(() => location.assign('#/learn/trap/solved'));
   await toClass(page);
   await settled(page);
   yield 'class';

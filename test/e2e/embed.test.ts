@@ -142,13 +142,12 @@ test('what an address got wrong is said below the panel in a frame, not over it'
   await page.context().close();
 });
 
-test('an exercise in a frame is predicted, done and answered there, in the language of its address', async () => {
-  const { page, frame, problems } = await embedded(frameOf('?embed=exercise#/learn/de/rollout/drawn'));
+test('an exercise in a frame is predicted, done and answered there', async () => {
+  const { page, frame, problems } = await embedded(frameOf('?embed=exercise#/learn/rollout/drawn'));
   const exercise = frame.getByTestId('exercise-drawn');
   await exercise.locator('.choices button').first().click();
   await exercise.locator('button.primary').click();
   await frame.locator('[data-testid="exercise-drawn"][data-verdict]').waitFor();
-  await expect.poll(() => frame.locator('[lang="de"]').count()).toBe(1);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -41,7 +41,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   const { page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` });
   await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(10);
   await chapter(page, 'The clip');
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
   // the sentence has the run's own number, and that is what speaks against the prediction
   const { applied, metrics, selection } = await read(page);
@@ -69,7 +69,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
     .getByTestId('progress')
     .getByText(/^1 of 13 .*\b0 /)
     .waitFor();
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/en\/clip\?/);
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   await expect
     .poll(() => page.getByTestId('exercise-tight').innerText())
     .toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
@@ -81,7 +81,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   const { page, problems } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   await stepped(page, 2);
   const [own, before] = [await checksum(page), await read(page)];
-  await page.evaluate(() => location.assign('#/learn/en/advantage'));
+  await page.evaluate(() => location.assign('#/learn/advantage'));
   const words = await carryOut(page, 'sum', 'exactly 0, up to rounding', 'One update, then add them up');
   expect(words).toContain('Right');
   expect(words).toMatch(/ up to 0\./);
@@ -110,7 +110,7 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
 });
 
 test('Learn: both masks off, a word of the tool is chosen with what pushed it', async () => {
-  const { page } = await visitStill(browser, { hash: `#/learn/en/mask/both?${SMALL}` });
+  const { page } = await visitStill(browser, { hash: `#/learn/mask/both?${SMALL}` });
   expect(await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update')).toContain('Right');
   await page
     .getByTestId('inspector')
@@ -133,7 +133,7 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
 });
 
 test('Learn: an exercise on shipped runs trains nothing, and leaves the lab as it is', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/trap/solved?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/trap/solved?${SMALL}` });
   const words = await carryOut(page, 'solved', 'in six or more', 'Look at the recorded runs');
   expect(words).toContain('Right');
   expect(words).toMatch(/\b8 of 8 runs\b.*\b8\d %/);
@@ -150,7 +150,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
       if (event.data.type === 'step' && ++steps > 2) event.stopImmediatePropagation();
     });
   }`;
-  const { page } = await visitStill(browser, { hash: `#/learn/en/critic?${SMALL}`, everywhere });
+  const { page } = await visitStill(browser, { hash: `#/learn/critic?${SMALL}`, everywhere });
   const panel = page.getByTestId('exercise-explains');
   await panel.getByRole('button', { name: 'more of it' }).click();
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
@@ -165,7 +165,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
 });
 
 test('Learn: a presentation covers what came out before, until it is asked for; the linked exercise is marked', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout/drawn?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/rollout/drawn?${SMALL}` });
   const panel = page.getByTestId('exercise-drawn');
   await expect.poll(() => panel.getAttribute('data-asked')).toBe('true');
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
@@ -185,7 +185,7 @@ test('Learn: a presentation covers what came out before, until it is asked for; 
 });
 
 test('Learn: results are handed in as a file, and the class view merges files and names those it does not take', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/rollout?${SMALL}` });
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/rollout?${SMALL}` });
   await page.locator('.trajectory .token').first().waitFor();
   await expect.poll(() => page.getByText(/of \d+ tokens shown/).count()).toBe(0); // it stands still, shown to the end
   await carryOut(page, 'drawn', 'a third to two thirds', 'Count them');
@@ -235,17 +235,12 @@ test('Learn: results are handed in as a file, and the class view merges files an
   await page.context().close();
 });
 
-test('Learn: another language is kept, a presentation moves by arrow keys, and a print has the chapter alone', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn/en/kl?${SMALL}` });
-  await page.getByLabel('Language').selectOption('de');
-  await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
-  await page.goto(page.url().replace(/#.*/, '#/learn'));
-  await page.reload();
-  await page.getByRole('heading', { name: 'KL zur Referenz' }).waitFor();
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/de\/kl/);
-  await press(page, 'Als Folien zeigen');
+test('Learn: a former link opens its chapter, a presentation moves by arrow keys, and a print has the chapter alone', async () => {
+  const { page, problems } = await visitStill(browser, { hash: `#/learn/de/kl?${SMALL}` });
+  await page.getByRole('heading', { name: 'KL to the reference' }).waitFor();
+  await press(page, 'Show as slides');
   const slide = page.getByTestId('slide');
-  await slide.getByText('Die Referenz ist die Policy').waitFor();
+  await slide.getByText('The reference is the policy').waitFor();
   // the lab stands at the left of the words, board and rollout, and nowhere else
   const beside = page.getByTestId('presenter-lab');
   await beside.locator('.env-svg').waitFor();
@@ -257,7 +252,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
     })
     .toBeGreaterThanOrEqual(0);
   await expect.poll(() => page.getByTestId('trajectory').count()).toBe(1);
-  for (const text of ['Aus einem gezogenen Token', 'δ = log π', 'Zwei Läufe vom selben Anfang']) {
+  for (const text of ['From one drawn token', 'δ = log π', 'Two runs from the same start']) {
     await page.keyboard.press('ArrowRight');
     await slide.getByText(text).waitFor();
   }
@@ -266,7 +261,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
   await page.keyboard.press('Escape');
   await expect.poll(() => slide.count()).toBe(0);
   await page.emulateMedia({ media: 'print' });
-  await expect.poll(() => page.getByText('Die Referenz ist die Policy').isVisible()).toBe(true);
+  await expect.poll(() => page.getByText('The reference is the policy').isVisible()).toBe(true);
   for (const gone of ['.header', '.learn-stage', '.dock', '.chapters', '.hand-in']) {
     await expect.poll(() => page.locator(gone).isVisible(), { message: gone }).toBe(false);
   }
@@ -275,7 +270,7 @@ test('Learn: another language is kept, a presentation moves by arrow keys, and a
 });
 
 test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
-  const { page } = await visitStill(browser, { hash: `#/learn/en/rollout?${SMALL}&updates=100000` });
+  const { page } = await visitStill(browser, { hash: `#/learn/rollout?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   const result = () => expect.poll(() => tour.locator('.tour-result').textContent());
@@ -332,24 +327,6 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await page.context().close();
 });
 
-test('the tour speaks the language in which Learn is read, and goes on in it', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn/de/rollout?${SMALL}&updates=100000` });
-  const tour = page.getByTestId('tour');
-  await press(page, 'Im Labor beginnen');
-  await tour.getByText('Station 1 von 8').waitFor();
-  expect(await tour.getAttribute('lang')).toBe('de');
-  await page.locator('.lab[data-screen="lab"] .token[data-kind="observation"]').first().click();
-  await tour.getByText('Station 2 von 8').waitFor();
-  await expect.poll(() => tour.locator('.tour-result').textContent()).toMatch(/Schub 0\. Von \d+ Tokens .* 0 im /);
-  expect(await axe(page)).toEqual([]);
-  await page.reload();
-  await loaded(page);
-  await page.locator('body').press('t');
-  await tour.getByText('Station 2 von 8').waitFor(); // the address holds the token, so the first stop is done
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
 test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and it is not offered on the next load', async () => {
   const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
   const offer = page.getByRole('button', { name: 'Take the tour' });
@@ -372,7 +349,7 @@ test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and i
 test.each(DEVICES)(
   'axe finds nothing serious on Learn, a presentation and the tour: %s; a phone has 44 px and no sideways',
   async (device, viewport, colorScheme) => {
-    const hash = `#/learn/en/rollout/drawn?${SMALL}`;
+    const hash = `#/learn/rollout/drawn?${SMALL}`;
     const { page } = await visitStill(browser, { hash, viewport, hasTouch: device === 'phone', colorScheme });
     if (device === 'phone') {
       // who comes by a link to an exercise sees all of it, and where they are

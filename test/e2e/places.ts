@@ -221,7 +221,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'an exercise with its verdict',
         open: async (page) => {
-          await page.evaluate(() => location.assign('#/learn/en/trap/solved'));
+          await page.evaluate(() => location.assign('#/learn/trap/solved'));
           const panel = page.getByTestId('exercise-solved');
           await panel.getByRole('button', { name: 'in six or more' }).click();
           await panel.getByRole('button', { name: 'Look at the recorded runs' }).click();

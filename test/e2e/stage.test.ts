@@ -152,8 +152,8 @@ test('the tab’s title names the screen that is shown, and in Learn the chapter
   for (const [hash, title] of [
     ['#/group', 'Lab · Group'],
     ['#/experiments', 'Compare · Experiments'],
-    ['#/learn/en/clip', 'Learn · The clip'],
-    ['#/learn/de/class', 'Learn · Für Lehrkräfte'],
+    ['#/learn/clip', 'Learn · The clip'],
+    ['#/learn/class', 'Learn · For teachers'],
     ['#/talk', 'Models · Talk'],
   ] as const) {
     await page.evaluate((to) => location.assign(to), hash);

@@ -29,7 +29,7 @@ export interface Screen {
   readonly history?: boolean;
   /** Whether its address holds something other than knobs and a selection. */
   readonly ownAddress?: boolean;
-  /** Whether its address can continue after its name: `#/learn/en/clip`. */
+  /** Whether its address can continue after its name: `#/learn/clip`. */
   readonly subpaths?: boolean;
   /** False if the navigation doesn't list it, because it's opened in another way. */
   readonly listed?: false;

@@ -4,7 +4,8 @@ import { useSize } from '../parts/useSize.ts';
 import { chapterNamed } from './chapters.ts';
 import { type Column, countsOf, type StudentResults } from './classTable.ts';
 import type { Exercise } from './exercise.ts';
-import { useSay, useTexts } from './useTexts.ts';
+import { say } from './texts/catalogue.ts';
+import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
 
 const ROW_HEIGHT = 34; // px per exercise
 const X_AXIS_HEIGHT = 28; // px
@@ -24,15 +25,13 @@ interface Props {
 
 /** Bar chart with one bar per exercise: how many predictions were right, wrong or unclear. */
 export function ClassPlot({ columns, students }: Props) {
-  const { chapters } = useTexts();
-  const say = useSay();
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const rows = columns.map(({ chapter, exercise, key }) => {
     const all: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
     const n = all.findIndex(({ id }) => id === exercise.id) + 1;
     return {
-      exercise: `${chapters[chapter].title}${all.length > 1 ? ` · ${say('exercise', { n })}` : ''}`,
+      exercise: `${CHAPTER_TEXTS[chapter].title}${all.length > 1 ? ` · ${say('exercise', { n })}` : ''}`,
       ...countsOf(students, key),
     };
   });

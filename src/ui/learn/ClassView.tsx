@@ -8,16 +8,14 @@ import { classCsv, classTable, type Column, type StudentResults } from './classT
 import { verdictOf } from './exercise.ts';
 import { learnHash } from './learnAddress.ts';
 import { useProgress } from './chapterProgress.ts';
-import { exerciseText } from './texts/catalogue.ts';
 import { formattedNumber } from './texts/fill.ts';
-import { useSay, useTexts } from './useTexts.ts';
+import { exerciseText, say } from './texts/catalogue.ts';
+import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
 
 const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
 
 /** The class view: merges the files that students handed in, in this tab, and shows a table and a plot. */
 export function ClassView() {
-  const { language } = useTexts();
-  const say = useSay();
   const files = useClass((s) => s.files);
   const last = useProgress((s) => chapterNamed(s.last)?.id ?? CHAPTERS[0].id);
   const { columns, students } = classTable(files);
@@ -25,7 +23,7 @@ export function ClassView() {
     <article className="stack" aria-labelledby="class-title" data-testid="class">
       <div className="row between">
         <h2 id="class-title">{say('classTitle')}</h2>
-        <a href={learnHash(language, last)}>{say('backToChapters')}</a>
+        <a href={learnHash(last)}>{say('backToChapters')}</a>
       </div>
       <p className="class-note">{say('classNote')}</p>
       <Files />
@@ -45,7 +43,6 @@ export function ClassView() {
 }
 
 function Files() {
-  const say = useSay();
   const files = useClass((s) => s.files);
   const input = useRef<HTMLInputElement>(null);
   const studentCount = classTable(files).students.length;
@@ -85,8 +82,6 @@ function Files() {
 }
 
 function Problems() {
-  const { chapters } = useTexts();
-  const say = useSay();
   const problems = useClass((s) => s.problems);
   if (problems.length === 0) return null;
   return (
@@ -98,7 +93,7 @@ function Problems() {
           const chapter = typeof named === 'string' ? chapterNamed(named)?.id : undefined;
           return (
             <li key={`${i} ${word}`}>
-              {say(word, { ...values, ...(chapter && { chapter: chapters[chapter].title }) })}
+              {say(word, { ...values, ...(chapter && { chapter: CHAPTER_TEXTS[chapter].title }) })}
             </li>
           );
         })}
@@ -113,8 +108,6 @@ interface TableProps {
 }
 
 function ClassTable({ columns, students }: TableProps) {
-  const texts = useTexts();
-  const say = useSay();
   return (
     <div className="scroll" role="region" aria-label={say('tableCaption')} tabIndex={0}>
       <table className="ruled class-table">
@@ -126,8 +119,8 @@ function ClassTable({ columns, students }: TableProps) {
             </th>
             {columns.map(({ chapter, exercise, key }) => (
               <th key={key} scope="colgroup" colSpan={2}>
-                {texts.chapters[chapter].title}
-                <span className="below faint">{exerciseText(texts, chapter, exercise.id).task}</span>
+                {CHAPTER_TEXTS[chapter].title}
+                <span className="below faint">{exerciseText(chapter, exercise.id).task}</span>
               </th>
             ))}
           </tr>
@@ -162,8 +155,6 @@ interface CellsProps {
 
 /** Table cells of one result: the prediction, and the verdict with the exercise's number. */
 function Cells({ result, column: { chapter, exercise } }: CellsProps) {
-  const texts = useTexts();
-  const say = useSay();
   if (!result) {
     return (
       <td className="faint" colSpan={2}>
@@ -174,12 +165,12 @@ function Cells({ result, column: { chapter, exercise } }: CellsProps) {
   const verdict = verdictOf(result);
   return (
     <>
-      <td>{exerciseText(texts, chapter, exercise.id).choices[result.predicted]}</td>
+      <td>{exerciseText(chapter, exercise.id).choices[result.predicted]}</td>
       <td data-verdict={verdict}>
         <span className="line">
           <Icon name={verdict === 'right' ? 'check' : verdict === 'wrong' ? 'cross' : 'minus'} />
           <span className="visually-hidden">{say(verdict)}</span>
-          {formattedNumber(result.numbers[exercise.headlineNumber], exercise.format, texts.decimal)}
+          {formattedNumber(result.numbers[exercise.headlineNumber], exercise.format)}
         </span>
       </td>
     </>

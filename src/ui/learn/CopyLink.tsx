@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { learnLink } from './learnAddress.ts';
-import { useSay } from './useTexts.ts';
+import { say } from './texts/catalogue.ts';
 
 interface Props {
   readonly hash: string;
@@ -9,7 +9,6 @@ interface Props {
 
 /** Button that copies a link to a chapter or an exercise to the clipboard, and says whether that succeeded. */
 export function CopyLink({ hash, label }: Props) {
-  const say = useSay();
   const [status, setStatus] = useState('');
   const copy = async () => {
     const link = learnLink(hash);

@@ -9,10 +9,9 @@ import { HandInLink } from './HandIn.tsx';
 import { learnHash } from './learnAddress.ts';
 import { useProgress } from './chapterProgress.ts';
 import { keyOf, type Result } from './exerciseResult.ts';
-import { exerciseText } from './texts/catalogue.ts';
 import type { ExerciseText } from './texts/shape.ts';
 import { fill } from './texts/fill.ts';
-import { useSay, useTexts } from './useTexts.ts';
+import { exerciseText, say } from './texts/catalogue.ts';
 
 interface Props {
   readonly chapter: ChapterId;
@@ -25,9 +24,7 @@ interface Props {
 
 /** An exercise: the prediction, the button that runs it, and its result. */
 export function ExercisePanel({ chapter, exercise, n, isLinked, coveredResult, uncover }: Props) {
-  const texts = useTexts();
-  const say = useSay();
-  const words = exerciseText(texts, chapter, exercise.id);
+  const words = exerciseText(chapter, exercise.id);
   const key = keyOf(chapter, exercise.id);
   const result = useProgress((s) => s.results[key]);
   const running = useExerciseRun((s) => s.running && s.key === key);
@@ -52,7 +49,7 @@ export function ExercisePanel({ chapter, exercise, n, isLinked, coveredResult, u
       <div className="row between">
         <h4 className="faint">{say('exercise', { n })}</h4>
         {isLinked && <span className="chip here">{say('linked')}</span>}
-        <CopyLink hash={learnHash(texts.language, chapter, exercise.id)} label={say('exerciseLink', { n })} />
+        <CopyLink hash={learnHash(chapter, exercise.id)} label={say('exerciseLink', { n })} />
       </div>
       <p className="strong">{words.question}</p>
       {running ? (
@@ -79,7 +76,6 @@ interface PredictionProps {
 }
 
 function Prediction({ chapter, exercise, words }: PredictionProps) {
-  const say = useSay();
   const key = keyOf(chapter, exercise.id);
   const predicted = useExerciseRun((s) => s.predictions[key]);
   const busy = useExerciseRun((s) => s.running);
@@ -125,7 +121,6 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
 
 /** Progress of the exercise under way, with a stop button. */
 function RunProgress({ exercise: { arms } }: { readonly exercise: Exercise }) {
-  const say = useSay();
   const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
   const all = arms.reduce((sum, arm) => sum + arm.updates, 0);
@@ -152,8 +147,6 @@ interface OutcomeProps {
 }
 
 function Outcome({ result, words, repeat }: OutcomeProps) {
-  const say = useSay();
-  const { decimal } = useTexts();
   const { predicted, answer, numbers, tries, seed, backend } = result;
   const verdict = verdictOf(result);
   const choice = (id: string) => words.choices[id] ?? id;
@@ -166,7 +159,7 @@ function Outcome({ result, words, repeat }: OutcomeProps) {
         {say('predicted', { choice: choice(predicted) })}{' '}
         {answer !== null && answer !== predicted && say('answer', { choice: choice(answer) })}
       </p>
-      <p className="strong">{fill(answer === null ? words.cannot : words.seen, numbers, decimal)}</p>
+      <p className="strong">{fill(answer === null ? words.cannot : words.seen, numbers)}</p>
       {answer !== null && <p>{words.why}</p>}
       <div className="row between">
         <span className="small faint">{say('tries', { n: tries, seed: String(seed), backend })}</span>
@@ -182,7 +175,6 @@ function Outcome({ result, words, repeat }: OutcomeProps) {
 }
 
 function Failure() {
-  const say = useSay();
   const failed = useExerciseRun((s) => s.failure);
   const why = useExerciseRun((s) => s.failureReason);
   return (

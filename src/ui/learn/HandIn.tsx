@@ -3,11 +3,10 @@ import { download, fileName } from '../export/fileDownload.ts';
 import type { ChapterId } from './chapters.ts';
 import { classFileText } from './classFile.ts';
 import { saveProgress, useProgress } from './chapterProgress.ts';
-import { useSay } from './useTexts.ts';
+import { say } from './texts/catalogue.ts';
 
 /** Form that saves a chapter's results as a file for the class view. */
 export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
-  const say = useSay();
   const id = useId();
   const student = useProgress((s) => s.student);
   const results = useProgress((s) => s.results);
@@ -47,7 +46,6 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
 
 /** Button that leads from a finished exercise to the form below, where its result is saved. */
 export function HandInLink() {
-  const say = useSay();
   const open = () => {
     const box = document.querySelector<HTMLDetailsElement>('details.hand-in');
     if (!box) return;

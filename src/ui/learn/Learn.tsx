@@ -19,8 +19,6 @@ import { minutesOf } from './minutes.ts';
 import { CLASS_VIEW, learnHash, readLearnAddress } from './learnAddress.ts';
 import { saveProgress, deleteResults, useProgress } from './chapterProgress.ts';
 import { verdictIn } from './exerciseResult.ts';
-import { isLanguage, type Language, LANGUAGES } from './texts/shape.ts';
-import { TextsContext, useLoadedTexts, useSay, useTexts } from './useTexts.ts';
 import { typeset } from '../formula/typeset.tsx';
 import { play, useReplay } from '../replay/player.ts';
 import { CopyLink } from './CopyLink.tsx';
@@ -28,6 +26,8 @@ import { ExercisePanel } from './ExercisePanel.tsx';
 import { HandIn } from './HandIn.tsx';
 import { pauseRecordingAt } from './recordedUpdateView.ts';
 import type { Exercise } from './exercise.ts';
+import { say } from './texts/catalogue.ts';
+import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
 
 const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
@@ -37,54 +37,44 @@ const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m
  */
 export function Learn() {
   const learnAddress = readLearnAddress(useSubpath());
-  const storedLanguage = useProgress((s) => s.language);
   const lastChapter = useProgress((s) => s.last);
-  const language = learnAddress.language ?? storedLanguage;
   const shown = learnAddress.chapter ?? chapterNamed(lastChapter)?.id ?? CHAPTERS[0].id;
-  const texts = useLoadedTexts(language);
   const [isPresenting, setPresented] = useState(false); // true: the presentation shows the lab
-  const title = shown === CLASS_VIEW ? texts?.words.classView : texts?.chapters[shown].title;
-  useTitleParts(title === undefined ? {} : { shown: title });
+  useTitleParts({ shown: shown === CLASS_VIEW ? say('classView') : CHAPTER_TEXTS[shown].title });
   const correctionText = learnAddress.correctionMessages.join('\n');
   useEffect(() => {
     if (correctionText !== '')
       useConfig.setState((s) => ({ corrections: [...s.corrections, ...correctionText.split('\n')] }));
   }, [correctionText]);
-  const isCompleteAddress = learnAddress.chapter !== null && learnAddress.language !== null;
+  const isCompleteAddress = learnAddress.chapter !== null;
   useEffect(() => {
     // replace an incomplete address with the full address of what is shown
-    if (!isCompleteAddress) location.replace(learnHash(language, shown, learnAddress.exercise ?? undefined));
-  }, [isCompleteAddress, language, shown, learnAddress.exercise]);
+    if (!isCompleteAddress) location.replace(learnHash(shown, learnAddress.exercise ?? undefined));
+  }, [isCompleteAddress, shown, learnAddress.exercise]);
   useEffect(() => {
     if (shown !== CLASS_VIEW) saveProgress({ last: shown });
-    return leaveChapter; // called when another chapter is shown, not when only the language changes
+    return leaveChapter;
   }, [shown]);
   return (
     <>
       <Header />
-      {texts ? (
-        <TextsContext value={texts}>
-          {shown === CLASS_VIEW ? (
-            <main className="learn class pane" data-pane="watch" lang={texts.language}>
-              <Suspense>
-                <ClassView />
-              </Suspense>
-            </main>
-          ) : (
-            <main className="learn pane" data-pane="watch" lang={texts.language}>
-              <Contents shown={shown} />
-              <ChapterPage
-                key={shown}
-                chapter={shown}
-                exercise={learnAddress.exercise}
-                isPresenting={isPresenting}
-                setPresenting={setPresented}
-              />
-            </main>
-          )}
-        </TextsContext>
+      {shown === CLASS_VIEW ? (
+        <main className="learn class pane" data-pane="watch">
+          <Suspense>
+            <ClassView />
+          </Suspense>
+        </main>
       ) : (
-        <main className="learn pane" data-pane="watch" aria-busy="true" />
+        <main className="learn pane" data-pane="watch">
+          <Contents shown={shown} />
+          <ChapterPage
+            key={shown}
+            chapter={shown}
+            exercise={learnAddress.exercise}
+            isPresenting={isPresenting}
+            setPresenting={setPresented}
+          />
+        </main>
       )}
       {shown !== CLASS_VIEW && !isPresenting && <LabBeside />}
       <StatusLine />
@@ -112,12 +102,9 @@ function LabBeside() {
   );
 }
 
-/** Links to the chapters, the reader's progress, and the choice of language. */
+/** Links to the chapters and the reader's progress. */
 function Contents({ shown }: { readonly shown: ChapterId }) {
-  const texts = useTexts();
-  const { language, chapters } = texts;
-  const say = useSay();
-  const minutes = CHAPTERS.reduce((sum, { id }) => sum + minutesOf(texts, id), 0);
+  const minutes = CHAPTERS.reduce((sum, { id }) => sum + minutesOf(id), 0);
   const results = useProgress((s) => s.results);
   const verdicts = CHAPTERS.flatMap(({ id, exercises }) => exercises.map((each) => verdictIn(results, id, each.id)));
   const done = verdicts.filter((verdict) => verdict !== null).length;
@@ -127,11 +114,10 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
       <div className="row between learn-head">
         <h2>{say('learn')}</h2>
         <span className="row">
-          <LanguageChoice />
-          <a className="small" href={learnHash(language, CLASS_VIEW)}>
+          <a className="small" href={learnHash(CLASS_VIEW)}>
             {say('classView')}
           </a>
-          <button type="button" className="quiet small" onClick={() => beginTourIn(language)}>
+          <button type="button" className="quiet small" onClick={beginTour}>
             {say('tour')}
           </button>
         </span>
@@ -142,9 +128,9 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
             const finished = exercises.filter((each) => verdictIn(results, id, each.id) !== null).length;
             return (
               <li key={id}>
-                <a href={learnHash(language, id)} aria-current={id === shown ? 'step' : undefined}>
-                  <span className="cut">{chapters[id].title}</span>
-                  <span className="small faint end minutes">{say('minutes', { n: minutesOf(texts, id) })}</span>
+                <a href={learnHash(id)} aria-current={id === shown ? 'step' : undefined}>
+                  <span className="cut">{CHAPTER_TEXTS[id].title}</span>
+                  <span className="small faint end minutes">{say('minutes', { n: minutesOf(id) })}</span>
                   {finished > 0 && (
                     <span data-done={finished === exercises.length}>
                       <span aria-hidden="true">{finished === exercises.length ? '✓' : '…'}</span>
@@ -174,30 +160,6 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
   );
 }
 
-function LanguageChoice() {
-  const { language } = useTexts();
-  const say = useSay();
-  const choose = (next: Language) => {
-    saveProgress({ language: next });
-    const { chapter, exercise } = readLearnAddress(location.hash.replace(/^#\/\w+\/?|\?.*$/g, ''));
-    if (chapter !== null) location.replace(learnHash(next, chapter, exercise ?? undefined));
-  };
-  return (
-    <select
-      className="small"
-      aria-label={say('language')}
-      value={language}
-      onChange={({ target }) => isLanguage(target.value) && choose(target.value)}
-    >
-      {Object.entries(LANGUAGES).map(([code, name]) => (
-        <option key={code} value={code} lang={code}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 const Presenter = lazy(() => import('./Presenter.tsx').then((m) => ({ default: m.Presenter })));
 
 interface Props {
@@ -209,9 +171,7 @@ interface Props {
 
 /** A chapter: its text and formulas, its exercises, and buttons to present, print and hand it in. */
 function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) {
-  const { language, chapters } = useTexts();
-  const say = useSay();
-  const { title, text, formulas } = chapters[chapter];
+  const { title, text, formulas } = CHAPTER_TEXTS[chapter];
   const chapterEntry = chapterNamed(chapter);
   usePausedRecording(chapterEntry?.exercises ?? []);
   const next = CHAPTERS[CHAPTERS.findIndex(({ id }) => id === chapter) + 1];
@@ -220,7 +180,7 @@ function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) 
     <article className="stack large chapter" aria-labelledby="chapter-title" data-testid="chapter">
       <div className="row between">
         <h3 id="chapter-title">{title}</h3>
-        <CopyLink hash={learnHash(language, chapter)} label={say('link')} />
+        <CopyLink hash={learnHash(chapter)} label={say('link')} />
       </div>
       {text.map((paragraph) => (
         <p key={paragraph}>{paragraph}</p>
@@ -237,7 +197,7 @@ function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) 
         <ExercisePanel key={each.id} chapter={chapter} exercise={each} n={i + 1} isLinked={each.id === exercise} />
       ))}
       <div className="row chapter-actions">
-        {next && <a href={learnHash(language, next.id)}>{say('nextChapter')}</a>}
+        {next && <a href={learnHash(next.id)}>{say('nextChapter')}</a>}
         <button type="button" className="quiet end" onClick={() => setPresenting(true)}>
           {say('present')}
         </button>
@@ -251,21 +211,13 @@ function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) 
   );
 }
 
-/** Begins the tour in the given language. */
-function beginTourIn(language: Language): void {
-  saveProgress({ language });
-  beginTour();
-}
-
 /** Card in the first chapter that offers the tour, which shows cause and effect in the lab. */
 function TourOffer() {
-  const say = useSay();
-  const { language } = useTexts();
   return (
     <section className="stack card" aria-labelledby="story-title">
       <h4 id="story-title">{say('story')}</h4>
       <p>{say('storyText')}</p>
-      <button type="button" className="story-start" onClick={() => beginTourIn(language)}>
+      <button type="button" className="story-start" onClick={beginTour}>
         {say('storyStart')}
       </button>
     </section>
@@ -290,7 +242,6 @@ function usePausedRecording(exercises: readonly Exercise[]): void {
  * run.
  */
 function LabReturn() {
-  const say = useSay();
   const exerciseHasLab = useReaderLab((s) => s.lab !== null);
   const running = useExerciseRun((s) => s.running);
   if (!exerciseHasLab) return null;

@@ -9,7 +9,8 @@ import type { Exercise } from './exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
 import { useProgress } from './chapterProgress.ts';
 import { keyOf } from './exerciseResult.ts';
-import { useSay, useTexts } from './useTexts.ts';
+import { say } from './texts/catalogue.ts';
+import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
 
 interface Props {
   readonly chapter: ChapterId;
@@ -21,11 +22,9 @@ interface Props {
  * Arrow keys change the slide and Esc closes it. Earlier results are covered, so that the class can predict first.
  */
 export function Presenter({ chapter, close }: Props) {
-  const { language, chapters } = useTexts();
-  const say = useSay();
   const [slideIndex, setAt] = useState(0);
   const { covered, uncover } = useCovered(chapter);
-  const { title, text, formulas } = chapters[chapter];
+  const { title, text, formulas } = CHAPTER_TEXTS[chapter];
   const exercises: readonly Exercise[] = chapterNamed(chapter)?.exercises ?? [];
   const slides: readonly ReactNode[] = [
     ...text.map((paragraph, i) => (
@@ -69,7 +68,7 @@ export function Presenter({ chapter, close }: Props) {
           <EnvPanel />
           <RolloutPanel />
         </div>
-        <div className="slide" lang={language} data-testid="slide">
+        <div className="slide" data-testid="slide">
           {slides[slideIndex]}
         </div>
       </div>

@@ -3,19 +3,17 @@ import { keptText, putAside, readKeptText } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import { keyOf, readResults, type Result, type Results } from './exerciseResult.ts';
 import { ExerciseError } from './learnMessage.ts';
-import { isLanguage, type Language } from './texts/shape.ts';
 
 const STORAGE_KEY = 'rollout-playground-learn';
 
 interface ProgressState {
   readonly results: Results;
   readonly last: string; // id of the chapter read last; empty before the first visit
-  readonly language: Language; // last chosen
   readonly student: string; // the reader's name in saved results; may be empty
   readonly handIns: number; // number of results files saved in this browser
 }
 
-const NO_PROGRESS: ProgressState = { results: {}, last: '', language: 'en', student: '', handIns: 0 };
+const NO_PROGRESS: ProgressState = { results: {}, last: '', student: '', handIns: 0 };
 
 /** The reader's progress in the chapters, stored in this browser. */
 export const useProgress = create<ProgressState>()(() => storedProgress());
@@ -27,7 +25,7 @@ export function recordResult(chapter: string, exercise: string, result: Omit<Res
   saveProgress({ results: { ...results, [key]: { ...result, tries: (results[key]?.tries ?? 0) + 1 } } });
 }
 
-/** Deletes all results. Keeps the language and the name. */
+/** Deletes all results. Keeps the name. */
 export function deleteResults(): void {
   saveProgress({ results: {}, last: '' });
 }
@@ -35,9 +33,9 @@ export function deleteResults(): void {
 /** Changes the progress and keeps it for the next visit. */
 export function saveProgress(changes: Partial<ProgressState>): void {
   useProgress.setState(changes);
-  const { results, last, language, student, handIns } = useProgress.getState();
+  const { results, last, student, handIns } = useProgress.getState();
   try {
-    localStorage.setItem(STORAGE_KEY, keptText({ results, last, language, student, handIns }));
+    localStorage.setItem(STORAGE_KEY, keptText({ results, last, student, handIns }));
   } catch {
     // private windows may refuse storage; progress then lasts as long as the page
   }
@@ -52,12 +50,11 @@ function storedProgress(): ProgressState {
   }
   if (text === null) return NO_PROGRESS;
   try {
-    const fields = ['results', 'last', 'language', 'student', 'handIns'] as const;
-    const { results, last, language, student, handIns } = readKeptText(text, fields);
+    const fields = ['results', 'last', 'student', 'handIns', 'language'] as const; // the last was written until 2026-11-28
+    const { results, last, student, handIns } = readKeptText(text, fields);
     return {
       results: readResults(results),
       last: typeof last === 'string' ? last : '',
-      language: isLanguage(language) ? language : 'en',
       student: typeof student === 'string' ? student : '',
       handIns: typeof handIns === 'number' ? handIns : 0,
     };

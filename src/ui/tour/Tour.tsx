@@ -1,8 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { useProgress } from '../learn/chapterProgress.ts';
 import { fill } from '../learn/texts/fill.ts';
-import type { Texts } from '../learn/texts/shape.ts';
-import { useLoadedTexts } from '../learn/useTexts.ts';
+import { TOUR } from '../learn/texts/tourTexts.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../run/liveStore.ts';
 import { BREAKPOINTS } from '../parts/breakpoints.ts';
@@ -13,18 +11,11 @@ import '../styles/tour.css';
 import { noteTourBegun } from './offer.ts';
 import { STOPS, MIN_UPDATES } from './stops.ts';
 
-/** The tour in the language of Learn, once its texts have loaded. */
-export function Tour() {
-  const texts = useLoadedTexts(useProgress((s) => s.language));
-  return texts && <TourCard texts={texts} />;
-}
-
 /**
  * The tour's eight stops. A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to
  * where it was.
  */
-function TourCard({ texts }: { readonly texts: Texts }) {
-  const { tour, decimal } = texts;
+export function Tour() {
   const [stopIndex, setAt] = useState(0);
   const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the previous stop
   const card = useRef<HTMLElement>(null);
@@ -55,13 +46,13 @@ function TourCard({ texts }: { readonly texts: Texts }) {
     const checkStop = () => {
       if (isOver || !STOPS[stopIndex]?.done()) return;
       isOver = true; // result() may change the selection, which calls this again
-      setResult(STOPS[stopIndex].result(tour));
+      setResult(STOPS[stopIndex].result(TOUR));
       setAt(stopIndex + 1);
     };
     checkStop();
     const stops = [useLive.subscribe(checkStop), useSelection.subscribe(checkStop), useConfig.subscribe(checkStop)];
     return () => stops.forEach((stop) => stop());
-  }, [stopIndex, route, tour]);
+  }, [stopIndex, route]);
 
   const target = stop?.target;
   const version = useLive((s) => s.batchVersion);
@@ -75,31 +66,22 @@ function TourCard({ texts }: { readonly texts: Texts }) {
     return () => marked?.removeAttribute('data-tour');
   }, [target, route, version, token]); // the target may appear later
 
-  const words = stop && tour.stops[stop.id];
+  const words = stop && TOUR.stops[stop.id];
   const lastStop = STOPS[stopIndex - 1];
   return (
-    <aside
-      ref={card}
-      className="stack float tour"
-      tabIndex={-1}
-      aria-label={tour.name}
-      data-testid="tour"
-      lang={texts.language}
-    >
+    <aside ref={card} className="stack float tour" tabIndex={-1} aria-label={TOUR.name} data-testid="tour">
       <div className="panel-head">
-        <span className="faint">{stop ? fill(tour.at, { at: stopIndex + 1, all: STOPS.length }) : tour.over}</span>
-        <button type="button" className="quiet icon-button small" aria-label={tour.end} title="Esc" onClick={close}>
+        <span className="faint">{stop ? fill(TOUR.at, { at: stopIndex + 1, all: STOPS.length }) : TOUR.over}</span>
+        <button type="button" className="quiet icon-button small" aria-label={TOUR.end} title="Esc" onClick={close}>
           <Icon name="cross" />
         </button>
       </div>
       <div role="status">
-        {result && lastStop && (
-          <p className="tour-result strong">{fill(tour.stops[lastStop.id].result, result, decimal)}</p>
-        )}
-        <h2>{words?.title ?? tour.finale.title}</h2>
-        <p>{fill(words?.text ?? tour.finale.text, { least: MIN_UPDATES })}</p>
+        {result && lastStop && <p className="tour-result strong">{fill(TOUR.stops[lastStop.id].result, result)}</p>}
+        <h2>{words?.title ?? TOUR.finale.title}</h2>
+        <p>{fill(words?.text ?? TOUR.finale.text, { least: MIN_UPDATES })}</p>
       </div>
-      <progress value={stopIndex} max={STOPS.length} aria-label={tour.progress} />
+      <progress value={stopIndex} max={STOPS.length} aria-label={TOUR.progress} />
     </aside>
   );
 }

@@ -1,20 +1,22 @@
 import type { ChapterId } from '../chapters.ts';
-import type { ExerciseText, Language, Texts } from './shape.ts';
+import type { LearnMessage } from '../learnMessage.ts';
+import { CHAPTER_TEXTS } from './chapterTexts.ts';
+import { fill } from './fill.ts';
+import { type LearnWord, WORDS } from './learnWords.ts';
+import type { ExerciseText } from './shape.ts';
 
-const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
-  en: () => import('./en/texts.ts').then(({ EN }) => EN),
-  de: () => import('./de/texts.ts').then(({ DE }) => DE),
-};
-
-/** Loads all texts of Learn in a language. Rejects if their file cannot be loaded. */
-export function loadTexts(language: Language): Promise<Texts> {
-  return LOADERS[language]();
+/** A sentence of Learn with its placeholders filled. */
+export function say(word: LearnWord, values: LearnMessage['values'] = {}): string {
+  const filled = Object.entries(values).map(([name, value]) => {
+    return [name, typeof value === 'object' ? say(value.word, value.values) : value] as const;
+  });
+  return fill(WORDS[word], Object.fromEntries(filled));
 }
 
-/** Texts of an exercise, for ids that come from data. Throws RangeError if the catalogue has none. */
-export function exerciseText(texts: Texts, chapter: ChapterId, id: string): ExerciseText {
-  const exercises: Readonly<Record<string, ExerciseText>> = texts.chapters[chapter].exercises;
+/** Texts of an exercise, for ids that come from data. Throws RangeError if there is none. */
+export function exerciseText(chapter: ChapterId, id: string): ExerciseText {
+  const exercises: Readonly<Record<string, ExerciseText>> = CHAPTER_TEXTS[chapter].exercises;
   const text = exercises[id];
-  if (!text) throw new RangeError(`the catalogue ${texts.language} has no exercise ${chapter}/${id}`);
+  if (!text) throw new RangeError(`Learn has no exercise ${chapter}/${id}`);
   return text;
 }

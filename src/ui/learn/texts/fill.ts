@@ -9,25 +9,19 @@ export function placeholdersOf(sentence: string): readonly string[] {
   return Array.from(sentence.matchAll(PLACEHOLDER), ([place]) => place).toSorted();
 }
 
-/** A sentence with its placeholders filled. Numbers have the language’s decimal sign; missing values are “n/a”. */
-export function fill(sentence: string, values: Readonly<Record<string, number | string>>, decimal = '.'): string {
+/** A sentence with its placeholders filled. Missing values are “n/a”. */
+export function fill(sentence: string, values: Readonly<Record<string, number | string>>): string {
   return sentence.replace(PLACEHOLDER, (_, name: string, format: NumberFormat | 'signed' | 'text') => {
     const value = values[name];
     if (format === 'text' || typeof value === 'string') return String(value ?? 'n/a');
-    return formattedNumber(value, format, decimal);
+    return formattedNumber(value, format);
   });
 }
 
-/** A number in a format, with the decimal sign of a language. */
-export function formattedNumber(value: number | undefined, format: NumberFormat | 'signed', decimal: string): string {
+/** A number in a format. */
+export function formattedNumber(value: number | undefined, format: NumberFormat | 'signed'): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   if (format === 'percent') return percent(value);
-  const text =
-    format === 'count'
-      ? wholeNumber(Math.round(value))
-      : format === 'signed'
-        ? signedNumber(value)
-        : shortNumber(value);
-  // if the comma is the decimal sign, the point separates thousands
-  return decimal === ',' ? text.replace(/[.,]/g, (sign) => (sign === '.' ? ',' : '.')) : text;
+  if (format === 'count') return wholeNumber(Math.round(value));
+  return format === 'signed' ? signedNumber(value) : shortNumber(value);
 }

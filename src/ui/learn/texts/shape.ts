@@ -1,5 +1,4 @@
 import type { CHAPTERS, ChapterId } from '../chapters.ts';
-import type { Words } from './en/words.ts';
 
 type Chapter<Id extends ChapterId> = Extract<(typeof CHAPTERS)[number], { id: Id }>;
 type ExerciseOf<Id extends ChapterId> = Chapter<Id>['exercises'][number];
@@ -24,7 +23,7 @@ export interface ChapterText<Id extends ChapterId = ChapterId> {
   };
 }
 
-/** All chapters in one language. */
+/** All chapters. */
 export type ChapterTexts = { readonly [Id in ChapterId]: ChapterText<Id> };
 
 /** The stops of the tour, in order. */
@@ -37,7 +36,7 @@ export interface StopText {
   readonly result: string; // what happened then
 }
 
-/** All texts of the tour, in one language. */
+/** All texts of the tour. */
 export interface TourTexts {
   readonly name: string;
   readonly at: string; // which stop of how many is shown
@@ -48,25 +47,4 @@ export interface TourTexts {
   readonly update: string; // singular
   readonly updates: string; // plural
   readonly stops: Readonly<Record<StopId, StopText>>;
-}
-
-/** All texts of Learn, in one language. */
-export interface Texts {
-  readonly language: Language;
-  readonly decimal: string; // the decimal sign
-  readonly words: Words;
-  readonly chapters: ChapterTexts;
-  readonly tour: TourTexts;
-}
-
-/**
- * The languages of Learn: the code that addresses use, and the language's own name for itself. To add a language, add a
- * folder beside `en` and a line here.
- */
-export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
-export type Language = keyof typeof LANGUAGES;
-
-/** Whether a value is the code of one of the languages. */
-export function isLanguage(value: unknown): value is Language {
-  return typeof value === 'string' && Object.hasOwn(LANGUAGES, value);
 }

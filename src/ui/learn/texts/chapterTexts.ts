@@ -1,8 +1,8 @@
-import { CHAPTER_FORMULAS } from '../../formulas.ts';
-import type { ChapterTexts } from '../shape.ts';
+import { CHAPTER_FORMULAS } from '../formulas.ts';
+import type { ChapterTexts } from './shape.ts';
 
-/** The chapters in English, in reading order. Each has at most 150 words, including its formulas. */
-export const CHAPTERS: ChapterTexts = {
+/** The chapters, in reading order. Each has at most 150 words, including its formulas. */
+export const CHAPTER_TEXTS: ChapterTexts = {
   rollout: {
     title: 'What is a rollout?',
     text: [

@@ -1,8 +1,7 @@
-/** Texts of Learn outside its chapters, with placeholders as in `fill.ts`. Every other language has the same names. */
+/** Texts of Learn outside its chapters, with placeholders as in `fill.ts`. */
 export const WORDS = {
   learn: 'Learn',
   chapters: 'Chapters',
-  language: 'Language',
   tour: 'Take the tour',
   story: 'Cause and effect',
   storyText:
@@ -121,5 +120,5 @@ export const WORDS = {
   wantTime: 'a time as ISO 8601 has it',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The names of `WORDS`, with the texts of any language. */
-export type Words = Readonly<Record<keyof typeof WORDS, string>>;
+/** The names of the texts. */
+export type LearnWord = keyof typeof WORDS;

@@ -1,4 +1,4 @@
-import type { TourTexts } from '../shape.ts';
+import type { TourTexts } from './shape.ts';
 
 /** The texts of the tour, with placeholders as in `fill.ts`. */
 export const TOUR: TourTexts = {
