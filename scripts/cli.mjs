@@ -1,4 +1,4 @@
-// Runs src/cli/NAME.ts in Node: bundles it (TypeScript and .wgsl imports), then starts it in a process of its own.
+// Runs src/cli/NAME.ts, or tools/NAME/NAME.ts, in Node: bundles it (TypeScript and .wgsl imports), then starts it in a process of its own.
 // LD_LIBRARY_PATH is read when a process starts, which is why there are two.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { useSwiftShader } from './browser.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const [name, ...args] = process.argv.slice(2);
-const entry = path.join(root, 'src/cli', `${name}.ts`);
-if (!name || !existsSync(entry)) {
-  console.error(`scripts/cli.mjs: ${name ?? 'nothing'} isn’t the name of a program in src/cli.`);
+const entry = [`src/cli/${name}.ts`, `tools/${name}/${name}.ts`].map((file) => path.join(root, file)).find(existsSync);
+if (!name || !entry) {
+  console.error(`scripts/cli.mjs: ${name ?? 'nothing'} isn’t the name of a program in src/cli or tools.`);
   process.exit(2);
 }
 

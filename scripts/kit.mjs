@@ -52,7 +52,7 @@ async function fill(kit, wanted, withNode) {
     ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
     ssr: { noExternal: true, external: ['webgpu'] },
     build: {
-      ...{ ssr: path.join(root, 'src/cli/kit.ts'), outDir: kit, emptyOutDir: true, target: 'node20' },
+      ...{ ssr: path.join(root, 'tools/kit/kit.ts'), outDir: kit, emptyOutDir: true, target: 'node20' },
       ...{ minify: false, copyPublicDir: false },
     },
   });

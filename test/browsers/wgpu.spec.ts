@@ -31,7 +31,7 @@ let kernels: Compiled | undefined;
 beforeAll(async () => {
   if (missing !== '') return;
   const input = {
-    golden: path.join(root, 'src/cli/golden.ts'),
+    golden: path.join(root, 'tools/golden/golden.ts'),
     train: path.join(root, 'src/cli/train.ts'),
     compileKernels: path.join(import.meta.dirname, 'compileKernels.ts'),
   };

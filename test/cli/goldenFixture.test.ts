@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAdvantages } from '../../src/cli/goldenAdvantages.ts';
-import { parseGolden } from '../../src/cli/goldenFixture.ts';
+import { readAdvantages } from '../../tools/golden/goldenAdvantages.ts';
+import { parseGolden } from '../../tools/golden/goldenFixture.ts';
 import { damage, damaged, replaced, replacement } from '../damage.ts';
 
 const FIXTURE = new Uint8Array(readFileSync('test/golden/tiny-mha-tied.safetensors'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';

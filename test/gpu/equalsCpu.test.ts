@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import type { Estimator } from '../../src/config/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';

@@ -1,4 +1,4 @@
-import { parseGolden, type Golden } from '../../src/cli/goldenFixture.ts';
+import { parseGolden, type Golden } from '../../tools/golden/goldenFixture.ts';
 
 const files = import.meta.glob<string>('../golden/*.safetensors', { query: '?inline', import: 'default', eager: true });
 

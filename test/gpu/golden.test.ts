@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkAdvantages } from '../../src/cli/goldenAdvantages.ts';
-import { checkGolden } from '../../src/cli/goldenCheck.ts';
+import { checkAdvantages } from '../../tools/golden/goldenAdvantages.ts';
+import { checkGolden } from '../../tools/golden/goldenCheck.ts';
 import insideTurns from '../golden/advantages-inside-turns.json?raw';
 import published from '../golden/advantages.json?raw';
 import { setsHere } from './sets.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { parameterCount, weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { BackendError } from '../../src/model/policy.ts';

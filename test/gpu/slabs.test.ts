@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkGolden } from '../../src/cli/goldenCheck.ts';
-import { relativeError } from '../../src/cli/goldenFixture.ts';
+import { checkGolden } from '../../tools/golden/goldenCheck.ts';
+import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { weightsHash, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import { setsHere } from './sets.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { parseGolden, type Golden } from '../../src/cli/goldenFixture.ts';
+import { parseGolden, type Golden } from '../../tools/golden/goldenFixture.ts';
 
-export { relativeError, type Golden } from '../../src/cli/goldenFixture.ts';
+export { relativeError, type Golden } from '../../tools/golden/goldenFixture.ts';
 
 const FOLDER = new URL('../golden/', import.meta.url);
 

@@ -4,11 +4,6 @@ import type { NumberFormat } from '../exercise.ts';
 /** A placeholder in a sentence: `{name:format}`, where the format says how the value is written. */
 const PLACEHOLDER = /\{(\w+):(number|signed|percent|count|text)\}/g;
 
-/** The placeholders of a sentence, sorted by name. */
-export function placeholdersOf(sentence: string): readonly string[] {
-  return Array.from(sentence.matchAll(PLACEHOLDER), ([place]) => place).toSorted();
-}
-
 /** A sentence with its placeholders filled. Missing values are “n/a”. */
 export function fill(sentence: string, values: Readonly<Record<string, number | string>>): string {
   return sentence.replace(PLACEHOLDER, (_, name: string, format: NumberFormat | 'signed' | 'text') => {

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { readFlags } from '../../tools/flags.mjs';
 import { openDawn } from '../../tools/dawn.ts';
-import { ConfigError } from '../config/configProblem.ts';
-import { BackendError } from '../model/policy.ts';
-import { visible } from '../base/visible.ts';
-import { callerPath, namesIn, readWhole } from './files.ts';
-import { ProblemError } from '../base/problem.ts';
+import { ConfigError } from '../../src/config/configProblem.ts';
+import { BackendError } from '../../src/model/policy.ts';
+import { visible } from '../../src/base/visible.ts';
+import { callerPath, namesIn, readWhole } from '../../src/cli/files.ts';
+import { ProblemError } from '../../src/base/problem.ts';
 import { checkAdvantages } from './goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from './goldenCheck.ts';
 import { parseGolden } from './goldenFixture.ts';
-import { program } from './program.ts';
+import { program } from '../../src/cli/program.ts';
 
 /** Maximum size of a fixture, in bytes. */
 const MAX_BYTES = 500e6;

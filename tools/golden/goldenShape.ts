@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
-import { FIELDS } from '../config/config.ts';
-import { parameters, type ModelConfig } from '../model/architecture.ts';
-import type { Safetensors } from '../formats/safetensors.ts';
+import { isRecord, type JsonRecord } from '../../src/base/jsonRecord.ts';
+import { FIELDS } from '../../src/config/config.ts';
+import { parameters, type ModelConfig } from '../../src/model/architecture.ts';
+import type { Safetensors } from '../../src/formats/safetensors.ts';
 
 /** Limits above any real fixture, so that the sizes in a damaged one are never allocated. */
 const LIMITS = { size: 65_536, layers: 64, steps: 1000 };

@@ -1,6 +1,6 @@
-import type { ScalarType } from '../gpu/tensor.ts';
-import type { GpuPolicyOptions } from '../model/gpu/options.ts';
-import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
+import type { ScalarType } from '../../src/gpu/tensor.ts';
+import type { GpuPolicyOptions } from '../../src/model/gpu/options.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { relativeError, supervisedLoss, type Golden } from './goldenFixture.ts';
 
 /** The tensor with the largest error of a group, and the bound of the group. */

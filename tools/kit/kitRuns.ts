@@ -1,10 +1,10 @@
-import { parseConfig, type RunConfig } from '../config/config.ts';
-import type { Metrics } from '../domain/metrics.ts';
-import { type GpuPolicy, openGpuPolicy } from '../model/gpuPolicy.ts';
-import { type PresetName, PRESETS } from '../config/presets.ts';
-import type { Host } from '../session/host.ts';
-import { openSession, type Session } from '../session/session.ts';
-import { nodeHost } from './nodeHost.ts';
+import { parseConfig, type RunConfig } from '../../src/config/config.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import { type GpuPolicy, openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { type PresetName, PRESETS } from '../../src/config/presets.ts';
+import type { Host } from '../../src/session/host.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
+import { nodeHost } from '../../src/cli/nodeHost.ts';
 import type { PartResult } from './kitResults.ts';
 
 const SEED = 7;

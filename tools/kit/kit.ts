@@ -8,12 +8,12 @@ import {
   REPORT_VERSION,
   type ReportPart,
   reportText,
-} from '../domain/adapterReport.ts';
-import { ConfigError } from '../config/configProblem.ts';
-import { callerPath, writableFolder, writeWhole } from './files.ts';
+} from '../../src/domain/adapterReport.ts';
+import { ConfigError } from '../../src/config/configProblem.ts';
+import { callerPath, writableFolder, writeWhole } from '../../src/cli/files.ts';
 import type { AdapterFacts, PartResult } from './kitResults.ts';
 import { kitParts, type KitPart, SELECTABLE_PARTS, runPart } from './kitParts.ts';
-import { program } from './program.ts';
+import { program } from '../../src/cli/program.ts';
 
 const USAGE = `node run.mjs [--quick] [--only NAME,…] [--out DIR]
 Tries this machine's GPU for some minutes: kernels against PyTorch's numbers, speed beside the adapter's ceilings, the tuner, three runs, a

@@ -1,4 +1,4 @@
-import type { Outcome } from '../domain/adapterReport.ts';
+import type { Outcome } from '../../src/domain/adapterReport.ts';
 
 /** The facts about the adapter that the first part finds; later parts depend on them. */
 export interface AdapterFacts {

@@ -1,12 +1,12 @@
-import type { ModelConfig } from '../model/architecture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../model/gpuPolicy.ts';
-import type { CreditInput } from '../model/policy.ts';
-import type { CreditSettings, MaskSwitches } from '../model/learningSettings.ts';
-import { credit } from '../rl/credit.ts';
+import type { ModelConfig } from '../../src/model/architecture.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { CreditInput } from '../../src/model/policy.ts';
+import type { CreditSettings, MaskSwitches } from '../../src/model/learningSettings.ts';
+import { credit } from '../../src/rl/credit.ts';
 import type { GoldenLine } from './goldenCheck.ts';
 import { checkCases, jsonObject } from './goldenShape.ts';
 import { relativeError } from './goldenFixture.ts';
-import { Purpose, random } from '../base/rng.ts';
+import { Purpose, random } from '../../src/base/rng.ts';
 
 type NumberRows = readonly (readonly number[])[];
 

@@ -1,8 +1,8 @@
-import type { ModelConfig } from '../model/architecture.ts';
-import { decodeSafetensors, type Safetensors } from '../model/weightsFile.ts';
-import type { SuppliedCredit } from '../model/policy.ts';
-import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
-import type { TokenRecord } from '../domain/tokens.ts';
+import type { ModelConfig } from '../../src/model/architecture.ts';
+import { decodeSafetensors, type Safetensors } from '../../src/model/weightsFile.ts';
+import type { SuppliedCredit } from '../../src/model/policy.ts';
+import type { Aggregation, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
+import type { TokenRecord } from '../../src/domain/tokens.ts';
 import { jsonObject, shapeProblem } from './goldenShape.ts';
 
 /** A policy fixture (test/golden/README.md), with its knobs under this project's names. */
