@@ -46,7 +46,7 @@ function reads(read: () => unknown): boolean {
   }
 }
 
-test('of 6,000 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
+test('of 600 damaged fixtures each is refused by its name, or holds finite inputs of its own shape', () => {
   const numbers = [...header.matchAll(/\d+/g)].map(({ 0: text, index }) => [index, text.length] as const);
   const odd = ['0', '-1', '1e9', '0.5', 'null', '"x"', '[]', '18446744073709551616', '4294967296'];
   const ofHeader = fc
@@ -66,17 +66,17 @@ test('of 6,000 damaged fixtures each is refused by its name, or holds finite inp
     });
     if (isRead) taken++;
   });
-  fc.assert(judge, { seed: 31, numRuns: 6000 });
-  expect(taken).toBeGreaterThan(100); // flipped bits of weights; a run of the engine tells those
+  fc.assert(judge, { seed: 31, numRuns: 600 });
+  expect(taken).toBeGreaterThan(10); // flipped bits of weights; a run of the engine tells those
 });
 
-test('of 4,000 damaged files of advantages each is read, or refused by its name', () => {
+test('of 400 damaged files of advantages each is read, or refused by its name', () => {
   const pieces = ['', 'null', '[', '}', '1e999', '-', '"', '[[]]', '{}', '2'];
   const changes = fc.oneof(replacement(ADVANTAGES, pieces, 3), replacement(ADVANTAGES, pieces, 39));
   let refused = 0;
   const judge = fc.property(changes, (change) => {
     if (!reads(() => readAdvantages('x', replaced(ADVANTAGES, change)))) refused++;
   });
-  fc.assert(judge, { seed: 31, numRuns: 4000 });
-  expect(refused).toBeGreaterThan(1000);
+  fc.assert(judge, { seed: 31, numRuns: 400 });
+  expect(refused).toBeGreaterThan(100);
 });

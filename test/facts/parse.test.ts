@@ -261,7 +261,7 @@ describe('1 MB takes less than a second:', () => {
   });
 });
 
-it('of 10,000 hostile files each is read as it stands, or refused with what to do', () => {
+it('of 2,000 hostile files each is read as it stands, or refused with what to do', () => {
   // prettier-ignore
   const cells = [
     'Peru', 'capital', 'Lima', 'São', '', ' ', '"', '""', '"a,b"', '"a\nb"', '=1+1', '+49', '-x', '@', '<b>', '\u0000', '\u202e', '\u200d', '\u3164', '\u2800',
@@ -307,6 +307,6 @@ it('of 10,000 hostile files each is read as it stands, or refused with what to d
       }
     }
   });
-  fc.assert(judge, { seed: 21, numRuns: 10_000 });
-  expect(read).toBeGreaterThan(500);
+  fc.assert(judge, { seed: 21, numRuns: 2_000 });
+  expect(read).toBeGreaterThan(100);
 });
