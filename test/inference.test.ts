@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   pValueText,
   benjaminiHochberg,
+  differenceInterval,
   fisherTest,
   meanInterval,
   shareInterval,
   signTest,
   slopeInterval,
-  slopesToEnd,
+  slopeFitter,
   tQuantile,
 } from '../src/base/inference.ts';
 import { Purpose, random } from '../src/base/rng.ts';
@@ -70,6 +71,24 @@ const SPLITS = Array.from(
   (_, i) => [i % 9, Math.floor(i / 9) % 9, Math.floor(i / 81)] as const,
 ).filter(([better, tied, worse]) => better + tied + worse > 0 && better + tied + worse <= 8);
 
+describe('a difference of means', () => {
+  it('is Welch’s with the smaller list’s degrees of freedom: t(2) is 4.30265, and t(6) would be 2.44691', () => {
+    // means 2 and 5, variances 1 of 3 values and 14/3 of 7 values
+    const short = [1, 2, 3];
+    const long = [2, 3, 4, 5, 6, 7, 8];
+    const halfWidth = 4.302653 * Math.sqrt(1 / 3 + 14 / 3 / 7);
+    for (const [before, after, difference] of [
+      [short, long, 3],
+      [long, short, -3],
+    ] as const) {
+      // prettier-ignore
+      expect(differenceInterval(before, after)?.low).toBeCloseTo(difference - halfWidth, 5);
+      expect(differenceInterval(before, after)?.high).toBeCloseTo(difference + halfWidth, 5);
+    }
+    expect(differenceInterval([1], long)).toBeNull();
+  });
+});
+
 describe('a trend', () => {
   it('is the least-squares slope with its t interval, as scipy.stats.linregress has it', () => {
     // neighbouring residuals go opposite ways, so nothing is widened: .05714 ± 2.4469 · .013041
@@ -85,15 +104,20 @@ describe('a trend', () => {
     expect(line?.interval.high).toBeCloseTo(0.1170332269, 9);
   });
 
+  it('has a wider interval where more than one part is looked at: t(6) is 2.9687 at a tail of .0125', () => {
+    const part = slopeFitter([1, 2, 3, 4, 5, 6, 7, 8], [0.1, 0.3, 0.2, 0.4, 0.3, 0.5, 0.4, 0.6])(0, 8, 0.025 / 2);
+    expect(part?.interval.low).toBeCloseTo(0.0571428571 - 2.968687 * 0.0130410089, 6);
+  });
+
   it('needs six points', () => {
     expect(slopeInterval([1, 2, 3, 4, 5], [1, 2, 3, 4, 6])).toBeNull();
   });
 
-  it('of every last part of a curve is that of the part alone', () => {
+  it('of every part of a curve is that of the part alone', () => {
     const draw = random(11, Purpose.environment);
     const y = Array.from({ length: 400 }, (_, i) => 0.2 + i / 1000 + 0.1 * draw.next());
     const x = y.map((_, i) => 3 * i + 7);
-    const from = slopesToEnd(x, y);
+    const from = slopeFitter(x, y);
     for (let at = 0; at <= 394; at++) {
       const [part, alone] = [from(at), slopeInterval(x.slice(at), y.slice(at))];
       // sums of 400 numbers below 2,000 in float64: ten digits are left
@@ -101,6 +125,16 @@ describe('a trend', () => {
       expect(part?.interval.low).toBeCloseTo(alone?.interval.low ?? NaN, 10);
     }
     expect(from(395)).toBeNull();
+    for (const [at, to] of [
+      [0, 6],
+      [3, 50],
+      [200, 399],
+    ] as const) {
+      // prettier-ignore
+      const [part, alone] = [from(at, to), slopeInterval(x.slice(at, to), y.slice(at, to))];
+      expect(part?.slope).toBeCloseTo(alone?.slope ?? NaN, 10);
+      expect(part?.interval.high).toBeCloseTo(alone?.interval.high ?? NaN, 10);
+    }
   });
 
   it('of 500 parts of 5,000 points reads each point a few times, not once for each part', () => {
@@ -114,7 +148,7 @@ describe('a trend', () => {
         },
       },
     );
-    const from = slopesToEnd(Array.from({ length: 5000 }, (_, i) => i), counted); // prettier-ignore
+    const from = slopeFitter(Array.from({ length: 5000 }, (_, i) => i), counted); // prettier-ignore
     for (let at = 0; at < 5000; at += 10) from(at);
     expect(reads).toBeGreaterThan(5000);
     expect(reads).toBeLessThan(20 * 5000);

@@ -1,6 +1,9 @@
-/** Confidence level of all intervals in this file. `TAIL` is the probability that is left out on each side. */
+/**
+ * Confidence level of all intervals in this file, unless a tail is given. `TAIL` is the probability that is left out on
+ * each side.
+ */
 const CONFIDENCE = 0.95;
-const TAIL = (1 - CONFIDENCE) / 2;
+export const TAIL = (1 - CONFIDENCE) / 2;
 /** Significance level: a result counts as more than chance if its p value is below this. */
 export const SIGNIFICANCE_LEVEL = 0.05;
 const MAX_SEEDS = 1000;
@@ -35,11 +38,11 @@ export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mea
  * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two
  * lists' degrees of freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values.
  */
-export function differenceInterval(before: readonly number[], after: readonly number[]): Interval | null {
+export function differenceInterval(before: readonly number[], after: readonly number[], tail = TAIL): Interval | null {
   const df = Math.min(before.length, after.length) - 1;
   if (df < 1) return null;
   const [a, b] = [spread(before), spread(after)];
-  const halfWidth = tQuantile(1 - TAIL, df) * Math.sqrt(a.variance / a.n + b.variance / b.n);
+  const halfWidth = tQuantile(1 - tail, df) * Math.sqrt(a.variance / a.n + b.variance / b.n);
   return { low: b.mean - a.mean - halfWidth, high: b.mean - a.mean + halfWidth };
 }
 
@@ -62,14 +65,16 @@ export interface Slope {
  * from noise.
  */
 export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope | null {
-  return slopesToEnd(x, y)(0);
+  return slopeFitter(x, y)(0);
 }
 
+/** Gives the `slopeInterval` of points `from` to `to` − 1 of a curve. The interval leaves out `tail` on each side. */
+export type SlopeFitter = (from: number, to?: number, tail?: number) => Slope | null;
+
 /**
- * The `slopeInterval` of the last part of a curve, from point `from` to its end, for any `from`. All sums are computed
- * once, so the time for a part doesn't depend on its length.
+ * Fits lines to parts of a curve. All sums are computed once, so the time for a part doesn't depend on its length.
  */
-export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: number) => Slope | null {
+export function slopeFitter(x: ArrayLike<number>, y: ArrayLike<number>): SlopeFitter {
   const n = Math.min(x.length, y.length);
   const end = x[n - 1] ?? 0;
   let meanY = 0;
@@ -77,41 +82,37 @@ export function slopesToEnd(x: ArrayLike<number>, y: ArrayLike<number>): (from: 
   // x is measured from its last value and y from its mean: sums of products of large numbers would lose digits
   const u = (i: number) => (x[i] ?? 0) - end;
   const v = (i: number) => (y[i] ?? 0) - meanY;
-  const sumsToEnd = (term: (i: number) => number, first = 0) => {
-    const sums = new Float64Array(n + 1);
+  const sumsOver = (term: (i: number) => number, first = 0) => {
+    const sums = new Float64Array(n + 1); // from each point to the end
     for (let i = n - 1; i >= first; i--) sums[i] = sums[i + 1]! + term(i);
-    return (from: number) => sums[Math.max(from, first)] ?? 0;
+    return (from: number, to: number) => (sums[Math.max(from, first)] ?? 0) - (sums[to] ?? 0);
   };
-  const [sumU, sumV] = [sumsToEnd(u), sumsToEnd(v)];
-  const [sumUU, sumUV, sumVV] = [
-    sumsToEnd((i) => u(i) ** 2),
-    sumsToEnd((i) => u(i) * v(i)),
-    sumsToEnd((i) => v(i) ** 2),
-  ];
+  const [sumU, sumV] = [sumsOver(u), sumsOver(v)];
+  const [sumUU, sumUV, sumVV] = [sumsOver((i) => u(i) ** 2), sumsOver((i) => u(i) * v(i)), sumsOver((i) => v(i) ** 2)];
   // sums over pairs of neighbouring points: point i and point i − 1
-  const pairSumsToEnd = (term: (i: number) => number) => {
-    const sums = sumsToEnd(term, 1);
-    return (from: number) => sums(from + 1);
+  const pairSumsOver = (term: (i: number) => number) => {
+    const sums = sumsOver(term, 1);
+    return (from: number, to: number) => sums(from + 1, to);
   };
-  const [pairU, pairV] = [pairSumsToEnd((i) => u(i) + u(i - 1)), pairSumsToEnd((i) => v(i) + v(i - 1))];
-  const [pairUU, pairVV] = [pairSumsToEnd((i) => u(i) * u(i - 1)), pairSumsToEnd((i) => v(i) * v(i - 1))];
-  const pairUV = pairSumsToEnd((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
-  return (from) => {
-    const m = n - from;
+  const [pairU, pairV] = [pairSumsOver((i) => u(i) + u(i - 1)), pairSumsOver((i) => v(i) + v(i - 1))];
+  const [pairUU, pairVV] = [pairSumsOver((i) => u(i) * u(i - 1)), pairSumsOver((i) => v(i) * v(i - 1))];
+  const pairUV = pairSumsOver((i) => u(i) * v(i - 1) + u(i - 1) * v(i));
+  return (from, to = n, tail = TAIL) => {
+    const m = to - from;
     if (m < MIN_POINTS) return null;
-    const [meanU, meanV] = [sumU(from) / m, sumV(from) / m];
-    const squaresU = sumUU(from) - m * meanU ** 2;
-    const [productsUV, squaresV] = [sumUV(from) - m * meanU * meanV, sumVV(from) - m * meanV ** 2];
+    const [meanU, meanV] = [sumU(from, to) / m, sumV(from, to) / m];
+    const squaresU = sumUU(from, to) - m * meanU ** 2;
+    const [productsUV, squaresV] = [sumUV(from, to) - m * meanU * meanV, sumVV(from, to) - m * meanV ** 2];
     const slope = productsUV / squaresU;
     const residualSquares = squaresV - slope * productsUV;
     // the residuals of an exact line are only rounding errors
-    const squaredResiduals = residualSquares > EXACT_FIT * sumVV(from) ? residualSquares : 0;
+    const squaredResiduals = residualSquares > EXACT_FIT * sumVV(from, to) ? residualSquares : 0;
     const a = meanV - slope * meanU; // residual: v − a − slope·u
     const neighbourProducts =
-      pairVV(from) - a * pairV(from) - slope * pairUV(from) + a * a * (m - 1) + a * slope * pairU(from) + slope ** 2 * pairUU(from); // prettier-ignore
+      pairVV(from, to) - a * pairV(from, to) - slope * pairUV(from, to) + a * a * (m - 1) + a * slope * pairU(from, to) + slope ** 2 * pairUU(from, to); // prettier-ignore
     const r = Math.min(MAX_CORRELATION, Math.max(0, squaredResiduals > 0 ? neighbourProducts / squaredResiduals : 0));
     const halfWidth =
-      tQuantile(1 - TAIL, m - 2) * Math.sqrt((squaredResiduals / (m - 2) / squaresU) * ((1 + r) / (1 - r)));
+      tQuantile(1 - tail, m - 2) * Math.sqrt((squaredResiduals / (m - 2) / squaresU) * ((1 + r) / (1 - r)));
     return { slope, interval: { low: slope - halfWidth, high: slope + halfWidth } };
   };
 }

@@ -106,6 +106,7 @@ const SUMMARY_ICONS: Readonly<Record<SummaryState, IconName>> = {
   apart: 'alert',
   watched: 'watch',
   solved: 'check',
+  unconfirmed: 'watch',
   stalled: 'curves',
   learning: 'curves',
   unclear: 'curves',

@@ -2,10 +2,12 @@ import { ENVIRONMENTS } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import {
   SIGNIFICANCE_LEVEL,
+  TAIL,
+  type Claim,
   differenceInterval,
   fisherTest,
   shareInterval,
-  slopesToEnd,
+  slopeFitter,
   type Interval,
 } from '../../base/inference.ts';
 import { type EvaluationSet, evaluationSetOf, isWholeSet } from '../../domain/evaluationSet.ts';
@@ -16,9 +18,11 @@ import type { Series } from '../../runs/series.ts';
 
 /**
  * How a run is going. `trapped` and `watched` come from the monitor; `trapped` is checked first. `apart`: training
- * success rises but evaluation falls. `unclear`: the numbers show nothing yet.
+ * success rises but evaluation falls. `unconfirmed`: training success rises or is high, but evaluation doesn't show it.
+ * `unclear`: the numbers show nothing yet.
  */
-export type SummaryState = 'trapped' | 'falling' | 'apart' | 'watched' | 'solved' | 'stalled' | 'learning' | 'unclear';
+export type SummaryState =
+  'trapped' | 'falling' | 'apart' | 'watched' | 'solved' | 'unconfirmed' | 'stalled' | 'learning' | 'unclear';
 
 /** How a run is going, judged only by its curves and its monitor. */
 export interface RunSummary {
@@ -27,7 +31,8 @@ export interface RunSummary {
   // success of training rollouts: start and end of the smoothed curve
   readonly success: { readonly before: number; readonly now: number };
   readonly gain: Gain | null; // null: too few updates
-  readonly trend: Trend | null; // null: too few updates
+  readonly trend: Trend | null; // of the last updates; null: too few updates
+  readonly drift: Trend | null; // a trend beyond chance that still goes on; null: there is none
   // trend of the longest stretch up to now over which success has stalled; null: success has not stalled
   readonly flat: Trend | null;
   // largest mean success over `MEAN_UPDATES` updates so far, or over half of the updates if there are fewer
@@ -49,8 +54,7 @@ export interface Gain {
 /** How success of training rollouts moves at the end of a run: a straight line through its last updates. */
 export interface Trend {
   readonly updates: number; // number of updates that the line is fitted to
-  readonly change: number; // change of success over `per` updates
-  readonly per: number; // `TREND_UPDATES`, or all updates if there are fewer
+  readonly change: number; // change of success over all of them
   readonly interval: Interval; // of `change`, 95 %
 }
 
@@ -65,15 +69,17 @@ export interface HeldOut {
   readonly whole: boolean; // true: every task of this kind is evaluated
   // exact interval of `now` for a sample of `tasks` tasks; null if `whole`, because nothing is sampled
   readonly interval: Interval | null;
-  // by Fisher's test; if `whole`, by comparing the first and the last evaluations
-  readonly changed: 'more' | 'less' | 'unclear';
+  // each by Fisher's test; if `whole`, by comparing the first and the last evaluations
+  readonly changed: Claim; // greedy
+  readonly sampledChanged: Claim;
   readonly fell: boolean; // `now` is clearly below `best`
 }
 
 const MIN_UPDATES = 3; // with fewer updates there is no summary
 const MEAN_UPDATES = 10; // number of updates averaged at either end
 const TREND_UPDATES = 30; // updates over which the trend is given; also the shortest stretch that can show a stall
-const STALL_CHANGE = 0.05; // stalled: the interval of the change of success in a stretch lies within ± this
+const STALL_SHARE = 0.25; // a stall lasts at least this share of the run: a shorter pause says little about a long rise
+const STALL_CHANGE = 0.05; // stalled: the interval of the change of success over a stretch lies within ± this
 const SOLVED_SUCCESS = 0.9;
 const MIN_DROP = 0.1; // a smaller drop of success is not called a fall
 // stricter than `SIGNIFICANCE_LEVEL`, because the best evaluation was selected for being large
@@ -93,27 +99,41 @@ export function summarizeRun(
   const { width, last, peak, gain } = compareEnds(values);
   const heldOut = heldOutOf(series, config);
   const trendOfLast = trendFitter(x, y);
-  const trend = trendOfLast(TREND_UPDATES);
+  const span = (x.at(-1) ?? 0) - (x[0] ?? 0) + 1;
+  const drift = driftOf(trendOfLast, span);
   const numbers = {
-    ...{ updates: x.at(-1) ?? values.length, success: { before, now }, heldOut, trend, best: mean(peak) },
+    ...{ updates: x.at(-1) ?? values.length, success: { before, now }, heldOut, best: mean(peak) },
     gain: gain && { first: mean(values.slice(0, width)), last: mean(last), width, interval: gain },
-    flat: trend && trend.interval.low <= 0 && trend.interval.high >= 0 ? stallOf(trendOfLast, x) : null,
+    ...{ trend: trendOfLast(TREND_UPDATES), drift, flat: drift ? null : stallOf(trendOfLast, span) },
   };
   return { ...numbers, state: stateOf() };
 
   function stateOf(): SummaryState {
     if (health?.state === 'trap') return 'trapped';
-    const rises = gain !== null && gain.low > 0;
-    if (heldOut && (heldOut.changed === 'less' || heldOut.fell)) return rises ? 'apart' : 'falling';
-    if (hasFallen(values)) return 'falling';
+    const rises = (gain !== null && gain.low > 0) || (drift !== null && drift.change > 0);
+    if (heldOut && (evaluationClaim(heldOut) === 'less' || heldOut.fell)) return rises ? 'apart' : 'falling';
+    if (hasFallen(values) || (drift && drift.change < 0)) return 'falling';
     if (health?.state === 'watch') return 'watched';
-    if (mean(last) >= SOLVED_SUCCESS) return 'solved';
+    if (mean(last) >= SOLVED_SUCCESS) return heldOut && isBelow(heldOut, SOLVED_SUCCESS) ? 'unconfirmed' : 'solved';
     if (numbers.flat) return 'stalled';
-    const isFullTrend = trend?.per === TREND_UPDATES;
-    if (isFullTrend && trend.interval.high < 0) return 'falling';
-    if (rises || (isFullTrend && trend.interval.low > 0)) return 'learning';
-    return heldOut?.changed === 'more' ? 'learning' : 'unclear';
+    const improves = heldOut ? evaluationClaim(heldOut) === 'more' : rises;
+    return improves ? 'learning' : rises ? 'unconfirmed' : 'unclear';
   }
+}
+
+/**
+ * What greedy and sampled play show together on evaluated tasks: a change of either, unless the other changed the other
+ * way.
+ */
+export function evaluationClaim({ changed, sampledChanged }: Pick<HeldOut, 'changed' | 'sampledChanged'>): Claim {
+  const claims = new Set([changed, sampledChanged]);
+  if (claims.has('more') && claims.has('less')) return 'unclear';
+  return claims.has('more') ? 'more' : claims.has('less') ? 'less' : 'unclear';
+}
+
+/** Whether greedy success on evaluated tasks is below a share, beyond chance. */
+function isBelow({ now, interval }: HeldOut, share: number): boolean {
+  return (interval ? interval.high : now) < share;
 }
 
 /**
@@ -126,50 +146,87 @@ function compareEnds(values: readonly number[]) {
   return { width, last, peak: highestStretch(values, width), gain: width < 3 ? null : differenceInterval(first, last) };
 }
 
-/** Whether the end of a curve lies below its highest stretch, by more than chance and by more than `MIN_DROP`. */
+/**
+ * Whether the end of a curve lies below its highest stretch, by more than chance and by more than `MIN_DROP`. The
+ * highest of several stretches is high by chance too, so the test is corrected for their number.
+ */
 function hasFallen(values: readonly number[]): boolean {
   const { width, last, peak } = compareEnds(values);
-  const drop = width < 3 ? null : differenceInterval(peak, last);
+  const drop = width < 3 ? null : differenceInterval(peak, last, (TAIL * width) / values.length);
   return drop !== null && drop.high < 0 && mean(peak) - mean(last) > MIN_DROP;
 }
 
-/** Gives the trend of the last `updates` updates; null if there are too few. */
-type TrendFitter = (updates: number) => Trend | null;
+/**
+ * Gives the trend of the last `updates` updates, or without the last `skipped` of these; null if there are too few. Its
+ * interval leaves out `tail` on each side, normally 2.5 %.
+ */
+type TrendFitter = (updates: number, options?: { readonly tail?: number; readonly skipped?: number }) => Trend | null;
 
 function trendFitter(x: Uint32Array, y: Float64Array): TrendFitter {
   const end = x.at(-1) ?? 0;
-  const slopeFrom = slopesToEnd(x, y);
-  return (updates) => {
+  const slopeOf = slopeFitter(x, y);
+  return (updates, { tail, skipped = 0 } = {}) => {
     const from = firstIndexFrom(x, end - updates + 1);
-    const line = slopeFrom(from);
+    const line = slopeOf(from, firstIndexFrom(x, end - skipped + 1), tail);
     if (!line) return null;
-    const fittedUpdates = Math.min(updates, end - (x[from] ?? end) + 1);
-    const per = Math.min(TREND_UPDATES, fittedUpdates);
+    const fittedUpdates = Math.min(updates, end - (x[from] ?? end) + 1) - skipped;
     const { slope, interval } = line;
     return {
       updates: fittedUpdates,
-      change: per * slope,
-      per,
-      interval: { low: per * interval.low, high: per * interval.high },
+      change: fittedUpdates * slope,
+      interval: { low: fittedUpdates * interval.low, high: fittedUpdates * interval.high },
     };
   };
 }
 
 /**
- * Trend of the longest stretch up to now, of at least 30 updates, over which success has stalled: the interval of the
- * change contains 0 and lies within ± `STALL_CHANGE`. A noisy curve has a wider interval and so needs a longer stretch.
+ * The trend that success is on. Looks at the last 30, 60, 120 … updates and at all of them; intervals are corrected for
+ * the number of looks (Bonferroni). A stretch has a trend if its interval excludes 0 and doesn't lie within ±
+ * `STALL_CHANGE`. The trend has ended if a shorter stretch up to now is flatter than what came before it, beyond
+ * chance. Returns the shortest stretch whose trend goes on, with its 95 % interval; null if there is none.
  */
-function stallOf(trendOfLast: TrendFitter, x: Uint32Array): Trend | null {
-  const span = (x.at(-1) ?? 0) - (x[0] ?? 0) + 1;
+function driftOf(trendOfLast: TrendFitter, span: number): Trend | null {
+  const stretches: number[] = [];
+  for (let updates = TREND_UPDATES; updates < span; updates *= 2) stretches.push(updates);
+  if (span >= TREND_UPDATES) stretches.push(span);
+  const tail = TAIL / stretches.length;
+  for (const updates of stretches) {
+    const trend = trendOfLast(updates, { tail });
+    if (!trend || !excludesZero(trend.interval) || isFlat(trend.interval)) continue;
+    const hasEnded = stretches.some((part) => {
+      const later = part < updates && trendOfLast(part, { tail });
+      const earlier = later && trendOfLast(updates, { tail, skipped: part });
+      return earlier && isFlatter(later, earlier, Math.sign(trend.change));
+    });
+    if (!hasEnded) return trendOfLast(updates);
+  }
+  return null;
+}
+
+/** Whether `later` rises less for each update than `earlier`, beyond chance; with `direction` −1, falls less. */
+function isFlatter(later: Trend, earlier: Trend, direction: number): boolean {
+  const slope = ({ change, updates }: Trend) => change / updates;
+  const halfWidth = ({ change, interval, updates }: Trend) => (interval.high - change) / updates;
+  return direction * (slope(earlier) - slope(later)) > Math.hypot(halfWidth(earlier), halfWidth(later));
+}
+
+/**
+ * Trend of the longest stretch up to now, of at least 30 updates and `STALL_SHARE` of the run, over which success has
+ * stalled: its whole change lies within ± `STALL_CHANGE`, by two one-sided tests at 5 % each (Schuirmann 1987). A noisy
+ * curve needs a longer stretch.
+ */
+function stallOf(trendOfLast: TrendFitter, span: number): Trend | null {
   let stall: Trend | null = null;
-  for (let updates = TREND_UPDATES; updates <= span; updates += MEAN_UPDATES) {
-    const trend = trendOfLast(updates);
-    if (!trend) continue;
-    const { low, high } = trend.interval;
-    if (low <= 0 && high >= 0 && low > -STALL_CHANGE && high < STALL_CHANGE) stall = trend;
+  const shortest = Math.max(TREND_UPDATES, Math.ceil(STALL_SHARE * span));
+  for (let updates = shortest; updates <= span; updates += MEAN_UPDATES) {
+    const trend = trendOfLast(updates, { tail: 2 * TAIL });
+    if (trend && isFlat(trend.interval)) stall = trendOfLast(updates);
   }
   return stall;
 }
+
+const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0;
+const isFlat = ({ low, high }: Interval) => low > -STALL_CHANGE && high < STALL_CHANGE;
 
 /** The stretch of `width` values with the largest mean. */
 function highestStretch(values: readonly number[], width: number): readonly number[] {
@@ -205,18 +262,26 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
     tasks,
     whole,
   } as const;
+  const sampledValues = sampled && sampledCurve ? Array.from(sampledCurve.points.y) : [];
   if (whole) {
     // all tasks are evaluated, so chance lies only in which updates were evaluated
-    const { gain } = compareEnds(values);
-    const changed = !gain || (gain.low <= 0 && gain.high >= 0) ? 'unclear' : gain.low > 0 ? 'more' : 'less';
-    return { ...common, interval: null, changed, fell: hasFallen(values) };
+    const claimFor = (curveValues: readonly number[]): Claim => {
+      const { gain } = compareEnds(curveValues);
+      return !gain || !excludesZero(gain) ? 'unclear' : gain.low > 0 ? 'more' : 'less';
+    };
+    const [changed, sampledChanged] = [claimFor(values), claimFor(sampledValues)];
+    return { ...common, interval: null, changed, sampledChanged, fell: hasFallen(values) };
   }
-  const pValue = (from: number) => fisherTest(Math.round(from * tasks), tasks, Math.round(now * tasks), tasks);
+  const pValue = (from: number, to: number) =>
+    fisherTest(Math.round(from * tasks), tasks, Math.round(to * tasks), tasks);
+  const claimFor = (from: number, to: number): Claim =>
+    pValue(from, to) >= SIGNIFICANCE_LEVEL ? 'unclear' : to > from ? 'more' : 'less';
   return {
     ...common,
     interval: shareInterval(Math.round(now * tasks), tasks),
-    changed: pValue(before) >= SIGNIFICANCE_LEVEL ? 'unclear' : now > before ? 'more' : 'less',
-    fell: pValue(best) < BEST_SIGNIFICANCE,
+    changed: claimFor(before, now),
+    sampledChanged: sampled ? claimFor(sampled.before, sampled.now) : 'unclear',
+    fell: pValue(best, now) < BEST_SIGNIFICANCE,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
-import type { RunSummary, HeldOut, Trend } from './runSummary.ts';
+import { evaluationClaim, type RunSummary, type HeldOut, type Trend } from './runSummary.ts';
 import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
 import { counted, duration, percent, percentagePoints } from '../parts/numberText.ts';
 import { stepWords } from './stepWords.ts';
@@ -29,42 +29,59 @@ export function summaryWords(summary: RunSummary, health: Health | null, finishe
   };
 }
 
-/** A verdict with its main number, which can be understood without the remark and the numbers. */
+/**
+ * A verdict with its main numbers, which can be understood without the remark and the numbers. If there are evaluations,
+ * the numbers are theirs, greedy and sampled; otherwise they are of training rollouts.
+ */
 function headlineOf(
-  { state, updates, success, heldOut, best, gain, trend, flat }: RunSummary,
+  { state, updates, success, heldOut, best, gain, trend, drift, flat }: RunSummary,
   finished: boolean,
 ): string {
-  const moved = trend && `success ${percentagePoints(trend.change)} points in ${trend.per} updates`;
-  const evaluated = heldOut && `${percent(heldOut.before)} → ${percent(heldOut.now)}`;
+  const moved = ({ change, updates }: Trend) => `success ${percentagePoints(change)} points in ${updates} updates`;
+  const evaluated = heldOut && evaluationNumbers(heldOut);
+  const tasks = EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks;
   switch (state) {
     case 'trapped':
       return `Trapped: ${percent(success.now)} solved`;
     case 'falling':
-      if (heldOut && (heldOut.fell || heldOut.changed === 'less'))
-        return `Falling on ${EVALUATION_WORDS[heldOut.kind].tasks}: ${percent(heldOut.fell ? heldOut.best : heldOut.before)} → ${percent(heldOut.now)}`;
-      return trend && trend.interval.high < 0
-        ? `Falling: ${moved}`
+      if (heldOut?.fell && heldOut.changed !== 'less')
+        return `Falling on ${tasks}: greedy ${percent(heldOut.best)} → ${percent(heldOut.now)}`;
+      if (heldOut && evaluationClaim(heldOut) === 'less') return `Falling on ${tasks}: ${evaluated}`;
+      return drift && drift.change < 0
+        ? `Falling: ${moved(drift)}`
         : `Falling: ${percent(best)} → ${percent(success.now)}`;
     case 'apart':
-      return `Falling on ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}: ${evaluated}`;
+      return `Falling on ${tasks}: ${evaluated}`;
     case 'watched':
-      return `Watch it: ${moved ?? `${percent(success.now)} solved`}`;
+      return `Watch it: ${evaluated ?? (trend ? moved(trend) : `${percent(success.now)} solved`)}`;
     case 'solved':
-      return `${success.now >= SOLVED ? 'Solved' : 'Nearly solved'}: ${percent(success.now)}`;
+      return `${success.now >= SOLVED ? 'Solved' : 'Nearly solved'}: ${evaluated ?? percent(success.now)}`;
+    case 'unconfirmed':
+      return `Better in training, not confirmed in evaluation: ${evaluated}`;
     case 'stalled': {
-      const word = gain && gain.interval.low > 0 ? 'Learned, then stalled' : 'Stalled';
-      return flat ? `${word}: success ${percentagePoints(flat.change)} points in ${flat.per} updates` : word;
+      const hasLearned = heldOut ? evaluationClaim(heldOut) === 'more' : gain && gain.interval.low > 0;
+      const word = hasLearned ? 'Learned, then stalled' : 'Stalled';
+      return `${word}: ${evaluated ?? (flat ? moved(flat) : percent(success.now))}`;
     }
-    case 'learning':
-      if (trend && trend.interval.low > 0)
-        return trend.change < SLOW_RISE * (trend.per / 30) ? `Still improving, slowly: ${moved}` : `Learning: ${moved}`;
-      if (gain && gain.interval.low > 0)
-        return `Learned: success ${percentagePoints(gain.last - gain.first)} points since the start`;
-      return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
-    case 'unclear':
+    case 'learning': {
+      const isSlow = drift && drift.change < SLOW_RISE * (drift.updates / 30);
+      const word = drift ? (isSlow ? 'Still improving, slowly' : 'Learning') : gain && gain.interval.low > 0 ? 'Learned' : 'Learning'; // prettier-ignore
+      if (evaluated) return `${word}: ${evaluated}`;
+      if (drift) return `${word}: ${moved(drift)}`;
+      return `${word}: success ${percentagePoints((gain?.last ?? success.now) - (gain?.first ?? success.before))} points since the start`;
+    }
+    case 'unclear': {
       if (!finished && updates < MIN_VERDICT_UPDATES) return `Too early to tell after ${counted(updates, 'update')}`;
-      return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
+      const numbers = evaluated ?? (trend && moved(trend));
+      return `Cannot tell${finished ? '' : ' yet'}${numbers ? `: ${numbers}` : ''}`;
+    }
   }
+}
+
+/** Success in evaluation at first and now: greedy and, where it was measured, sampled. */
+function evaluationNumbers({ before, now, sampled }: HeldOut): string {
+  const change = (from: number, to: number) => `${percent(from)} → ${percent(to)}`;
+  return `greedy ${change(before, now)}${sampled ? `, sampled ${change(sampled.before, sampled.now)}` : ''}`;
 }
 
 const MIN_VERDICT_UPDATES = 10; // with fewer, a change that may be chance is not put into the headline
@@ -81,14 +98,13 @@ function gainWords({ gain, updates, success }: RunSummary): string | null {
   return `${percent(first)} → ${percent(last)}, means of the first and last ${width} of ${updates} updates (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)} points), now ${percent(success.now)} smoothed`;
 }
 
-/** The trend behind the headline, with its interval. */
-function trendWords({ state, trend, flat }: RunSummary): string {
-  const shownTrend = state === 'stalled' ? flat : trend;
-  return shownTrend ? `; trend of the last ${shownTrend.updates} updates: ${changeWords(shownTrend)}` : '';
+/** The trend behind the verdict, with its interval. */
+function trendWords({ trend, drift, flat }: RunSummary): string {
+  const shownTrend = drift ?? flat ?? trend;
+  if (!shownTrend) return '';
+  const { updates, change, interval } = shownTrend;
+  return `; trend of the last ${updates} updates: ${percentagePoints(change)} points (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)})`;
 }
-
-const changeWords = ({ change, per, updates, interval }: Trend) =>
-  `${percentagePoints(change)} points${per < updates ? ` in ${per}` : ''} (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)})`;
 
 /** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
 function heldOutWords({ kind, before, now, sampled, tasks, whole, interval }: HeldOut): string {
@@ -98,7 +114,7 @@ function heldOutWords({ kind, before, now, sampled, tasks, whole, interval }: He
 }
 
 function remarkOn(
-  { state, heldOut, best, gain, trend, flat }: RunSummary,
+  { state, heldOut, best, gain, drift, flat }: RunSummary,
   health: Health | null,
   finished: boolean,
 ): string {
@@ -117,16 +133,19 @@ function remarkOn(
       return monitorSentence(health) ?? 'The monitor sees the first signs of a trap.';
     case 'solved':
       return 'Nearly every rollout succeeds, so there is little left to compare.';
+    case 'unconfirmed':
+      return heldOut && !heldOut.whole
+        ? `It solves more training tasks. On ${heldOut.tasks} evaluated tasks the change may be chance.`
+        : 'Training rollouts succeed more often, but evaluation shows no clear change.';
     case 'stalled':
-      return `Its trend over the last ${flat?.updates ?? 0} updates is under five points in 30 updates, up or down.`;
+      return `Success in training changed by less than five points over the last ${flat?.updates ?? 0} updates.`;
     case 'learning':
-      if (trend && trend.interval.low <= 0 && gain && gain.interval.low > 0)
-        return 'The last updates don’t show whether it still improves.';
-      if (heldOut?.changed === 'unclear' && !heldOut.whole)
-        return `It solves more training tasks. Evaluation has only ${heldOut.tasks} tasks, so read it with care.`;
-      return heldOut?.changed === 'more'
-        ? `It now solves more tasks, in evaluation too.`
-        : 'The gain is larger than chance explains.';
+      if (heldOut && heldOut.changed !== 'more')
+        return heldOut.sampledChanged === 'more'
+          ? 'Sampled play solves more evaluated tasks. Greedy play shows no clear change.'
+          : 'The gain is larger than chance explains.';
+      if (!drift && gain && gain.interval.low > 0) return 'The last updates don’t show whether it still improves.';
+      return heldOut ? `It now solves more tasks, in evaluation too.` : 'The gain is larger than chance explains.';
     case 'unclear':
       if (finished) return 'The change may be chance. Train longer, or try another seed.';
       return gain ? 'The change may be chance.' : 'Too few updates.';
