@@ -336,7 +336,6 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
 test('the tour gets past its fourth stop after a finished run: a step takes one update more', async () => {
   const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}&updates=1` });
   const at = (stop: number) => page.getByTestId('tour').getByText(`Stop ${stop} of 8`).waitFor();
-  await press(page, 'Run training');
   await finished(page, 1);
   await page.keyboard.press('t');
   await at(1);
