@@ -85,6 +85,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
       return;
     }
     case 'run':
+      extendFinished(command.more ?? 0);
       running = session !== null;
       break;
     case 'pause':
@@ -109,11 +110,25 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
       return session?.base ? void ask(command) : ask(command);
     case 'step':
       running = false;
+      extendFinished(1);
       stepping = session && command.scale;
       hasLearned = false;
   }
   if (command.type !== 'step') postRunning();
   void pump();
+}
+
+/** Adds `more` updates to a run that has done all of its own. Throws ConfigError if a run can't have that many. */
+function extendFinished(more: number): void {
+  if (!session || more === 0 || update < session.config().updates) return;
+  const knobs = { updates: update + more };
+  try {
+    session.configure(knobs);
+  } catch (error) {
+    postRunning(); // the page shows already that it goes on
+    throw error;
+  }
+  post({ type: 'extended', knobs });
 }
 
 /** Starts a new run. The old run is replaced once it is known that the new one can run. */

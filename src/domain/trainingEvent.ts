@@ -55,6 +55,8 @@ export type TrainingEvent =
     }
   // imitation ends early; knobs that give the same run from its start
   | { readonly type: 'imitation-ended'; readonly knobs: ShorterImitation }
+  // a run that had done all its updates gets more
+  | { readonly type: 'extended'; readonly knobs: Pick<RunConfig, 'updates'> }
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }
   | {
       readonly type: 'error';

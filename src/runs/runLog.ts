@@ -85,8 +85,16 @@ export class RunLog {
     }
   }
 
-  /** Records a change of knobs with its description. */
+  /**
+   * Records a change of knobs with its description. The number of updates only says where the run ends, so it's no
+   * change: the run is the same as one that began with the new number.
+   */
   #recordChange(change: KnobChange): void {
+    const { updates } = change.set;
+    if (updates !== undefined) {
+      const { begun, config } = this.#run;
+      this.#run = { ...this.#run, begun: { ...begun, updates }, config: { ...config, updates } };
+    }
     const { config, changes } = this.#run;
     const described = describedChange(config, change);
     if (!described) return;

@@ -236,7 +236,15 @@ function sessionOf({
       const networks = await policy.readState();
       const rewardModelState = rewardModel && (await rewardModel.state());
       const vocabulary = base ? [] : env.vocabulary; // the tokens of `base` are in its own files
-      const parts = { begun, config, vocabulary, networks, rewardModel: rewardModelState, progress };
+      // the number of updates only says where the run ends: the run is the same as one that began with its present number
+      const parts = {
+        begun: { ...begun, updates: config.updates },
+        config,
+        vocabulary,
+        networks,
+        rewardModel: rewardModelState,
+        progress,
+      };
       const baseParts = base && { base: base.mark };
       // the weights after imitation are always saved, because repeating it takes minutes; in a person's environment also
       // those of a run that didn't imitate, because its file may have changed when the run continues

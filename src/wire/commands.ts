@@ -44,10 +44,10 @@ export type RunCommand =
   | { readonly type: 'ping' } // the worker answers with `alive`
   | { readonly type: 'profile'; readonly id: number } // asks for the kernels' times; answered between two updates
   | { readonly type: 'fence'; readonly on: boolean } // on: each stage waits for the device, so that its measured time covers its own work only
-  | { readonly type: 'run' }
+  | { readonly type: 'run'; readonly more?: number } // `more`: updates to add if the run has done all its updates; absent: none
   | { readonly type: 'end-imitation' } // RL begins after the step of imitation under way
   | { readonly type: 'pause' }
-  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // runs one, then pauses
+  | { readonly type: 'step'; readonly scale: 'update' | 'optimizer-step' } // runs one, then pauses; a run that has done all its updates gets one more
   | { readonly type: 'hold'; readonly update: number | null } // the reader looks at the batch of this update, so it is kept; null: none
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
   | { readonly type: 'play'; readonly id: number; readonly task: PlayedTask } // answered at once, even while the run trains

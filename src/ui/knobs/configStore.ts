@@ -1,6 +1,5 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, pickKnobs, type RunConfig } from '../../config/fields.ts';
-import type { ShorterImitation } from '../../config/imitationRecipe.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../../config/knobChange.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
@@ -116,8 +115,8 @@ export function recordRunStart(config: RunConfig): void {
   });
 }
 
-/** Records that imitation ends early: the page shows the run's new knobs, and undo leaves them alone. */
-export function recordShorterImitation(knobs: ShorterImitation): void {
+/** Records knobs that the run has set itself, as if it had begun with them. The page shows them, and undo leaves them alone. */
+export function recordRunKnobs(knobs: Partial<RunConfig>): void {
   useConfig.setState(({ wanted, applied, undoHistory }) => ({
     applied: applied && { ...applied, ...knobs },
     wanted: { ...wanted, ...knobs },
@@ -128,7 +127,9 @@ export function recordShorterImitation(knobs: ShorterImitation): void {
 /** The planned changes for a run that began with these knobs. Empty unless it is the run from the link. */
 export function plannedChanges(startConfig: RunConfig): readonly KnobChange[] {
   const { planned } = useConfig.getState();
-  return planned && knobDifferences(planned.startConfig, startConfig).length === 0 ? planned.changes : [];
+  const differences = planned ? knobDifferences(planned.startConfig, startConfig) : [];
+  // the number of updates only says where the run ends
+  return planned && differences.every((name) => name === 'updates') ? planned.changes : [];
 }
 
 /**

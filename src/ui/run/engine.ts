@@ -37,12 +37,11 @@ let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Starts or continues training. */
 export function run(): void {
-  const { session, finished, update } = useLive.getState();
+  const { session } = useLive.getState();
   if (session === 'ready') {
-    if (finished) useConfig.setState((s) => ({ wanted: { ...s.wanted, updates: update + MORE_UPDATES } }));
     sendChanges();
     useLive.setState({ running: true, stepping: false, finished: false });
-    send({ type: 'run' });
+    send({ type: 'run', more: MORE_UPDATES });
   } else if (session !== 'starting') begin(true);
 }
 

@@ -9,8 +9,8 @@ import {
   keepPlannedChanges,
   nearestPreset,
   recordKnobChanges,
+  recordRunKnobs,
   recordRunStart,
-  recordShorterImitation,
   useConfig,
 } from '../knobs/configStore.ts';
 import { clearBatches, receiveBatch, storedBatch, isOnlyInWorker, newestBatch } from './batches.ts';
@@ -82,7 +82,11 @@ export function applyEvent(
       break;
     }
     case 'imitation-ended':
-      recordShorterImitation(event.knobs);
+      recordRunKnobs(event.knobs);
+      return;
+    case 'extended':
+      recordRunKnobs(event.knobs);
+      useLive.setState({ finished: false });
       return;
     case 'batch':
       receiveBatch(event);
@@ -127,7 +131,7 @@ export function applyEvent(
 function showRunState({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
   flush();
   // if no event of an update has come yet, a requested step hasn't begun, so `stepping` stays
-  useLive.setState((s) => ({ running, stepping: s.stepping && !updateBegun, update, finished }));
+  useLive.setState((s) => ({ running, stepping: s.stepping && !updateBegun && !finished, update, finished }));
   updateBegun = false;
   writeTitle(update);
 }

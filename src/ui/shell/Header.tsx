@@ -96,7 +96,13 @@ function Transport() {
         <Icon name={running ? 'pause' : 'play'} />
         {running ? 'Pause' : 'Run training'}
       </button>
-      <button type="button" className="icon-button" onClick={step} aria-label={oneStep} title={`${oneStep} (>)`}>
+      <button
+        type="button"
+        className="icon-button"
+        onClick={step}
+        aria-label={oneStep}
+        title={finished ? 'Adds an update (>)' : `${oneStep} (>)`}
+      >
         <Icon name="step" />
       </button>
       <button
