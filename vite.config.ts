@@ -7,6 +7,9 @@ import { pyodide } from './tools/pyodide-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
+/** A slow computer is told how long each plugin took, which concerns nobody who only wants the page. */
+const checks = { pluginTimings: false };
+
 export default defineConfig({
   base: process.env['BASE_PATH'] ?? './',
   plugins: [
@@ -27,13 +30,14 @@ export default defineConfig({
   optimizeDeps: { exclude: ['pyodide'] }, // bundled before, it would keep its imports
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
-  worker: { format: 'es', plugins: () => [wgsl(), pyodide()] },
+  worker: { format: 'es', plugins: () => [wgsl(), pyodide()], rolldownOptions: { checks } },
   build: {
     target: 'es2022',
     sourcemap: true,
     // lists of what each screen's script imports would be part of the first one, 1.5 kB of it
     modulePreload: { polyfill: false, resolveDependencies: () => [] },
+    chunkSizeWarningLimit: 1000, // kB; the largest is Pyodide, which comes when an environment in Python is opened
     // what the first paint needs is one script: small ones apart pack worse, and each import of them is one more name to send
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } } },
+    rolldownOptions: { checks, output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } } },
   },
 });

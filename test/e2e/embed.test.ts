@@ -129,11 +129,19 @@ test('the stage in a frame shows both agents and the curve, as large as the fram
   await page.context().close();
 });
 
-test('what an address got wrong is said below the panel in a frame, not over it', async () => {
-  const { page, frame } = await embedded(frameOf('?embed=rollout#/lab?v=2&groupSize=5000'));
-  await frame.getByTestId('corrections').waitFor();
+test('what an address got wrong and why a run doesn’t start is said below the panel in a frame, not over it', async () => {
+  const { page, frame } = await embedded(
+    frameOf('?embed=rollout#/lab?v=2&env=your-environment&groupSize=5000&preset=none&rollout=1&update=900&updates=9'),
+  );
+  await frame.getByText('2 notes').waitFor();
+  expect(await frame.getByTestId('corrections').isVisible()).toBe(false);
+  await frame.getByRole('button', { name: 'Train it here' }).click();
+  await frame.getByRole('alert').waitFor();
+  await frame.getByText('2 notes').click();
+  const notes = frame.locator('.address-notes');
+  await notes.getByTestId('corrections').waitFor();
   const [panel, note] = await settled(() =>
-    Promise.all([frame.locator('.embed-panel').boundingBox(), frame.getByTestId('corrections').boundingBox()]),
+    Promise.all([frame.locator('.embed-panel').boundingBox(), notes.boundingBox()]),
   );
   if (!panel || !note) throw new Error('nothing is drawn');
   expect(note.y).toBeGreaterThanOrEqual(panel.y + panel.height);

@@ -11,6 +11,10 @@ import { hashOf, readHash, routeOf, type AddressSelection } from './hash.ts';
 import { changesText } from './knobChanges.ts';
 import { lastAddress, storeLastAddress } from './lastAddress.ts';
 import { currentSubpath, currentRoute, goTo } from './route.ts';
+import type { RunConfig } from '../../config/fields.ts';
+import type { PresetName } from '../../config/presets.ts';
+import { recordedPreset } from '../../config/recordings.ts';
+import { live } from '../run/liveStore.ts';
 import { hasOwnAddress, type Route } from './screens.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 
@@ -103,7 +107,7 @@ function openAddress(hash: string, writtenByPage: boolean): void {
   goTo(hash);
   storeLastAddress(hash);
   if (hasOwnAddress(routeOf(hash))) return;
-  const { config, selection, corrections, changes: planned = [] } = readHash(hash);
+  const { config, selection, corrections, changes: planned = [], recording } = readHash(hash);
   const hasSettings = hash.includes('?'); // an address that only names a screen changes nothing else
   if (writtenByPage || hasSettings) useSelection.setState({ ...selection, linkTarget: selection, revealed: null });
   if (!writtenByPage) {
@@ -115,14 +119,21 @@ function openAddress(hash: string, writtenByPage: boolean): void {
     if (changes) {
       editKnobs(config);
       useConfig.setState({
-        preset: nearestPreset(config),
+        preset: recording ?? nearestPreset(config),
         planned: planned.length > 0 ? { startConfig: config, changes: planned } : null,
       });
     }
+    else if (recording) useConfig.setState({ preset: recording });
     // a link from one screen to another changes no knobs, so the messages about corrected settings stay
     if (changes || corrections.length > 0) useConfig.setState({ corrections });
   }
   writeAddress(false);
+}
+
+/** The preset whose recording is in view, if an address with these knobs would show another one. Otherwise null. */
+export function recordingInView(config: RunConfig): PresetName | null {
+  const shown = recordedPreset(useConfig.getState().preset);
+  return live.isExample && shown !== recordedPreset(nearestPreset(config)) ? shown : null;
 }
 
 /** Writes the address, as a new history entry or in place of the current one. */
@@ -130,7 +141,8 @@ function writeAddress(newEntry: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;
   const { startConfig, changes } = addressPlan(useConfig.getState());
-  const hash = hashOf(startConfig, route, addressSelection(useSelection.getState()), currentSubpath(), changes);
+  const selected = addressSelection(useSelection.getState());
+  const hash = hashOf(startConfig, route, selected, currentSubpath(), changes, recordingInView(startConfig));
   const addsEntry = newEntry && performance.now() - lastEntryTime > ENTRY_MS;
   if (addsEntry && hash !== location.hash) {
     lastEntryTime = performance.now();

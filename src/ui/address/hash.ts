@@ -21,6 +21,9 @@ const ADDRESS_VERSION = '2';
 const PRESET_PARAM = 'preset';
 /** Setting with the knob changes in the middle of the run. */
 const CHANGES_PARAM = 'changes';
+/** Setting that names the preset whose recording is in view, if it isn't the nearest preset to the knobs. */
+const RECORDING_PARAM = 'recording';
+const OTHER_PARAMS: readonly string[] = ['v', PRESET_PARAM, CHANGES_PARAM, RECORDING_PARAM];
 /**
  * Values of the knobs that an address doesn't name, by the version in the address. In addresses of version 1 they are
  * the defaults of FIELDS.
@@ -94,6 +97,7 @@ export function hashOf(
   selected: AddressSelection = DEFAULT_SELECTION,
   subpath = '',
   changes: readonly KnobChange[] = [],
+  recording: PresetName | null = null,
 ): string {
   const parts = [`v=${ADDRESS_VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {
@@ -102,6 +106,7 @@ export function hashOf(
     parts.push(`${name}=${encodeURIComponent(knobText(value))}`);
   }
   if (changes.length > 0) parts.push(`${CHANGES_PARAM}=${changesText(changes)}`);
+  if (recording) parts.push(`${RECORDING_PARAM}=${recording}`);
   for (const key of Object.keys(PARAMS) as (keyof AddressSelection)[]) {
     const value = selected[key];
     if (value !== DEFAULT_SELECTION[key]) parts.push(`${PARAMS[key]}=${value}`);
@@ -116,6 +121,7 @@ export interface ParsedAddress {
   readonly config: RunConfig;
   readonly selection: AddressSelection;
   readonly changes?: readonly KnobChange[]; // knob changes in the middle of the run; at least one
+  readonly recording?: PresetName; // the preset whose recording is in view
   readonly corrections: readonly string[];
 }
 
@@ -131,10 +137,12 @@ export function readHash(hash: string): ParsedAddress {
   const versionDefaults = Object.hasOwn(DEFAULTS_BY_VERSION, version) ? DEFAULTS_BY_VERSION[version] : undefined;
   if (!versionDefaults)
     corrections.push(`v: ${addressExcerpt(version)} isn’t 1 or ${ADDRESS_VERSION}. Read as ${ADDRESS_VERSION}.`);
-  const base = presetOf(settings, corrections) ?? versionDefaults ?? FRONT_PAGE_CONFIG;
+  const preset = presetOf(PRESET_PARAM, settings, corrections);
+  const base = preset ? { ...DEFAULTS, ...PRESETS[preset].set } : (versionDefaults ?? FRONT_PAGE_CONFIG);
+  const recording = presetOf(RECORDING_PARAM, settings, corrections);
   const set: Record<string, string | number> = {};
   for (const [name, text] of settings) {
-    if (name === 'v' || name === PRESET_PARAM || name === CHANGES_PARAM || PARAM_NAMES.includes(name)) continue;
+    if (OTHER_PARAMS.includes(name) || PARAM_NAMES.includes(name)) continue;
     const value = readKnob(name, text, corrections, (knob) => `Kept at ${knobText(base[knob])}`);
     if (value !== null) set[name] = value;
   }
@@ -145,21 +153,19 @@ export function readHash(hash: string): ParsedAddress {
     config: { ...base, ...set },
     selection: readSelection(settings, corrections),
     ...(changes.length > 0 && { changes }),
+    ...(recording && { recording }),
     corrections,
   };
 }
 
-/**
- * The knobs of the preset that an address names; null if it names none, or an unknown one, which is added to
- * `corrections`.
- */
-function presetOf(settings: ReadonlyMap<string, string>, corrections: string[]): RunConfig | null {
-  const text = settings.get(PRESET_PARAM);
+/** The preset that a setting names; null if there is none, or an unknown one, which is added to `corrections`. */
+function presetOf(param: string, settings: ReadonlyMap<string, string>, corrections: string[]): PresetName | null {
+  const text = settings.get(param);
   if (text === undefined) return null;
-  const presetEntry = Object.entries(PRESETS).find(([name]) => name === text);
-  if (presetEntry) return { ...DEFAULTS, ...presetEntry[1].set };
-  corrections.push(`preset: ${addressExcerpt(text)} isn’t one of ${Object.keys(PRESETS).join(', ')}. Ignored.`);
-  return null;
+  const names = Object.keys(PRESETS) as PresetName[];
+  const preset = names.find((name) => name === text);
+  if (!preset) corrections.push(`${param}: ${addressExcerpt(text)} isn’t one of ${names.join(', ')}. Ignored.`);
+  return preset ?? null;
 }
 
 /**

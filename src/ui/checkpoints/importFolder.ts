@@ -90,8 +90,8 @@ async function contentOf(files: readonly File[]): Promise<Uint8Array | ReadonlyM
 
 /** Continues the imported run in the lab, paused. The current run can be brought back as after a reset. */
 export function continueImported({ run, foreign }: Extract<ImportStatus, { kind: 'run' }>): void {
-  const importedRun = { ...run, id: 0 };
-  Reflect.deleteProperty(importedRun, 'fork'); // a run's number is valid only in the browser where the run was made
+  // a run's number is valid only in the browser where the run was made
+  const importedRun = { ...run, id: 0, ...(run.fork && { fork: { ...run.fork, run: 0 } }) };
   if (foreign) editKnobs(run.checkpoint.config);
   startFrom(unpackedRun(importedRun));
   closeImport();

@@ -4,6 +4,7 @@ import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
 import { useLive } from '../run/liveStore.ts';
 import { AddressNotes } from '../shell/AddressNotes.tsx';
+import { useAwaitedUpdate } from '../shell/linkTargets.ts';
 import { Boundary } from '../shell/Boundary.tsx';
 import { type EmbedPanel, EMBED_PANELS } from './panels.ts';
 import '../styles/embed.css';
@@ -31,7 +32,8 @@ export function Embed({ panel }: { readonly panel: EmbedPanel }) {
           </Suspense>
         </Boundary>
       </main>
-      <AddressNotes />
+      <RunProblem />
+      <AddressNotes inFrame />
     </div>
   );
 }
@@ -77,11 +79,15 @@ const HAS_TRAIN_BUTTON: Readonly<Record<EmbedPanel, boolean>> = {
 function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
   const preset = useConfig((s) => s.preset);
   const running = useLive((s) => s.running);
+  const awaited = useAwaitedUpdate();
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   return (
     <header className="row embed-bar">
       <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
       {update !== null && <span className="faint">update {update}</span>}
+      {awaited !== null && HAS_TRAIN_BUTTON[panel] && (
+        <span className="faint cut">The link shows update {awaited}</span>
+      )}
       {HAS_TRAIN_BUTTON[panel] && (
         <button type="button" className="small run" onClick={() => (running ? pause() : run())}>
           <Icon name={running ? 'pause' : 'play'} /> {running ? 'Pause' : 'Train it here'}
@@ -89,6 +95,18 @@ function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
       )}
       <WholePageLink />
     </header>
+  );
+}
+
+/** Why the run doesn't train, below the panel. The whole page has buttons for what helps. */
+function RunProblem() {
+  const problem = useLive((s) => s.problem);
+  return (
+    problem && (
+      <p className="small embed-problem" role="alert">
+        <b>{problem.message}</b> {problem.hint}
+      </p>
+    )
   );
 }
 

@@ -31,13 +31,13 @@ export const useConfig = create<ConfigState>()(() => configStateFromHash(''));
 
 /** The state before any run, with the knobs of an address. */
 export function configStateFromHash(hash: string): ConfigState {
-  const { config: wanted, corrections, changes } = readHash(hash);
+  const { config: wanted, corrections, changes, recording } = readHash(hash);
   const planned = changes ? { startConfig: wanted, changes } : null;
   return {
     wanted,
     applied: null,
     planned,
-    preset: nearestPreset(wanted),
+    preset: recording ?? nearestPreset(wanted),
     corrections,
     undoHistory: [],
     lastEditedKnob: null,

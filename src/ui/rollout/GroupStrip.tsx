@@ -11,6 +11,7 @@ import { advantageEquation } from './advantage.ts';
 import { groupStats } from './readRollout.ts';
 import { usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 
+const LinkedPlan = lazy(() => import('../shell/LinkedPlan.tsx').then((m) => ({ default: m.LinkedPlan })));
 const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default: m.NoRollouts })));
 
 /**
@@ -29,12 +30,16 @@ export function GroupStrip() {
   if (batch.rows === 0) {
     return (
       <Suspense fallback={<p className="no-rollouts" />}>
+        <LinkedPlan />
         <NoRollouts />
       </Suspense>
     );
   }
   return (
     <section className="group-strip" aria-label="Rollouts of one task" data-testid="group">
+      <Suspense>
+        <LinkedPlan />
+      </Suspense>
       <div className="line group-head">
         {live.isExample && <span className="chip example">recording</span>}
         <span className="chip">update {batch.update}</span>

@@ -27,7 +27,7 @@ export function beginRun(
   event: Extract<RunEvent, { type: 'ready' }>,
   resumed: Run | null,
   copy: boolean,
-  runData: Pick<Run, 'facts' | 'environment'>,
+  runData: Pick<Run, 'facts' | 'environment' | 'fork'>,
 ): void {
   listRun();
   log = new RunLog({ ...(resumed ? resumedRun(resumed, copy) : freshRun(event, runData.environment)), ...runData });

@@ -39,6 +39,9 @@ let updateConfig: RunConfig | null = null;
 /** The person's own facts and environment that a run uses. */
 export type RunData = Pick<Run, 'facts' | 'environment'>;
 
+/** The `fork` of a run that begins with the weights of a model's file. */
+const FROM_A_FILE = { run: 0, update: 0 };
+
 const NO_OWN_DATA: RunData = { facts: null, environment: null };
 
 /** A request to resume a run: the saved run that the page sent to the worker. */
@@ -64,7 +67,8 @@ export function applyEvent(
       // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that
       // is still to come.
       if (live.batchesInWorker.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
-      begin(event, resuming && continuesTraining(resuming.run) ? resuming : null, runData);
+      if (resuming && continuesTraining(resuming.run)) begin(event, resuming, runData);
+      else begin(event, null, resuming?.run.checkpoint?.start ? { ...runData, fork: FROM_A_FILE } : runData);
       return;
     case 'phase':
       updateBegun = true;
@@ -140,7 +144,11 @@ function showRunState({ running, update, finished }: Extract<RunEvent, { type: '
  * Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved
  * record.
  */
-function begin(event: Extract<RunEvent, { type: 'ready' }>, resuming: ResumeRequest | null, runData: RunData): void {
+function begin(
+  event: Extract<RunEvent, { type: 'ready' }>,
+  resuming: ResumeRequest | null,
+  runData: RunData & Pick<Run, 'fork'>,
+): void {
   const resumed = resuming?.run;
   const batch = resumed?.batches.at(-1);
   if (resumed) noteResumed(resumed);

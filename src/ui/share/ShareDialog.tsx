@@ -7,11 +7,13 @@ import { ShareClip } from './ShareClip.tsx';
 import { momentInView, type Moment } from './moment.ts';
 import '../styles/share.css';
 import { HIDEABLE } from '../address/hash.ts';
+import { hasOwnAddress, type Route } from '../address/screens.ts';
+import { readRolloutsHash } from '../rollouts/rolloutsAddress.ts';
 import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive, live } from '../run/liveStore.ts';
-import { linkedRun, type LinkedRun, type Unlinkable } from './linkedRun.ts';
-import { shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
+import { linkedRun, type LinkableRun, type Unlinkable } from './linkedRun.ts';
+import { embedHash, shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { describedChanges } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
@@ -41,7 +43,7 @@ type Way = keyof typeof WAYS;
 export function ShareDialog() {
   const [way, setWay] = useState<Way>('link');
   const [moment] = useState(momentInView); // training goes on behind the dialog
-  if (currentRoute() === 'experiments') return <ShareExperiment />;
+  if (hasOwnAddress(currentRoute())) return <ShareAddress />;
   const { Component } = WAYS[way];
   return (
     <Dialog title="Share" className="help share" onClose={close}>
@@ -57,12 +59,21 @@ export function ShareDialog() {
   );
 }
 
-/** The share dialog for experiments. Their link is the page's address, which holds what the form says. */
-function ShareExperiment() {
+/** What the link to a screen holds whose address isn't one of knobs and a selection. */
+const OWN_ADDRESSES: Partial<Record<Route, string>> = {
+  experiments: 'The link holds the experiment with its seeds, arms and backend, no results.',
+  environment: 'The link opens the editor without your text. Share by link… in the editor makes a link to the text.',
+  rollouts: 'The link opens this screen without your files. Whoever opens it chooses files of their own.',
+};
+
+/** The share dialog of a screen with an address of its own, which is the link. */
+function ShareAddress() {
+  const route = currentRoute();
+  const needsFiles = route === 'rollouts' && !readRolloutsHash(location.hash).sample;
   return (
     <Dialog title="Share" className="help share" onClose={close}>
-      <p>The link holds the experiment with its seeds, arms and backend, no results.</p>
-      <CopyField text={location.href} label="Link" copy="Copy link" />
+      <p>{route === 'rollouts' && !needsFiles ? 'The link opens this sample.' : OWN_ADDRESSES[route]}</p>
+      <CopyField text={needsFiles ? `${pageAddress()}#/rollouts` : location.href} label="Link" copy="Copy link" />
     </Dialog>
   );
 }
@@ -91,14 +102,16 @@ function ShareLink() {
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
   const [fixesKernels, setFixesKernels] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
-  const selected = { ...shownSelection(), hide };
+  const selected = { ...shownSelection(linked), hide };
   const hash = sharedHash(fixesKernels && exactConfig ? { ...linked, startConfig: exactConfig } : linked, selected);
   return (
     <>
       <p>
-        {selected.recorded === null
-          ? 'The link holds the knobs, the seed and your selection. Opening it and training gives the same run again, from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
-          : `The link opens update ${selected.recorded} of this recording, with your selection.`}
+        {linked.unlinkable
+          ? 'The link holds the knobs and the seed, not this run.'
+          : selected.recorded === null
+            ? 'The link holds the knobs, the seed and your selection. Opening it and training gives the same run again, from update 0. The weights come out the same on the CPU backend, and on WebGPU with the same adapter and kernels.'
+            : `The link opens update ${selected.recorded} of this recording, with your selection.`}
       </p>
       <OwnEnvironment />
       {selected.recorded === null && <ChangedRun linked={linked} />}
@@ -132,14 +145,15 @@ function ShareLink() {
 }
 
 const REASONS: Readonly<Record<Unlinkable, string>> = {
-  fork: 'This run began as a fork, with the weights of another run.',
+  environment: 'A link never includes the environment of this run.',
+  fork: 'This run began with the weights of another run or of a model’s file.',
   lost: 'This run has more changes of knobs than the page keeps, or comes from an older version of it.',
   long: 'This run has too many changes of knobs for a link.',
   person: 'Your own choices trained this run’s reward model.',
 };
 
 interface Props {
-  readonly linked: LinkedRun & { readonly unlinkable?: Unlinkable };
+  readonly linked: LinkableRun;
 }
 
 /**
@@ -147,6 +161,8 @@ interface Props {
  * without changes.
  */
 function ChangedRun({ linked: { startConfig, changes, unlinkable } }: Props) {
+  const isOwn = useConfig((state) => state.wanted.env === YOUR_ENVIRONMENT);
+  if (unlinkable === 'environment' && isOwn) return null; // `OwnEnvironment` says it
   if (unlinkable) return <OnlyInAFile why={REASONS[unlinkable]} />;
   if (changes.length === 0) return null;
   return (
@@ -230,7 +246,7 @@ function ShareFrame() {
     inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout',
   );
   useConfig((s) => s.wanted);
-  const address = `${pageAddress()}?embed=${panel}${sharedHash(linkedRun())}`;
+  const address = `${pageAddress()}?embed=${panel}${embedHash(panel, linkedRun())}`;
   return (
     <>
       <p>Paste this into a page of yours. It shows one panel, with a link to the whole page.</p>

@@ -14,10 +14,14 @@ export interface LinkedRun {
 }
 
 /**
- * Why a link can't hold the run in progress. fork: it began with another run's weights. lost: not all of its changes
- * are known. long: its changes make the link too long. person: a person's choices trained its reward model.
+ * Why a link can't hold the run in progress. environment: a person wrote its environment. fork: it began with weights
+ * of another run or of a model's file. lost: not all of its changes are known. long: its changes make the link too
+ * long. person: a person's choices trained its reward model.
  */
-export type Unlinkable = 'fork' | 'lost' | 'long' | 'person';
+export type Unlinkable = 'environment' | 'fork' | 'lost' | 'long' | 'person';
+
+/** What a link holds of the run on the page; `unlinkable` if training it doesn't give the run in progress again. */
+export type LinkableRun = LinkedRun & { readonly unlinkable?: Unlinkable };
 
 /** Most characters that the changes may take in a link. Mail programs and chats cut longer links. */
 const MAX_CHANGES_CHARACTERS = 1500;
@@ -26,13 +30,13 @@ const MAX_CHANGES_CHARACTERS = 1500;
  * The run to put into a link to the page. If a link can't hold the run in progress, it is a new run with the current
  * knobs; `unlinkable` says why.
  */
-export function linkedRun(): LinkedRun & { readonly unlinkable?: Unlinkable } {
+export function linkedRun(): LinkableRun {
   const shown = addressPlan(useConfig.getState());
   const run = currentRun();
   const { session, preferences, update, phase } = useLive.getState();
   if (!run || live.isExample || session === 'none') return shown;
   const freshRun = { startConfig: useConfig.getState().wanted, changes: [] };
-  if (run.environment) return freshRun; // a link can't hold an environment, and the dialog says so
+  if (run.environment) return { ...freshRun, unlinkable: 'environment' };
   if (run.fork) return { ...freshRun, unlinkable: 'fork' };
   if ((preferences?.clicks ?? 0) > 0) return { ...freshRun, unlinkable: 'person' };
   const actedChanges = replayableChanges(run);
