@@ -2,10 +2,13 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { ISOLATION } from './scripts/page-policy.mjs';
 import { card, siteAddress } from './tools/card-plugin.ts';
+import { licences } from './tools/licences-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
 import { pyodide } from './tools/pyodide-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
+
+const { collect, write } = licences();
 
 export default defineConfig({
   base: process.env['BASE_PATH'] ?? './',
@@ -14,6 +17,8 @@ export default defineConfig({
     wgsl(),
     pyodide(),
     policy(),
+    collect(),
+    write(),
     card(
       {
         title: 'Rollout Playground: watch a language-model agent learn',
@@ -27,7 +32,7 @@ export default defineConfig({
   optimizeDeps: { exclude: ['pyodide'] }, // bundled before, it would keep its imports
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
-  worker: { format: 'es', plugins: () => [wgsl(), pyodide()] },
+  worker: { format: 'es', plugins: () => [wgsl(), pyodide(), collect()] },
   build: {
     target: 'es2022',
     sourcemap: true,
