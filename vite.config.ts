@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { ISOLATION } from './scripts/page-policy.mjs';
 import { card, siteAddress } from './tools/card-plugin.ts';
+import { licences } from './tools/licences-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
 import { pyodide } from './tools/pyodide-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
@@ -10,6 +11,8 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 /** A slow computer is told how long each plugin took, which concerns nobody who only wants the page. */
 const checks = { pluginTimings: false };
 
+const { collect, write } = licences();
+
 export default defineConfig({
   base: process.env['BASE_PATH'] ?? './',
   plugins: [
@@ -17,6 +20,8 @@ export default defineConfig({
     wgsl(),
     pyodide(),
     policy(),
+    collect(),
+    write(),
     card(
       {
         title: 'Rollout Playground: watch a language-model agent learn',
@@ -30,7 +35,7 @@ export default defineConfig({
   optimizeDeps: { exclude: ['pyodide'] }, // bundled before, it would keep its imports
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
-  worker: { format: 'es', plugins: () => [wgsl(), pyodide()], rolldownOptions: { checks } },
+  worker: { format: 'es', plugins: () => [wgsl(), pyodide(), collect()], rolldownOptions: { checks } },
   build: {
     target: 'es2022',
     sourcemap: true,

@@ -29,6 +29,12 @@ export const ISOLATION = {
 };
 
 /**
+ * The names of the panels that have an address of their own (`EMBED_PANELS` in src/ui/embed/panels.ts).
+ * @type {readonly string[]}
+ */
+export const PANEL_NAMES = ['stage', 'rollout', 'curve', 'exercise'];
+
+/**
  * What lets pages of other sites show one panel of the page in a frame (`?embed=`), isolated ones too. The whole page stays out of
  * frames of others: a press in it can delete what this browser keeps.
  * @type {Readonly<Record<string, string>>}

@@ -1,9 +1,9 @@
 // Serves a built page: its files and nothing else.
-import { createReadStream, realpathSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
-import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY } from './page-policy.mjs';
+import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY, PANEL_NAMES } from './page-policy.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
 const TYPES = {
@@ -23,8 +23,28 @@ const TYPES = {
   '.txt': 'text/plain; charset=utf-8',
   '.safetensors': 'application/octet-stream',
 };
-/** An address of one panel alone (src/ui/embed). */
-const PANEL = /\?(?:[^#]*&)?embed=/;
+/**
+ * Whether an address shows one panel alone. It is read as the page reads it (src/ui/embed/panels.ts): any other name shows the whole page.
+ * @param {string} address path and query of a request
+ */
+function showsPanel(address) {
+  const query = /\?[^#]*/.exec(address)?.[0] ?? '';
+  return PANEL_NAMES.includes(new URLSearchParams(query).get('embed') ?? '');
+}
+
+/**
+ * Opens a file; null if it has vanished.
+ * @param {string} file
+ */
+function opened(file) {
+  try {
+    const descriptor = openSync(file, 'r');
+    return { descriptor, bytes: fstatSync(descriptor).size };
+  } catch {
+    return null;
+  }
+}
+
 /** The policy as a header also holds for workers, which a page's own `<meta>` does not reach. */
 const HEADERS = {
   ...ISOLATION,
@@ -72,19 +92,24 @@ export function servePage(folder, { host, port }) {
       return refuse(405, 'This server only hands out files.');
     }
     const file = fileAt(root, request.url ?? '');
-    if (file === null) return refuse(404, 'There is no such file here.');
+    const open = file === null ? null : opened(file); // before any header is sent: the file may vanish at any time
+    if (file === null || open === null) return refuse(404, 'There is no such file here.');
     const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
-    const panel = path.extname(file) === '.html' && PANEL.test(request.url ?? '');
+    const panel = path.extname(file) === '.html' && showsPanel(request.url ?? '');
     response.writeHead(200, {
       ...HEADERS,
       ...(panel && FRAMED_BY_ALL),
       'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream',
-      'content-length': statSync(file).size,
+      'content-length': open.bytes,
       'cache-control': named ? 'public, max-age=31536000, immutable' : 'no-cache',
     });
-    if (request.method === 'HEAD') return response.end();
+    if (request.method === 'HEAD' || open.bytes === 0) {
+      closeSync(open.descriptor);
+      return response.end();
+    }
     // a browser that gives up a download closes the response, and the file with it
-    return pipeline(createReadStream(file), response, () => undefined);
+    const stream = createReadStream(file, { fd: open.descriptor, start: 0, end: open.bytes - 1 });
+    return pipeline(stream, response, () => undefined);
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -1,4 +1,4 @@
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,10 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { request, type Server } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servePage } from '../scripts/page-server.mjs';
+import { embeddedPanel, EMBED_PANELS } from '../src/ui/embed/panels.ts';
 
 let above = '';
 let server: Server;
@@ -140,19 +142,49 @@ test('300 downloads that are given up leave no file open, and it serves on', asy
   expect(await get('/index.html')).toMatchObject({ status: 200 });
 });
 
+test.each(['GET', 'HEAD'])(
+  'a file that vanishes during a %s is not there, and the server lives on',
+  { timeout: 20_000 },
+  async (method) => {
+    const vanishing = path.join(above, 'site', 'vanishing.json');
+    const { statSync } = fs;
+    writeFileSync(vanishing, '{}');
+    fs.statSync = ((file: string, ...rest: []) => {
+      const found = statSync(file, ...rest);
+      rmSync(vanishing, { force: true });
+      return found;
+    }) as typeof statSync;
+    syncBuiltinESMExports();
+    try {
+      expect(await get('/vanishing.json', method)).toMatchObject({ status: 404 });
+    } finally {
+      fs.statSync = statSync;
+      syncBuiltinESMExports();
+    }
+    expect(await get('/index.html')).toMatchObject({ status: 200, text: 'index.html' });
+    writeFileSync(path.join(above, 'site', 'empty.txt'), '');
+    expect(await get('/empty.txt', method)).toMatchObject({ status: 200, text: '' });
+  },
+);
+
 test('nothing is taken', async () => {
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await get('/', method)).status).toBe(405);
 });
 
 test('pages of other sites may frame a panel of the page, isolated ones too, and nothing but a panel', async () => {
   const headersOf = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).headers;
-  for (const at of ['/?embed=curve', '/index.html?v=2&embed=rollout']) {
+  const panels = Object.keys(EMBED_PANELS).map((name) => `/?embed=${name}`);
+  for (const at of [...panels, '/index.html?v=2&embed=rollout', '/?emb%65d=curve', '/?embed=curve&embed=pizza']) {
+    expect(embeddedPanel(new URL(at, 'http://host').search), at).not.toBe(null);
     const headers = await headersOf(at);
     expect(headers.get('content-security-policy'), at).toMatch(/script-src 'self'.*; frame-ancestors \*$/);
     expect(headers.get('cross-origin-resource-policy'), at).toBe('cross-origin');
     expect(headers.get('cross-origin-embedder-policy'), at).toBe('require-corp');
   }
-  for (const at of ['/', '/?v=2', '/?noembed=1', '/assets/a-1.js?embed=curve']) {
+  const names = ['pizza', '', 'CURVE', 'curve%20', 'curve%00', '__proto__', 'toString', 'pizza&embed=curve'];
+  const wholePages = ['/', '/?v=2', '/?noembed=1', '/?x=?embed=curve', ...names.map((name) => `/?embed=${name}`)];
+  for (const at of [...wholePages, '/assets/a-1.js?embed=curve']) {
+    if (wholePages.includes(at)) expect(embeddedPanel(new URL(at, 'http://host').search), at).toBe(null);
     const headers = await headersOf(at);
     expect(headers.get('content-security-policy'), at).toMatch(/frame-ancestors 'self'$/);
     expect(headers.get('cross-origin-resource-policy'), at).toBe(null);

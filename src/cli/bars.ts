@@ -1,4 +1,5 @@
 import { bar } from './progressBar.ts';
+import { terminalText } from './terminalText.ts';
 
 /** How many of all runs have ended. */
 interface RunCounts {
@@ -46,7 +47,9 @@ export function bars(out: NodeJS.WriteStream, quiet: boolean, initial: RunCounts
       if (quiet) return;
       const timeLeft = done < total ? `about ${duration(seconds)} left` : '';
       clearLines();
-      out.write(`[${done}/${total}] ${run}: ${words}${live || timeLeft === '' ? '' : `; ${timeLeft}`}\n`);
+      out.write(
+        `[${done}/${total}] ${terminalText(`${run}: ${words}`)}${live || timeLeft === '' ? '' : `; ${timeLeft}`}\n`,
+      );
       totalLine = `${bar(done, total)} ${done} of ${total} runs  ${timeLeft}`;
       show();
     },

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
 import { allowFusedProducts } from './fusedProducts.ts';
+import { escapeConsole } from './terminalText.ts';
 
 /** Exit codes for a failure and for wrong arguments. */
 const FAILED = 1;
@@ -9,6 +10,7 @@ const USAGE_ERROR = 2;
 /**
  * Runs a command line program. `--help` prints its usage. An error is printed as a line that says what to do, without a
  * stack, and sets the exit code: 2 for wrong arguments or a backend that can't do what was asked, 1 for anything else.
+ * No text that it prints can control the terminal.
  */
 export async function program(
   name: string,
@@ -16,6 +18,7 @@ export async function program(
   main: (args: readonly string[]) => Promise<number>,
 ): Promise<void> {
   allowFusedProducts();
+  escapeConsole();
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     console.log(usage);

@@ -1,6 +1,7 @@
 import type { Metrics } from '../domain/metrics.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
+import { terminalText } from './terminalText.ts';
 
 const BAR_WIDTH = 24;
 
@@ -21,9 +22,10 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
     if (live) out.write(`\r\u001b[K${text.slice(0, out.columns - 1)}`);
     else if (!quiet) out.write(`${text}\n`);
   };
+  const writeText = (text: string) => out.write(`${live ? '\r\u001b[K' : ''}${terminalText(text)}\n`);
   return {
     ready: ({ kind, adapter, reason }) => {
-      if (!quiet) out.write(`${live ? '\r\u001b[K' : ''}${kind}: ${adapter}${reason ? ` (${reason})` : ''}\n`);
+      if (!quiet) writeText(`${kind}: ${adapter}${reason ? ` (${reason})` : ''}`);
     },
     phase: ({ phase, done, total }) => {
       if (live && phase === 'imitating') line(`${bar(done, total)} imitation ${done}/${total}`);
@@ -48,7 +50,7 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
       ];
       line(`${bar(update, total)} ${update}/${total}  ${shown.join('  ')}`);
     },
-    problem: (message, hint) => out.write(`${live ? '\r\u001b[K' : ''}${message} ${hint}\n`),
+    problem: (message, hint) => writeText(`${message} ${hint}`),
     end: () => {
       if (live) out.write('\n');
     },

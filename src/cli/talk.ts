@@ -159,7 +159,8 @@ async function answerLines(talk: TalkSettings, json: boolean): Promise<number> {
     if (task) {
       try {
         const answer = await playTask(talk, task, ++drawNumber);
-        console.log(json ? JSON.stringify(talkRecord(answer)) : talkLines(answer).join('\n'));
+        if (json) console.log(JSON.stringify(talkRecord(answer)));
+        else process.stdout.write(`${talkLines(answer).join('\n')}\n`); // not the console, which escapes the dim letters
         lastTask = task;
       } catch (error) {
         refused++;

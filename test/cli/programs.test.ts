@@ -21,6 +21,10 @@ beforeAll(() => {
   const shipped = readFileSync('public/environments/guessTheWord.ts', 'utf8');
   writeFileSync(path.join(folder, 'sound.ts'), shipped);
   writeFileSync(path.join(folder, 'looping.ts'), shipped.replace('this.guesses.push(word);', 'for (;;);'));
+  writeFileSync(
+    path.join(folder, 'escaping.ts'),
+    shipped.replace(/reset\(.*\{/, String.raw`$& throw new Error('\x1b]0;title\x07 \x9b31m \r\x7f');`),
+  );
   writeFileSync(path.join(folder, 'untyped.ts'), shipped.replace('guess(word: string)', 'guess(word)'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -49,6 +53,8 @@ test.each<[string, number, RegExp]>([
   ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: found a header of .*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
   ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+, model before training [.\d]+\.\nNo faults/],
   ['$CLI environment looping.ts', 1, /\nFAULT +looping\.ts:\d+: .*computed too long.*\n/],
+  ['$CLI environment escaping.ts', 1, /escaping\.ts:\d+: .*title.*31m/],
+  ['$CLI train --env-file escaping.ts --backend cpu', 1, /escaping\.ts:\d+: .*title.*31m/],
   ['$CLI environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
   ['$CLI environment sound.ts --episodes 10 --export mine', 0, /\nExported to mine: README\.md, environment\.ts, .*quickjs\.wasm\.\n$/],
   ['$CLI environment looping.ts --episodes 10 --export looping', 1, /\nNothing was exported\..*\n$/],
@@ -62,6 +68,7 @@ test.each<[string, number, RegExp]>([
   const got = await shell(command);
   expect(got.out + got.err).toMatch(said);
   expect(got.out + got.err).not.toMatch(/^\s+at /m);
+  expect(got.out + got.err).not.toMatch(/(?![\t\n])\p{Cc}/u); // nothing that a terminal obeys
   expect(got.code).toBe(code);
 });
 

@@ -65,6 +65,28 @@ async function stepOnce(page: Page): Promise<void> {
   await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) >= 1);
 }
 
+test('the built page has the licence of each package whose code is in it, of Pyodide and of QuickJS', () => {
+  const site = inject('site');
+  const files = readdirSync(site, { recursive: true, encoding: 'utf8' });
+  const packages = new Set(
+    files
+      .filter((file) => file.endsWith('.map'))
+      .flatMap((file) => (JSON.parse(readFileSync(path.join(site, file), 'utf8')) as { sources: string[] }).sources)
+      .flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []),
+  );
+  for (const name of ['react', '@codemirror/view', 'sucrase', 'hyparquet']) expect(packages).toContain(name);
+  for (const name of ['pyodide', 'quickjs'])
+    expect(files.some((file) => file.includes(name) && file.endsWith('.wasm'))).toBe(true);
+  const sections = readFileSync(path.join(site, 'licences.txt'), 'utf8').split(/\n={80}\n/);
+  for (const name of [...packages, 'pyodide', 'quickjs-wasi']) {
+    const text = sections.find((section) => section.trimStart().startsWith(`${name} `)) ?? '';
+    expect(text, name).toMatch(/copyright/i);
+    expect(text.length, name).toBeGreaterThan(500);
+  }
+  expect(sections.some((section) => section.includes('PYTHON SOFTWARE FOUNDATION LICENSE'))).toBe(true);
+  expect(sections.some((section) => section.includes('Fabrice Bellard'))).toBe(true);
+});
+
 test('in a folder of a host without headers it trains at once, may share memory from the second visit on, and runs offline', async () => {
   const url = await host(inject('site'), '/rollout-playground/', {});
   expect(url).toMatch(/\/rollout-playground\/$/);

@@ -100,6 +100,9 @@ export function HelpSheet() {
         An advantage above 0 means: better than expected. A push above 0 (▲) raises a token’s probability. Hatched
         tokens are not in the loss.
       </p>
+      <p className="faint">
+        The page contains programs of others: <a href="./licences.txt">their licences</a>.
+      </p>
     </Dialog>
   );
 }
