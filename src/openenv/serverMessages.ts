@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
+import { MAX_REWARD } from '../domain/rewardLimit.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { jsonLine } from '../text/toolSchema.ts';
 
@@ -11,7 +12,6 @@ export const MAX_MESSAGE_LENGTH = 1_000_000;
  */
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_ERROR_LENGTH = 200;
-const MAX_REWARD = 1e6;
 
 /** A message to an OpenEnv server. */
 export type ServerMessage =

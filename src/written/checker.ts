@@ -1,7 +1,7 @@
 import type { Declaration } from './declaration.ts';
 import { type Finding, Findings } from '../domain/checkFindings.ts';
 import { TERMS } from './languageTerms.ts';
-import { type ClassSettings, classSettings, weightedReward } from './classSettings.ts';
+import { type ClassSettings, classSettings, rewardProblem, weightedReward } from './classSettings.ts';
 import {
   chancePlayer,
   callProblem,
@@ -87,6 +87,8 @@ export async function checkEnvironment(
 
   for (const play of [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])]) {
     for (const { text, line } of play.problems) findings.add('fault', text, line);
+    const tooLarge = rewardProblem(play.parts ?? {}, settings);
+    if (tooLarge !== null) findings.add('fault', tooLarge, null);
     for (const { refused, bug, line } of play.replies) {
       if (bug && refused)
         findings.add(

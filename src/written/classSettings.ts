@@ -1,3 +1,4 @@
+import { MAX_REWARD } from '../domain/rewardLimit.ts';
 import { EnvironmentFileError } from './declaration.ts';
 import type { Statics } from './sandbox.ts';
 
@@ -33,9 +34,9 @@ export function classSettings({ tasks, maxTurns = 8, weights = {} }: Statics): C
     );
   }
   const entries = Object.entries(typeof weights === 'object' && weights !== null ? weights : {});
-  const badEntry = entries.find(([, weight]) => typeof weight !== 'number' || !Number.isFinite(weight));
+  const badEntry = entries.find(([, weight]) => typeof weight !== 'number' || !(Math.abs(weight) <= MAX_REWARD));
   if (badEntry)
-    throw new EnvironmentFileError(`weights.${badEntry[0]} is ${String(badEntry[1])}. Write a number.`, null);
+    throw new EnvironmentFileError(`weights.${badEntry[0]} is ${String(badEntry[1])}. Write a number up to a million.`, null);
   return {
     tasks: { train: counts.train, test: counts.test },
     maxTurns,
@@ -48,6 +49,13 @@ export function weightedReward(parts: Readonly<Record<string, unknown>>, { weigh
   // hasOwn, because a part may be called toString
   const weight = (name: string) => (Object.hasOwn(weights, name) ? (weights[name] ?? 1) : 1);
   return Object.entries(parts).reduce((sum, [name, value]) => sum + weight(name) * Number(value), 0);
+}
+
+/** Says that the reward of an episode is too large for training; null if it isn't. */
+export function rewardProblem(parts: Readonly<Record<string, unknown>>, settings: ClassSettings): string | null {
+  const reward = weightedReward(parts, settings);
+  if (Math.abs(reward) <= MAX_REWARD) return null;
+  return `The reward is ${reward}, the sum of its parts times their weights. It has to be a number up to a million.`;
 }
 
 /**

@@ -19,6 +19,10 @@
   const MAX_TEXT = 4000; // characters of one text
   const MAX_KEY = 200; // characters of a state key or a name
   const MAX_NAMED = 64; // named parts of a reward, or arguments of a call
+  const MAX_REWARD = 1e6; // as in src/domain/rewardLimit.ts
+
+  /** Whether a value is a number that a reward may be. */
+  const isReward = (value) => typeof value === 'number' && value >= -MAX_REWARD && value <= MAX_REWARD;
 
   const refuse = (what) => () => {
     throw new TypeError(what);
@@ -198,8 +202,8 @@
     }
     if (typeof environment.turnReward === 'function') {
       const paid = environment.turnReward();
-      if (typeof paid !== 'number' || !isFinite(paid))
-        return problem(`turnReward() returned ${apply(cut, toText(paid), [0, MAX_KEY])}. Return a finite number.`);
+      if (!isReward(paid))
+        return problem(`turnReward() returned ${apply(cut, toText(paid), [0, MAX_KEY])}. Return a number up to a million.`);
       turn = { ...turn, paid };
     }
     const drawn = shownBy(environment);
@@ -280,9 +284,9 @@
         );
       }
       for (const name of keys(parts)) {
-        if (typeof parts[name] !== 'number' || !isFinite(parts[name])) {
+        if (!isReward(parts[name])) {
           return problem(
-            `getReward() gives ${name} = ${apply(cut, toText(parts[name]), [0, MAX_KEY])}. Each part has to be a finite number.`,
+            `getReward() gives ${name} = ${apply(cut, toText(parts[name]), [0, MAX_KEY])}. Each part has to be a number up to a million.`,
           );
         }
       }
@@ -311,7 +315,9 @@
       file = name;
       if (typeof Environment !== 'function') throw new Error('The file has no class as `export default`.');
       const { tasks, maxTurns, weights } = Environment;
-      return stringify({ tasks, maxTurns, weights });
+      // JSON would write null for NaN and infinity, and an error's text would not name them
+      const named = (_, value) => (typeof value === 'number' && !isFinite(value) ? toText(value) : value);
+      return stringify({ tasks, maxTurns, weights }, named);
     },
     /**
      * Serves a list of requests. Without `text`, continues after the request that was stopped; `why` and `line` are the

@@ -247,7 +247,9 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Argument
 }
 
 function hasType(value: unknown, type: ParameterType): boolean {
-  return type === 'integer' ? Number.isSafeInteger(value) : typeof value === type;
+  return type === 'integer'
+    ? Number.isSafeInteger(value)
+    : typeof value === type && (type !== 'number' || Number.isFinite(value)); // JSON has no NaN and no infinity
 }
 
 /**

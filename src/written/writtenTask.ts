@@ -1,7 +1,7 @@
 import type { Random } from '../base/rng.ts';
 import type { EnvView } from '../domain/envView.ts';
 import type { Outcome, Task, OutOfTurnsResult } from '../envs/episodeRules.ts';
-import { type ClassSettings, isSolved, weightedReward } from './classSettings.ts';
+import { type ClassSettings, isSolved, rewardProblem, weightedReward } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './declaration.ts';
 import { TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
@@ -28,6 +28,8 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
   const rewardSoFar = (): OutOfTurnsResult => {
     const [{ parts = {} } = {}] = episode.ask([{ op: 'reward' }]);
     earned = parts;
+    const problem = rewardProblem(parts, settings);
+    if (problem !== null) throw new EnvironmentFileError(`${problem} (${task.split} task ${task.index})`, null);
     return { success: isSolved(parts, settings), outcomeShare: weightedReward(parts, settings) };
   };
   const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({

@@ -94,6 +94,28 @@ print(json.dumps({"faults": faults, "prompt": Episode("train", 1).prompt}))
     assert len(told["prompt"].split()) > 1  # another episode goes on
 
 
+def test_zeros_have_no_sign_and_what_is_no_reward_for_the_page_is_none_here():
+    told = inside(
+        CASES / "signs",
+        """
+import json
+from playground_episode import Episode, EnvironmentFault
+told = []
+for n in (-0.0, float("nan"), float("inf"), 10**400, 1e39, 6e5):
+    episode = Episode("train", 0)
+    reply = episode.call("act", {"n": n})
+    try: told.append([reply.text, reply.refused, str(episode.reward())])
+    except EnvironmentFault as fault: told.append([reply.text, reply.refused, str(fault)])
+print(json.dumps(told))
+""",
+    )
+    zero, nan, infinity, huge, beyond, twice = told
+    assert zero == ["Infinity", False, "0.0"]
+    assert nan == infinity == huge == ["n of act has to be a number", True, "0.0"]
+    assert "once = 1e+39" in beyond[2] and "a million" in beyond[2]
+    assert "1200000" in twice[2] and "a million" in twice[2]
+
+
 def episodes(*by):
     """Episodes of these players."""
     played = [json.loads(line) for line in (ODD / "episodes.jsonl").read_text().splitlines()]

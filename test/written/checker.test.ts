@@ -49,6 +49,13 @@ test.each([
   ['the reward is turned round', { reward: 'this.done ? 0 : 1' }, /nothing beats chance/],
   ['every turn is paid the same', { reward: '1' }, /nothing beats chance/],
   ['the reward is no number', { reward: '{ solved: 0 / 0 }' }, /solved = NaN/],
+  ['the reward is beyond float32', { reward: '1e39' }, /reward = 1e\+39.*a million/],
+  ['the reward is beyond every number', { reward: '{ solved: -1 / 0 }' }, /solved = -Infinity/],
+  [
+    'two parts make a reward that is too large',
+    { reward: '{ a: 1e6, b: this.done ? 1 : 0 }', statics: 'static weights = { b: 1e6 };' },
+    /The reward is 2000000/,
+  ],
   ['a tool returns no text', { guess: 'if (n > 12) return n;' }, /returned number/],
   ['reset returns nothing', { reset: 'return;' }, /reset\(\) returned undefined/],
   ['the expert calls a tool wrongly', { expert: '"one"' }, /nothing beats chance/],

@@ -136,7 +136,7 @@ export const HARM: readonly (readonly [name: string, part: Part, code: string, s
     'a turn paid by an endless text',
     'member',
     'turnReward() { return this.nth === 2 ? "9".repeat(1e6) : 0; }',
-    /finite number/,
+    /a million/,
     null,
   ],
   ['an error of ten megabytes', 'act', 'throw new Error("x".repeat(1e7));', /^x{4000}$/, 6],

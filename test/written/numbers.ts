@@ -24,3 +24,13 @@ export default class Numbers {
   getReward() { return { right: this.done ? 1 : 0, close: this.last < 0 ? 0 : 1 - Math.abs(this.last - this.hidden) / 10 }; }
 }
 `;
+/** An environment that shows the sign of a zero and earns what it is told, twice. */
+export const SIGNS = `export default class Signs {
+  static maxTurns = 2;
+  static weights = { once: 1, again: 1 };
+  told = 0;
+  reset(): string { return 'begin'; }
+  act(n: number): string { this.told = n; return String(1 / n); }
+  getReward() { return { once: this.told, again: this.told }; }
+}
+`;

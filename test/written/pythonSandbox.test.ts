@@ -47,6 +47,21 @@ test('what a tool does wrong is told with its line, and the next call is served'
   sandbox.dispose();
 });
 
+test.each([
+  ['-0.0', 0],
+  ['True', 1],
+  ['1e39', '1e+39'],
+  ['10 ** 400', '1000'],
+  ['float("nan")', 'nan'],
+  ['float("-inf")', '-inf'],
+])('a reward of %s is a number up to a million, without the sign of a zero, or a fault', async (value, told) => {
+  const sandbox = await pythonSandboxOf(actingInPython('return ""').replace('return 1.0', `return ${value}`));
+  const [, reply] = sandbox.serve([OPEN, { op: 'reward', id: 0 }]);
+  sandbox.dispose();
+  if (typeof told === 'number') expect(reply?.parts).toStrictEqual({ reward: told });
+  else expect(reply?.problem).toMatch(new RegExp(`reward = ${told.replace("+", "\\+")}.*a million`));
+});
+
 test('a tool that takes all memory is told so with its line, and the next call is served', async () => {
   const source = actingInPython('a = [bytearray(2 ** 26) for _ in range(100)]; return "x"');
   // filling 512 MB takes a busy machine more than the 1.5 s that the other tests allow

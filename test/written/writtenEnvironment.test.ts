@@ -10,7 +10,7 @@ import { openEpisodes } from '../../src/written/openEpisodes.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { BYTES } from '../text/bytesTokenizer.ts';
 import { acting, sandboxOf } from './machine.ts';
-import { NUMBERS } from './numbers.ts';
+import { NUMBERS, SIGNS } from './numbers.ts';
 
 const made = async (source: string) =>
   writtenEnvironment(readDeclaration(source), await sandboxOf(source), { chatTokenizer: BYTES, think: false });
@@ -91,6 +91,19 @@ describe('an episode of a person’s environment', () => {
     expect(turns[2]?.parts.outcome).toBeCloseTo(0.25, 12); // ½ · (1 − 5/10)
     expect(turns[2]?.observation).toEqual([]);
   });
+});
+
+test.each([
+  [-0, 'Infinity', null], // JSON has no sign of a zero, in the page and in exports
+  [1e39, '', /once = 1e\+39.*a million.*train task 0/],
+  [6e5, '', /The reward is 1200000.*a million.*train task 0/],
+])('a call with %d is played as in an export, and a reward beyond a million is a fault', async (n, reply, fault) => {
+  const episode = (await made(SIGNS)).reset(0, settings);
+  const turn = episode.step(call('act', { n }), settings);
+  expect(said(turn.observation)).toMatch(reply);
+  const end = () => episode.step(call('act', { n }), settings).parts.outcome;
+  if (fault) expect(end).toThrow(fault);
+  else expect(end()).toBe(0);
 });
 
 test('the expert solves every task; a demonstrator who is right half the time makes well-formed calls and solves some', () => {

@@ -1,5 +1,6 @@
 import { toolSchema } from '../../text/toolSchema.ts';
 import { meteredWasm } from '../meteredMachine.ts';
+import { MAX_REWARD } from '../../domain/rewardLimit.ts';
 import { LIMITS, machinePrograms } from '../sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
@@ -57,6 +58,7 @@ function rulesForPython({ declaration, settings, file }: NamedExport) {
     })),
     ...settings,
     limits: LIMITS,
+    maxReward: MAX_REWARD,
   };
 }
 

@@ -11,6 +11,7 @@ FILE = "environment.py"
 MAX_TEXT = 4000  # characters of one text
 MAX_KEY = 200  # characters of a state's key
 MAX_NAMED = 64  # named parts of a reward, or arguments of a call
+MAX_REWARD = 1e6  # as in src/domain/rewardLimit.ts
 MAX_ROWS = 30
 MAX_COLUMNS = 30
 MAX_CELL = 60
@@ -90,8 +91,17 @@ def number(value):
     """A finite number; None for anything else."""
     if not isinstance(value, (int, float)):
         return None
-    value = float(value)
+    try:
+        value = float(value) + 0.0  # -0.0 becomes 0.0, as in the JSON of a class in TypeScript
+    except OverflowError:
+        return None
     return value if math.isfinite(value) else None
+
+
+def reward_number(value):
+    """A number that a reward may be; None for anything else."""
+    value = number(value)
+    return value if value is not None and abs(value) <= MAX_REWARD else None
 
 
 def hook(environment, name):
@@ -170,7 +180,7 @@ class Episodes:
             value = getattr(self.environment_class, attribute, None)
             if value is not None:
                 found[name] = value
-        return json.loads(json.dumps(found, default=kind, allow_nan=False))
+        return json.loads(json.dumps(found, default=kind), parse_constant=str)  # NaN and infinity stay as text, for the message
 
     def row(self, split, index):
         """The arguments of reset(): the entries of the task's row, and of the other arguments those that reset() accepts."""
@@ -225,9 +235,9 @@ class Episodes:
         turn_reward = hook(environment, "_turn_reward")
         if turn_reward is not None:
             turn_reward_value = turn_reward()
-            reply["paid"] = number(turn_reward_value)
+            reply["paid"] = reward_number(turn_reward_value)
             if reply["paid"] is None:
-                raise Fault(f"_turn_reward() returned {str(turn_reward_value)[:MAX_KEY]}. Return a finite number.")
+                raise Fault(f"_turn_reward() returned {str(turn_reward_value)[:MAX_KEY]}. Return a number up to a million.")
         reply.update(shown_by(environment))
         return reply
 
@@ -261,9 +271,9 @@ class Episodes:
         if len(parts) > MAX_NAMED or not all(isinstance(name, str) and len(name) <= MAX_KEY for name in parts):
             raise Fault(f"get_reward() returned {kind(earned)}. Return a number, or a dictionary of up to {MAX_NAMED} named numbers.")
         for name, value in parts.items():
-            parts[name] = number(value)
+            parts[name] = reward_number(value)
             if parts[name] is None:
-                raise Fault(f"get_reward() gives {name} = {str(value)[:MAX_KEY]}. Return a finite number.")
+                raise Fault(f"get_reward() gives {name} = {str(value)[:MAX_KEY]}. Return a number up to a million.")
         return {"parts": parts}
 
     def serve(self, op, id, request):

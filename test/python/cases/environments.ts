@@ -17,6 +17,7 @@ import {
 } from '../../../src/written/plays.ts';
 import { openSandbox } from '../../../src/written/sandbox.ts';
 import { ODD_ENVIRONMENT } from '../../written/oddEnvironment.ts';
+import { SIGNS } from '../../written/numbers.ts';
 
 const out = process.argv[2] ?? '.';
 const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
@@ -27,6 +28,7 @@ const templates = readdirSync(path.join('public', 'environments'))
 const ENVIRONMENTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(templates.map((name) => [name, shipped(name)])),
   odd: ODD_ENVIRONMENT,
+  signs: SIGNS,
   endless: shipped('guessTheWord').replace('this.guesses.push(word);', 'for (;;);'),
   // inside the virtual machine, where only ending it helps
   stuck: shipped('guessTheWord').replace('this.guesses.push(word);', "'a'.repeat(1e6).indexOf('a'.repeat(5e5) + 'b');"),

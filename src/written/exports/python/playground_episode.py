@@ -13,6 +13,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {tool["name"]: tool["parameters"] for t
 TASKS: dict[str, int] = RULES["tasks"]
 MAX_TURNS: int = RULES["maxTurns"]
 WEIGHTS: dict[str, float] = RULES["weights"]
+MAX_REWARD: float = RULES["maxReward"]
 SYSTEM: str = RULES["system"]
 TYPES = {"string": str, "number": (int, float), "boolean": bool}
 OVER = "The episode is over."
@@ -83,11 +84,13 @@ class Episode:
             raise self._fault
         (reply,) = self._machine.serve([{**request, "id": self._id}])
         if "problem" in reply:
-            line = f"{reply['line']}: " if reply.get("line") else ""
-            where = f"{self.split} task {self.index}, turn {self.turns + 1}"
-            self._fault = EnvironmentFault(f"environment.ts:{line}{reply['problem']} ({where})")
-            raise self._fault
+            raise self._faulty(f"{reply['line']}: " if reply.get("line") else "", reply["problem"])
         return reply
+
+    def _faulty(self, line: str, problem: str) -> EnvironmentFault:
+        where = f"{self.split} task {self.index}, turn {self.turns + 1}"
+        self._fault = EnvironmentFault(f"environment.ts:{line}{problem} ({where})")
+        return self._fault
 
     def _took(self, reply: dict[str, Any]) -> Reply:
         self.turns += 1
@@ -104,6 +107,7 @@ class Episode:
         if wrong is not None:
             return self._took({"refused": wrong})
         values = [arguments[parameter["name"]] for parameter in TOOLS[tool]]
+        values = [0.0 if value == 0 and isinstance(value, float) else value for value in values]  # the page's JSON has no -0 either
         return self._took(self._ask({"op": "call", "tool": tool, "values": values}))
 
     def answer(self, text: str) -> None:
@@ -121,12 +125,20 @@ class Episode:
     def rewards(self) -> dict[str, float]:
         """The named parts of the reward, unweighted. Asks the environment at most once after each turn."""
         if self._rewards is None:
-            self._rewards = self._ask({"op": "reward"})["parts"]
+            parts = self._ask({"op": "reward"})["parts"]
+            if not abs(weighted(parts)) <= MAX_REWARD:
+                raise self._faulty("", f"The reward is {weighted(parts)}. It has to be a number up to a million.")
+            self._rewards = parts
         return self._rewards
 
     def reward(self) -> float:
         """The reward: the weighted sum of its parts."""
-        total = 0.0
-        for name, part in self.rewards().items():
-            total += WEIGHTS.get(name, 1) * part
-        return total
+        return weighted(self.rewards())
+
+
+def weighted(parts: Mapping[str, float]) -> float:
+    """The sum of the parts of a reward, each times its weight."""
+    total = 0.0
+    for name, part in parts.items():
+        total += WEIGHTS.get(name, 1) * part
+    return total
