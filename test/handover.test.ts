@@ -70,6 +70,7 @@ test.each([
   [{ prompts: 12, groupSize: 4, minibatches: 3, epochs: 2, updates: 10 }, 'trl', { generation_batch_size: 48, per_device_train_batch_size: 16, num_iterations: 2, max_steps: 60 }], // prettier-ignore
   [{ aggregation: 'seq-mean-token-mean' }, 'trl', { loss_type: 'grpo' }],
   [{ divideByStd: 'off' }, 'trl', { scale_rewards: 'none' }],
+  [{ klCoef: 0.1 }, 'trl', { beta: 0.1, use_bias_correction_kl: false }],
 ] as const)('%o becomes, in %s, %o', (knobs, engine, settings) => {
   expect(overridesOf(engine, parseConfig(knobs))).toMatchObject(settings);
 });

@@ -135,7 +135,7 @@ function evaluationTable({ points, checkpoint }: PackedRun): string {
   const [success, tasks] = [lastPoint('eval/success'), lastPoint('eval/tasks')];
   if (!success || !tasks) return 'The run has no evaluation.';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const isWhole = isWholeSet(tasks.value, config);
+  const isWhole = isWholeSet(tasks.value, config, lastPoint('eval/all_tasks')?.value);
   const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
   const interval = isWhole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
   const tasksText = `${isWhole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;

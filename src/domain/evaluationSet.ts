@@ -28,10 +28,16 @@ export const EVALUATION_WORDS: Readonly<Record<EvaluationSet, { readonly tasks: 
 
 /**
  * Whether an evaluation with `tasks` different tasks played all tasks that exist. Then the tasks are not a sample, so
- * the success rate has no sampling interval and needs no test over tasks; only the seed of the run varies.
+ * the success rate has no sampling interval and needs no test over tasks; only the seed of the run varies. `reported` is
+ * the run's `eval/all_tasks`; older runs have none.
  */
-export function isWholeSet(tasks: number, config: Pick<RunConfig, 'env' | 'evalTasks'>): boolean {
-  return evaluationSetOf(config) === 'all' || tasks < config.evalTasks; // more were requested than exist
+export function isWholeSet(
+  tasks: number,
+  config: Pick<RunConfig, 'env' | 'evalTasks'>,
+  reported: number | undefined,
+): boolean {
+  if (evaluationSetOf(config) === 'all') return true;
+  return reported === undefined ? tasks < config.evalTasks : reported === 1; // fewer exist than were requested
 }
 
 /** Describes a number of evaluated tasks: “all 16 tasks”, “all 21 held-out tasks”, “256 different held-out tasks”. */

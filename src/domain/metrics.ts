@@ -80,6 +80,12 @@ export const METRICS = {
     once: true,
     doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each task is played once greedily. It is also played at the training temperature, as many times as fit into evalTasks.',
   },
+  'eval/all_tasks': {
+    label: 'All tasks evaluated',
+    unit: '',
+    once: true,
+    doc: '1 if the evaluation plays every task that it could draw, so that success has no sampling error; 0 if its tasks are a sample.',
+  },
   'eval/success': {
     label: 'Success on evaluated tasks',
     unit: '',

@@ -83,7 +83,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   },
   klCoef: {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
-    trl: setting('beta', ({ klCoef }) => klCoef),
+    trl: { keys: ['beta', 'use_bias_correction_kl'], set: ({ klCoef }) => ({ beta: klCoef, use_bias_correction_kl: false }), note: 'use_bias_correction_kl is false: TRL’s default multiplies KL by the ratio, which has another gradient' },
   },
   klEstimator: { verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
   klRewardCoef: {

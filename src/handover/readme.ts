@@ -54,7 +54,7 @@ ${mappedKnobs(config)
 - **The token that gets a reward.** On the page, a turn's reward is given at its last token. Here, a rollout has one score. This makes no difference for group estimators, but it does for \`gae\`.
 - **The reward model, the mask settings, filters that keep a share, and bi-level GAE** exist only on the page. The table says what replaces them.
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`, but the engines start without them.
-- **Random draws.** Tasks are the same as on the page, in the same order. Sampled tokens are drawn anew, and so are the environment seeds of rollouts if \`randomness\` is \`own\`.
+${engine === 'trl' ? KL_IN_TRL : ''}- **Random draws.** Tasks are the same as on the page, in the same order. Sampled tokens are drawn anew, and so are the environment seeds of rollouts if \`randomness\` is \`own\`.
 ${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`);
 }
 
@@ -64,6 +64,10 @@ function verlSizes({ config: { prompts, groupSize, width, heads } }: HandoverFol
   const kernelNote = headDimension % 8 === 0 ? '' : ` vLLM’s FlashAttention needs head dimensions that are multiples of 8, but this model has ${headDimension}. Set \`VLLM_ATTENTION_BACKEND\` to another backend.`; // prettier-ignore
   return `\nThe number of GPUs must divide the ${prompts * groupSize} rollouts of a step.${kernelNote}\n`;
 }
+
+const KL_IN_TRL = `- **TRL's own KL.** \`trl.json\` sets \`use_bias_correction_kl\` to false, so KL in the loss has the page's gradient, 1 − e^δ with δ = log π_ref − log π. TRL's default multiplies KL by the ratio, so its gradient is −δ when the ratio is 1.
+- **Rollouts that \`--vllm\` drops.** TRL compares vLLM's log-probabilities with its own, and gives a rollout weight 0 if its ratio is above 3 (\`vllm_importance_sampling_correction\`). The page drops none.
+`;
 
 const LICENCES = {
   documents:

@@ -20,7 +20,8 @@ export interface Evaluation {
 /**
  * Evaluates the policy on the held-out tasks, or on all tasks if none are held out. Measures success with greedy
  * decoding (each task once) and with sampling at the training temperature (as many whole rounds as `evalTasks` allows),
- * greedy reward and calls an episode, the share of malformed turns for both, and the number of tasks. The first
+ * greedy reward and calls an episode, the share of malformed turns for both, the number of tasks, and whether these are
+ * all that can be drawn. The first
  * evaluation also measures naive RAG if the environment has it. With `evaluation` set to full, the first and last
  * evaluations also play the environment's other splits, with greedy decoding. Random draws come from a stream that
  * training never uses. `onPlayed` gets the number of finished greedy and sampled episodes. Overwrites the policy's
@@ -35,9 +36,12 @@ export async function evaluate(
   onPlayed?: (done: number, total: number) => void,
 ): Promise<Evaluation> {
   const evaluatorFor = (begin: Reset) => {
-    const seeds = distinctSeeds(env, begin, config);
+    // one more is looked for, to know whether these are all
+    const found = distinctSeeds(env, begin, { ...config, evalTasks: config.evalTasks + 1 });
+    const isWhole = env.taskCount !== undefined || found.length <= config.evalTasks;
+    const seeds = isWhole ? found : found.slice(0, config.evalTasks);
     const tasksOf = (greedy: boolean) => evaluatedTasks(seeds, config, greedy ? 'once' : 'rounds');
-    return (greedy: boolean) => {
+    const playTasks = (greedy: boolean) => {
       const [once, rounds] = [tasksOf(true), tasksOf(false)];
       const onProgress = (done: number) => onPlayed?.(greedy ? done : once.length + done, once.length + rounds.length);
       return play(
@@ -49,13 +53,15 @@ export async function evaluate(
         onProgress,
       );
     };
+    return { playTasks, isWhole };
   };
   const begin = evaluatedReset(env);
-  const playHeldOut = evaluatorFor(begin);
-  const greedy = await playHeldOut(true);
-  const sampled = await playHeldOut(false);
+  const { playTasks, isWhole } = evaluatorFor(begin);
+  const greedy = await playTasks(true);
+  const sampled = await playTasks(false);
   const values: Metrics = {
     'eval/tasks': greedy.length,
+    'eval/all_tasks': isWhole ? 1 : 0,
     'eval/success': successRate(greedy),
     'eval/success_sampled': successRate(sampled),
     'eval/malformed': malformedShare(greedy),
@@ -64,7 +70,7 @@ export async function evaluate(
     'eval/score': mean(greedy, ({ reward }) => reward),
     ...answerMetrics(greedy, 'eval'),
   };
-  const playGreedy = (begin: Reset) => evaluatorFor(begin)(true);
+  const playGreedy = (begin: Reset) => evaluatorFor(begin).playTasks(true);
   // costs little, because each task has one turn
   if (update === 0 && env.naiveRag) values['eval/naive_rag'] = successRate(await playGreedy(env.naiveRag));
   if (config.evaluation === 'full' && (update === 0 || update === config.updates)) {

@@ -147,6 +147,8 @@ describe('a card', () => {
     expect(lines).toContain('| sampled, temperature 0.5 | 12.5 % | 256 tasks, seed 7 | 4 |');
     const whole = cardFile(runOf({ evalTasks: 512 }, EVALUATED), 'llama');
     expect(whole).toContain('| greedy | 50.0 % | all 256 tasks, seed 7 | 8 |');
+    const exactly = cardFile(runOf({ evalTasks: 256 }, [...EVALUATED, ['eval/all_tasks', curve([0, 1])]]), 'llama');
+    expect(exactly).toContain('| greedy | 50.0 % | all 256 tasks, seed 7 | 8 |');
     expect(whole).not.toContain('sampled, temperature');
     for (const lacking of [
       [],

@@ -137,3 +137,37 @@ print("RESULT" + json.dumps({"rollouts": rollouts, "moved": moved, "steps": trai
     evaluated = 16  # at the end, each task once
     assert sum(kinds[stop] for stop in ("found", "turns")) == 2 * 4 * 4 + evaluated  # updates, prompts, rollouts of each
     assert all(kinds[kind] > 0 for kind in ("found", "turns", "malformed")), kinds
+
+
+def test_kl_in_the_loss_of_trl_has_the_pages_gradient_and_trls_default_has_another(tmp_path):
+    folder = CASES / "trl-number-hunt"
+    program = """
+import argparse, json, sys
+sys.path.insert(0, sys.argv[1])
+import torch, train_trl
+
+training = train_trl.trainer(argparse.Namespace(model=sys.argv[1] + "/model", out=sys.argv[2], vllm=False, cpu=True, set='{"beta": 1}'))
+training.model.eval()  # a loss of one batch, without accumulation
+
+def gradients():
+    reference = torch.full((1, 4), -3.0, dtype=torch.float64)
+    policy = (reference + torch.tensor([[1.0, -1.0, 0.0, 2.0]])).requires_grad_()
+    training._get_per_token_logps_and_entropies = lambda *_, **__: (policy, torch.zeros_like(policy), None)
+    ids, ones = torch.zeros((1, 4), dtype=torch.long), torch.ones((1, 4))
+    inputs = {"prompt_ids": ids, "prompt_mask": ones, "completion_ids": ids, "completion_mask": ones, "ref_per_token_logps": reference}
+    inputs |= {"advantages": torch.zeros(1), "num_items_in_batch": torch.tensor(4.0)}
+    training._compute_loss(training.model, inputs).backward()
+    return (4 * policy.grad[0]).tolist()  # the loss is the mean of four tokens
+
+folders = gradients()
+training.args.use_bias_correction_kl = True
+print("RESULT" + json.dumps([folders, gradients()]))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(folder), str(tmp_path)], capture_output=True, text=True, timeout=240
+    )
+    assert "RESULT" in run.stdout, run.stderr[-3000:]
+    folders, default = json.loads(run.stdout.split("RESULT")[1])
+    # 1 − e^δ with δ = log π_ref − log π, as klEstimate of src/rl/objective.ts has it for k3
+    assert folders == pytest.approx([0.6321206, -1.7182818, 0, 0.8646647], abs=1e-6)
+    assert default == pytest.approx([1, -1, 0, 2], abs=1e-6)  # −δ

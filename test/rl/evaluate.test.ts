@@ -19,6 +19,7 @@ async function evaluated(knobs: Record<string, unknown>, update: number) {
 
 const USUAL = [
   'eval/tasks',
+  'eval/all_tasks',
   'eval/success',
   'eval/success_sampled',
   'eval/malformed',
@@ -113,6 +114,22 @@ describe('an evaluation', () => {
     // the same number in all four turns, but for the one task of sixteen where the first is right
     expect(masked['eval/calls']).toBe((15 * 4 + 1) / 16);
   });
+
+  // multi-hop has more tasks than can be drawn; the preset Countdown holds out 21
+  it.each([
+    ['countdown', 20, 20, 0],
+    ['countdown', 21, 21, 1],
+    ['countdown', 22, 21, 1],
+    ['multi-hop', 20, 20, 0],
+    ['number-hunt', 4, 16, 1],
+  ] as const)(
+    'of %s with evalTasks %i plays %i tasks, which are all there are: %i',
+    async (env, evalTasks, tasks, all) => {
+      const knobs = env === 'countdown' ? PRESETS.countdown.set : { env };
+      const { values } = await evaluated({ ...knobs, evalTasks }, 3);
+      expect([values['eval/tasks'], values['eval/all_tasks']]).toEqual([tasks, all]);
+    },
+  );
 
   it('gives a task the same random environment every time, whatever the run gives its rollouts', async () => {
     const metByRun: string[] = [];

@@ -246,6 +246,12 @@ describe('different tasks are counted, not episodes', () => {
     expect(told({ ...held, tasks: 21 }, false, countdown)).toMatch(
       /; all 21 held-out tasks \(greedy\): 25 % → 75 %\.$/,
     );
+    // a class may have exactly as many as were asked for; the run says so
+    const exactly = seriesOf({ ...held, tasks: 128 });
+    const isWhole = () => summarizeRun(exactly, null, MANY)?.heldOut?.whole;
+    expect(isWhole()).toBe(false);
+    exactly.set('eval/all_tasks', curve([1], 0));
+    expect(isWhole()).toBe(true);
     const sample = told({ ...held, tasks: 16 }, false, parseConfig({ env: 'multi-hop', evalTasks: 16 }));
     expect(sample).toContain('16 different held-out tasks (greedy): 25 % → 75 % (95 %: 48 to 93 %)'); // Clopper–Pearson
   });

@@ -64,7 +64,9 @@ function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
   if (x === undefined || y === undefined) return '';
   const counts = [a, b].map(({ run }) => distinctTasks(run.series, run.config));
   const tasks = Math.min(...counts);
-  const coversAllTasks = [a, b].every(({ run }, i) => isWholeSet(counts[i] ?? 0, run.config));
+  const coversAllTasks = [a, b].every(({ run }, i) =>
+    isWholeSet(counts[i] ?? 0, run.config, run.series.get('eval/all_tasks')?.lastValue),
+  );
   const taskSetText = `Of ${evaluationWords(tasks, evaluationSetOf(a.run.config, b.run.config), coversAllTasks)}`;
   const paired = solvedByOnlyOne(a, b);
   if (x === y && !paired) return `${taskSetText} both solve ${percent(x)}.`;

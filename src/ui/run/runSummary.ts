@@ -244,7 +244,7 @@ function heldOutOf(series: ReadonlyMap<MetricName, Series>, config: RunConfig | 
   if (!curve || curve.length < 2 || before === undefined || now === undefined) return null;
   const tasks = distinctTasks(series, config);
   const values = Array.from(curve.points.y);
-  const whole = config !== null && isWholeSet(tasks, config);
+  const whole = config !== null && isWholeSet(tasks, config, series.get('eval/all_tasks')?.lastValue);
   const best = Math.max(...values);
   const sampledCurve = series.get('eval/success_sampled');
   const [sampledBefore, sampledNow] = [sampledCurve?.firstValue, sampledCurve?.lastValue];
