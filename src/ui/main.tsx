@@ -4,6 +4,7 @@ import { bindAddress } from './address/address.ts';
 import { embeddedPanel } from './embed/panels.ts';
 import { App } from './shell/App.tsx';
 import { bindNewVersion } from './shell/newVersion.ts';
+import { keepTranslatedTextLive } from './shell/translatedText.ts';
 import { inject, openEngine } from './run/transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -25,6 +26,7 @@ if (!root) throw new Error('index.html has no #root');
 const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
 const panel = embeddedPanel(location.search); // not null if the page is in another page's frame
 bindAddress();
+keepTranslatedTextLive();
 createRoot(root).render(
   <StrictMode>
     {panel ? (

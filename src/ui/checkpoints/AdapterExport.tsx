@@ -29,8 +29,9 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
       <section className="stack" aria-label="Adapter">
         <h3>The adapter</h3>
         <p className="small soft">
-          A zipped folder for <code>peft.PeftModel.from_pretrained</code> on top of {checkpoint.base?.name}, with
-          optimizer moments and curves. Drop it on this page to continue the run bit for bit.
+          A zipped folder for <code translate="no">peft.PeftModel.from_pretrained</code> on top of{' '}
+          {checkpoint.base?.name}, with optimizer moments and curves. Drop it on this page to continue the run bit for
+          bit.
         </p>
         <button
           type="button"

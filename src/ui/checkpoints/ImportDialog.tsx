@@ -132,7 +132,7 @@ function ProgramInRun({ file: { name, text } }: { readonly file: EnvironmentFile
       </p>
       <details open>
         <summary>Read it first</summary>
-        <pre className="program" role="region" tabIndex={0} aria-label={`The text of ${visible(name)}`}>
+        <pre translate="no" className="program" role="region" tabIndex={0} aria-label={`The text of ${visible(name)}`}>
           {/* characters that reorder a line or can't be seen would hide what it does */}
           {lines.map((line) => visible(line.replaceAll('\t', '  '), MAX_LINE_CHARACTERS)).join('\n')}
         </pre>

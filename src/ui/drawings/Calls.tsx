@@ -13,7 +13,7 @@ interface Props {
 export function Calls({ view: { prompt, shown, steps }, turn, hideSolution = false }: Props) {
   const currentBoard = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
   return (
-    <div className="ledger calls">
+    <div className="ledger calls" translate="no">
       <p className="calls-prompt">{prompt}</p>
       {!hideSolution && currentBoard && <WrittenBoard shown={currentBoard} />}
       <ol>

@@ -10,7 +10,7 @@ export function Passages({ view, turn }: { readonly view: View; readonly turn: n
   const { searches, given, givenAt } = view;
   const isLater = (at: number) => turn > 0 && at > turn;
   return (
-    <div className="passages">
+    <div className="passages" translate="no">
       {searches.length === 0 && <p className="faint">No searches.</p>}
       <ol className="stack">
         {searches.map((search) => (

@@ -18,7 +18,7 @@ export function TextDrawing({ view, turn, hideSolution = false }: TextDrawingPro
 function SumLines({ view, turn, hideSolution }: TextDrawingProps & { readonly view: Sum }) {
   const { task, wanted, steps } = view;
   return (
-    <div className="ledger">
+    <div className="ledger" translate="no">
       <p>
         {task}{' '}
         {!hideSolution && (
@@ -45,7 +45,7 @@ function Arms({ view }: { readonly view: Bandit }) {
   const { arms, risky, given, paid } = view;
   const payoutText = (arm: string) => (arm === risky ? '1 in a quarter of the draws, else 0' : 'always .1');
   return (
-    <div className="ledger">
+    <div className="ledger" translate="no">
       <ol>
         {arms.map((arm) => (
           <li key={arm} data-now={arm === given}>

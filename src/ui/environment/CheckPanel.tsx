@@ -94,13 +94,13 @@ function CheckOutcome() {
       {check === null && (
         <p className="soft">
           The check plays {wholeNumber(CHECK_TASKS)} tasks in a sandbox: with the calls that your method{' '}
-          <code>expert()</code> returns, with random valid calls and with broken calls. It lists each problem with its
-          line number.
+          <code translate="no">expert()</code> returns, with random valid calls and with broken calls. It lists each
+          problem with its line number.
         </p>
       )}
       {check === null && (
         <p className="soft">
-          Training first imitates a player that mostly follows <code>expert()</code>, for{' '}
+          Training first imitates a player that mostly follows <code translate="no">expert()</code>, for{' '}
           {ENVIRONMENTS[YOUR_ENVIRONMENT].recipe.steps} steps. The lab shows how long they take, and <i>Start RL now</i>{' '}
           ends them early.
         </p>
@@ -356,7 +356,15 @@ function ClassMembers() {
           <div key={label}>
             <dt className="mono">{label === 'tool' ? 'any other method' : isPython ? memberInPython : label}</dt>
             <dd className="soft">
-              {doc.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}
+              {doc.split('`').map((part, at) =>
+                at % 2 === 1 ? (
+                  <code translate="no" key={at}>
+                    {part}
+                  </code>
+                ) : (
+                  part
+                ),
+              )}
             </dd>
           </div>
         ))}

@@ -29,7 +29,7 @@ interface Props {
 export function Editor({ label, describedBy }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => (box.current ? showEditor(box.current, { label, describedBy }) : undefined), [label, describedBy]);
-  return <div ref={box} className="editor" />;
+  return <div ref={box} className="editor" translate="no" />;
 }
 
 interface Labels {

@@ -320,7 +320,7 @@ function PythonExport({
     <Dialog title="Train on it elsewhere" className="export-environment" onClose={close}>
       <div className="stack">
         <p>TRL trains on this file as it is. Save it beside your script and name its class:</p>
-        <pre>
+        <pre translate="no">
           from {module} import {className}
           {'\n'}GRPOTrainer(…, environment_factory={className})
         </pre>

@@ -42,7 +42,7 @@ export function ServerDialog({ close }: { readonly close: () => void }) {
         {!isServedHere(location.hostname) && (
           <p className="note" data-testid="hosted-page">
             This page comes from another machine. Chrome asks for permission to reach this one; Safari refuses. If it
-            doesn’t connect, start the page here with <code>npm start</code>.
+            doesn’t connect, start the page here with <code translate="no">npm start</code>.
           </p>
         )}
         <div className="row">

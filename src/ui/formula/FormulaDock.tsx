@@ -52,7 +52,7 @@ export function FormulaDock() {
         <h2>Formula</h2>
         <span className="faint">what each knob acts on</span>
       </summary>
-      <div className="equations" ref={equations}>
+      <div className="equations" translate="no" ref={equations}>
         {lines.map((line, i) => (
           <Equation key={i} line={line} />
         ))}

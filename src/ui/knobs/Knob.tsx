@@ -93,7 +93,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
         <h3>{field.label}</h3>
         <p>{FIELD_DOCS[name]}</p>
         <p className="faint">
-          <code>{name}</code> · {allowedText(field)} · default {knobText(field.default)} · {badge.doc}
+          <code translate="no">{name}</code> · {allowedText(field)} · default {knobText(field.default)} · {badge.doc}
         </p>
       </div>
     </div>

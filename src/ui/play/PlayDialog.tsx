@@ -264,6 +264,7 @@ function Words({ matches, matchedWord, onClick }: WordsProps) {
           key={word.id}
           type="button"
           className="word-button"
+          translate="no"
           data-meant={word === matchedWord}
           onClick={(event) => onClick(event, word)}
         >

@@ -49,13 +49,13 @@ export function Preferences() {
       <PairView pair={pair} />
       <div className="row pair-actions">
         <button type="button" disabled={!ready || !pair} onClick={() => choose('A')}>
-          A is better <kbd>A</kbd>
+          A is better <kbd translate="no">A</kbd>
         </button>
         <button type="button" disabled={!ready || !pair} onClick={() => choose('B')}>
-          B is better <kbd>B</kbd>
+          B is better <kbd translate="no">B</kbd>
         </button>
         <button type="button" className="quiet" disabled={!ready} onClick={() => showNextPair('Skipped.')}>
-          Skip <kbd>S</kbd>
+          Skip <kbd translate="no">S</kbd>
         </button>
         <span className="faint" role="status">
           {message}
@@ -121,7 +121,7 @@ function RolloutCard({ side, pair, episode }: RolloutCardProps) {
             spans.map(({ kind, tokens }, i) => (
               <li key={`${turn} ${i}`} data-kind={kind}>
                 <SpanLabel kindStyle={KINDS[kind]} />
-                <span className="word">
+                <span className="word" translate="no">
                   {textOf(
                     rollout,
                     tokens.filter((t) => !rollout.tags[t]),

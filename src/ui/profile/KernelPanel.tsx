@@ -105,7 +105,7 @@ function KernelTable({ measured: { profile, updates } }: { readonly measured: Me
       {openKernel !== null && source && (
         <figure className="profile-source">
           <figcaption>{openKernel}.wgsl</figcaption>
-          <pre role="region" aria-label={`Source of ${openKernel}`} tabIndex={0}>
+          <pre translate="no" role="region" aria-label={`Source of ${openKernel}`} tabIndex={0}>
             {source}
           </pre>
         </figure>

@@ -65,7 +65,9 @@ function AttentionTable({ attention, subject }: { readonly attention: AttentionV
           {listedTokens.map((t) => (
             <tr key={t}>
               <th scope="row" data-kind={kinds[t]} title={`token ${t}`}>
-                <span className="word">{word(t)}</span>
+                <span className="word" translate="no">
+                  {word(t)}
+                </span>
               </th>
               {maps.map((map, head) => (
                 <td

@@ -93,7 +93,7 @@ function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
         {episodes[shownIndex]?.map((passage, i) => (
           <li key={i} data-kind={passage.kind}>
             <SpanLabel kindStyle={KINDS[passage.kind]} />
-            <pre className="demonstrated" data-learned={passage.role === Role.action}>
+            <pre translate="no" className="demonstrated" data-learned={passage.role === Role.action}>
               {passage.text}
             </pre>
           </li>

@@ -77,7 +77,9 @@ function Option({
       title={isDrawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
       onClick={() => choose(id)}
     >
-      <span className="cut mono option-word">{word}</span>
+      <span className="cut mono option-word" translate="no">
+        {word}
+      </span>
       <span className="option-bars" aria-hidden="true">
         {probabilityBefore !== null && <span className="bar-before" style={{ width: `${100 * probabilityBefore}%` }} />}
         <span className="bar-after" style={{ width: `${100 * (probability ?? 0)}%` }} />

@@ -193,7 +193,7 @@ const SpanRow = memo(function SpanRow({ span, annotations, layout, ...shown }: S
     >
       <SpanLabel kindStyle={SPAN_KINDS[kind]} />
       {text === undefined ? (
-        <span className="span-tokens" data-writing={layout}>
+        <span className="span-tokens" data-writing={layout} translate="no">
           {layout === 'text' || !annotations.renderParts ? (
             <Lines
               lines={firstTokens(span.lines ?? [tokens], isUnfolded ? Infinity : limit)}
@@ -208,6 +208,7 @@ const SpanRow = memo(function SpanRow({ span, annotations, layout, ...shown }: S
             <button
               type="button"
               className="quiet small"
+              translate="yes"
               aria-expanded={isUnfolded}
               onClick={() => setWhole(!isUnfolded)}
             >

@@ -62,7 +62,7 @@ function TokenParts({ tokens, layout, draw }: PartsProps) {
       {parts.map((part, i) => (
         <Chunk key={i} first={i === 0} height={part.length / TOKENS_PER_PX}>
           {() => (
-            <span className="span-tokens" data-writing={layout}>
+            <span className="span-tokens" data-writing={layout} translate="no">
               {draw(part)}
             </span>
           )}

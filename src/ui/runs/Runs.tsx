@@ -125,8 +125,9 @@ function OpenRuns() {
           Open files…
         </button>
         <span className="faint">
-          Opens runs trained with this project’s command line (<code>npm run train</code>, <code>npm run sweep</code>,{' '}
-          <code>npm run experiment</code>). You can also drop them here.
+          Opens runs trained with this project’s command line (<code translate="no">npm run train</code>,{' '}
+          <code translate="no">npm run sweep</code>, <code translate="no">npm run experiment</code>). You can also drop
+          them here.
         </span>
       </p>
       <input

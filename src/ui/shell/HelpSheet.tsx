@@ -58,7 +58,9 @@ export function HelpSheet() {
           <div key={names}>
             <dt>
               {names.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
+                <kbd translate="no" key={key}>
+                  {key}
+                </kbd>
               ))}
             </dt>
             <dd>{does}</dd>

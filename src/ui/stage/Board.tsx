@@ -92,7 +92,7 @@ function TokenLine({ play, step, config }: TokenLineProps) {
     .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
   return (
     <div className="token-line">
-      <span className="span-tokens" data-writing={writing}>
+      <span className="span-tokens" data-writing={writing} translate="no">
         {responseTokens
           .filter((t) => t < shownTokens && tags[t] !== true)
           .map((t) => (

@@ -154,7 +154,7 @@ function ChoiceButtons({ game }: { readonly game: PlayAnswer | null }) {
   });
   const numbers = choices.length > 0 && choices.every(({ word }) => /^\d+$/.test(word));
   return (
-    <div className="contest-pad" role="group" aria-label="Your next choice" data-numbers={numbers}>
+    <div className="contest-pad" translate="no" role="group" aria-label="Your next choice" data-numbers={numbers}>
       {choices.map(({ id, word }) => (
         <button key={id} type="button" onClick={() => writeWord(id)}>
           {word}

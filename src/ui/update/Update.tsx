@@ -165,7 +165,9 @@ function ChangeRow({
           <b className="tag" aria-hidden="true">
             {KINDS[kind].letter}
           </b>
-          <span className="word">{word}</span>
+          <span className="word" translate="no">
+            {word}
+          </span>
         </span>
         <span className="small change-where faint">
           {rolloutName(batch, row)}, turn {turn}
@@ -252,7 +254,7 @@ function RolloutLine({ when, played, row, firstDifference }: RolloutLineProps) {
   return (
     <div className="strip" data-testid={`strip-${when}`}>
       <b>{when}</b>
-      <p className="strip-words">
+      <p className="strip-words" translate="no">
         {words.map((word, t) => (
           <Fragment key={t}>
             <span
