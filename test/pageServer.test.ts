@@ -149,16 +149,18 @@ test.each(['GET', 'HEAD'])(
     const vanishing = path.join(above, 'site', 'vanishing.json');
     const { statSync } = fs;
     writeFileSync(vanishing, '{}');
-    fs.statSync = ((file: string, ...rest: []) => {
-      const found = statSync(file, ...rest);
-      rmSync(vanishing, { force: true });
-      return found;
-    }) as typeof statSync;
+    Object.assign(fs, {
+      statSync: (file: string) => {
+        const found = statSync(file);
+        rmSync(vanishing, { force: true });
+        return found;
+      },
+    });
     syncBuiltinESMExports();
     try {
       expect(await get('/vanishing.json', method)).toMatchObject({ status: 404 });
     } finally {
-      fs.statSync = statSync;
+      Object.assign(fs, { statSync });
       syncBuiltinESMExports();
     }
     expect(await get('/index.html')).toMatchObject({ status: 200, text: 'index.html' });

@@ -1,3 +1,4 @@
+import { placeProblem } from '../base/pagePlace.ts';
 import type { FileStore } from './modelDownload.ts';
 import type { Listing } from './listing.ts';
 
@@ -25,7 +26,9 @@ const RECORD_FILE = 'download.json';
 const storedName = (id: string) => id.replaceAll('/', '--');
 
 async function modelsFolder(): Promise<FileSystemDirectoryHandle> {
-  return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
+  const { storage } = navigator as Partial<Navigator>;
+  if (!storage) throw new Error(`This browser stores no models here. ${placeProblem() ?? 'Use another browser.'}`);
+  return (await storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
 }
 
 /** The folder of a stored model in the browser's storage (OPFS). */

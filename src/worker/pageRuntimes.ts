@@ -1,10 +1,13 @@
 import type { Runtimes } from '../written/languages.ts';
+import { startWorker, workerFailure } from '../wire/startWorker.ts';
 import { virtualMachine } from './virtualMachine.ts';
 import type { StartPython } from '../written/python/pythonSandbox.ts';
 
 /** Starts Python in its own worker, which loads it: 6 MB, once. */
 const startPython: StartPython = (shared) => {
-  const worker = new Worker(new URL('../python.ts', import.meta.url), { type: 'module', name: 'python' });
+  const worker = startWorker(
+    () => new Worker(new URL('../python.ts', import.meta.url), { type: 'module', name: 'python' }),
+  );
   const begun = new Promise<void>((resolve, reject) => {
     worker.addEventListener(
       'message',
@@ -18,7 +21,7 @@ const startPython: StartPython = (shared) => {
       'error',
       (event) => {
         event.preventDefault();
-        reject(new Error('Python could not be loaded. Check the connection and try again.'));
+        reject(new Error(workerFailure('Python', event)));
       },
       { once: true },
     );

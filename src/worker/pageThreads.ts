@@ -1,3 +1,4 @@
+import { startWorker } from '../wire/startWorker.ts';
 import { oneThread, type Threads, threadsFor } from '../model/cpu/team/threads.ts';
 
 /**
@@ -14,7 +15,9 @@ export function pageThreads(): Threads {
 }
 
 const start: Threads['start'] = (task) => {
-  const worker = new Worker(new URL('./helper.ts', import.meta.url), { type: 'module', name: 'helping' });
+  const worker = startWorker(
+    () => new Worker(new URL('./helper.ts', import.meta.url), { type: 'module', name: 'helping' }),
+  );
   const begun = new Promise<boolean>((resolve) => {
     worker.addEventListener('message', () => resolve(true), { once: true });
     worker.addEventListener('error', () => resolve(false), { once: true });

@@ -149,3 +149,17 @@ test('with the headers of a Hugging Face Space it may share memory on the first 
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('opened as a file, or in a sandboxed frame, the page says what is the matter instead of staying blank', async () => {
+  const page = await browser.newPage();
+  await page.goto(`file://${path.join(inject('site'), 'index.html')}`);
+  await page.getByText('npm start').waitFor();
+  cpSync(inject('site'), path.join(folder, 'framed'), { recursive: true });
+  writeFileSync(
+    path.join(folder, 'framed', 'frame.html'),
+    '<iframe sandbox="allow-scripts" src="./index.html"></iframe>',
+  );
+  await page.goto(new URL('frame.html', await host('framed', '/', {})).href);
+  await page.frameLocator('iframe').getByText('a tab of its own').waitFor();
+  await page.close();
+});

@@ -102,7 +102,7 @@ test('when the reader is lost, who waits is told, nothing is asked of it any mor
   lost.onerror?.({ message: 'out of memory', preventDefault: () => undefined });
   expect(await waiting).toEqual([{ row: 1, problem: 'reading has stopped: open the files again' }]);
   expect(useRollouts.getState()).toMatchObject({
-    failed: 'Reading stopped: out of memory',
+    failed: 'The worker that reads files stopped: out of memory',
     reading: null,
     searched: 1,
   });

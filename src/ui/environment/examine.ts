@@ -4,6 +4,7 @@ import { download } from '../export/fileDownload.ts';
 import { renameFile, useEnvironment } from './environmentStore.ts';
 import { nameAfterClass } from './templates.ts';
 import type { ExaminerCommand, ExaminerEvent } from '../../written/examinerMessages.ts';
+import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 
 /** Tasks that a check plays. */
@@ -138,7 +139,9 @@ class ExaminerClient {
   /** Starts the worker. `hasTimeout`: ends it once it has sent nothing for ten seconds after a message. */
   constructor({ onEvent, onWorkerEnd }: ExaminerListener, hasTimeout: boolean) {
     this.#onLoss = onWorkerEnd;
-    this.#worker = new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' });
+    this.#worker = startWorker(
+      () => new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' }),
+    );
     this.#worker.onmessage = ({ data }: MessageEvent<ExaminerEvent>) => {
       if (hasTimeout) this.#restartTimeout();
       if (data.type === 'failed') this.#fail(`The sandbox stopped: ${data.message}`);
@@ -147,11 +150,7 @@ class ExaminerClient {
     this.#worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
-      this.#fail(
-        event.message
-          ? `The sandbox stopped: ${event.message}`
-          : 'The code of the check couldn’t be loaded. Reload the page.',
-      );
+      this.#fail(workerFailure('The sandbox', event));
     };
   }
 
@@ -169,7 +168,10 @@ class ExaminerClient {
   #restartTimeout(): void {
     clearTimeout(this.#timeout);
     this.#timeout = setTimeout(
-      () => this.#fail(`The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it.`),
+      () =>
+        this.#fail(
+          `The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it. Your class may compute for long as it’s loaded, or in one call: let it compute less there.`,
+        ),
       TIMEOUT_MS,
     );
   }

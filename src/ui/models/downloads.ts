@@ -3,6 +3,7 @@ import { HUB } from '../../hub/modelCatalogue.ts';
 import { storedFiles, storedModels, type StoredModel, removeModel } from '../../hub/storedModels.ts';
 import type { Listing } from '../../hub/listing.ts';
 import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloaderMessages.ts';
+import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { notice } from '../shell/notices.ts';
 import { readHeaders } from './modelStore.ts';
@@ -33,14 +34,16 @@ let worker: Worker | null = null;
 
 function send(command: DownloaderCommand): void {
   if (!worker) {
-    worker = new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' });
+    worker = startWorker(
+      () => new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' }),
+    );
     worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => handleEvent(data);
     worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
       worker = null;
       const { requestedId, download } = useDownloads.getState();
-      const message = 'The download stopped. What was downloaded is kept. Press Resume.';
+      const message = `${workerFailure('The download', event)} What was downloaded is kept.`;
       useDownloads.setState({
         requestedId: null,
         download: null,
@@ -95,7 +98,7 @@ export function downloadModel(listing: Listing): void {
     problem: null,
   });
   // ask the browser not to delete the model on its own; if it refuses, the model is stored like other data
-  void navigator.storage.persist();
+  void (navigator as Partial<Navigator>).storage?.persist(); // absent on plain http
   send({ type: 'fetch', listing, hub: HUB });
 }
 

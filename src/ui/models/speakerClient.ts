@@ -1,3 +1,4 @@
+import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import type { SpeakerCommand, SpeakerEvent } from '../../wire/speakerMessages.ts';
 
@@ -13,16 +14,14 @@ export class SpeakerClient {
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: SpeakerListener) {
-    this.#worker = new Worker(new URL('../../speaker.ts', import.meta.url), { type: 'module', name: 'speaking' });
+    this.#worker = startWorker(
+      () => new Worker(new URL('../../speaker.ts', import.meta.url), { type: 'module', name: 'speaking' }),
+    );
     this.#worker.onmessage = ({ data }: MessageEvent<SpeakerEvent>) => onEvent(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
       void noteFailure(event.message);
-      onLoss(
-        event.message
-          ? `The worker that reads the model stopped: ${event.message}`
-          : 'The worker that reads models could not be loaded.',
-      );
+      onLoss(workerFailure('The worker that reads the model', event));
     };
   }
 

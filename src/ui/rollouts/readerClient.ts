@@ -1,5 +1,6 @@
 import type { RunFile } from '../../runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
+import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 
 /** Receives the events of the reader. `onLoss`: the worker has stopped. */
@@ -17,7 +18,9 @@ export class ReaderClient {
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
-    this.#worker = new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' });
+    this.#worker = startWorker(
+      () => new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' }),
+    );
     this.#worker.onmessage = ({ data }: MessageEvent<ReaderEvent>) => {
       if (data.type === 'read') {
         this.#waiting.get(data.id)?.resolve(data.rollouts);
@@ -31,7 +34,7 @@ export class ReaderClient {
       event.preventDefault();
       void noteFailure(event.message);
       this.terminate();
-      onLoss(event.message ? `Reading stopped: ${event.message}` : 'The worker that reads files could not be loaded.');
+      onLoss(workerFailure('The worker that reads files', event));
     };
   }
 

@@ -285,7 +285,7 @@ function onSilence(silent: boolean): void {
   setProblem({
     message: `The training worker ${SILENT_WORDS}.`,
     hint: runData.environment
-      ? 'Your environment may compute for very long; this message goes away when the worker answers. If it is stuck, end it: the run is kept as it was last saved.'
+      ? 'Your environment may compute for very long, as it opens or in a call. This message goes away when the worker answers. If it is stuck, end it: the run is kept as it was last saved.'
       : 'It may be busy with a large model; this message goes away when it answers. If it is stuck, end it.',
     ...{ fatal: false, fields: [], cause: 'silent' },
   });

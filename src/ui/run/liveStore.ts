@@ -147,7 +147,8 @@ export function setProblem(problem: Omit<ErrorEvent, 'type'>): void {
   const { fatal } = problem;
   void noteFailure(problem.message); // the worker may have failed to load a part of the program
   useLive.setState((s) => {
-    const ended = fatal || s.session === 'starting';
+    // a worker that is silent for a while still opens its run
+    const ended = fatal || (s.session === 'starting' && problem.cause !== 'silent');
     // the run was rolled back to the end of the last update, so no stage is under way
     const rolledBack = ROLLED_BACK.includes(problem.cause);
     return {

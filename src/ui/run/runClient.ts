@@ -1,6 +1,7 @@
 import type { RunCommand } from '../../wire/commands.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Answer } from '../../wire/questions.ts';
+import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 import { watchWorker } from './workerWatch.ts';
 
@@ -35,7 +36,9 @@ export class RunClient {
   /** Starts a worker and watches whether it is alive. */
   constructor(listener: RunListener) {
     this.#listener = listener;
-    const worker = new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module', name: 'training' });
+    const worker = startWorker(
+      () => new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module', name: 'training' }),
+    );
     this.#worker = worker;
     this.#unwatch = watchWorker(worker, {
       onDeath: () =>
@@ -47,11 +50,8 @@ export class RunClient {
     worker.onmessage = ({ data }: MessageEvent<RunEvent>) => this.#handleEvent(data);
     worker.onerror = (event) => {
       event.preventDefault();
-      // the message is empty if the script could not be loaded
       void noteFailure(event.message);
-      this.#handleLoss(
-        event.message ? `The training worker stopped: ${event.message}` : 'The training worker could not be loaded.',
-      );
+      this.#handleLoss(workerFailure('The training worker', event));
     };
     worker.onmessageerror = () => this.#handleLoss('The training worker sent something the page could not read.');
   }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/jsonRecord.ts';
+import { placeProblem } from '../../base/pagePlace.ts';
 import { visible } from '../../base/visible.ts';
 import type { Parameter } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
@@ -124,7 +125,7 @@ async function interpreterFor(startPython: StartPython, code: string): Promise<I
   previous?.interpreter.end();
   if (typeof SharedArrayBuffer === 'undefined') {
     throw new EnvironmentFileError(
-      'Python needs memory that two threads share, and this page has none yet. Reload the page once; it has it from the second visit on, unless it is shown in a frame of another page.',
+      `Python needs memory that two threads share, and this page has none. ${placeProblem() ?? 'Reload the page once: it has it from the second visit on. In a frame of another page it has none; open the page in a tab of its own.'}`,
       null,
     );
   }

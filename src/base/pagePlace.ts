@@ -1,0 +1,20 @@
+/** What this file reads of the global scope of a page or of a worker. Node has none of it. */
+interface Place {
+  readonly location?: { readonly protocol: string };
+  readonly origin?: string;
+  readonly isSecureContext?: boolean;
+}
+
+/**
+ * Why the browser gives the page less where it was opened, such as no workers or no shared memory, and what to do:
+ * two sentences. Null if the place is not the reason. Works in a page and in its workers.
+ */
+export function placeProblem({ location, origin, isSecureContext }: Place = globalThis as Place): string | null {
+  if (location?.protocol === 'file:')
+    return 'The page was opened as a file, and browsers give files no workers. Run npm start, and open the address that it prints.';
+  if (origin === 'null')
+    return 'The page is in a sandboxed frame, which gets no workers and no storage. Open the page in a tab of its own.';
+  if (isSecureContext === false)
+    return 'The page came over plain http, where browsers have no shared memory, no WebGPU and no storage for models. Open it over https, or on this machine as http://localhost.';
+  return null;
+}
