@@ -11,7 +11,7 @@ import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { linkedRun, type LinkedRun, type Unlinkable } from './linkedRun.ts';
-import { shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
+import { shownSelection, pageAddress, sharedHash, cardAddress } from './sharedAddress.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { describedChanges } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
@@ -207,7 +207,7 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   };
   return (
     <>
-      <Card ref={card} moment={moment} address={readableAddress()} />
+      <Card ref={card} moment={moment} address={cardAddress()} />
       <div className="row share-actions">
         <button type="button" className="primary" onClick={() => void act('saved', save)}>
           Save PNG
