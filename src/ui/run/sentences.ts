@@ -63,7 +63,7 @@ function headlineOf(
       return `Learning: ${evaluated ?? moved} of ${EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks}`;
     case 'unclear':
       if (!finished && updates < MIN_VERDICT_UPDATES) return `Too early to tell after ${counted(updates, 'update')}`;
-      return `Cannot tell${finished ? '' : ' yet'}${moved ? `: ${moved}` : ''}`;
+      return `Unclear whether success ${finished ? 'changed' : 'changes'}${moved ? `: ${moved}` : ''}`;
   }
 }
 
