@@ -216,7 +216,7 @@ describe('a table that leaves the page', () => {
         'n',
         'X',
         'Y',
-        'Y, minus that of the reference with the same seed',
+        'Y: difference to the reference with the same seed',
         'Published, M: P',
         'Published, M: R',
       ],

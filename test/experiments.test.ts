@@ -316,7 +316,7 @@ describe('the table', () => {
     expect(row).toHaveLength(head.length);
     expect(head.slice(1, 4)).toEqual(['Group', 'Variant', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
-    expect(row[head.indexOf('All tasks after, minus that of the reference with the same seed')]).toBe(
+    expect(row[head.indexOf('All tasks after: difference to the reference with the same seed')]).toBe(
       '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these); compared with PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');

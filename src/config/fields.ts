@@ -131,7 +131,7 @@ export const FIELDS = {
   adamEps: { label: 'Adam ε', group: 'optimizer', when: 'live', default: 1e-5, min: 1e-10, max: 0.1, log: true },
   weightDecay: { label: 'Weight decay', group: 'optimizer', when: 'live', default: 0, min: 0, max: 1 },
 
-  model: { label: 'Model', group: 'model', when: 'restart', default: 'sizes', choices: ['sizes', 'checkpoint'] },
+  model: { label: 'Model made from', group: 'model', when: 'restart', default: 'sizes', choices: ['sizes', 'checkpoint'] },
   adapterRank: { label: 'Adapter rank', group: 'model', when: 'restart', default: 8, min: 1, max: 64, integer: true },
   adapterAlpha: { label: 'Adapter alpha', group: 'model', when: 'restart', default: 16, min: 0.125, max: 256 },
   adapterTargets: { label: 'Adapted layers', group: 'model', when: 'restart', default: 'all', choices: ['all', 'attention', 'mlp'] },

@@ -37,7 +37,7 @@ function armsOfPreset(name: (typeof CLAIMED_PRESETS)[number]): readonly Arm[] {
 export const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
-  doc: 'Each preset is trained with its own settings. The rows: “RL” first copies the imperfect player, which makes mistakes on purpose, and then learns with RL. “Imitation alone” starts from random weights and only copies a scripted player on the training tasks: the expert, or the imperfect player. It gets as many optimizer steps as a whole run with RL; no RL follows, so its Before and After are the same number. The columns: Before and After are success before and after RL, when the agent always takes its likeliest words. For “After, words sampled” each word is drawn from its probabilities. For “One search result, before RL” the agent of before RL may not use the tool, and one search result stands in its prompt. Some presets start from weights that come with the page. Their runs with different seeds have the same starting weights, but other tasks, in another order, and other random numbers.',
+  doc: 'Each preset is trained with its own settings. “RL” first copies the imperfect player, which makes mistakes on purpose, then learns with RL. “Imitation alone” only copies a player, for as many optimizer steps as a whole run with RL. Before and After are success before and after RL, always with the likeliest word; in “words sampled” each word is drawn. “Before, with a search result” gets one search result in the prompt and no tool. Shipped starting weights are the same for every seed; tasks, their order and random draws differ.',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED_PRESETS.flatMap(armsOfPreset),
   columns: [
@@ -46,7 +46,7 @@ export const learning: Experiment = {
     { key: 'sampled', label: 'After, words sampled', measure: { metric: 'eval/success_sampled', take: 'last' } },
     { key: 'tasks', label: 'Evaluated tasks', measure: { metric: 'eval/tasks', take: 'first' }, digits: 0 },
     { key: 'rule', label: 'Simple rule', measure: { metric: 'baseline/rule', take: 'first' } },
-    { key: 'rag', label: 'One search result, before RL', measure: { metric: 'eval/naive_rag', take: 'first' } },
+    { key: 'rag', label: 'Before, with a search result', measure: { metric: 'eval/naive_rag', take: 'first' } },
     { key: 'chance', label: 'Chance', measure: { metric: 'baseline/random', take: 'first' } },
     { key: 'expert', label: 'Scripted expert', measure: { metric: 'baseline/expert', take: 'first' } },
   ],

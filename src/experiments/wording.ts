@@ -51,7 +51,7 @@ export function publishedText(value: number | null | undefined): string {
 /** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
-  return `${headline}, minus that of the reference with the same seed`;
+  return `${headline}: difference to the reference with the same seed`;
 }
 
 /** The label of the arm that a row is compared with; '' if there is none. */

@@ -36,7 +36,7 @@ export const PATTERN_LABELS: Readonly<Record<keyof SplitPattern, string>> = {
   answer: 'tags of answers',
   system: 'lines that begin a system message',
   user: 'lines that begin a prompt',
-  assistant: 'lines that begin the agent’s words',
+  assistant: 'lines that begin a turn of the agent',
   tool: 'lines that begin an observation',
 };
 

@@ -188,7 +188,7 @@ export async function checkEnvironment(
     if (sharedTasks > tests.length / 20)
       findings.add(
         'warning',
-        `${sharedTasks} of ${tests.length} test tasks also occur in training, as far as the expert sees: the prompt, its calls and all answers are those of one of the ${training.length} training tasks played. So evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay. If the tasks differ in what the expert doesn’t read, say so by ${terms.stateKey}.`,
+        `${sharedTasks} of ${tests.length} test tasks also occur in training: prompt, expert’s calls and answers are the same as in one of the ${training.length} training tasks played. So evaluation can’t tell what was learned from what was memorized. Have reset() draw from more tasks; if there are only few, this can stay. If the tasks differ in something that the expert doesn’t read, return it from ${terms.stateKey}.`,
         null,
       );
   }

@@ -75,7 +75,7 @@ test('a template is changed: an error shows at its line while it is typed, the c
   // a method that there is not
   await paste(page, lines.with(line - 1, '    return { right: this.missing() };').join('\n'));
   await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
-  await page.getByTestId('reading').getByText('no method `missing`').waitFor(); // nothing has run
+  await page.getByTestId('reading').getByText('no method missing').waitFor(); // nothing has run
   expect(await page.locator('.cm-lintRange-warning').count()).toBeGreaterThan(0);
   expect(code()).not.toContain('quickjs');
   await check(page).getByRole('button', { name: 'Check' }).click();

@@ -83,7 +83,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await unfold(page, 'Objective', 'Rollouts');
   const tried = page.getByTestId('tried');
   await page.locator('#knob-clipHigh').fill('4');
-  await page.getByText('If clip high ε₊ were 4, epoch by epoch').waitFor();
+  await page.getByText('Preview with clip high ε₊ 4, epoch by epoch').waitFor();
   await expect.poll(() => tried.textContent()).toMatch(/With 4: \d+ .*\d+ → \d+ in epoch 3, of \d+ /);
   // its tokens are led to, wherever they are, and the channel is free to choose
   const named = Number(/With 4: (\d+)/.exec((await tried.textContent()) ?? '')?.[1]);
@@ -104,7 +104,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   };
   await expect.poll(more).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Adv.', exact: true }).click();
-  await page.getByText('If clip high ε₊ were 4: advantage, was → would be').waitFor();
+  await page.getByText('Preview with clip high ε₊ 4: the advantage as it was').waitFor();
   await page.getByRole('button', { name: 'Done', exact: true }).click();
   await tried.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'KL', exact: true }).click();
@@ -112,17 +112,17 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.getByRole('button', { name: 'Mask', exact: true }).click();
   await page.locator('#knob-clipHigh').fill('0.05');
   await page.locator('#knob-klCoef').fill('0.5');
-  await page.getByText('If kl β were 0.5, with every ratio at 1').waitFor();
+  await page.getByText('Preview with kl β 0.5, all ratios 1').waitFor();
   await expect.poll(() => tried.textContent()).toMatch(/KL [\d.e−]+ → [\d.e−]+/);
   // all changed knobs are tried together; one that is back where it was ends what it showed
   await page.locator('#knob-clipHigh').fill('0.3');
-  await page.getByText('If clip high ε₊ were 0.3 and kl β were 0.5, epoch by epoch').waitFor();
+  await page.getByText('Preview with clip high ε₊ 0.3 and kl β 0.5, epoch by epoch').waitFor();
   await page.locator('#knob-clipHigh').fill('0.05');
   await tried.waitFor({ state: 'detached' });
   await page.locator('#knob-klCoef').fill('0');
   const mask = page.locator('[data-knob="lossMask"] [role="switch"]');
   await mask.click();
-  await page.getByText('If loss mask were off, with every ratio at 1:').waitFor();
+  await page.getByText('Preview with loss mask off, all ratios 1:').waitFor();
   await mask.click();
   await tried.waitFor({ state: 'detached' });
   const box = await settled(() => mask.boundingBox());

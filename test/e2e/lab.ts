@@ -157,21 +157,30 @@ export async function unfold(page: Page, ...groups: readonly string[]): Promise<
   for (const name of groups) await page.getByRole('heading', { name, exact: true }).click();
 }
 
-/** Names and sizes of the controls in sight that a finger would miss: below 44 px, with the label around them. Terms stand in a line of text. */
-export function tooSmall(page: Page): Promise<string[]> {
+/**
+ * Names and sizes of the controls in sight that are smaller than `least` px, with the label around them. A link is to have 24 px
+ * (WCAG 2.2, target size), and so is what only a mouse can miss. Terms and links in a line of text have its height.
+ */
+export function tooSmall(page: Page, least = 44): Promise<string[]> {
   // found and measured in one task: while it trains, what was found may be gone a task later
-  return page.evaluate(() =>
-    // what lies behind a dialog is out of reach
-    [
-      ...(document.querySelector('dialog:modal') ?? document).querySelectorAll(
-        'button:not(.term), select, input, summary',
-      ),
-    ]
-      .filter((e) => e.checkVisibility({ visibilityProperty: true }))
-      .map((e) => e.closest('label:has([type="radio"], [type="checkbox"])') ?? e)
-      .map((e) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect() }))
-      .filter(({ box }) => box.width > 0 && box.height > 0 && (box.width < 43.5 || box.height < 43.5))
-      .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
+  return page.evaluate(
+    (px) =>
+      // what lies behind a dialog is out of reach
+      [
+        ...(document.querySelector('dialog:modal') ?? document).querySelectorAll<HTMLElement>(
+          'button:not(.term), select, input:not(.chart-steer), textarea, summary, a[href]',
+        ),
+      ]
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest('.visually-hidden'))
+        .filter((e) => !e.matches('a[href]') || getComputedStyle(e).display !== 'inline')
+        .map((e) => ({ e, least: e.matches('a[href]') ? Math.min(24, px) : px }))
+        .map(({ e, ...rest }) => ({ e: e.closest('label:has([type="radio"], [type="checkbox"])') ?? e, ...rest }))
+        .map(({ e, ...rest }) => ({ name: e.ariaLabel ?? e.textContent, box: e.getBoundingClientRect(), ...rest }))
+        .filter(
+          ({ box, least: want }) => box.width > 0 && box.height > 0 && Math.min(box.width, box.height) < want - 0.5,
+        )
+        .map(({ name, box }) => `${name.trim().slice(0, 60)} ${box.width}×${box.height}`),
+    least,
   );
 }
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright';
 /**
  * What does not fit the window or is lost to the keyboard, of what is in front: text that is cut off, controls whose text runs over
  * them, anything that must be scrolled sideways but for tables and lists, a control that is covered when it has the focus or shows no
- * outline then, what only a mouse can press, and what moves although less motion is asked for.
+ * outline then, what only a mouse can press or scroll, and what moves although less motion is asked for.
  *
  * It runs inside the page, where nothing of this file is at hand.
  */
@@ -53,12 +53,22 @@ export async function misfits(page: Page): Promise<string[]> {
       }
     }
 
+    const operable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+    for (const box of front.querySelectorAll('*')) {
+      const { overflowX, overflowY } = getComputedStyle(box);
+      const scrolls =
+        (/auto|scroll/.test(overflowY) && box.scrollHeight > box.clientHeight + 1) ||
+        (/auto|scroll/.test(overflowX) && box.scrollWidth > box.clientWidth + 1);
+      if (!scrolls || !seen(box)) continue;
+      const reached = [box, ...box.querySelectorAll(operable)].some((e) => e.matches(operable) && seen(e));
+      if (!reached) found.add(`not scrolled by keys: ${nameOf(box)}`);
+    }
+
     for (const e of front.querySelectorAll('button, a, summary, label')) {
       const runsOver = e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).display !== 'inline';
       if (runsOver && seen(e)) found.add(`runs over its ${nameOf(e)}: ${labelOf(e)}`);
     }
 
-    const operable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
     for (const control of front.querySelectorAll<HTMLElement>(operable)) {
       if (!seen(control) || control.matches(':disabled')) continue;
       control.focus();

@@ -158,7 +158,7 @@ test('WOW-39: while M is held the fills are those of both masks off, nothing is 
   const [before, sum] = [await fills(page), await checksum(page)];
   expect(before.filter(({ kind }) => kind === 'observation').every(({ loss }) => loss === 'false')).toBe(true);
   await page.keyboard.down('m');
-  await page.getByText('If both masks were off').waitFor();
+  await page.getByText('Preview with both masks off').waitFor();
   const during = await fills(page);
   const observed = during.filter(({ kind }) => kind === 'observation');
   expect(observed.every(({ loss }) => loss === 'true')).toBe(true);
@@ -170,15 +170,15 @@ test('WOW-39: while M is held the fills are those of both masks off, nothing is 
   });
   expect(await checksum(page)).toBe(sum);
   await page.keyboard.up('m');
-  await page.getByText('If both masks were off').waitFor({ state: 'detached' });
+  await page.getByText('Preview with both masks off').waitFor({ state: 'detached' });
   expect(await fills(page)).toEqual(before);
   expect(await checksum(page)).toBe(sum);
 
   // the same under the pointer, for either switch
   await page.getByRole('switch', { name: 'Loss mask' }).hover();
-  await page.getByText('If loss mask were off').waitFor();
+  await page.getByText('Preview with loss mask off').waitFor();
   await page.mouse.move(700, 20);
-  await page.getByText('If loss mask were off').waitFor({ state: 'detached' });
+  await page.getByText('Preview with loss mask off').waitFor({ state: 'detached' });
   expect(await fills(page)).toEqual(before);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -272,7 +272,7 @@ test('the advantage mask is tried by pointing at its switch or reaching it by ke
   await page.locator('body').press('3');
   const [before, sum] = [await fills(page), await checksum(page)];
   const control = page.getByRole('switch', { name: 'Advantage mask' });
-  const label = page.getByText('If advantage mask were off');
+  const label = page.getByText('Preview with advantage mask off');
   await control.hover();
   await label.waitFor();
   const during = await fills(page);

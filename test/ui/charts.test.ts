@@ -164,36 +164,37 @@ describe('scales', () => {
 });
 
 describe('what is in view', () => {
+  const WHOLE = { from: 0, to: 1000 };
   const view = { from: 100, to: 200 };
 
   test('zooming leaves the update that is pointed at where it was', () => {
-    const zoomed = zoomedRange(view, 0.5, 125, 1000);
+    const zoomed = zoomedRange(view, 0.5, 125, WHOLE);
     expect(zoomed).toEqual({ from: 112.5, to: 162.5 });
     const share = ({ from, to }: { from: number; to: number }) => (125 - from) / (to - from);
     expect(share(zoomed ?? view)).toBeCloseTo(share(view), 12);
   });
 
   test('no further in than four updates, no further out than the whole run, which is nothing in particular', () => {
-    expect(zoomedRange(view, 1e-6, 150, 1000)).toEqual({ from: 148, to: 152 });
-    expect(zoomedRange(view, 1e6, 150, 1000)).toBeNull();
-    expect(rangeBetween(1, 7, 6)).toBeNull();
+    expect(zoomedRange(view, 1e-6, 150, WHOLE)).toEqual({ from: 148, to: 152 });
+    expect(zoomedRange(view, 1e6, 150, WHOLE)).toBeNull();
+    expect(rangeBetween(1, 7, { from: 0, to: 6 })).toBeNull();
   });
 
   test('moving stops at both ends and keeps the width', () => {
-    expect(shiftedRange(view, 50, 1000)).toEqual({ from: 150, to: 250 });
-    expect(shiftedRange(view, -500, 1000)).toEqual({ from: 0, to: 100 });
-    expect(shiftedRange(view, 5000, 1000)).toEqual({ from: 900, to: 1000 });
+    expect(shiftedRange(view, 50, WHOLE)).toEqual({ from: 150, to: 250 });
+    expect(shiftedRange(view, -500, WHOLE)).toEqual({ from: 0, to: 100 });
+    expect(shiftedRange(view, 5000, WHOLE)).toEqual({ from: 900, to: 1000 });
   });
 
   test('what is chosen from right to left is the same', () => {
-    expect(rangeBetween(300, 120, 1000)).toEqual({ from: 120, to: 300 });
+    expect(rangeBetween(300, 120, WHOLE)).toEqual({ from: 120, to: 300 });
   });
 
   test('two fingers keep the updates that they hold', () => {
-    expect(pinchRange([120, 180], [0.2, 0.8], 1000)).toEqual({ from: 100, to: 200 });
-    expect(pinchRange([120, 180], [0.4, 0.6], 1000)).toEqual({ from: 0, to: 300 });
-    expect(pinchRange([180, 120], [0.8, 0.2], 1000)).toEqual({ from: 100, to: 200 });
-    expect(pinchRange([120, 180], [0.5, 0.5], 1000)).toBeNull(); // on one place: as far out as there is
+    expect(pinchRange([120, 180], [0.2, 0.8], WHOLE)).toEqual({ from: 100, to: 200 });
+    expect(pinchRange([120, 180], [0.4, 0.6], WHOLE)).toEqual({ from: 0, to: 300 });
+    expect(pinchRange([180, 120], [0.8, 0.2], WHOLE)).toEqual({ from: 100, to: 200 });
+    expect(pinchRange([120, 180], [0.5, 0.5], WHOLE)).toBeNull(); // on one place: as far out as there is
   });
 });
 

@@ -80,15 +80,16 @@ test('one seed: arms that played the same tasks are compared task by task, which
   const [a, b] = [solving('A', range(0, 20)), solving('B', range(0, 28))];
   // 31 % against 44 %: two samples of 64 could be so by chance (p .20), eight tasks that all go one way could not (2 · ½⁸)
   expect(comparisonVerdict([a, b])).toContain(
-    'tasks A solves 31 % and B 44 %: only A solves 0 of them, only B 8: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
+    'tasks A solves 31 % and B 44 %; 0 are solved by A alone, 8 by B alone: B solves more, beyond chance (task by task, McNemar’s exact test, p = .0078).',
   );
   // the same shares, but of other tasks
   expect(comparisonVerdict([a, solving('B', range(12, 40))])).toContain(
-    'only A solves 12 of them, only B 20: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
+    '12 are solved by A alone, 20 by B alone: cannot tell, the difference may be chance (task by task, McNemar’s exact test, p = .22).',
   );
   expect(comparisonVerdict([a, solving('B', range(20, 40))])).toContain(
-    'A solves 31 % and B 31 %: only A solves 20 of them, only B 20: cannot tell',
+    'A solves 31 % and B 31 %; 20 are solved by A alone, 20 by B alone: cannot tell',
   );
+  expect(comparisonVerdict([a, solving('B', range(0, 20))])).toContain('both solve 31 %, and the same ones.');
   // other tasks: nothing to pair
   const others = withRun(b, { solved: new Map([...(b.run.solved ?? [])].map(([task, is]) => [`other ${task}`, is])) });
   expect(comparisonVerdict([a, others])).toContain('Fisher’s exact test');
@@ -96,6 +97,17 @@ test('one seed: arms that played the same tasks are compared task by task, which
 
 const seeded = (seed: number, a: number, b: number): TrainedArm[] =>
   [arm('A', { 'eval/success': a }), arm('B', { 'eval/success': b })].map((each) => withKnobs(each, { seed }));
+
+test('a long label is written out once; from then on its letter stands for it', () => {
+  const labels = ['A (Learning rate η 0.001)', 'B (Learning rate η 0.002)'] as const;
+  const solved = new Map(Array.from({ length: 16 }, (_, i) => [`task ${i}`, i > 1] as const));
+  const values = { 'rollout/success': 0.5, 'eval/success': 0.875, 'actor/entropy': 0.5 };
+  const [a, b] = labels.map((label) => withRun(arm(label, values), { solved })) as [TrainedArm, TrainedArm];
+  const other = arm(labels[1], { ...values, 'rollout/success': 0.3, 'eval/success': 0.25, 'actor/entropy': 2 });
+  const verdicts = [[a, b], [a, other], [a, other].flatMap((each) => [each, withKnobs(each, { seed: 9 })])];
+  for (const verdict of verdicts.map((arms) => comparisonVerdict(arms)))
+    for (const label of labels) expect(verdict.split(label), verdict).toHaveLength(2);
+});
 
 test('several seeds: a difference is told with its spread, n and an exact test, or cannot be told, with what it would take', () => {
   const arms = [0.55, 0.6, 0.62, 0.5, 0.58, 0.57].map((a, seed) => seeded(seed, a, a - 0.2 - 0.02 * (seed % 2)));

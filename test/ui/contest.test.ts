@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { winner } from '../../src/ui/stage/Contest.tsx';
+import { roundText, winner } from '../../src/ui/stage/Contest.tsx';
 
 const fared = (success: boolean, turns: number) => ({ success, turns });
 
@@ -11,4 +11,10 @@ test.each([
   ['nobody where neither did', fared(false, 2), fared(false, 4), null],
 ] as const)('a round is won by %s', (_, reader, agent, won) => {
   expect(winner(reader, agent)).toBe(won);
+});
+
+test('a draw is called one', () => {
+  expect(roundText(fared(true, 3), fared(true, 3))).toBe('A draw. You: solved in 3 turns. Agent: solved in 3 turns.');
+  expect(roundText(fared(false, 2), fared(true, 4))).toMatch(/^The agent wins\./);
+  expect(roundText(fared(true, 2), fared(true, 4))).toMatch(/^You win\./);
 });

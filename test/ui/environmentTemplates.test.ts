@@ -40,16 +40,19 @@ test('an empty class can be read in both languages and, in TypeScript, played wi
 });
 
 test('scores that training should know of get a sentence: random calls that earn nothing, broken ones that earn', () => {
-  expect(scoreRemarks({ chance: 0.31, expert: 1, nonsense: 0 })).toEqual([]);
-  expect(scoreRemarks({ chance: 0, expert: 1, nonsense: -0.1 })).toEqual([
+  expect(scoreRemarks({ chance: 0.31, expert: 1, nonsense: 0, untrained: null })).toEqual([]);
+  expect(scoreRemarks({ chance: 0, expert: 1, nonsense: -0.1, untrained: null })).toEqual([
     expect.stringMatching(/^Random calls earn nothing/),
   ]);
-  expect(scoreRemarks({ chance: 0.004, expert: 1, nonsense: 0.08 })).toEqual([
+  expect(scoreRemarks({ chance: 0.004, expert: 1, nonsense: 0.08, untrained: null })).toEqual([
     expect.stringMatching(/^Random calls earn almost nothing/),
     expect.stringMatching(/^Broken calls earn 0\.08/),
   ]);
-  expect(scoreRemarks({ chance: 0, expert: null, nonsense: 0 })).toEqual([]); // nothing to imitate
-  expect(scoreRemarks({ chance: -0.2, expert: 1, nonsense: 0 })).toEqual([]); // its errors are punished, so it acts
+  // RL can start from what a model before training earns
+  expect(scoreRemarks({ chance: 0, expert: 1, nonsense: 0, untrained: 0.48 })).toEqual([]);
+  expect(scoreRemarks({ chance: 0, expert: 1, nonsense: 0, untrained: 0 })).toHaveLength(1);
+  expect(scoreRemarks({ chance: 0, expert: null, nonsense: 0, untrained: null })).toEqual([]); // nothing to imitate
+  expect(scoreRemarks({ chance: -0.2, expert: 1, nonsense: 0, untrained: null })).toEqual([]); // its errors are punished, so it acts
 });
 
 /** A member as the editor inserts it. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { bandOf, curveOf, seedGroups } from '../../src/ui/runs/metricCurves.ts';
+import { bandOf, curveOf, seedGroups, updatesAxis } from '../../src/ui/runs/metricCurves.ts';
 
 const curve = (y: readonly number[], first = 1) =>
   Series.of({ x: Uint32Array.from(y, (_, i) => first + i), y: Float64Array.from(y) });
@@ -53,4 +53,23 @@ test('a curve of which every hundredth position is left is smoothed as its updat
   expect(curve?.x.length).toBeLessThanOrEqual(300);
   const step = Array.from(curve?.smooth ?? []).filter((value) => value > 0.001 && value < 0.999);
   expect(step.length).toBeLessThanOrEqual(1);
+});
+
+test('curves take most of the axis of updates, of whatever length they are and wherever they began', () => {
+  const ones = (n: number) => Array.from({ length: n }, () => 1);
+  expect(updatesAxis([runOf(1, {}, ones(210))])).toEqual({ from: 0, to: 220 });
+  const forked = (first: number, last: number) => ({
+    ...runOf(2, {}),
+    update: last,
+    series: new Map([['critic/score/mean', curve(ones(last - first + 1), first)] as const]),
+  });
+  expect(updatesAxis([forked(170, 210), forked(170, 210)])).toEqual({ from: 170, to: 210 });
+  expect(updatesAxis([runOf(1, {}, ones(170)), forked(170, 210)])).toEqual({ from: 0, to: 220 });
+  expect(updatesAxis([])).toEqual({ from: 0, to: 10 });
+  for (let last = 10; last < 3000; last += 7)
+    for (const first of [1, 3, Math.floor(last / 2)]) {
+      const { from, to } = updatesAxis([forked(first, last)]);
+      expect((last - first) / (to - from), `${first} to ${last}`).toBeGreaterThan(last - first < 9 ? 0 : 0.72);
+      expect((to - from) % 2, 'the middle has a whole number').toBe(0);
+    }
 });

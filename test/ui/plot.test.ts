@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endLabels, nameMarginWidth } from '../../src/ui/curves/endLabels.ts';
+import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../../src/ui/curves/endLabels.ts';
 import {
   xPixel,
   bandPath,
@@ -56,7 +56,7 @@ test('names of curves that end at one height stand a line apart beside the plot,
   const plot = { ...PLOT, width: 400, height: 200, left: 40, right: 120, top: 10, bottom: 20 };
   const ends = ['A (on)', 'B (off)', 'C (off)'].map((name) => ({ name, x: 280, y: 100 }));
   const labels = endLabels(ends, plot);
-  expect(labels.map(({ text }) => text)).toEqual(['A (on)', 'B (off)', 'C (off)']);
+  expect(labels.map(({ lines }) => lines)).toEqual([['A (on)'], ['B (off)'], ['C (off)']]);
   const heights = labels.map(({ y }) => y).toSorted((a, b) => a - b);
   for (const [i, y] of heights.slice(1).entries()) expect(y - heights[i]!).toBeGreaterThanOrEqual(12);
   for (const { x, leaderPath } of labels) {
@@ -65,13 +65,16 @@ test('names of curves that end at one height stand a line apart beside the plot,
   }
 });
 
-test('the room for names grows with the longest and never takes more than 36 % of a chart; a longer name is cut', () => {
-  const names = ['A', 'B (Learning rate 0.003)'];
+test('the room for names grows with the longest and never takes more than 36 % of a chart; a longer name takes two lines', () => {
+  const names = ['A', 'B (Learning rate 0.003)', 'A_(single_word_without_end)'];
   expect(nameMarginWidth(names, 2000)).toBeGreaterThan(nameMarginWidth(['A', 'B'], 2000));
   expect(nameMarginWidth(names, 300)).toBe(108);
-  const [, cut] = endLabels(
+  const labels = endLabels(
     names.map((name) => ({ name, x: 100, y: 50 })),
     { ...PLOT, width: 300, right: 108 },
   );
-  expect(cut?.text).toMatch(/^B \(Lea.*…$/);
+  expect(labels.map(({ lines }) => lines)).toEqual([['A'], ['B (Learning', 'rate 0.003)'], ['A_(single_wo…']]);
+  // a name of two lines stands beside the place that its curve leads to, and off its neighbours
+  const middles = labels.map(({ lines, y }) => y + ((lines.length - 1) * LINE_HEIGHT) / 2).toSorted((a, b) => a - b);
+  for (const [i, y] of middles.slice(1).entries()) expect(y - middles[i]!).toBeGreaterThanOrEqual(2 * LINE_HEIGHT);
 });

@@ -287,7 +287,9 @@ describe('the sentence', () => {
       /^Falling on held-out tasks: greedy 15 % → 3 %\. .*128 different held-out tasks \(greedy\): 15 % → 3 %/,
     );
     expect(told({ success: level(0.3, 8) })).toMatch(/^Too early to tell after 8 updates\. /);
-    expect(told({ success: level(0.3, 12) })).toMatch(/^Cannot tell yet: success [+−]?[\d.]+ points in 12 updates\. /);
+    expect(told({ success: level(0.3, 12) })).toMatch(
+      /^Unclear whether success changes: success [+−]?[\d.]+ points in 12 updates\. /,
+    );
     expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled: success [+−]?[\d.]+ points in 60 updates\. /);
     expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled: /);
     expect(told({ success: ramp(0.2, 0.36, 60) })).toMatch(
@@ -299,7 +301,7 @@ describe('the sentence', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(
       /^Finished\. Learning: success \+38 points in 30 updates\. /,
     );
-    expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished\. Cannot tell: /);
+    expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished\. Unclear whether success changed: /);
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' }, true)).toMatch(/^Finished\. Trapped: /);
   });
 

@@ -111,10 +111,12 @@ test('of many updates the clip takes some, the first and the last among them', (
 });
 
 test('a card names the page’s address for others, and none that leads nowhere for them', () => {
-  expect(readableAddress({ host: 'ada.github.io', pathname: '/rollout-playground/' })).toBe(
+  expect(readableAddress({ host: 'ada.github.io', pathname: '/rollout-playground/' }, '')).toBe(
     'ada.github.io/rollout-playground',
   );
-  expect(readableAddress({ host: '127.0.0.1:4173', pathname: '/' })).toBe('');
+  const local = { host: '127.0.0.1:4173', pathname: '/' };
+  expect(readableAddress(local, '')).toBe('');
+  expect(readableAddress(local, 'https://ada.github.io/rollout-playground/')).toBe('ada.github.io/rollout-playground');
 });
 
 test('SITE_URL is the address of a folder, or an error names it', () => {

@@ -65,7 +65,7 @@ function TrainedRuns() {
   return (
     <>
       <div className="panel-head">
-        <h2>Their runs</h2>
+        <h2>Runs of comparisons</h2>
       </div>
       {arms.map((run) => (
         <RunRow key={run.id} run={run} />

@@ -17,6 +17,19 @@ const ENTROPY_RATIO = 1.5; // entropies are mentioned if one is at least this ma
  * about the trap.
  */
 export function comparisonVerdict(results: readonly TrainedArm[], metric: KeptMetric = DEFAULT_METRIC): string {
+  return withShortLabels(longVerdict(results, metric), results);
+}
+
+/** A verdict in which a label such as “A (Learning rate η 0.001)” is written out once, and is “A” from then on. */
+function withShortLabels(verdict: string, results: readonly TrainedArm[]): string {
+  return [...new Set(results.map(({ label }) => label))].reduce((text, label) => {
+    const shortLabel = label.replace(/ \(.*\)$/, '');
+    const end = text.indexOf(label) + label.length;
+    return text.slice(0, end) + text.slice(end).replaceAll(label, shortLabel);
+  }, verdict);
+}
+
+function longVerdict(results: readonly TrainedArm[], metric: KeptMetric): string {
   const pairs = pairsOf(results);
   if (metric === 'rollout/in_group_reward_std' && pairs.length > 0) return trapVerdict(pairs);
   const [first] = results;
@@ -70,10 +83,14 @@ function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
   const taskSetText = `Of ${evaluationWords(tasks, evaluationSetOf(a.run.config, b.run.config), coversAllTasks)}`;
   const paired = solvedByOnlyOne(a, b);
   if (x === y && !paired) return `${taskSetText} both solve ${percent(x)}.`;
+  const solveTheSame = paired?.onlyA === 0 && paired.onlyB === 0;
+  if (solveTheSame) return `${taskSetText} both solve ${percent(x)}, and the same ones.`;
   const successText = `${taskSetText} ${a.label} solves ${percent(x)} and ${b.label} ${percent(y)}`;
-  const onlyOneText = paired ? `only ${a.label} solves ${paired.onlyA} of them, only ${b.label} ${paired.onlyB}` : '';
+  const onlyOneText = paired
+    ? `${paired.onlyA} are solved by ${a.label} alone, ${paired.onlyB} by ${b.label} alone`
+    : '';
   if (coversAllTasks)
-    return `${successText}${onlyOneText ? `: ${onlyOneText}` : ''}. Evaluation covers every task, so there is no sampling error, but another seed may differ.`;
+    return `${successText}${onlyOneText ? `; ${onlyOneText}` : ''}. Evaluation covers every task, so there is no sampling error, but another seed may differ.`;
   const p = paired
     ? signTest(paired.onlyA, paired.onlyB)
     : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
@@ -82,7 +99,7 @@ function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
       ? `${(y > x ? b : a).label} solves more, beyond chance`
       : 'cannot tell, the difference may be chance';
   const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
-  return `${successText}: ${onlyOneText ? `${onlyOneText}: ` : ''}${remark} (${test}, p ${pValueText(p)}).`;
+  return `${successText}${onlyOneText ? `; ${onlyOneText}` : ''}: ${remark} (${test}, p ${pValueText(p)}).`;
 }
 
 /** How many tasks only one of the runs solved; null unless both played the same tasks. */

@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
-import { updateAxisEnd, newestUpdate } from './chartClock.ts';
+import { updateAxis, newestUpdate } from './chartClock.ts';
 import { bindGestures, type UpdateEnds, PLOT_SELECTOR } from './gestures.ts';
 import { useLive } from '../run/liveStore.ts';
 import { registerSurface, showRange, moveCrosshair, useChartView } from './view.ts';
 import { shiftedRange, type XRange, zoomedRange } from './xRange.ts';
 
-const LIVE_ENDS: UpdateEnds = { axisEnd: updateAxisEnd, newestUpdate };
+const LIVE_ENDS: UpdateEnds = { axis: updateAxis, newestUpdate };
 const STEPS_IN_VIEW = 100; // arrow-key steps across the updates in view
 const PAGE_STEPS = 10; // steps of Page Up and Page Down
 const ZOOM_FACTOR = 1.5;
@@ -59,7 +59,7 @@ function UpdateSlider({ label, valueText, ends, slider }: UpdateSliderProps) {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.curvesVersion);
   const at = useChartView((s) => s.crosshairUpdate);
-  const range = useChartView((s) => s.visibleRange) ?? { from: 0, to: ends.axisEnd() };
+  const range = useChartView((s) => s.visibleRange) ?? ends.axis();
   const first = Math.ceil(range.from);
   const last = Math.max(first, Math.min(ends.newestUpdate(), Math.floor(range.to)));
   return (
@@ -83,7 +83,7 @@ function UpdateSlider({ label, valueText, ends, slider }: UpdateSliderProps) {
  * move; Escape shows all.
  */
 function onKey(event: KeyboardEvent, range: XRange, ends: UpdateEnds): void {
-  const end = ends.axisEnd();
+  const whole = ends.axis();
   const last = Math.min(ends.newestUpdate(), Math.floor(range.to));
   const { crosshairUpdate, visibleRange: zoomed } = useChartView.getState();
   const step = event.shiftKey ? 1 : Math.max(1, Math.round((range.to - range.from) / STEPS_IN_VIEW));
@@ -98,11 +98,11 @@ function onKey(event: KeyboardEvent, range: XRange, ends: UpdateEnds): void {
     PageDown: () => moveTo(start - PAGE_STEPS * step),
     Home: () => moveTo(range.from),
     End: () => moveTo(range.to),
-    '+': () => showRange(zoomedRange(range, 1 / ZOOM_FACTOR, start, end)),
-    '=': () => showRange(zoomedRange(range, 1 / ZOOM_FACTOR, start, end)),
-    '-': () => showRange(zoomedRange(range, ZOOM_FACTOR, start, end)),
-    '>': () => showRange(shiftedRange(range, (range.to - range.from) / PAGE_STEPS, end)),
-    '<': () => showRange(shiftedRange(range, (range.from - range.to) / PAGE_STEPS, end)),
+    '+': () => showRange(zoomedRange(range, 1 / ZOOM_FACTOR, start, whole)),
+    '=': () => showRange(zoomedRange(range, 1 / ZOOM_FACTOR, start, whole)),
+    '-': () => showRange(zoomedRange(range, ZOOM_FACTOR, start, whole)),
+    '>': () => showRange(shiftedRange(range, (range.to - range.from) / PAGE_STEPS, whole)),
+    '<': () => showRange(shiftedRange(range, (range.from - range.to) / PAGE_STEPS, whole)),
     Escape: () => (zoomed ? showRange(null) : moveCrosshair(null)),
   };
   const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];

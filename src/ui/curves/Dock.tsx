@@ -20,7 +20,7 @@ import { percent } from '../parts/numberText.ts';
 import { LineChart } from './LineChart.tsx';
 import { type Plot, verticalLine } from './plot.ts';
 import { shownText, shownValue } from '../run/metricText.ts';
-import { updateAxisEnd, useChartVersion } from './chartClock.ts';
+import { updateAxis, useChartVersion } from './chartClock.ts';
 import '../styles/curve-strip.css';
 
 const LossCurve = lazy(() => import('./LossCurve.tsx').then((m) => ({ default: m.LossCurve })));
@@ -215,7 +215,7 @@ function TinyCurve({ metric }: { readonly metric: MetricName }) {
   const [low, high] = [Math.min(0, ...smooth), Math.max(0, ...smooth)];
   const plot: Plot = {
     ...TINY_PLOT,
-    x: { from: 0, to: updateAxisEnd() },
+    x: updateAxis(),
     y: { domain: [low, high > low ? high : low + 1], log: false },
   };
   return (

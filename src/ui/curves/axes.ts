@@ -9,8 +9,11 @@ export interface Axis {
 
 const AXIS_STEPS = [1, 2, 2.5, 5, 10];
 const LOG_STEPS = [1, 2, 5, 10];
-/** Steps for the end of an axis of updates. Half of such an end is a whole number too. */
-const UPDATE_STEPS = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10];
+/**
+ * Steps for the end of an axis of updates. They are close together, so that curves take at least five sixths of the
+ * width. Half of such an end is a whole number too.
+ */
+const UPDATE_STEPS = [1, 1.2, 1.4, 1.6, 1.8, 2, 2.2, 2.4, 2.8, 3.2, 3.6, 4, 4.8, 5.6, 6.4, 7.2, 8, 9, 10];
 const MIN_END = 10; // updates; no axis is shorter
 const LOG_TOLERANCE = 1e-9; // how far a logarithm may be off a whole number
 
@@ -24,7 +27,7 @@ function roundUp(value: number, steps = AXIS_STEPS): number {
 
 /** The end of an axis of updates: `newest` rounded up, so that the axis grows in steps. */
 export function axisEnd(newest: number): number {
-  return roundUp(Math.max(MIN_END, newest), UPDATE_STEPS);
+  return Math.round(roundUp(Math.max(MIN_END, newest), UPDATE_STEPS));
 }
 
 /** The axis for shares, from 0 to 1. */

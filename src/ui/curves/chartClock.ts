@@ -3,6 +3,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { live, useLive } from '../run/liveStore.ts';
 import { axisEnd } from './axes.ts';
 import { CHART_LINES } from './curves.ts';
+import type { XRange } from './xRange.ts';
 
 const MIN_REDRAW_MS = 250; // shortest time between two redraws of a chart
 const PAUSE_FACTOR = 3; // after redrawing a chart, no chart is redrawn for this many times the time that this took
@@ -47,7 +48,7 @@ export function useChartVersion(metric: MetricName, enabled = true): number {
 
 /** A number that changes whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + updateAxisEnd();
+  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + updateAxis().to;
   return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), base);
 }
 
@@ -58,9 +59,9 @@ export function newestUpdate(): number {
   return last;
 }
 
-/** The end of the axis of updates in all charts: `newestUpdate` rounded up, so that the axis grows in steps. */
-export function updateAxisEnd(): number {
-  return axisEnd(newestUpdate());
+/** The axis of updates in all charts: to `newestUpdate` rounded up, so that the axis grows in steps. */
+export function updateAxis(): XRange {
+  return { from: 0, to: axisEnd(newestUpdate()) };
 }
 
 /** The next chart that has to be redrawn; undefined if all are up to date. */

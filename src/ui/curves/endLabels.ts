@@ -10,15 +10,17 @@ export interface CurveEnd {
 
 /** A curve's name beside the plot, and the line that leads to it from the curve's end. */
 export interface EndLabel {
-  readonly text: string; // the name, cut if the margin is too narrow
+  readonly lines: readonly string[]; // the name in one line or two; cut if the margin is too narrow even then
   readonly x: number; // px
-  readonly y: number; // baseline of the text, px
+  readonly y: number; // baseline of the first line, px
   readonly leaderPath: string; // SVG path of the line to the name
 }
 
 const FONT_PX = 10.5; // px of `--type-1`
-const BOLD_FACTOR = 1.08; // bold text is this much wider than `textWidth` measures
-const LINE_HEIGHT = 15; // distance between two names, px
+const FONT_WEIGHT = 650; // of `.run-end`
+/** Height of a line of a name, px. */
+export const LINE_HEIGHT = 13;
+const LABEL_GAP = 2; // distance between two names, px
 const NAME_GAP = 16; // distance between the plot and a name, px
 const MAX_SHARE = 0.36; // largest part of a chart's width that names may take
 
@@ -31,25 +33,37 @@ export function nameMarginWidth(names: readonly string[], width: number): number
 /** Places the names of curves beside a plot: each as close to its curve's end as possible, but not overlapping. */
 export function endLabels(ends: readonly CurveEnd[], plot: Plot): readonly EndLabel[] {
   const x = plot.width - plot.right + NAME_GAP;
-  const heights = labelHeights(
+  const names = ends.map(({ name }) => linesOf(name, plot.right - NAME_GAP));
+  const height = Math.max(1, ...names.map((lines) => lines.length)) * LINE_HEIGHT;
+  const middles = labelHeights(
     ends.map(({ y }) => y),
-    LINE_HEIGHT,
-    LINE_HEIGHT / 2,
+    height + LABEL_GAP,
+    (height + LABEL_GAP) / 2,
     plot.height - plot.bottom,
   );
   return ends.map((end, i) => {
-    const y = heights[i] ?? end.y;
+    const lines = names[i] ?? [];
+    const middle = middles[i] ?? end.y;
     return {
-      text: truncated(end.name, plot.right - NAME_GAP),
+      lines,
       x,
-      y: y + FONT_PX / 3,
-      leaderPath: `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${x - 3} ${y.toFixed(1)}`,
+      y: middle + FONT_PX / 3 - ((lines.length - 1) * LINE_HEIGHT) / 2,
+      leaderPath: `M${end.x.toFixed(1)} ${end.y.toFixed(1)}L${x - 3} ${middle.toFixed(1)}`,
     };
   });
 }
 
+/** A name in one line if it fits `width` px, otherwise in two of which the second may be cut. */
+function linesOf(name: string, width: number): readonly string[] {
+  const words = name.split(' ');
+  let count = words.length;
+  while (count > 1 && widthOf(words.slice(0, count).join(' ')) > width) count--;
+  const lines = [words.slice(0, count).join(' '), words.slice(count).join(' ')];
+  return lines.filter((line) => line !== '').map((line) => truncated(line, width));
+}
+
 function widthOf(name: string): number {
-  return textWidth(name, FONT_PX) * BOLD_FACTOR;
+  return textWidth(name, FONT_PX, FONT_WEIGHT);
 }
 
 function truncated(name: string, width: number): string {

@@ -5,7 +5,7 @@ import { MAX_BUCKETS } from '../../runs/series.ts';
 import { live } from '../run/liveStore.ts';
 import { type Axis, axisFor } from './axes.ts';
 import { type Baseline, baselinesOf } from './baselineLines.ts';
-import { updateAxisEnd } from './chartClock.ts';
+import { updateAxis } from './chartClock.ts';
 import { CHART_LINES } from './curves.ts';
 import { LINE_END_GAP, type Chart, type Flag, type PlacedBaseline, VALUE_GAP } from './LineChart.tsx';
 import { yPixel, labelHeights, type Plot, updateTicks } from './plot.ts';
@@ -58,7 +58,7 @@ export function frameOf({ metric, width, height }: ChartRequest, settings: Chart
   const names = CHART_LINES[metric] ?? [metric];
   const { visibleRange, smoothing, log } = settings;
   const maxPositions = Math.min(MAX_BUCKETS, Math.max(MIN_POSITIONS, width / POSITION_WIDTH));
-  const x = visibleRange ?? { from: 0, to: updateAxisEnd() };
+  const x = visibleRange ?? updateAxis();
   const traces = names.map((name, line) => traceOf(name, line === 0 ? smoothing : 0));
   const [main = [], second = []] = traces.map((trace) => bucketsInRange(trace, x.from, x.to, maxPositions));
   const thinned = main.some(({ count }) => count > 1);

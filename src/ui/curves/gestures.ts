@@ -1,9 +1,9 @@
 import { showRange, moveCrosshair, useChartView } from './view.ts';
 import { rangeBetween, pinchRange, shiftedRange, type XRange, zoomedRange } from './xRange.ts';
 
-/** The updates where the charts' axes and curves end. */
+/** The updates that the charts' axes cover without zoom, and the update where the curves end. */
 export interface UpdateEnds {
-  readonly axisEnd: () => number;
+  readonly axis: () => XRange;
   readonly newestUpdate: () => number;
 }
 
@@ -30,13 +30,13 @@ type Gesture =
  * it moves; a double click shows all. Touch: one finger points, two zoom and move. Returns a function that removes the
  * gestures.
  */
-export function bindGestures(element: HTMLElement, { axisEnd: end, newestUpdate: newest }: UpdateEnds): () => void {
+export function bindGestures(element: HTMLElement, { axis, newestUpdate: newest }: UpdateEnds): () => void {
   let gesture: Gesture = null;
   const pointers = new Map<number, number>(); // x of each pressed pointer, px
   const stop = new AbortController();
   const listen = <K extends keyof HTMLElementEventMap>(name: K, act: (event: HTMLElementEventMap[K]) => void) =>
     element.addEventListener(name, act, { signal: stop.signal, passive: false });
-  const visibleRange = () => useChartView.getState().visibleRange ?? { from: 0, to: end() };
+  const visibleRange = () => useChartView.getState().visibleRange ?? axis();
   const plotUnder = ({ target }: Event) =>
     target instanceof Element ? target.closest<HTMLElement>(PLOT_SELECTOR) : null;
   const edge = (plot: HTMLElement, name: 'left' | 'right' | 'bottom') => Number(plot.dataset[name] ?? 0);
@@ -77,13 +77,13 @@ export function bindGestures(element: HTMLElement, { axisEnd: end, newestUpdate:
     }
     if (gesture?.kind === 'hold') {
       const [a, b] = [...pointers.values()].map((x) => shareAt(plot, x));
-      if (a !== undefined && b !== undefined) showRange(pinchRange(gesture.heldUpdates, [a, b], end()));
+      if (a !== undefined && b !== undefined) showRange(pinchRange(gesture.heldUpdates, [a, b], axis()));
     } else if (gesture?.kind === 'move') {
       // follow the drag beyond the chart; capturing on pointerdown would take clicks from the chart
       element.setPointerCapture(event.pointerId);
       const { from, to } = gesture.range;
       const movedUpdates = (shareAt(plot, gesture.startX) - shareAt(plot, event.clientX)) * (to - from);
-      showRange(shiftedRange(gesture.range, movedUpdates, end()));
+      showRange(shiftedRange(gesture.range, movedUpdates, axis()));
     } else {
       pointTo(plot, event.clientX);
       if (gesture?.kind !== 'choose') return;
@@ -101,7 +101,7 @@ export function bindGestures(element: HTMLElement, { axisEnd: end, newestUpdate:
     if (!pointers.delete(event.pointerId)) return;
     const { draggedRange } = useChartView.getState();
     if (gesture?.kind === 'choose' && draggedRange) {
-      if (confirmed) showRange(rangeBetween(draggedRange.from, draggedRange.to, end()));
+      if (confirmed) showRange(rangeBetween(draggedRange.from, draggedRange.to, axis()));
       else useChartView.setState({ draggedRange: null });
     }
     if (pointers.size === 0) gesture = null;
@@ -125,14 +125,14 @@ export function bindGestures(element: HTMLElement, { axisEnd: end, newestUpdate:
     event.preventDefault();
     const range = visibleRange();
     const delta = Math.min(MAX_WHEEL_PX, Math.max(-MAX_WHEEL_PX, event.deltaX || event.deltaY));
-    if (sideways) showRange(shiftedRange(range, delta * WHEEL_RATE * (range.to - range.from), end()));
+    if (sideways) showRange(shiftedRange(range, delta * WHEEL_RATE * (range.to - range.from), axis()));
     else {
       showRange(
         zoomedRange(
           range,
           Math.exp(delta * WHEEL_RATE * (event.ctrlKey ? 4 : 1)),
           updateAt(plot, event.clientX),
-          end(),
+          axis(),
         ),
       );
       pointTo(plot, event.clientX);

@@ -2,7 +2,8 @@ import type { EnvView } from '../../domain/envView.ts';
 
 type View = Extract<EnvView, { kind: 'number-line' }>;
 const WIDTH = { narrow: 320, wide: 400 }; // in units of the drawing
-const PAD = 22; // wide enough for the number of the turn beside a guess of 0
+const PAD = { left: 36, right: 22 }; // on the left wide enough for a turn's number of two digits beside a guess of 0
+const LEFTMOST_ARROW = 22; // where an arrow to the left ends at most, beside the number of the turn
 const AXIS_HEIGHT = 46; // height of the axis
 const ROW_HEIGHT = 46;
 const MIN_ROWS = 4; // drawings with fewer rows have the same height, so that they are drawn at the same scale
@@ -32,8 +33,8 @@ interface NumberLineProps {
  */
 export function NumberLine({ view, turn, minRows = 0, wide = false, hideSolution = false }: NumberLineProps) {
   const width = wide ? WIDTH.wide : WIDTH.narrow;
-  const unitWidth = (width - 2 * PAD) / Math.max(1, view.range - 1);
-  const x = (value: number) => PAD + value * unitWidth;
+  const unitWidth = (width - PAD.left - PAD.right) / Math.max(1, view.range - 1);
+  const x = (value: number) => PAD.left + value * unitWidth;
   const height = AXIS_HEIGHT + ROW_HEIGHT * Math.max(MIN_ROWS, minRows, view.guesses.length) + 8;
   const tickStep = Math.max(1, Math.ceil(view.range / 16));
   const ticks = Array.from({ length: Math.ceil(view.range / tickStep) }, (_, i) => i * tickStep);
@@ -46,7 +47,7 @@ export function NumberLine({ view, turn, minRows = 0, wide = false, hideSolution
       role="img"
       aria-label={`Number line 0 to ${view.range - 1}${hideSolution ? '' : `, hidden number ${view.target}`}. ${guessText || 'No guess yet.'}`}
     >
-      <line className="axis" x1={PAD} x2={width - PAD} y1={AXIS_HEIGHT - 14} y2={AXIS_HEIGHT - 14} />
+      <line className="axis" x1={PAD.left} x2={width - PAD.right} y1={AXIS_HEIGHT - 14} y2={AXIS_HEIGHT - 14} />
       {ticks.map((n) => (
         <g key={n} className={n === view.target && !hideSolution ? 'tick target-tick' : 'tick'}>
           <line x1={x(n)} x2={x(n)} y1={AXIS_HEIGHT - 18} y2={AXIS_HEIGHT - 14} />
@@ -94,12 +95,12 @@ function Guess({ view, guess, index, x, unitWidth, width, isCurrent, isLater }: 
   const guessX = x(guess.value);
   const direction = guess.answer === 'higher' ? 1 : guess.answer === 'lower' ? -1 : 0;
   const halfStep = Math.min(7, unitWidth / 2);
-  const end = Math.max(12, Math.min(width - 4, guessX + direction * (13 + ARROW_LENGTH)));
+  const end = Math.max(LEFTMOST_ARROW, Math.min(width - 4, guessX + direction * (13 + ARROW_LENGTH)));
   const answerWidth = CHAR_WIDTH * guess.answer.length;
   const edges = low <= high ? [x(low) - halfStep, x(high) + halfStep] : [];
   const fits = (from: number, side: number) => {
     const [left, right] = side > 0 ? [from, from + answerWidth] : [from - answerWidth, from];
-    return left >= 0 && right <= width && !edges.some((edge) => edge > left - 2 && edge < right + 2);
+    return left >= LEFTMOST_ARROW && right <= width && !edges.some((edge) => edge > left - 2 && edge < right + 2);
   };
   // the answer is written after its arrow or on the other side of the guess, where it doesn't cross an edge of the
   // interval, otherwise below

@@ -5,7 +5,8 @@ import type { Examination, Sample } from '../../written/examination.ts';
 import { wholeNumber, signedReward } from '../parts/numberText.ts';
 import { useEnvironment } from './environmentStore.ts';
 import { cancelCheck, check, CHECK_TASKS } from './examine.ts';
-import { LineButton, Problems } from './ReadingLine.tsx';
+import { isListedBelow, LineButton, Problems } from './ReadingLine.tsx';
+import { CodeText } from '../parts/CodeText.tsx';
 import type { CheckReport } from '../../written/checker.ts';
 import type { Move } from '../../written/plays.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
@@ -128,9 +129,22 @@ interface ResultProps {
   readonly isOutdated: boolean; // the file has changed since
 }
 
+const BELOW_TEXT = 'See the notes below the editor.';
+
 function CheckResult({ found: examination, isOutdated }: ResultProps) {
-  if (examination.problem) return <Problems problems={[examination.problem, ...examination.others]} tone="bad" />;
+  const reading = useEnvironment((s) => s.reading?.result);
+  if (examination.problem) {
+    const problems = [examination.problem, ...examination.others];
+    const unlisted = problems.filter((each) => !isListedBelow(reading, each));
+    return (
+      <>
+        {unlisted.length < problems.length && <p className="note bad">This file can’t be played. {BELOW_TEXT}</p>}
+        <Problems problems={unlisted} tone="bad" />
+      </>
+    );
+  }
   const { report, untrained, stopped } = examination;
+  const findings = report.findings.filter(({ text: what, line }) => !isListedBelow(reading, { what, line }));
   const faults = faultsOf(report).length;
   const tasks = report.settings.tasks;
   return (
@@ -139,20 +153,21 @@ function CheckResult({ found: examination, isOutdated }: ResultProps) {
         {isOutdated && 'Before the change: '}
         {faults === 0 ? 'No faults.' : faults === 1 ? 'One fault.' : `${faults} faults.`}
         {stopped && ' Only the first tasks were played.'}
+        {findings.length < report.findings.length && ` ${BELOW_TEXT}`}
       </p>
       <ul className="check-findings stack" aria-label="What was found">
-        {report.findings.map(({ kind, text, line, episodes }) => (
+        {findings.map(({ kind, text, line, episodes }) => (
           <li key={`${line} ${text}`} data-kind={kind}>
             <span className={kind === 'fault' ? 'chip reward' : 'chip warn'} data-taken={kind === 'fault'}>
               {kind}
             </span>{' '}
-            {line !== null && <LineButton line={line} />} {text}
+            {line !== null && <LineButton line={line} />} <CodeText>{text}</CodeText>
             {episodes > 1 && <span className="faint"> {wholeNumber(episodes)} times.</span>}
           </li>
         ))}
       </ul>
       {!report.broken && <Scores report={{ ...report, untrained }} />}
-      {!report.broken && scoreRemarks(report).map((remark) => <p key={remark}>{remark}</p>)}
+      {!report.broken && scoreRemarks({ ...report, untrained }).map((remark) => <p key={remark}>{remark}</p>)}
       <details className="deeper about-check">
         <summary>About these numbers</summary>
         <p>
@@ -175,16 +190,15 @@ function CheckResult({ found: examination, isOutdated }: ResultProps) {
 
 const SHOWN_REWARD = 0.005; // smaller mean rewards are shown as 0.00
 
-/** What the scores of the random and of the broken calls mean for training, where it isn't as it should be. */
-export function scoreRemarks({
-  chance,
-  expert,
-  nonsense,
-}: Pick<CheckReport, 'chance' | 'expert' | 'nonsense'>): readonly string[] {
+/**
+ * What the scores of the random and of the broken calls mean for training, where it isn't as it should be. Nothing is
+ * said of random calls if a model before training earns something.
+ */
+export function scoreRemarks({ chance, expert, nonsense, untrained }: MeanRewards): readonly string[] {
   const remarks: string[] = [];
-  if (expert !== null && expert > SHOWN_REWARD && Math.abs(chance) < SHOWN_REWARD)
+  if (expert !== null && expert > SHOWN_REWARD && Math.abs(chance) < SHOWN_REWARD && (untrained ?? 0) < SHOWN_REWARD)
     remarks.push(
-      `Random calls earn ${chance === 0 ? 'nothing' : 'almost nothing'}. RL can’t start from them, so imitate until the agent makes some calls right.`,
+      `Random calls earn ${chance === 0 ? 'nothing' : 'almost nothing'}${untrained === null ? '' : ', and so does a model before training'}. RL can’t start from them, so imitate until the agent makes some calls right.`,
     );
   if (nonsense > SHOWN_REWARD)
     remarks.push(
@@ -261,7 +275,7 @@ function SampleEpisode({ sample: { by, play, reward }, weights }: Props) {
       </ol>
       {play.problems.map(({ text, line }) => (
         <p key={text} className="note bad">
-          {line !== null && <LineButton line={line} />} {text}
+          {line !== null && <LineButton line={line} />} <CodeText>{text}</CodeText>
         </p>
       ))}
       {play.parts !== null && reward !== null && (
@@ -356,15 +370,7 @@ function ClassMembers() {
           <div key={label}>
             <dt className="mono">{label === 'tool' ? 'any other method' : isPython ? memberInPython : label}</dt>
             <dd className="soft">
-              {doc.split('`').map((part, at) =>
-                at % 2 === 1 ? (
-                  <code translate="no" key={at}>
-                    {part}
-                  </code>
-                ) : (
-                  part
-                ),
-              )}
+              <CodeText>{doc}</CodeText>
             </dd>
           </div>
         ))}

@@ -16,6 +16,7 @@ import {
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
+import { codeParts } from '../parts/CodeText.tsx';
 import { completeTypeScript, nodeAt } from './completions.ts';
 import { completePython } from './pythonCompletions.ts';
 import { useEnvironment, setText } from './environmentStore.ts';
@@ -118,7 +119,8 @@ function showDiagnostics(view: EditorView): void {
   if (reading?.text !== text) return; // this text hasn't been read yet; meanwhile the old marks move with the text
   const diagnostic = (line: number, severity: Diagnostic['severity'], message: string): Diagnostic => {
     const { from, to, text: code } = doc.line(Math.min(Math.max(1, line), doc.lines));
-    return { from: from + (/^\s*/.exec(code)?.[0].length ?? 0), to, severity, message };
+    const start = from + (/^\s*/.exec(code)?.[0].length ?? 0);
+    return { from: start, to, severity, message, renderMessage: () => renderedMessage(message) };
   };
   const diagnostics: Diagnostic[] = [];
   const { result } = reading;
@@ -137,6 +139,14 @@ function showDiagnostics(view: EditorView): void {
       diagnostics.toSorted((a, b) => a.from - b.from),
     ),
   );
+}
+
+/** A message as the editor shows it: code between backticks looks like code. */
+function renderedMessage(message: string): HTMLElement {
+  const element = document.createElement('span');
+  for (const [i, part] of codeParts(message).entries())
+    element.append(i % 2 === 1 ? Object.assign(document.createElement('code'), { textContent: part }) : part);
+  return element;
 }
 
 /** Handles Enter in a block comment: begins the next line with a star, and closes a comment that was just opened. */

@@ -5,7 +5,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { backendText, type Run } from '../../runs/run.ts';
 import type { ChartFrame } from '../curves/frame.ts';
 import { CHART_LINES } from '../curves/curves.ts';
-import { knobDifferences, nearestPreset, presetConfig, useConfig } from '../knobs/configStore.ts';
+import { changedFromPreset, nearestPreset, useConfig } from '../knobs/configStore.ts';
 import { live } from '../run/liveStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import type { Caption, LegendEntry } from './svg.ts';
@@ -27,7 +27,7 @@ export function titleOf(metric: MetricName): string {
 /** The preset that a run began with, and how many knobs differed from it, in words. */
 export function presetText(startConfig: RunConfig): string {
   const preset = nearestPreset(startConfig);
-  const changedCount = knobDifferences(presetConfig(preset), startConfig).length;
+  const changedCount = changedFromPreset(preset, startConfig).length;
   const changed = changedCount === 0 ? '' : `, ${changedCount} ${changedCount === 1 ? 'knob' : 'knobs'} changed`;
   return `preset ${presetNamed(preset).label}${changed}`;
 }

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { useLive } from '../run/liveStore.ts';
-import { knobDifferences, presetConfig, useConfig } from './configStore.ts';
+import { changedFromPreset, useConfig } from './configStore.ts';
 import { presetLabel, presetTitle } from './presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
@@ -21,7 +21,7 @@ export function TrainedTitle() {
  * nothing if none differs.
  */
 export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) {
-  const count = useConfig((s) => knobDifferences(s.wanted, presetConfig(s.preset)).length);
+  const count = useConfig((s) => changedFromPreset(s.preset, s.wanted).length);
   const presetAlgorithm = useConfig((s) => presetTitle(s.preset, s.wanted).presetAlgorithm);
   const [open, setOpen] = useState(false);
   return (

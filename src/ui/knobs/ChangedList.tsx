@@ -2,7 +2,7 @@ import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { useLive } from '../run/liveStore.ts';
 import { presetLabel } from './presetTitle.ts';
-import { editKnobs, presetConfig, useConfig, knobDifferences } from './configStore.ts';
+import { changedFromPreset, editKnobs, presetConfig, useConfig } from './configStore.ts';
 import { knobText, knobValueText } from '../../config/knobText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -77,7 +77,7 @@ export interface PresetDifference {
 export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): PresetDifference[] {
   const presetKnobs = presetConfig(preset);
   const hasContradictions = applied !== null && contradictions(wanted).length > 0;
-  return knobDifferences(presetKnobs, wanted).map((name) => ({
+  return changedFromPreset(preset, wanted).map((name) => ({
     name,
     presetValue: presetKnobs[name],
     value: wanted[name],

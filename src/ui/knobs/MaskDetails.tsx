@@ -70,8 +70,8 @@ export function MaskInvariants() {
         </dl>
       ) : (
         <p className="faint">
-          After the first update this shows whether any observation token was trained, and how much reward fell on
-          tokens that aren’t trained.
+          After the first update you see here how many observation tokens were trained, and whether untrained tokens got
+          a reward.
         </p>
       )}
     </section>

@@ -61,6 +61,14 @@ export function knobDifferences(a: RunConfig, b: RunConfig): FieldName[] {
   return NAMES.filter((name) => a[name] !== b[name]);
 }
 
+/**
+ * Names of the knobs in which a configuration differs from a preset. The seed isn't one: it only chooses the random
+ * draws, and the page itself may choose another.
+ */
+export function changedFromPreset(preset: RunPreset, config: RunConfig): FieldName[] {
+  return knobDifferences(presetConfig(preset), config).filter((name) => name !== 'seed');
+}
+
 /** Changes knobs in the page, and the knobs linked to them. */
 export function editKnobs(changes: Partial<RunConfig>): void {
   useConfig.setState(({ wanted, planned, undoHistory, lastEditedKnob }) => {

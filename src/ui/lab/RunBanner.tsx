@@ -11,6 +11,7 @@ import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { summarizeRun, type SummaryState } from '../run/runSummary.ts';
 import { summaryWords, waitingWords } from '../run/sentences.ts';
+import { CodeText } from '../parts/CodeText.tsx';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 const HealthPanel = lazy(() => import('./HealthPanel.tsx').then((m) => ({ default: m.HealthPanel })));
@@ -148,7 +149,9 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
       <div>
         {problem.message.split('\n').map((line) => (
           <p key={line}>
-            <b>{line}</b>
+            <b>
+              <CodeText>{line}</CodeText>
+            </b>
           </p>
         ))}
         <p>{problem.hint}</p>

@@ -142,7 +142,9 @@ function TrainLink({ card }: { readonly card: ModelCard }) {
   return (
     <section className="panel stack" aria-labelledby="train-door">
       <h3 id="train-door">Train it</h3>
-      <p className="small soft">Teach it a task with a tool. Small adapters learn; its own weights stay.</p>
+      <p className="small soft">
+        Teach it a task with a tool. This trains small added weights (LoRA adapters), not the model’s own.
+      </p>
       <a className="button" href={address('train')}>
         Choose a task
       </a>

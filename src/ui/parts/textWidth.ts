@@ -2,11 +2,11 @@
 const CHARACTER_EM = 0.65;
 let canvas: CanvasRenderingContext2D | null | undefined;
 
-/** Width of a line of text in the page's font at `size` px, px. Without a page: a generous estimate. */
-export function textWidth(text: string, size: number): number {
+/** Width of a line of text in the page's font at `size` px and `weight`, px. Without a page: a generous estimate. */
+export function textWidth(text: string, size: number, weight = 400): number {
   if (typeof document === 'undefined') return CHARACTER_EM * size * text.length;
   canvas ??= document.createElement('canvas').getContext('2d');
   if (!canvas) return CHARACTER_EM * size * text.length;
-  canvas.font = `${size}px ${getComputedStyle(document.documentElement).fontFamily}`;
+  canvas.font = `${weight} ${size}px ${getComputedStyle(document.documentElement).fontFamily}`;
   return canvas.measureText(text).width;
 }

@@ -70,8 +70,8 @@ const HATCHED_TEXTS = {
  * channels' values are unknown.
  */
 const PREVIEW_TEXTS: Readonly<Partial<Record<Channel, string>>> = {
-  advantage: 'advantage, was → would be',
-  gradient: 'push on log π, was → would be',
+  advantage: 'the advantage as it was → with this change',
+  gradient: 'the push on log π as it was → with this change',
   kl: 'log π − log π of the reference',
 };
 

@@ -52,7 +52,9 @@ interface ImitationState {
 /** Sentences that explain why there are no rollouts while a run imitates, and when they come. */
 export function imitationWords({ total, losses, tries, isExpert }: ImitationState): string {
   const [first, last] = [losses[0], losses.at(-1)];
-  const player = isExpert ? 'the expert' : 'a player that makes deliberate mistakes';
+  const player = isExpert
+    ? 'the expert'
+    : 'a player that makes deliberate mistakes, so that RL has something to improve';
   const lossChange =
     first === undefined || last === undefined || losses.length === 1
       ? ''

@@ -232,7 +232,7 @@ function PreviewFacts({ i }: { readonly i: number }) {
   return (
     <div className="card inspected" data-testid="tried-token">
       <p className="soft">
-        {preview.label}, the push {preview.ratios}:
+        {preview.label}. Push, {preview.ratios}:
       </p>
       {PREVIEWED_CHANNELS.map(([name, channel]) => (
         <p key={name} className="mono">

@@ -126,7 +126,7 @@ function shownPreview(
       batch: preview,
       config: { ...config, ...changes },
     },
-    ...{ label: `If ${changesText(changes)}`, ratios: singleEpoch ? 'with every ratio at 1' : 'epoch by epoch' },
+    ...{ label: `Preview with ${changesText(changes)}`, ratios: singleEpoch ? 'all ratios 1' : 'epoch by epoch' },
     channel: shown?.channel ?? (PREVIEWABLE.includes(channel) ? channel : 'gradient'),
   };
 }
@@ -138,7 +138,7 @@ function changesText({ lossMask, advantageMask, ...others }: Changes): string {
     .filter((each): each is [FieldName, string | number] => each[1] !== undefined)
     .map(([name, value]) => {
       const field: Field = FIELDS[name];
-      return `${field.label.toLowerCase()} were ${knobText(value)}`;
+      return `${field.label.toLowerCase()} ${knobText(value)}`;
     });
-  return [...(both ? [`both masks were ${lossMask}`] : []), ...words].join(' and ');
+  return [...(both ? [`both masks ${lossMask}`] : []), ...words].join(' and ');
 }

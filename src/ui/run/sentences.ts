@@ -73,7 +73,7 @@ function headlineOf(
     case 'unclear': {
       if (!finished && updates < MIN_VERDICT_UPDATES) return `Too early to tell after ${counted(updates, 'update')}`;
       const numbers = evaluated ?? (trend && moved(trend));
-      return `Cannot tell${finished ? '' : ' yet'}${numbers ? `: ${numbers}` : ''}`;
+      return `Unclear whether success ${finished ? 'changed' : 'changes'}${numbers ? `: ${numbers}` : ''}`;
     }
   }
 }

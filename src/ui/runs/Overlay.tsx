@@ -1,9 +1,8 @@
 import { useRef, useState, type RefObject } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
-import { axisEnd } from '../curves/axes.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { Crosshair } from '../curves/Crosshair.tsx';
-import { endLabels, nameMarginWidth } from '../curves/endLabels.ts';
+import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../curves/endLabels.ts';
 import type { UpdateEnds } from '../curves/gestures.ts';
 import { type Chart, LineChart } from '../curves/LineChart.tsx';
 import { xPixel, yPixel, edgeAttributes, labelHeights, type Plot, updateTicks } from '../curves/plot.ts';
@@ -13,11 +12,12 @@ import { ViewControls } from '../curves/ViewControls.tsx';
 import { shortNumber } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { shownText } from '../run/metricText.ts';
-import { bandOf, curveOf, lastUpdateOf, valueAxis, seedGroups } from './metricCurves.ts';
+import { bandOf, curveOf, lastUpdateOf, updatesAxis, valueAxis, seedGroups } from './metricCurves.ts';
 import { colourOf, type RunLine, chartLines, chartName, DASHES } from './line.ts';
 import type { Run } from '../../runs/run.ts';
+import { useReplay } from '../replay/player.ts';
+import { drawnLines, useRuns } from './runStore.ts';
 import { lastMetricValue, type KeptMetric, metricLabel } from './keptRun.ts';
-import { comparableRuns, useRuns } from './runStore.ts';
 import { csvOfCurves, columnTitle } from '../export/curvesCsv.ts';
 import { presetText, smoothingText } from '../export/caption.ts';
 import { PictureButtons } from '../export/PictureButtons.tsx';
@@ -26,12 +26,12 @@ import '../styles/export.css';
 interface Props {
   readonly metric: KeptMetric;
   readonly lines: readonly RunLine[];
-  readonly all: readonly Run[]; // the axes cover all runs, so they stay the same when one is shown or hidden
+  readonly all: readonly Run[]; // the axis of values covers all runs, so it stays the same when one is shown or hidden
 }
 
-const LAST_UPDATES: UpdateEnds = {
-  axisEnd: () => axisEnd(lastUpdateOf(comparableRuns(useRuns.getState()))),
-  newestUpdate: () => lastUpdateOf(comparableRuns(useRuns.getState())),
+const DRAWN_ENDS: UpdateEnds = {
+  axis: () => updatesAxis(drawnRuns()),
+  newestUpdate: () => lastUpdateOf(drawnRuns()),
 };
 const HEIGHT = 300; // px
 const LABEL_GAP = 13; // px between two names
@@ -60,13 +60,20 @@ export function Overlay({ metric, lines, all }: Props) {
           </label>
         )}
       </div>
-      <ChartSurface className="" label="the compared runs" valueText={textAt} updateEnds={LAST_UPDATES}>
+      <ChartSurface className="" label="the compared runs" valueText={textAt} updateEnds={DRAWN_ENDS}>
         {width > 100 && <ComparisonChart {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
       </ChartSurface>
       <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
     </div>
   );
+}
+
+/** The runs drawn now: the chosen ones, or the recording while there are none. */
+function drawnRuns(): readonly Run[] {
+  const { recording } = useReplay.getState();
+  const runs = drawnLines(useRuns.getState()).map(({ run }) => run);
+  return runs.length > 0 || !recording ? runs : [recording];
 }
 
 interface ComparisonChartProps extends Props {
@@ -78,7 +85,7 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
   const range = useChartView((s) => s.visibleRange);
   const smoothing = useChartView((s) => s.smoothing);
   const log = useChartView((s) => s.log);
-  const x = range ?? { from: 0, to: axisEnd(lastUpdateOf(all)) };
+  const x = range ?? updatesAxis(lines.map(({ run }) => run));
   const { axis, note } = valueAxis(metric, all, log);
   const hasArmNames = lines.some(({ run }) => run.arm !== undefined);
   const names = lines.map(({ run }) => chartName(run));
@@ -138,12 +145,16 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
     >
       <LineChart chart={chart}>
         {hasArmNames
-          ? endLabels(lineLabels, plot).map(({ text, leaderPath, ...place }, i) => (
+          ? endLabels(lineLabels, plot).map(({ lines: words, leaderPath, x: left, y: baseline }, i) => (
               <g key={ids[i]}>
                 <path className="run-lead" d={leaderPath} style={{ stroke: colours[i] }} />
-                <text className="run-end" {...place} style={{ fill: colours[i] }}>
-                  {text}
-                  {text !== lineLabels[i]?.name && <title>{lineLabels[i]?.name}</title>}
+                <text className="run-end" y={baseline} style={{ fill: colours[i] }}>
+                  {words.map((line, k) => (
+                    <tspan key={line} x={left} dy={k === 0 ? 0 : LINE_HEIGHT}>
+                      {line}
+                    </tspan>
+                  ))}
+                  {words.join(' ') !== lineLabels[i]?.name && <title>{lineLabels[i]?.name}</title>}
                 </text>
               </g>
             ))

@@ -6,7 +6,7 @@ import { useLive } from '../run/liveStore.ts';
 import { KEPT_METRICS, type KeptMetric, metricLabel, differingKnobs, lastMetricValue } from './keptRun.ts';
 import { type RunLine, chartName, chartLines } from './line.ts';
 import { Overlay } from './Overlay.tsx';
-import { useRuns } from './runStore.ts';
+import { drawnLines, useRuns } from './runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobValueText } from '../../config/knobText.ts';
 import { signedNumber } from '../parts/numberText.ts';
@@ -16,8 +16,7 @@ import { metricWords } from '../../domain/evaluationSet.ts';
 import { LineChart } from '../curves/LineChart.tsx';
 import type { Plot } from '../curves/plot.ts';
 import { useChartView } from '../curves/view.ts';
-import { axisEnd } from '../curves/axes.ts';
-import { curveOf, lastUpdateOf, valueAxis } from './metricCurves.ts';
+import { curveOf, updatesAxis, valueAxis } from './metricCurves.ts';
 
 /** Panel that draws the chosen runs in one chart and lists the knobs in which they differ. */
 export function RunCurves() {
@@ -91,17 +90,11 @@ function RecordedRun({ recordedRun }: { readonly recordedRun: Run }) {
   );
 }
 
-/** The lines of the chart: the chosen runs, and the comparison run in training if a colour is free. */
 function useLines(): readonly RunLine[] {
   const runs = useRuns((s) => s.runs);
   const slots = useRuns((s) => s.slots);
-  const trainingRun = useRuns((s) => s.comparisonRun);
-  const lines = slots.flatMap((id, slot): RunLine[] => {
-    const run = runs.find((each) => each.id === id);
-    return run ? [{ run, slot }] : [];
-  });
-  const freeSlot = slots.indexOf(null);
-  return trainingRun && freeSlot >= 0 ? [...lines, { run: trainingRun, slot: freeSlot }] : lines;
+  const comparisonRun = useRuns((s) => s.comparisonRun);
+  return drawnLines({ runs, slots, comparisonRun });
 }
 
 /** Updates the current run in the list every second while this panel is open; otherwise that happens less often. */
@@ -208,7 +201,7 @@ const SMALL_PLOT = { width: 160, height: 56, left: 0, right: 0, top: 2, bottom: 
 
 interface AllCurvesProps {
   readonly line: RunLine;
-  readonly all: readonly Run[]; // the axes cover all runs, as in the large chart
+  readonly all: readonly Run[]; // the axis of values covers all runs, as in the large chart
 }
 
 /** A small curve for each metric that the list keeps, with its last value. Pressing one shows it in the large chart. */
@@ -247,7 +240,7 @@ function SmallCurve({ line, all, metric }: AllCurvesProps & { readonly metric: K
   const curve = curveOf(line.run, metric, smoothing);
   const plot: Plot = {
     ...SMALL_PLOT,
-    x: { from: 0, to: axisEnd(lastUpdateOf(all)) },
+    x: updatesAxis([line.run]),
     y: valueAxis(metric, all, false).axis,
   };
   return (

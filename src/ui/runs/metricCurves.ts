@@ -1,7 +1,8 @@
 import { firstIndexFrom, type SmoothedCurve } from '../../runs/buckets.ts';
 import { SMOOTHING, smoothCurve } from '../../runs/smoothing.ts';
 import type { Run } from '../../runs/run.ts';
-import { axisFor } from '../curves/axes.ts';
+import { axisEnd, axisFor } from '../curves/axes.ts';
+import type { XRange } from '../curves/xRange.ts';
 import type { KeptMetric } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
@@ -79,6 +80,20 @@ function valueAt({ x, smooth }: SmoothedCurve, update: number): number {
 /** The last update of some runs. */
 export function lastUpdateOf(runs: readonly Run[]): number {
   return Math.max(0, ...runs.map(({ update }) => update));
+}
+
+const MAX_LEAD = 0.1; // part of the axis that may be empty before the first curve begins
+
+/**
+ * The axis of updates for the runs drawn in one chart. It begins at 0 or, for forks of a later update, where the first
+ * curve begins, so that curves take most of the width.
+ */
+export function updatesAxis(runs: readonly Run[]): XRange {
+  const last = lastUpdateOf(runs);
+  const firsts = runs.flatMap(({ series }) => [...series.values()].flatMap(({ plotted }) => plotted.x[0] ?? []));
+  const first = Math.min(last, ...firsts);
+  const from = first > MAX_LEAD * last ? first : 0;
+  return { from, to: from + axisEnd(last - from) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { putAside } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import type { Run } from '../../runs/run.ts';
 import { type KeptMetric, readRun, runText } from './keptRun.ts';
+import type { RunLine } from './line.ts';
 
 const KEY_PREFIX = 'rollout-playground-run-';
 const LAST_ID_KEY = 'rollout-playground-runs-counted';
@@ -151,9 +152,18 @@ export function undelete(): void {
   useRuns.setState({ deleted: null });
 }
 
-/** All runs that can be drawn in one chart. */
-export function comparableRuns({ runs, comparisonRun }: Pick<RunsState, 'runs' | 'comparisonRun'>): readonly Run[] {
-  return comparisonRun ? [...runs, comparisonRun] : runs;
+/** The lines of the chart: the chosen runs, and the comparison run in training if a colour is free. */
+export function drawnLines({
+  runs,
+  slots,
+  comparisonRun,
+}: Pick<RunsState, 'runs' | 'slots' | 'comparisonRun'>): readonly RunLine[] {
+  const lines = slots.flatMap((id, slot): RunLine[] => {
+    const run = runs.find((each) => each.id === id);
+    return run ? [{ run, slot }] : [];
+  });
+  const freeSlot = slots.indexOf(null);
+  return comparisonRun && freeSlot >= 0 ? [...lines, { run: comparisonRun, slot: freeSlot }] : lines;
 }
 
 /**

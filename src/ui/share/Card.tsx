@@ -4,6 +4,7 @@ import { frameOf } from '../curves/frame.ts';
 import { type Chart, LineChart } from '../curves/LineChart.tsx';
 import { xPixel, yPixel } from '../curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
+import { viewUpTo } from '../drawings/viewUpTo.ts';
 import { live } from '../run/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
 import { CardFrame, PAD } from './CardFrame.tsx';
@@ -26,7 +27,7 @@ interface Props {
 
 /** A moment as one picture: headline, board, the rollout's tokens, the success curve so far, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
-  const { episode, batch, turn, rollout, shown } = moment;
+  const { episode, batch, turn, rollout, shown, whole } = moment;
   const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NO_POINTS);
   const view = episode?.view;
   const board = view && IS_SVG[view.kind];
@@ -39,7 +40,7 @@ export function Card({ moment, address, ref }: Props) {
     <CardFrame {...{ ref, headline, address, hatched }} title={view ? taskTitle(view) : ''} words={success}>
       {board && (
         <svg {...BOARD}>
-          <Drawing view={view} turn={turn} group={group} />
+          <Drawing view={viewUpTo(view, turn, whole)} turn={turn} group={group} />
         </svg>
       )}
       <CardCurve lastCurveUpdate={moment.lastCurveUpdate} />

@@ -11,7 +11,7 @@ import { type ClipFrame, rolloutFrames, trainingFrames } from './clipFrames.ts';
 import { type DuelMoment, duelFrames, duelInView, agentName, duelHeadline } from './duel.ts';
 import type { Moment } from './moment.ts';
 import { NothingToDraw } from './NothingToDraw.tsx';
-import { readableAddress } from './sharedAddress.ts';
+import { cardAddress } from './sharedAddress.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../drawings/viewUpTo.ts';
 import { KINDS_WITHOUT_QUESTION, outcome } from '../stage/Board.tsx';
@@ -83,9 +83,9 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
       {clip ? (
         <img className="share-clip" src={clip.address} alt={`The ${clip.kind} as a looping clip`} />
       ) : isDuel(drawnMoment) ? (
-        <DuelCard ref={card} duel={drawnMoment} address={readableAddress()} />
+        <DuelCard ref={card} duel={drawnMoment} address={cardAddress()} />
       ) : (
-        <Card ref={card} moment={drawnMoment} address={readableAddress()} />
+        <Card ref={card} moment={drawnMoment} address={cardAddress()} />
       )}
       <div className="row share-actions">
         {progress === null ? (

@@ -13,7 +13,7 @@ import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive, live } from '../run/liveStore.ts';
 import { linkedRun, type LinkableRun, type Unlinkable } from './linkedRun.ts';
-import { embedHash, shownSelection, pageAddress, sharedHash, readableAddress } from './sharedAddress.ts';
+import { cardAddress, embedHash, shownSelection, pageAddress, sharedHash } from './sharedAddress.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
 import { describedChanges } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
@@ -223,7 +223,7 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   };
   return (
     <>
-      <Card ref={card} moment={moment} address={readableAddress()} />
+      <Card ref={card} moment={moment} address={cardAddress()} />
       <div className="row share-actions">
         <button type="button" className="primary" onClick={() => void act('saved', save)}>
           Save PNG

@@ -68,14 +68,14 @@ function momentOnStage(): Moment | null {
 }
 
 /**
- * The same rollout, but only its first `tokens` tokens. The board shows the task after `chosenTurn`; if that is null,
- * after the last turn that is shown.
+ * The same rollout, but only its first `tokens` tokens. The board shows the task after `chosenTurn`; if that is null or
+ * the whole rollout is shown, after the last turn that is shown.
  */
 export function truncatedMoment(moment: Moment, tokens: number, chosenTurn: number | null = null): Moment {
   const { batch, episode, rollout } = moment;
   const shown = Math.min(tokens, rollout.words.length);
   const whole = shown === rollout.words.length;
-  const turnShown = turnInView({ batch, episode, rollout }, chosenTurn, whole ? null : shown);
+  const turnShown = turnInView({ batch, episode, rollout }, whole ? null : chosenTurn, whole ? null : shown);
   return { ...moment, shown, whole, turn: Math.min(turnShown, episode?.turns ?? turnShown) };
 }
 

@@ -1,6 +1,8 @@
 import { addressSelection, recordingInView } from '../address/address.ts';
 import { DEFAULT_SELECTION, hashOf, type AddressSelection } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
+import { currentConfig, presetText } from '../export/caption.ts';
+import { currentRun } from '../run/liveRun.ts';
 import { hasHistory, type Route } from '../address/screens.ts';
 import type { EmbedPanel } from '../embed/panels.ts';
 import { shownRollout, type ShownRollout } from '../run/currentRollout.ts';
@@ -69,7 +71,21 @@ function sharedSubpath(): string {
 
 const LOCAL_HOST = /^(?:localhost|127\.|\[::1\])/;
 
-/** The page's address for a picture: host and folder. '' on a local host, which others can't reach. */
-export function readableAddress({ host, pathname }: Pick<Location, 'host' | 'pathname'> = location): string {
-  return LOCAL_HOST.test(host) ? '' : `${host}${pathname.replace(/\/(?:index\.html)?$/, '')}`;
+/**
+ * The page's address for a picture: host and folder. A local host can't be reached by others: there it's the address
+ * that the page was built for (its `og:url`), or '' without one.
+ */
+export function readableAddress(
+  { host, pathname }: Pick<Location, 'host' | 'pathname'> = location,
+  builtFor = document.querySelector<HTMLMetaElement>('meta[property="og:url"]')?.content ?? '',
+): string {
+  const folder = LOCAL_HOST.test(host) ? builtFor.replace(/^https?:\/\//, '') : `${host}${pathname}`;
+  return folder.replace(/\/(?:index\.html)?$/, '');
+}
+
+/** The last line of a card: the page's address or, if others can't reach it, how to get the same run. */
+export function cardAddress(): string {
+  const run = live.shownRecording ?? currentRun();
+  const config = run?.begun ?? currentConfig();
+  return readableAddress() || `npm start · ${presetText(config)} · seed ${config.seed}`;
 }

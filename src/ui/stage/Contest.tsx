@@ -4,6 +4,7 @@ import type { EnvView } from '../../domain/envView.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
+import { counted } from '../parts/numberText.ts';
 import { useSize } from '../parts/useSize.ts';
 import { type PlayAnswer, useGame, writeWord, playTask } from '../play/game.ts';
 import { Board, outcome, Outcome, WIDE_ASPECT } from './Board.tsx';
@@ -26,7 +27,7 @@ const SHOWN_IN_PLAY: readonly EnvView['kind'][] = ['number-line', 'grid', 'sum']
 /** A contest: the reader plays a task with buttons, then the agent plays the same task. */
 export function Contest({ recording, isOwn }: Props) {
   const config = recording.begun;
-  const { round, agent, won } = useContest();
+  const { round, agent, won, draws } = useContest();
   const game = useGame((s) => s.playAnswer);
   const problem = useGame((s) => s.problem);
   useEffect(() => {
@@ -59,7 +60,8 @@ export function Contest({ recording, isOwn }: Props) {
       </div>
       <p className="line duel-line" role="status" data-testid="tally">
         Round {round} · You <b>{won.reader}</b> : <b>{won.agent}</b> the agent
-        {reader && agent && <span>{`You: ${outcome(reader)}. Agent: ${outcome(agent.episode)}.`}</span>}
+        {draws > 0 && `, ${counted(draws, 'draw')}`}
+        {reader && agent && <span>{roundText(reader, agent.episode)}</span>}
         {problem && <span role="alert">{problem}</span>}
       </p>
       <div className="duel-buttons">
@@ -77,6 +79,12 @@ export function Contest({ recording, isOwn }: Props) {
       </div>
     </>
   );
+}
+
+/** The result of a round in words: who won, and how both did. */
+export function roundText(reader: SideResult, agent: SideResult): string {
+  const winnerText = { reader: 'You win', agent: 'The agent wins', none: 'A draw' }[winner(reader, agent) ?? 'none'];
+  return `${winnerText}. You: ${outcome(reader)}. Agent: ${outcome(agent)}.`;
 }
 
 /** The reader's result; null before the end. */
@@ -168,10 +176,11 @@ interface ContestState {
   readonly round: number; // from 1; 0 before the first
   readonly agent: Play | null; // the agent's play of the task; null until the reader has finished
   readonly won: { readonly reader: number; readonly agent: number };
+  readonly draws: number; // rounds that nobody won
 }
 
 /** The state of the contest: the current round, and how many rounds each side has won. */
-const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 } }));
+const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 }, draws: 0 }));
 
 /** The winner of a round: the one who solved it, or if both did, the one who took fewer turns; null for a draw. */
 export function winner(reader: SideResult, agent: SideResult): 'reader' | 'agent' | null {
@@ -190,7 +199,7 @@ let unsubscribe: (() => void) | null = null;
 
 /** Starts a contest with its first round. */
 function beginContest(recording: Recording, config: RunConfig, isOwn: boolean): void {
-  useContest.setState({ round: 0, won: { reader: 0, agent: 0 } });
+  useContest.setState({ round: 0, won: { reader: 0, agent: 0 }, draws: 0 });
   nextRound(recording, config, isOwn);
 }
 
@@ -225,9 +234,10 @@ async function finishRound(game: PlayAnswer, recording: Recording, config: RunCo
   if (!agent || useContest.getState().round !== round) return;
   const { success, finishedTurns } = game.played;
   const roundWinner = winner({ success, turns: finishedTurns.length }, agent.episode);
-  useContest.setState(({ won }) => ({
+  useContest.setState(({ won, draws }) => ({
     agent,
     won: roundWinner ? { ...won, [roundWinner]: won[roundWinner] + 1 } : won,
+    draws: roundWinner ? draws : draws + 1,
   }));
 }
 

@@ -107,7 +107,7 @@ export function Duel({ recording, preset }: Props) {
  */
 function sharedText({ episode: { question, view } }: Play): string {
   const omitQuestion = KINDS_WITHOUT_QUESTION.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
-  return `${omitQuestion ? 'Same task, same' : `${question} Same`} random numbers: only training differs.`;
+  return `${omitQuestion ? 'Same task. ' : `${question} `}Both agents get the same random draws, so any difference comes from training.`;
 }
 
 /** The results of both plays in words; '' until both are over. */

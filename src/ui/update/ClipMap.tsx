@@ -78,10 +78,10 @@ export function ClipMap({
       <figcaption>
         {summary}{' '}
         <span className="faint">
-          Each token is a dot, or a square if it was clipped in the last epoch. Its height is the ratio: its probability
-          after the update divided by that before. Clipping was decided just before the last optimizer step: a token
-          whose ratio was in a shaded area is drawn as a square. The plot shows the ratios just after that step, so some
-          squares have left the areas and some dots have entered them.
+          A dot is a token; a square is a token that was clipped in the last epoch. Height: the token’s probability
+          after the update, divided by that before. Tokens are clipped if their ratio is in a shaded area before the
+          last optimizer step. The plot shows the ratios after that step, so a square can lie outside of the areas and a
+          dot inside.
         </span>
       </figcaption>
     </figure>

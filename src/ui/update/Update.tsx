@@ -82,7 +82,7 @@ function BeforeAndAfter() {
           <NoChanges missing={asked && !asked.reply.ok ? asked.reply : null} kept={asked === undefined} />
         )}
       </section>
-      <div className="update-side">
+      <div className="update-side" role="region" aria-label="Why, the same prompt again, and the clip" tabIndex={0}>
         <section className="card" aria-labelledby="why-title">
           <h2 id="why-title">Why did it move?</h2>
           {chosen && token !== null ? (

@@ -137,8 +137,8 @@ function planFor(
     model.hidden_size;
   const memory = [
     { purpose: 'weights, adapters merged', bytes: numberBytes * (mergedSize(model) + transposedB) },
-    { purpose: 'weights as packed, beside', bytes: packed },
-    { purpose: 'adapters, the reference’s too', bytes: numberBytes * 2 * pool },
+    { purpose: 'packed weights of the adapted layers', bytes: packed },
+    { purpose: 'adapters of policy and reference', bytes: numberBytes * 2 * pool },
     { purpose: 'gradients and Adam’s moments', bytes: numberBytes * 3 * pool },
     {
       purpose: 'activations and their gradients',

@@ -131,7 +131,7 @@ export function declareAdapted(
     memory.push({ purpose, bytes: arena.bytes - before });
     return declared;
   };
-  const adaptedLinears = part('weights as packed, beside', () =>
+  const adaptedLinears = part('packed weights of the adapted layers', () =>
     declareAdaptedLinears(arena, source, model, adapters, learned.layout, { matrices: text.matrices, limit }),
   );
   const learnedTensors = part('adapters and their gradients', () => ({
