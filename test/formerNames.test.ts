@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readMetrics } from '../src/checkpoints/manifestFile.ts';
 import { parseArguments } from '../src/cli/arguments.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { DEFAULTS } from '../src/config/fields.ts';
@@ -6,6 +7,7 @@ import { parseResult, RESULT_VERSION } from '../src/experiments/runResult.ts';
 import { readManifest } from '../src/runs/manifest.ts';
 import { parseSweep } from '../src/sweeps/sweepFile.ts';
 import { hashOf, readHash } from '../src/ui/address/hash.ts';
+import { shippedRecording } from './shippedRecording.ts';
 
 // The knob `randomness` was called `luck` until 2026-11-26.
 
@@ -46,4 +48,20 @@ test('--set and the file of a sweep take a knob’s former name', () => {
   const { search } = parseSweep('{ "preset": "bandit", "grid": { "luck": ["own", "group"] } }');
   expect(search.kind === 'grid' && [...search.knobs]).toEqual([['randomness', ['own', 'group']]]);
   expect(parseConfig({ luck: 'group' }).randomness).toBe('group');
+});
+
+// The metric `collapse/mi_seq_estimate` was called `collapse/mi_estimate` until 2026-11-28.
+
+test('a curve and a result with a metric’s former name are read under the present one', () => {
+  const line = new TextEncoder().encode('{"update":3,"collapse/mi_estimate":1.5,"gone/metric":2}\n');
+  expect([...readMetrics(line)]).toEqual([
+    ['collapse/mi_seq_estimate', { x: Uint32Array.of(3), y: Float64Array.of(1.5) }],
+  ]);
+  expect(shippedRecording('number-hunt').series.get('collapse/mi_seq_estimate')?.length).toBeGreaterThan(5);
+  const takes = { first: 1, last: 2, best: 2, mean: 1.5 };
+  const result = {
+    ...{ version: RESULT_VERSION, experiment: 'e', arm: 'a', seed: 1, backend: 'cpu: x', skipped: 0, seconds: 1 },
+    ...{ config: DEFAULTS, metrics: { 'collapse/mi_estimate': takes }, curve: [], heldOut: [], health: [] },
+  };
+  expect(parseResult(result)?.metrics).toEqual({ 'collapse/mi_seq_estimate': takes });
 });

@@ -1,5 +1,5 @@
 import { isCount } from '../base/jsonRecord.ts';
-import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { metricNamed, type MetricName } from '../domain/metrics.ts';
 import { field, isRecord, jsonText, readJson, shown } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
@@ -42,10 +42,11 @@ export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
       throw unreadable(`line ${line}`, update, 'rising updates');
     }
     last = update;
-    for (const [name, value] of Object.entries(values)) {
-      if (name === 'update') continue;
-      if (typeof value !== 'number') throw unreadable(`line ${line}, ${name}`, value, 'a number');
-      if (!isMetric(name)) continue;
+    for (const [key, value] of Object.entries(values)) {
+      if (key === 'update') continue;
+      if (typeof value !== 'number') throw unreadable(`line ${line}, ${key}`, value, 'a number');
+      const name = metricNamed(key);
+      if (!name) continue;
       const curve = curves.get(name) ?? { x: [], y: [] };
       curves.set(name, curve);
       curve.x.push(update);
@@ -70,5 +71,3 @@ const unreadable = (place: string, got: unknown, want: string) =>
 
 /** The advice for a stored run that cannot be read. */
 export const EXPORT_AGAIN_REMEDY = 'It is damaged or of another version: export the run again.';
-
-const isMetric = (name: string): name is MetricName => Object.hasOwn(METRICS, name);

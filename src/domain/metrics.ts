@@ -228,10 +228,10 @@ export const METRICS = {
     unit: '',
     doc: 'Share of a prompt’s rollouts that took the most common sequence of actions, mean over prompts.',
   },
-  'collapse/mi_estimate': {
+  'collapse/mi_seq_estimate': {
     label: 'Input dependence',
     unit: 'nats',
-    doc: 'How much a turn depends on what the agent had read before: RAGEN-2’s estimate of the mutual information. With N turns compared it is at most log N.',
+    doc: 'How much a turn depends on what the agent had read before: RAGEN-2’s estimate of the mutual information, with the log-probability of the whole turn (its `mi_seq_estimate`). With N turns compared it is at most log N.',
   },
   'collapse/retrieval_accuracy': {
     label: 'Turn ↔ context',
@@ -311,3 +311,10 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 export type Metrics = Partial<Record<MetricName, number>>;
+
+const FORMER_NAMES: ReadonlyMap<string, MetricName> = new Map([['collapse/mi_estimate', 'collapse/mi_seq_estimate']]);
+
+/** The metric that a stored run calls `name`, by its present or a former name; undefined if there is none. */
+export function metricNamed(name: string): MetricName | undefined {
+  return Object.hasOwn(METRICS, name) ? (name as MetricName) : FORMER_NAMES.get(name);
+}

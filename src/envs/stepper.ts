@@ -80,7 +80,7 @@ export interface Stepper {
  * same seeds and the same tokens give the same episode.
  *
  * A turn's reward goes on its last action token, and the reward for a thought on its `</think>`. With
- * `rewardOnLastAction` off, a turn's reward goes on the last token of the observation that follows it (Agent-R1); the
+ * `rewardOnLastAction` off, a turn's reward goes on the last token of the observation that follows it (Agent-R1 of 2025); the
  * last turn has no observation, so its reward stays on its action. Nothing is written after the episode is over. If the
  * episode reaches its token limit, it ends with the stop reason 'tokens'. If that happens inside a turn, the turn gets
  * the penalty of a malformed turn and no tool runs.

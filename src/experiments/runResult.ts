@@ -1,7 +1,7 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
 import { withCurrentNames } from '../config/fields.ts';
-import type { MetricName } from '../domain/metrics.ts';
+import { metricNamed, type MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
 import { areHealthStates, healthStretch } from '../runs/log.ts';
 import { runWithDefaults, safeNames, type Run } from '../runs/run.ts';
@@ -127,7 +127,8 @@ export function parseResult(value: unknown): RunResult | null {
     r.heldOut.every((pair) => Array.isArray(pair) && pair.length === 2);
   if (!isValid) return null;
   const result = value as RunResult;
-  return { ...result, config: withCurrentNames(result.config) };
+  const metrics = Object.fromEntries(Object.entries(result.metrics).map(([name, takes]) => [metricNamed(name) ?? name, takes])); // prettier-ignore
+  return { ...result, config: withCurrentNames(result.config), metrics };
 }
 
 function isNumbers(x: unknown): boolean {

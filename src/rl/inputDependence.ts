@@ -72,7 +72,7 @@ export async function measureInputDependence(
   );
   const { mutualInformation, retrievalAccuracy, chance } = inputDependence(likelihood);
   return {
-    'collapse/mi_estimate': mutualInformation,
+    'collapse/mi_seq_estimate': mutualInformation,
     'collapse/retrieval_accuracy': retrievalAccuracy,
     'collapse/retrieval_chance_level': chance,
   };

@@ -273,7 +273,7 @@ const NOT_MEASURED: Evidence = {
 function inputEvidence(values: Metrics): Evidence | null {
   const accuracy = values['collapse/retrieval_accuracy'];
   const chance = values['collapse/retrieval_chance_level'];
-  const information = values['collapse/mi_estimate'];
+  const information = values['collapse/mi_seq_estimate'];
   if (accuracy === undefined || chance === undefined || information === undefined || accuracy > 1.5 * chance)
     return null;
   return {

@@ -3,7 +3,7 @@ import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import type { HealthState } from '../domain/health.ts';
-import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
+import { metricNamed, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { byUpdate } from './byUpdate.ts';
 import { CheckpointError } from './checkpoint.ts';
 import { fieldOf, readManifest } from './manifest.ts';
@@ -136,7 +136,10 @@ export function areHealthStates(value: unknown): value is (readonly [number, Hea
 
 /** The metrics of a line. Drops names of metrics that no longer exist. */
 function metricsOf(at: string, fields: JsonRecord): Metrics {
-  const knownEntries = Object.entries(fields).filter(([name]) => Object.hasOwn(METRICS, name));
+  const knownEntries = Object.entries(fields).flatMap(([key, value]) => {
+    const name = metricNamed(key);
+    return name ? [[name, value] as const] : [];
+  });
   for (const [name, value] of knownEntries) {
     // null is allowed: JSON writes NaN and infinities as null
     if (value !== null && typeof value !== 'number')

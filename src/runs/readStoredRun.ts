@@ -1,7 +1,7 @@
 import { baseName } from '../base/baseName.ts';
 import { isCount, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { type EnvironmentFile, environmentSum, MAX_ENVIRONMENT_BYTES } from '../domain/environmentFile.ts';
-import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { metricNamed, type MetricName } from '../domain/metrics.ts';
 import { type Facts, isFacts } from '../facts/facts.ts';
 import { CheckpointError, damageText, PAIR_LISTS, PAIR_KINDS, TENSOR_SETS, readCheckpoint } from './checkpoint.ts';
 import { fieldOf, readManifest, recordAt } from './manifest.ts';
@@ -133,12 +133,16 @@ function tensorsUnder(
 function readPoints(points: unknown): ReadonlyMap<MetricName, Points> {
   const curves = new Map<MetricName, Points>();
   for (const [key, curve] of points instanceof Map ? (points as ReadonlyMap<unknown, unknown>) : []) {
-    const name = String(key);
     const { x, y } = isRecord(curve) ? curve : {};
     if (!(x instanceof Uint32Array) || !(y instanceof Float64Array) || x.length !== y.length) {
-      throw new CheckpointError({ place: `points.${name}`, got: valueText(curve), want: 'updates with their values' });
+      throw new CheckpointError({
+        place: `points.${String(key)}`,
+        got: valueText(curve),
+        want: 'updates with their values',
+      });
     }
-    if (Object.hasOwn(METRICS, name)) curves.set(name as MetricName, { x, y });
+    const name = metricNamed(String(key));
+    if (name) curves.set(name, { x, y });
   }
   return curves;
 }

@@ -1,7 +1,7 @@
 import { parseConfig } from '../config/config.ts';
 import type { BatchView } from '../domain/batch.ts';
 import type { EpisodeView, RewardPart } from '../domain/episode.ts';
-import type { MetricName } from '../domain/metrics.ts';
+import { metricNamed } from '../domain/metrics.ts';
 import { Role } from '../domain/tokens.ts';
 import type { RecordedPlays } from './recordedPlays.ts';
 import { type Plain, playsFromJson, readingsFromJson, type RecordedReadings } from './recordedReadings.ts';
@@ -72,8 +72,9 @@ export function readRecording(text: string): Recording {
   if (version !== VERSION)
     throw new Error(`The recording has version ${version}, and this page reads version ${VERSION}.`);
   const unchanged = (list: ArrayLike<number>) => list;
-  const series = Object.entries(curves).map(([metric, { x, y }]) => {
-    return [metric as MetricName, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const;
+  const series = Object.entries(curves).flatMap(([key, { x, y }]) => {
+    const metric = metricNamed(key);
+    return metric ? [[metric, Series.of({ x: Uint32Array.from(x), y: Float64Array.from(y) })] as const] : [];
   });
   const run = runWithDefaults({
     ...otherFields,

@@ -214,7 +214,7 @@ def objective(h, out, batch):
     if h["dual_clip"] > 0:
         loss = torch.where(advantages < 0, torch.minimum(loss, -advantages * h["dual_clip"]), loss)
     delta = out["logprobs"] - batch["ref_logprobs"]
-    kl = {"k1": delta, "k2": delta ** 2 / 2, "k3": (-delta).exp() - 1 + delta}[h["kl_estimator"]]
+    kl = {"k1": delta, "k2": delta ** 2 / 2, "k3": ((-delta).exp() - 1 + delta).clamp(max=10)}[h["kl_estimator"]]
     parts = {
         "policy_loss": aggregate(loss, mask, h["loss_aggregation"]),
         "entropy": aggregate(out["entropies"], mask, h.get("entropy_aggregation", "token-mean")),

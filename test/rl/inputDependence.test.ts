@@ -105,7 +105,7 @@ describe('measured on a batch, input dependence', () => {
   test('crosses each turn with every context: as many as the root of the rows, each found again by its own', async () => {
     const { policy, asked, rowsOf } = listener(17);
     const values = await measureInputDependence(policy, batch(4), draw);
-    expect(values['collapse/mi_estimate']).toBeCloseTo(Math.log(4), 6);
+    expect(values['collapse/mi_seq_estimate']).toBeCloseTo(Math.log(4), 6);
     expect(values['collapse/retrieval_accuracy']).toBe(1);
     expect(values['collapse/retrieval_chance_level']).toBe(1 / 4);
     expect(asked).toEqual([[0.7, { reference: false, values: false }]]);
@@ -128,7 +128,7 @@ describe('measured on a batch, input dependence', () => {
   test('both turns of an episode may be chosen, and two are enough', async () => {
     const { policy, rowsOf } = listener(4);
     const values = await measureInputDependence(policy, batch(1), draw);
-    expect(values['collapse/mi_estimate']).toBeCloseTo(Math.log(2), 6);
+    expect(values['collapse/mi_seq_estimate']).toBeCloseTo(Math.log(2), 6);
     expect(new Set(rowsOf().map(({ roles }) => roles.indexOf(Role.action)))).toEqual(new Set([2, 5]));
   });
 

@@ -187,7 +187,7 @@ describe('the Echo Trap monitor', () => {
       1,
       {
         ...values(HEALTHY),
-        'collapse/mi_estimate': 0.02,
+        'collapse/mi_seq_estimate': 0.02,
         'collapse/retrieval_accuracy': 0.1,
         'collapse/retrieval_chance_level': 0.09,
       },
@@ -285,7 +285,7 @@ describe('the Echo Trap monitor', () => {
         1,
         {
           ...values({ ...HEALTHY, told: null }),
-          ...{ 'collapse/mi_estimate': 0.021, 'collapse/retrieval_accuracy': accuracy },
+          ...{ 'collapse/mi_seq_estimate': 0.021, 'collapse/retrieval_accuracy': accuracy },
           'collapse/retrieval_chance_level': 0.5,
         },
         config,

@@ -127,7 +127,7 @@ describe('train', () => {
       const { until } = setUp({ miEvery });
       const measured: number[] = [];
       await until((event) => {
-        if (event.type === 'metrics' && 'collapse/mi_estimate' in event.values) measured.push(event.update);
+        if (event.type === 'metrics' && 'collapse/mi_seq_estimate' in event.values) measured.push(event.update);
         return event.type === 'metrics' && event.update === 3;
       });
       expect(measured).toEqual(want);

@@ -68,7 +68,7 @@ export function fakeUpdate(update: number, wave = 0, config = parseConfig()): Tr
         'rollout/repeated_actions': 0.05,
         'collapse/retrieval_accuracy': 0.6,
         'collapse/retrieval_chance_level': 0.1,
-        'collapse/mi_estimate': 1.2,
+        'collapse/mi_seq_estimate': 1.2,
         ...(config.rewardModel === 'on' && { 'reward_model/score': 0.02 * update }),
         ...(update % 10 === 0 && { 'eval/success': success + 0.03 }),
       },

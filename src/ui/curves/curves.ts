@@ -23,7 +23,7 @@ export const CURVE_SETS = {
       'rollout/zero_std_groups',
       'rollout/echo_share',
       'rollout/repeated_actions',
-      'collapse/mi_estimate',
+      'collapse/mi_seq_estimate',
       'collapse/retrieval_accuracy',
     ],
   },
