@@ -1,8 +1,9 @@
 type Translator = 'replaces' | 'moves' | 'gathers';
 
 declare global {
-  // eslint-disable-next-line no-var -- only `var` declares a member of globalThis
-  var __translateOn: (kind?: Translator) => () => void;
+  interface Window {
+    __translateOn: (kind?: Translator) => () => void;
+  }
 }
 
 /**
@@ -16,6 +17,7 @@ declare global {
 export function simulateTranslation(): void {
   const skip = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEXTAREA', 'CODE', 'FONT', 'OPTION', 'TITLE']);
   const isText = (node: Node): node is Text => node.nodeType === Node.TEXT_NODE;
+  const font = () => document.createElementNS('http://www.w3.org/1999/xhtml', 'font');
   const translate = (kind: string): void => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const nodes: Text[] = [];
@@ -24,8 +26,7 @@ export function simulateTranslation(): void {
       const parent = node.parentElement;
       if (!parent || skip.has(parent.tagName) || parent.closest('[translate=no],.notranslate,svg,.cm-editor')) continue;
       if (!/\p{L}{2}/u.test(node.data)) continue;
-      const outer = document.createElement('font');
-      const inner = document.createElement('font');
+      const [outer, inner] = [font(), font()];
       outer.append(inner);
       if (kind === 'replaces') {
         inner.textContent = node.data.toUpperCase();
@@ -42,7 +43,7 @@ export function simulateTranslation(): void {
       }
     }
   };
-  globalThis.__translateOn = (kind = 'replaces') => {
+  window.__translateOn = (kind = 'replaces') => {
     translate(kind);
     let isDue = false;
     const observer = new MutationObserver(() => {

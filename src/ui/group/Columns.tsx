@@ -119,7 +119,7 @@ function Cell({ column: { label, rollout }, sharedLength, turn, cellKey, isTabSt
           {span.tokens
             .filter((t) => !rollout.tags[t])
             .map((t) => (
-              <span key={t} className="word" data-diverges={t === sharedLength}>
+              <span key={t} className="word" translate="no" data-diverges={t === sharedLength}>
                 {rollout.words[t]}
               </span>
             ))}
@@ -148,7 +148,7 @@ export function SharedBeginning({ rollout, shared }: { readonly rollout: Rollout
     );
   }
   return words.slice(0, shared).map((word, t) => (
-    <span key={t} className="word" data-kind={kinds[t]}>
+    <span key={t} className="word" translate="no" data-kind={kinds[t]}>
       {word}
     </span>
   ));

@@ -186,7 +186,7 @@ function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) 
         <p key={paragraph}>{paragraph}</p>
       ))}
       {formulas.map((formula) => (
-        <p key={formula} className="quote mono chapter-formula">
+        <p key={formula} className="quote mono chapter-formula" translate="no">
           {typeset(formula)}
         </p>
       ))}

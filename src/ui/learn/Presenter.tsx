@@ -35,7 +35,7 @@ export function Presenter({ chapter, close }: Props) {
     )),
     <div key="formulas" className="stack">
       {formulas.map((formula) => (
-        <p key={formula} className="quote mono chapter-formula">
+        <p key={formula} className="quote mono chapter-formula" translate="no">
           {typeset(formula)}
         </p>
       ))}

@@ -113,7 +113,7 @@ function ColumnHead({ column: { label, episode }, turn }: { readonly column: Rol
       </h3>
       <p className="faint">{STOP_TEXTS[episode.stop]}</p>
       <RewardSplit episode={episode} />
-      <div className="branch-env">
+      <div className="branch-env" translate="no">
         <Drawing view={episode.view} turn={Math.min(turn, episode.turns)} group={[episode.view]} />
       </div>
     </>

@@ -45,7 +45,7 @@ export function EnvPanel() {
           </button>
         </span>
       </div>
-      <div className="env-body">
+      <div className="env-body" translate="no">
         <Drawing view={view} turn={turn} group={group} />
       </div>
       <dl className="outcome">

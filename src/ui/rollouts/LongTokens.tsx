@@ -69,7 +69,7 @@ function TokenParts({ tokens, layout, draw }: PartsProps) {
         </Chunk>
       ))}
       {!whole && (
-        <button type="button" className="quiet small" onClick={() => setWhole(true)}>
+        <button type="button" className="quiet small" translate="yes" onClick={() => setWhole(true)}>
           all {count(tokens.length)} tokens
         </button>
       )}
@@ -91,7 +91,7 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
   if (text === '') return <p className="span-text faint">{tokens} tokens; the file has no text for them</p>;
   if (whole) {
     return (
-      <div className="span-text">
+      <div className="span-text" translate="no">
         {piecesOf(text.trim()).map((piece, i) => (
           <Chunk key={i} first={i === 0} height={piece.length / CHARACTERS_PER_PX}>
             {() => piece}
@@ -102,7 +102,7 @@ function SpanText({ text, tokens, brief = false }: SpanTextProps) {
   }
   const limit = brief ? PART_SIZE.characters / 4 : PART_SIZE.characters;
   return (
-    <p className="span-text">
+    <p className="span-text" translate="no">
       {text.length <= limit ? text.trim() : `${text.slice(0, limit).trim()}…`}
       {text.length > limit && (
         <button type="button" className="quiet small" onClick={() => setWhole(true)}>

@@ -26,7 +26,7 @@ export function keepTranslatedTextLive(): () => void {
 
   /** Gives a translated parent its nodes back. Nodes that are in place stay there, so that none loses the focus. */
   function restore(parent: Node): void {
-    noteForeignChanges(observer.takeRecords());
+    if (parent.isConnected) noteForeignChanges(observer.takeRecords());
     const children = contents.get(parent);
     if (!children) return;
     contents.delete(parent);
@@ -51,7 +51,7 @@ export function keepTranslatedTextLive(): () => void {
         if (name === 'removeChild') parents.delete(child);
         else parents.set(child, this);
         const result: unknown = Reflect.apply(native.value as () => unknown, this, [child, ...rest]);
-        observer.takeRecords(); // React's own change
+        if (this.isConnected) observer.takeRecords(); // React's own change
         return result;
       },
     });
@@ -84,7 +84,10 @@ function childrenBefore(records: readonly MutationRecord[], parent: Node): reado
   return children;
 }
 
-/** Whether React made the node: it notes on each of its nodes to which component they belong. */
+let reactKey: string | undefined; // the name under which React notes on each of its nodes to which component it belongs
+
+/** Whether React made the node. */
 function isReacts(node: Node): boolean {
-  return Object.keys(node).some((key) => key.startsWith('__reactFiber$'));
+  reactKey ??= Object.keys(node).find((key) => key.startsWith('__reactFiber$'));
+  return reactKey !== undefined && reactKey in node;
 }

@@ -62,7 +62,7 @@ export function Board({ title, play, step, config, side, glows }: Props) {
         <p className="line board-outcome">{over && <Outcome {...play.episode} />}</p>
       </div>
       {KINDS_WITHOUT_QUESTION.includes(view.kind) && <p className="soft cut">{question}</p>}
-      <div className="board-view" ref={box}>
+      <div className="board-view" translate="no" ref={box}>
         <Drawing
           view={shownView}
           turn={turn}

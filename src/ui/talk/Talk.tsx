@@ -339,7 +339,7 @@ function VoiceColumn({ voice, answer }: Props) {
           {judged && <RewardSplit episode={episode} />}
         </footer>
       )}
-      <div className="voice-env">
+      <div className="voice-env" translate="no">
         <Drawing view={episode.view} turn={turns.at(-1)?.turn ?? 0} group={[episode.view]} />
       </div>
     </article>
