@@ -191,6 +191,12 @@ const ADAPTERS = {
   updates: 30,
 } as const satisfies Partial<RunConfig>;
 
+/** The knobs to train adapters on a person's own environment: a class, or a server, which has no player to imitate. */
+export const adapterKnobsFor = (environment: 'class' | 'server'): Partial<RunConfig> => ({
+  ...ADAPTERS,
+  ...(environment === 'server' ? serverKnobs(ADAPTERS) : { env: YOUR_ENVIRONMENT }),
+});
+
 /**
  * The presets: named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values
  * too, not a class.

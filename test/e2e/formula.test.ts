@@ -170,9 +170,9 @@ test('the algorithm’s menu is tried as a knob is, with the advantages that Gro
   await page.locator('.preset-door').getByText('Number hunt · RLOO').waitFor();
   await page.locator('.header').getByText('from GRPO').waitFor();
   await page.getByRole('link', { name: 'Group', exact: true }).click();
-  const beside = page.locator('.column[data-chosen="true"]').getByTestId('column-beside');
-  await expect.poll(() => beside.textContent()).toMatch(/[\d.]+ − [\d.]+ = /);
-  expect(numberIn(await beside.locator('b').textContent())).toBeCloseTo(would, 2); // three digits in the rollout
+  await page.getByRole('button', { name: 'RLOO' }).click();
+  const compared = page.locator('tr[data-chosen="true"]').getByTestId('group-compared');
+  expect(numberIn(await compared.textContent())).toBeCloseTo(would, 2); // three digits in the rollout
   await page.getByRole('link', { name: 'Lab', exact: true }).click();
   await page.locator('#knob-clipHigh').waitFor(); // the group is open still
   expect(problems).toEqual([]);

@@ -198,6 +198,12 @@ test('what trains here is told before any run; Train it goes to the lab and begi
   await page.getByTestId('trainee').getByText(told).waitFor();
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
+  // beside an open model it says what the button below trains, not what the lab would
+  await train
+    .getByTestId('to-be-trained')
+    .getByText(/tiny\.gguf.*adapters \(LoRA\)/)
+    .waitFor();
+  expect(await page.getByText('28.1 k').count()).toBe(0);
   await train.getByRole('combobox').selectOption({ label: 'number hunt' });
   // watched within the page from before the press on: so few steps are soon over
   const imitated = page.waitForFunction(() =>
@@ -205,6 +211,23 @@ test('what trains here is told before any run; Train it goes to the lab and begi
   );
   await Promise.all([imitated, train.getByRole('button', { name: 'Train it' }).click()]);
   await page.waitForURL(/#\/lab/);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('an environment of one’s own trains beside an open model, at a press that names it', async () => {
+  const { page, problems } = await visitStill(browser, { hash: '#/train' });
+  await drop(page, { 'tiny.gguf': tinyGguf() });
+  const train = page.getByRole('region', { name: 'Train it' });
+  await train.getByRole('combobox').selectOption('your-environment');
+  const press = train.getByRole('button', { name: /^Run \S+\.(ts|py) and train$/ });
+  await press.waitFor();
+  expect(await page.evaluate(() => window.__playground?.snapshot().session)).toBe('none'); // nothing ran yet
+  await press.click();
+  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'imitating');
+  expect(await page.evaluate(() => window.__playground?.snapshot().applied)).toMatchObject({
+    ...{ env: 'your-environment', model: 'checkpoint', language: 'text', warmStart: 'train' },
+  });
   expect(problems).toEqual([]);
   await page.context().close();
 });

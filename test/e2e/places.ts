@@ -71,7 +71,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       byKey('keys', '?', 'dialog[open]'),
     ],
   },
-  group: { loaded: '.columns', places: [itself('group', '[data-testid="shared"]')] },
+  group: { loaded: '.group-table', places: [itself('group', '[data-testid="shared"]')] },
   update: {
     loaded: '.update-grid',
     places: [

@@ -37,7 +37,7 @@ test('Reset takes the old rollouts out of view on every screen and says what bri
     await page.evaluate((name) => location.assign(`#/${name}`), screen);
     await page.locator(`.lab[data-screen="${screen}"]`).waitFor();
     await note.waitFor();
-    await expect.poll(() => page.locator('.token, .cell').count(), { message: screen }).toBe(0);
+    await expect.poll(() => page.locator('.token, .group-turn').count(), { message: screen }).toBe(0);
   }
   await page.evaluate(() => location.assign('#/lab'));
   await page.getByRole('button', { name: 'Step one update' }).click();

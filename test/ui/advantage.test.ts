@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { otherBaselineKnobs, advantageEquation } from '../../src/ui/rollout/advantage.ts';
+import { advantageEquation, equationWith, groupFormula } from '../../src/ui/rollout/advantage.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
 const GROUP = { baselineText: 'mean of the group' };
@@ -34,12 +34,12 @@ test('rewards that are all alike give 0, and estimators that compare nothing are
   expect(advantageEquation(grpo, [1], 1)).toBeNull();
 });
 
-test('beside the comparison a batch was learned with stands the one the knobs ask for, else leave-one-out, or of that GRPO’s', () => {
-  const rloo = { estimator: 'rloo', divideByStd: 'on' } as const;
-  const gae = { estimator: 'gae', divideByStd: 'on' } as const;
-  expect(otherBaselineKnobs(grpo, grpo)).toEqual(rloo);
-  expect(otherBaselineKnobs(grpo, gae)).toEqual(rloo);
-  expect(otherBaselineKnobs(rloo, rloo)).toEqual(grpo);
-  expect(otherBaselineKnobs(grpo, { ...grpo, divideByStd: 'off' })).toEqual({ ...grpo, divideByStd: 'off' });
-  expect(otherBaselineKnobs(grpo, rloo)).toEqual(rloo);
+test('the formula of a group has its numbers, and gives each advantage from the score', () => {
+  const rewards = [1, 0, 0, -3];
+  expect(groupFormula('mean', rewards).numbers).toBe('score − (−0.5)');
+  expect(groupFormula('mean-over-std', rewards).numbers).toBe('(score − (−0.5)) / (1.7321 + 1e-6)');
+  expect(groupFormula('leave-one-out', rewards).numbers).toBe('score − ((−2) − score) / 3');
+  expect(equationWith('leave-one-out', rewards, 1).value).toBeCloseTo(1 - (-2 - 1) / 3, 12);
+  expect(equationWith('mean', rewards, 1).value).toBe(1.5);
+  expect(equationWith('mean-over-std', [2, 2], 2).value).toBe(0);
 });

@@ -41,7 +41,7 @@ function train(updates: number, from: Run | null = null, config: RunConfig = BEG
   send({ ...fakeReady(config), update: first } as RunEvent);
   for (let update = first + 1; update <= updates; update++) {
     for (const event of fakeUpdate(update, 0, config)) {
-      send(event.type === 'batch' ? { ...event, kept: [update], bytes: 1 } : (event as RunEvent));
+      send(event.type === 'batch' ? { ...event, kept: [update], bytes: 1 } : event);
     }
   }
   flush({ atOnce: true });
@@ -73,7 +73,7 @@ test('a link to a prolonged run holds its number of updates, and its update is o
   editKnobs({ updates: 9 });
   applyEvent({ type: 'configured', update: 5, step: 0, changes: { updates: 9 } }, null);
   for (const event of fakeUpdate(7, 0, { ...BEGUN, updates: 9 })) {
-    applyEvent((event.type === 'batch' ? { ...event, kept: [7], bytes: 1 } : event) as never, null);
+    applyEvent(event.type === 'batch' ? { ...event, kept: [7], bytes: 1 } : event, null);
   }
   flush({ atOnce: true });
   useSelection.setState({ row: 2, token: 3 });

@@ -1,42 +1,34 @@
-import { type CSSProperties, useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { baselineOf, whitensAdvantages } from '../../config/estimators.ts';
+import { BASELINES, baselineOf, type GroupBaseline, usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 import { RANDOMNESS_NOTES, hasRandomness } from '../../config/environmentRandomness.ts';
-import {
-  BASELINE_DESCRIPTIONS,
-  STD_EPSILON,
-  otherBaselineKnobs,
-  type AdvantageEquation,
-  advantageEquation,
-} from '../rollout/advantage.ts';
+import { COMPARISON_NAMES, STD_EPSILON, equationWith, groupFormula } from '../rollout/advantage.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useShownRollout } from '../run/currentRollout.ts';
-import { exactNumber, shortNumber, signedNumber } from '../parts/numberText.ts';
-import { STOP_TEXTS } from '../rollout/kinds.ts';
+import { shortNumber } from '../parts/numberText.ts';
 import { live } from '../run/liveStore.ts';
 import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { Header } from '../shell/Header.tsx';
-import { Icon } from '../parts/Icon.tsx';
 import { Inspector } from '../rollout/Inspector.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
+import { SharedBeginning } from '../rollout/RolloutWords.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import { readRollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import '../styles/group.css';
 import { sharedPrefixLength } from './align.ts';
-import { SharedBeginning, type RolloutColumn, Columns } from './Columns.tsx';
+import { type GroupRow, GroupTable } from './GroupTable.tsx';
 
-/** The screen with the rollouts of one prompt side by side: where they diverge, their rewards and their advantages. */
+/** The screen with the rollouts of one prompt in a table: where they differ, their scores and their advantages. */
 export function Group() {
   return (
     <>
       <Header />
       <main className="group screen pane" data-pane="watch">
-        <GroupStrip />
-        <SideBySide />
+        <GroupStrip taskOnly />
+        <GroupOfRollouts />
       </main>
       <Inspector />
       <StatusLine />
@@ -44,45 +36,61 @@ export function Group() {
   );
 }
 
-function SideBySide() {
+/** The table, the formula of its advantages above it, and the chosen rollout below. */
+export function GroupOfRollouts() {
   const { batch, episode } = useShownRollout();
   const row = useSelection((s) => s.row);
   const turn = useSelection((s) => s.turn);
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = live.batchConfig ?? applied;
+  const [wantedComparison, compare] = useState<GroupBaseline | null>(null);
   const group = episode?.group ?? 0;
-  const columns = useMemo(
+  const members = useMemo(
     () =>
       batch.episodes
         .filter((each) => each.group === group)
-        .map((each, i): RolloutColumn => {
-          const rollout = readRollout(batch, live.vocabulary, each.row);
-          return { key: String(each.row), label: `Rollout ${i + 1}`, batch, episode: each, rollout };
-        }),
+        .map((each) => ({ episode: each, rollout: readRollout(batch, live.vocabulary, each.row) })),
     [batch, group],
   );
-  const shared = useMemo(() => sharedPrefixLength(columns.map(tokensOf)), [columns]);
-  const rewards = columns.map((column) => column.episode.reward);
-  const [first] = columns;
+  const shared = useMemo(
+    () => sharedPrefixLength(members.map((member) => tokensOf(batch, member.episode.row))),
+    [batch, members],
+  );
+  const [first] = members;
   if (batch.rows === 0) return null; // the strip above says why
   if (!first) return <p className="empty">This batch has no rollouts of this task.</p>;
-  const areIdentical = columns.every(({ rollout }) => rollout.words.length === shared);
+  const rewards = members.map((member) => member.episode.reward);
+  const baseline =
+    usesGroups(config.estimator) && rewards.length > 1
+      ? baselineOf(config.estimator, config.divideByStd === 'on')
+      : null;
+  const comparison = baseline !== null && wantedComparison !== baseline ? wantedComparison : null;
+  const rows = members.map((member): GroupRow => {
+    const { reward, row: at } = member.episode;
+    return {
+      ...member,
+      advantage: batch.kept[at] === 0 ? null : meanAdvantage(batch, at),
+      compared: comparison && equationWith(comparison, rewards, reward).value,
+    };
+  });
+  const areIdentical = members.every(({ rollout }) => rollout.words.length === shared);
   return (
     <>
-      <Lesson rewards={rewards} config={config} />
+      <div className="card soft group-formula">
+        <Lesson {...{ rewards, config, baseline }} />
+        {baseline !== null && <Comparisons {...{ baseline, comparison, compare, rewards }} />}
+      </div>
       <p className="row quote shared" data-testid="shared">
         <span className="faint">
-          {areIdentical ? `All ${columns.length} rollouts are identical:` : `All ${columns.length} rollouts begin with`}
+          {areIdentical ? `All ${rows.length} rollouts are identical:` : `All ${rows.length} rollouts begin with`}
         </span>{' '}
         <SharedBeginning rollout={first.rollout} shared={shared} />
-        {!areIdentical && <span className="faint">A box marks the first token at which the rollouts differ.</span>}
       </p>
-      <Columns
-        columns={columns}
-        sharedLength={shared}
-        selected={{ key: String(row), turn }}
+      <GroupTable
+        {...{ rows, shared }}
+        comparisonName={comparison && COMPARISON_NAMES[comparison]}
+        chosen={{ row, turn }}
         choose={chooseTurn}
-        renderHead={(column) => <ColumnHead {...{ column, rewards, config }} />}
       />
       <div className="stage-row group-chosen">
         <EnvPanel />
@@ -92,39 +100,38 @@ function SideBySide() {
   );
 }
 
-/** Selects a turn of a rollout, and the first token of the turn that isn't a tag. */
-function chooseTurn({ episode, rollout }: RolloutColumn, turn: number): void {
+/** Selects a rollout and a turn of it, and the first token of the turn that isn't a tag. */
+function chooseTurn({ episode, rollout }: GroupRow, turn: number | null): void {
   const spans = rollout.turns.find((each) => each.turn === turn)?.spans ?? [];
   const token = spans.flatMap(({ tokens }) => tokens).find((t) => !rollout.tags[t]) ?? null;
   useSelection.setState({ row: episode.row, turn, token, revealed: null });
 }
 
-function tokensOf({ batch, episode }: RolloutColumn): Int32Array {
-  const start = episode.row * batch.length;
-  return batch.tokens.subarray(start, start + (batch.lengths[episode.row] ?? 0));
+function tokensOf(batch: BatchView, row: number): Int32Array {
+  const start = row * batch.length;
+  return batch.tokens.subarray(start, start + (batch.lengths[row] ?? 0));
 }
 
 interface LessonProps {
   readonly rewards: readonly number[];
   readonly config: RunConfig;
+  readonly baseline: GroupBaseline | null; // null: the estimator doesn't compare the rollouts
 }
 
 /** Says what can be learned from the group, and how its advantages are calculated. */
-function Lesson({ rewards, config }: LessonProps) {
-  const groupAdvantage = advantageEquation(config, rewards, rewards[0] ?? 0);
-  const isFlat = rewards.length > 1 && Math.max(...rewards) - Math.min(...rewards) < STD_EPSILON;
-  if (!groupAdvantage) {
+function Lesson({ rewards, config, baseline }: LessonProps) {
+  if (baseline === null) {
     return (
-      <p className="card soft">
+      <p>
         <b>{config.estimator}</b> does not compare the rollouts of a prompt. Each token’s advantage comes from its own
-        rewards
-        {config.critic === 'none' ? '.' : ' and the critic’s values.'} Below each rollout: the mean over its tokens.
+        rewards{config.critic === 'none' ? '.' : ' and the critic’s values.'} The table has the mean over a rollout’s
+        tokens.
       </p>
     );
   }
-  if (isFlat) {
+  if (Math.max(...rewards) - Math.min(...rewards) < STD_EPSILON) {
     return (
-      <p className="card soft" data-flat="true" data-testid="flat-group">
+      <p data-flat="true" data-testid="flat-group">
         <b>
           All {rewards.length} scored {shortNumber(rewards[0])}.
         </b>{' '}
@@ -132,81 +139,51 @@ function Lesson({ rewards, config }: LessonProps) {
       </p>
     );
   }
+  const { words, numbers } = groupFormula(baseline, rewards);
   return (
-    <p className="card soft">
-      {groupAdvantage.divisor === null
-        ? `Advantage = reward − ${groupAdvantage.baselineText}`
-        : `Advantage = (reward − ${groupAdvantage.baselineText}) / (standard deviation + ε), with the sample standard deviation (n − 1) and ε = 1e-6`}
+    <p>
+      Advantage = {words} ={' '}
+      <b className="mono" data-testid="group-formula">
+        {numbers}
+      </b>
       {whitensAdvantages(config) && ', then whitened over the batch'}.
       {hasRandomness(config) && ` ${RANDOMNESS_NOTES[config.randomness]}`}
     </p>
   );
 }
 
-interface HeadProps extends LessonProps {
-  readonly column: RolloutColumn;
+interface ComparisonsProps {
+  readonly baseline: GroupBaseline;
+  readonly comparison: GroupBaseline | null;
+  readonly compare: (baseline: GroupBaseline | null) => void;
+  readonly rewards: readonly number[];
 }
 
-function ColumnHead({ column: { label, batch, episode }, rewards, config }: HeadProps) {
-  const ownAdvantage = advantageEquation(config, rewards, episode.reward);
-  const wanted = useConfig((s) => s.wanted);
-  const otherConfig = ownAdvantage && otherBaselineKnobs(config, wanted);
-  const comparison = otherConfig && advantageEquation(otherConfig, rewards, episode.reward);
-  const trainedAdvantage = meanAdvantage(batch, episode.row);
-  const isKept = batch.kept[episode.row] !== 0;
-  const maxReward = Math.max(STD_EPSILON, ...rewards.map(Math.abs));
+/** Buttons that add a column with the advantages of another estimator, and its formula. */
+function Comparisons({ baseline, comparison, compare, rewards }: ComparisonsProps) {
+  const others = (Object.keys(BASELINES) as GroupBaseline[]).filter((each) => each !== baseline);
+  const formula = comparison && groupFormula(comparison, rewards);
   return (
-    <>
-      <h3 className="line">
-        <Icon name={episode.success ? 'check' : 'cross'} />
-        <span className="visually-hidden">Rollout</span> {label.replace('Rollout ', '')}
-        <b className="end large" data-testid="column-reward">
-          {exactNumber(episode.reward)}
-        </b>
-      </h3>
-      <p className="faint">{STOP_TEXTS[episode.stop]}</p>
-      <div style={{ '--share': Math.abs(episode.reward) / maxReward } as CSSProperties}>
-        <RewardSplit toScale episode={episode} />
-      </div>
-      {ownAdvantage && (
-        <p className="formula" data-testid="column-advantage">
-          <AdvantageSum calculation={ownAdvantage} reward={episode.reward} />
-        </p>
+    <div className="row small">
+      <span>Compare with</span>
+      <span className="segments" role="group" aria-label="Compare with">
+        {others.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === comparison}
+            onClick={() => compare(each === comparison ? null : each)}
+          >
+            {COMPARISON_NAMES[each]}
+          </button>
+        ))}
+      </span>
+      {formula && (
+        <span>
+          not used here: {formula.words} = <b className="mono">{formula.numbers}</b>
+        </span>
       )}
-      <p className="faint">
-        {isKept
-          ? trainedAdvantage === null
-            ? 'no token carries an advantage'
-            : `${ownAdvantage && Math.abs(ownAdvantage.value - trainedAdvantage) < 1e-3 ? '✓ Training used the same advantage' : 'Advantage used in training'}: ${signedNumber(trainedAdvantage)}`
-          : 'not trained (filtered)'}
-      </p>
-      {comparison && (
-        <p className="faint" data-testid="column-beside">
-          For comparison, another method, not used here: the reward{' '}
-          {BASELINE_DESCRIPTIONS[baselineOf(otherConfig.estimator, otherConfig.divideByStd === 'on')]}:{' '}
-          <span className="formula">
-            <AdvantageSum calculation={comparison} reward={episode.reward} />
-          </span>
-        </p>
-      )}
-    </>
-  );
-}
-
-/** The calculation of an advantage, with its numbers. */
-function AdvantageSum({
-  calculation: { baseline, divisor, value },
-  reward,
-}: {
-  readonly calculation: AdvantageEquation;
-  readonly reward: number;
-}) {
-  return (
-    <>
-      {divisor !== null && '('}
-      {exactNumber(reward)} − {exactNumber(baseline)}
-      {divisor !== null && `) / (${exactNumber(divisor)} + 1e-6)`} = <b>{exactNumber(value)}</b>
-    </>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/rollouts.css';
 import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
+import { useLive } from '../run/liveStore.ts';
 import { useModels } from './modelStore.ts';
 import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
 import { OpeningMessages } from './OpeningMessages.tsx';
@@ -12,6 +13,7 @@ import { TrainingPanel } from './TrainingPanel.tsx';
 /** The Train screen: shows which model the lab trains, and lets a person train a language model. */
 export function TrainScreen() {
   const card = useModels((s) => s.card);
+  const hasRun = useLive((s) => s.session === 'ready');
   return (
     <>
       <Header />
@@ -25,7 +27,7 @@ export function TrainScreen() {
             </div>
             <OpeningMessages />
             <TrainingPanel card={card} />
-            <TraineePanel />
+            {hasRun && <TraineePanel />}
           </div>
         ) : (
           <div className="models-welcome">

@@ -1,8 +1,15 @@
 import { useEffect, useMemo, useState } from 'react';
-import { type RunConfig, FIELDS } from '../../config/fields.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { DEFAULTS, type RunConfig, FIELDS } from '../../config/fields.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { presetDoc } from '../../config/presetCards.ts';
-import { PRESETS, type PresetName } from '../../config/presets.ts';
+import { adapterKnobsFor, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
+import { visible } from '../../base/visible.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { serverNamed } from '../../domain/serverAddress.ts';
+import { useEnvironment } from '../environment/environmentStore.ts';
+import { nextEnvironment } from '../run/engine.ts';
+import { traineeInWords } from './traineeText.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge, type FittingKnob, type TrainingPlan } from '../../domain/trainingPlan.ts';
 import { knobDifferences, presetConfig } from '../knobs/configStore.ts';
@@ -11,7 +18,7 @@ import { shortNumber, bytes } from '../parts/numberText.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { planTraining, useModels } from './modelStore.ts';
-import { continueAdapterRun, savedAdapterRun, type SavedAdapterRun, trainOn } from './trainModel.ts';
+import { continueAdapterRun, savedAdapterRun, type SavedAdapterRun, trainOn, trainOnOwn } from './trainModel.ts';
 import { type FieldName, parseField } from '../../config/config.ts';
 import { ConfigError } from '../../config/configProblem.ts';
 import { reportedMemoryBytes, reportedMemoryInWords } from './reportedMemory.ts';
@@ -49,33 +56,60 @@ export function NoTemplate() {
 }
 
 function TrainingForm({ pickedModel }: { readonly pickedModel: PickedModel }) {
-  const [preset, setPreset] = useState<PresetName>(CHECKPOINT_PRESETS[0] ?? 'smollm2-calculator');
+  const [task, setTask] = useState<RunPreset>(CHECKPOINT_PRESETS[0] ?? 'smollm2-calculator');
   const [changes, setChanges] = useState<Partial<RunConfig>>({});
-  const config = useMemo(() => ({ ...presetConfig(preset), ...changes }), [preset, changes]);
+  const ownFile = useOwnEnvironment();
+  const server = serverNamed(ownFile);
+  const isOwn = task === YOUR_ENVIRONMENT;
+  const base = useMemo(
+    () =>
+      task === YOUR_ENVIRONMENT
+        ? { ...DEFAULTS, ...adapterKnobsFor(server === null ? 'class' : 'server') }
+        : presetConfig(task),
+    [task, server],
+  );
+  const config = useMemo(() => ({ ...base, ...changes }), [base, changes]);
   const card = useModels((s) => s.card);
-  useEffect(() => planTraining(config), [config, card]);
-  const training = useModels((s) => s.training);
+  // the memory of one's own environment is known once it runs, which needs the press of the button
+  useEffect(() => {
+    if (!isOwn) planTraining(config);
+  }, [isOwn, config, card]);
+  const training = useModels((s) => (isOwn ? null : s.training));
   const setKnobs = (knobs: Partial<RunConfig>) =>
-    setChanges((before) => ({ ...before, ...knobs, ...linkedKnobs({ ...presetConfig(preset), ...before }, knobs) }));
+    setChanges((before) => ({ ...before, ...knobs, ...linkedKnobs({ ...base, ...before }, knobs) }));
   const plan = training?.plan ?? null;
   // a plan for earlier knob values doesn't count
   const isOutdated = training !== null && knobDifferences(training.config, config).length > 0;
-  const fits = plan !== null && !isOutdated && !isTooLarge(plan);
+  const fits = isOwn || (plan !== null && !isOutdated && !isTooLarge(plan));
+  const { model, learns } = traineeInWords(config, { parameters: null, vocabulary: null, card, checkpointName: '' });
   return (
     <section className="panel stack" aria-labelledby="train-it">
       <h3 id="train-it">Train it</h3>
       <SavedRun pickedModel={pickedModel} />
       <label className="row between">
         <span>On</span>
-        <select value={preset} onChange={({ target }) => setPreset(target.value as PresetName)}>
+        <select value={task} onChange={({ target }) => setTask(target.value as RunPreset)}>
           {CHECKPOINT_PRESETS.map((name) => (
             <option key={name} value={name}>
               {PRESETS[name].label.replace(/^.*· /, '')}
             </option>
           ))}
+          <option value={YOUR_ENVIRONMENT}>your environment: {server ?? visible(ownFile.name)}</option>
         </select>
       </label>
-      <p className="small soft">{presetDoc(preset)}</p>
+      <p className="small soft">
+        {isOwn ? (
+          <>
+            Your own environment. Write it, open a file or name a server in the <a href="#/environment">editor</a>. The
+            run measures the memory that it needs when it starts.
+          </>
+        ) : (
+          presetDoc(task)
+        )}
+      </p>
+      <p className="small" data-testid="to-be-trained">
+        <b>To be trained:</b> {model}. {learns}
+      </p>
       <div className="train-knobs">
         {TRAIN_KNOBS.map((name) => (
           <TrainKnob key={name} name={name} value={config[name]} setKnob={(value) => setKnobs({ [name]: value })} />
@@ -95,11 +129,23 @@ function TrainingForm({ pickedModel }: { readonly pickedModel: PickedModel }) {
           'On the CPU with 135 M parameters, an imitation step takes 5 to 10 seconds, an update of 16 rollouts about a minute. '}
         The lab shows the time left. You can pause at any moment, leave, and go on later.
       </p>
-      <button type="button" className="primary" disabled={!fits} onClick={() => trainOn(pickedModel, preset, changes)}>
-        Train it
+      <button
+        type="button"
+        className="primary"
+        disabled={!fits}
+        onClick={() => (isOwn ? trainOnOwn(pickedModel, ownFile, config) : trainOn(pickedModel, task, changes))}
+      >
+        {isOwn ? `${server === null ? 'Run' : 'Connect to'} ${server ?? visible(ownFile.name)} and train` : 'Train it'}
       </button>
     </section>
   );
+}
+
+/** The server that runs train on now, otherwise the file in the editor. */
+function useOwnEnvironment(): EnvironmentFile {
+  const edited = useEnvironment((s) => s.file);
+  const next = nextEnvironment();
+  return next && serverNamed(next) !== null ? next : edited;
 }
 
 /** Offers to continue a saved run that trained adapters for the same checkpoint. */

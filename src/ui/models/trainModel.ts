@@ -1,9 +1,11 @@
 import type { PresetName } from '../../config/presets.ts';
 import type { RunConfig } from '../../config/fields.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../resume/resumeRun.ts';
 import { findSavedRuns } from '../resume/resumeOffers.ts';
-import { convert, nextModel, setModel, start, startFrom, pendingRun } from '../run/engine.ts';
+import { convert, nextModel, setEnvironment, setModel, start, startFrom, pendingRun } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
 import { useLive } from '../run/liveStore.ts';
 import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
@@ -18,6 +20,18 @@ export function trainOn(pickedModel: PickedModel, preset: PresetName | null, cha
   handToLab(pickedModel);
   if (preset !== null) choosePreset(preset);
   if (Object.keys(changes).length > 0) editKnobs(changes);
+  start(true);
+}
+
+/**
+ * The same on a person's own environment. This runs the file, or connects to its server, so only a button that says so
+ * may call it.
+ */
+export function trainOnOwn(pickedModel: PickedModel, file: EnvironmentFile, config: RunConfig): void {
+  handToLab(pickedModel);
+  setEnvironment({ name: file.name, text: file.text });
+  editKnobs(config);
+  useConfig.setState({ preset: YOUR_ENVIRONMENT });
   start(true);
 }
 

@@ -16,8 +16,9 @@ const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default:
 
 /**
  * Strip for choosing a task of the batch and one of its rollouts. Shows the group's mean reward, spread and advantage.
+ * `taskOnly`: without rollouts and numbers, for a screen that shows them itself.
  */
-export function GroupStrip() {
+export function GroupStrip({ taskOnly = false }: { readonly taskOnly?: boolean }) {
   const { batch, episode } = useShownRollout();
   const preview = useSelection((s) => s.preview);
   const group = episode?.group ?? 0;
@@ -68,14 +69,16 @@ export function GroupStrip() {
           </span>
         )}
       </div>
-      <div className="row rollouts">
-        <RolloutChips members={members} kept={preview?.previewedBatch === batch ? preview.batch.kept : batch.kept} />
-        <GroupSummary
-          members={members}
-          chosen={episode}
-          kept={episode === undefined || isKept(batch.kept, episode.row)}
-        />
-      </div>
+      {!taskOnly && (
+        <div className="row rollouts">
+          <RolloutChips members={members} kept={preview?.previewedBatch === batch ? preview.batch.kept : batch.kept} />
+          <GroupSummary
+            members={members}
+            chosen={episode}
+            kept={episode === undefined || isKept(batch.kept, episode.row)}
+          />
+        </div>
+      )}
     </section>
   );
 }

@@ -41,7 +41,7 @@ export function RewardSplit({ episode, toScale = false }: Props) {
 }
 
 /** The parts of the outcome that a person's class names, before their weights: “ (solved +1, quick +0.33)”. */
-function classPartsText(view: EpisodeView['view'] | undefined): string {
+export function classPartsText(view: EpisodeView['view'] | undefined): string {
   const parts = Object.entries(view?.kind === 'calls' ? (view.earned ?? {}) : {});
   return parts.length === 0 ? '' : ` (${parts.map(([name, value]) => `${name} ${signedNumber(value)}`).join(', ')})`;
 }

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { BASELINES, baselineOf, type GroupBaseline, usesGroups } from '../../config/estimators.ts';
+import { exactNumber } from '../parts/numberText.ts';
 import { groupStats } from './readRollout.ts';
 
 /** The ε that the trainer adds to the standard deviation before it divides by it. */
@@ -25,30 +26,48 @@ export function advantageEquation(
 ): AdvantageEquation | null {
   const n = rewards.length;
   if (!usesGroups(estimator) || n < 2) return null;
+  return equationWith(baselineOf(estimator, divideByStd === 'on'), rewards, reward);
+}
+
+/** The advantage of one reward with a baseline; 0 if all rewards of the group are equal. */
+export function equationWith(
+  baselineKind: GroupBaseline,
+  rewards: readonly number[],
+  reward: number,
+): AdvantageEquation {
+  const n = rewards.length;
   const { mean, std } = groupStats(rewards);
-  const baselineKind = baselineOf(estimator, divideByStd === 'on');
   const baseline = BASELINES[baselineKind].compute(reward, mean, n);
   const divisor = baselineKind === 'mean-over-std' ? std : null;
   const value = std < STD_EPSILON ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
   return { baseline, baselineText: BASELINES[baselineKind].label, divisor, value };
 }
 
-type BaselineKnobs = Pick<RunConfig, 'estimator' | 'divideByStd'>;
-
-/** Description of each group baseline: what it does with a rollout's score. */
-export const BASELINE_DESCRIPTIONS: Readonly<Record<GroupBaseline, string>> = {
-  mean: 'minus the group’s mean',
-  'mean-over-std': 'minus the group’s mean, divided by the standard deviation',
-  'leave-one-out': 'minus the mean of the others (leave-one-out)',
+/** Name of each baseline, for a comparison: the estimator that is known for it. */
+export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
+  'mean-over-std': 'GRPO',
+  mean: 'Dr. GRPO',
+  'leave-one-out': 'RLOO',
 };
 
-/**
- * A second baseline, shown beside the one that a batch was trained with: the baseline that the knobs now set, if it
- * differs; otherwise leave-one-out, or GRPO's (the mean, divided by the standard deviation) if the batch used
- * leave-one-out.
- */
-export function otherBaselineKnobs(trained: BaselineKnobs, wanted: BaselineKnobs): BaselineKnobs {
-  const kindOf = ({ estimator, divideByStd }: BaselineKnobs) => baselineOf(estimator, divideByStd === 'on');
-  if (usesGroups(wanted.estimator) && kindOf(wanted) !== kindOf(trained)) return wanted;
-  return { estimator: kindOf(trained) === 'leave-one-out' ? 'grpo' : 'rloo', divideByStd: 'on' };
+/** An advantage as a formula of the score, in words and with the numbers of a group. */
+export function groupFormula(baselineKind: GroupBaseline, rewards: readonly number[]) {
+  const { mean, std } = groupStats(rewards);
+  const number = (value: number) => (value < 0 ? `(${exactNumber(value)})` : exactNumber(value));
+  switch (baselineKind) {
+    case 'mean':
+      return { words: 'score − mean of the group', numbers: `score − ${number(mean)}` };
+    case 'mean-over-std':
+      return {
+        words: '(score − mean of the group) / (standard deviation + ε)',
+        numbers: `(score − ${number(mean)}) / (${number(std)} + 1e-6)`,
+      };
+    case 'leave-one-out':
+      return {
+        words: 'score − mean of the others',
+        numbers: `score − (${number(mean * rewards.length)} − score) / ${rewards.length - 1}`,
+      };
+    default:
+      return baselineKind satisfies never;
+  }
 }

@@ -1,9 +1,8 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { KINDS } from '../rollout/kinds.ts';
-import { wholeNumber } from '../parts/numberText.ts';
-import { type Rollout, textOf } from '../rollout/readRollout.ts';
+import type { Rollout } from './readRollout.ts';
+import { spansFrom, TurnWords } from './RolloutWords.tsx';
 
 /** A rollout shown as a column. */
 export interface RolloutColumn {
@@ -52,7 +51,7 @@ export function Columns({ columns, sharedLength, selected, choose, renderHead }:
       aria-label="Rollouts, turn by turn; arrow keys move"
       tabIndex={-1}
       onKeyDown={onKey}
-      style={{ '--columns': columns.length, '--rows': turns.length + 1 } as CSSProperties}
+      style={{ '--rows': turns.length + 1 } as CSSProperties}
     >
       {columns.map((column, c) => {
         const last = column.rollout.turns.at(-1)?.turn ?? 0;
@@ -90,9 +89,7 @@ interface CellProps {
 }
 
 function Cell({ column: { label, rollout }, sharedLength, turn, cellKey, isTabStop, onChoose }: CellProps) {
-  const spans = (rollout.turns.find((each) => each.turn === turn)?.spans ?? [])
-    .map(({ kind, tokens }) => ({ kind, tokens: tokens.filter((t) => t >= sharedLength) }))
-    .filter(({ tokens }) => tokens.length > 0);
+  const spans = spansFrom(rollout, turn, sharedLength);
   if (spans.length === 0) return <div className="cell empty-cell" aria-hidden="true" />;
   return (
     <button
@@ -106,50 +103,7 @@ function Cell({ column: { label, rollout }, sharedLength, turn, cellKey, isTabSt
       <span className="cell-turn">
         <span className="visually-hidden">{label}, </span>turn {turn}
       </span>
-      {spans.map((span, i) => (
-        <span key={i} className="cell-span" data-kind={span.kind}>
-          <b
-            className="tag"
-            aria-hidden="true"
-            data-diverges={rollout.tags[sharedLength] === true && span.tokens.includes(sharedLength)}
-          >
-            {KINDS[span.kind].letter}
-          </b>
-          <span className="visually-hidden">{KINDS[span.kind].label}</span>
-          {span.tokens
-            .filter((t) => !rollout.tags[t])
-            .map((t) => (
-              <span key={t} className="word" translate="no" data-diverges={t === sharedLength}>
-                {rollout.words[t]}
-              </span>
-            ))}
-        </span>
-      ))}
+      <TurnWords rollout={rollout} spans={spans} divergence={sharedLength} />
     </button>
   );
-}
-
-/** Number of shared tokens shown of a text. Its prompt is long and the same for all rollouts. */
-const MAX_SHARED_TOKENS = 60;
-
-/** The tokens that all rollouts begin with. Of a long text only the last ones. */
-export function SharedBeginning({ rollout, shared }: { readonly rollout: Rollout; readonly shared: number }) {
-  const { words, kinds, writing } = rollout;
-  if (writing === 'bytes') {
-    const tokens = Array.from(
-      { length: Math.min(shared, MAX_SHARED_TOKENS) },
-      (_, i) => Math.max(0, shared - MAX_SHARED_TOKENS) + i,
-    );
-    return (
-      <span className="mono">
-        {shared > MAX_SHARED_TOKENS && `${wholeNumber(shared - MAX_SHARED_TOKENS)} tokens … `}
-        {textOf(rollout, tokens)}
-      </span>
-    );
-  }
-  return words.slice(0, shared).map((word, t) => (
-    <span key={t} className="word" translate="no" data-kind={kinds[t]}>
-      {word}
-    </span>
-  ));
 }
