@@ -119,6 +119,29 @@ export default class Spins {
 }
 `;
 
+test('what was written is gone back to after two links, and stays as it is', async () => {
+  const { page, problems } = await visitStill(browser);
+  await toScreen(page, 'environment');
+  await editor(page).waitFor();
+  await paste(page, SPINS);
+  await page.getByTestId('reading').getByText('Spins').waitFor();
+  for (const text of ['theirs', 'also theirs']) {
+    await page.goto('about:blank');
+    await page.goto(inject('baseURL') + (environmentHash({ name: 'spins.ts', text }) ?? ''));
+    await expect.poll(async () => (await kept(page))?.text).toBe(text);
+  }
+  await page.getByRole('button', { name: 'Your drafts…' }).click();
+  await page
+    .getByTestId('drafts')
+    .getByRole('button', { name: /^Open / })
+    .click();
+  await expect.poll(async () => (await kept(page))?.text).toBe(SPINS);
+  await editor(page).getByText('class Spins').waitFor();
+  await page.getByTestId('by-link').waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('a file from a link is shown and named as such, and runs only after a press; what was written before comes back', async () => {
   const hash = environmentHash({ name: 'spins.ts', text: SPINS }) ?? '';
   const { page, problems } = await visitStill(browser);

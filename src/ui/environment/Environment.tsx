@@ -16,6 +16,7 @@ import {
   renameFile,
 } from './environmentStore.ts';
 import { readOnChange, checkAndExport, currentExamination, CHECK_TASKS } from './examine.ts';
+import { DraftsDialog } from './DraftsDialog.tsx';
 import { ReadingLine } from './ReadingLine.tsx';
 import { download } from '../export/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -35,6 +36,7 @@ export function Environment() {
   const corrections = useLinkedFile();
   const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   const byLink = useEnvironment((s) => s.file.byLink);
+  const hasDrafts = useEnvironment((s) => s.drafts.length > 0);
   const refusalMessage = useEnvironment((s) => s.refusalMessage);
   const keysHintId = useId();
   useEffect(readOnChange, []);
@@ -53,7 +55,12 @@ export function Environment() {
           <p className="note" role="status" data-testid="by-link">
             This file came by a link, so somebody else may have written it. It’s a program: read it first. It runs only
             if you press <b>Check</b>, <b>Check and export</b> or <b>Train on it</b>. It runs in a sandbox, which can’t
-            reach the network or the rest of this page.
+            reach the network or the rest of this page.{' '}
+            {hasDrafts && (
+              <>
+                What you wrote yourself is under <b>Your drafts…</b>.
+              </>
+            )}
           </p>
         )}
         <div className="environment-body">
@@ -106,7 +113,8 @@ function useLinkedFile(): readonly string[] {
 function EnvironmentBar() {
   const name = useEnvironment((s) => s.file.name);
   const before = useEnvironment((s) => s.before);
-  const [dialog, setDialog] = useState<'templates' | 'share' | 'export' | 'server' | null>(null);
+  const hasDrafts = useEnvironment((s) => s.drafts.length > 0);
+  const [dialog, setDialog] = useState<'templates' | 'drafts' | 'share' | 'export' | 'server' | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const close = () => setDialog(null);
@@ -127,6 +135,11 @@ function EnvironmentBar() {
       <button type="button" onClick={() => input.current?.click()}>
         Open a file…
       </button>
+      {hasDrafts && (
+        <button type="button" aria-haspopup="dialog" onClick={() => setDialog('drafts')}>
+          Your drafts…
+        </button>
+      )}
       <button type="button" onClick={save}>
         Save as a file
       </button>
@@ -157,6 +170,7 @@ function EnvironmentBar() {
         }}
       />
       {dialog === 'templates' && <TemplateDialog close={close} />}
+      {dialog === 'drafts' && <DraftsDialog close={close} />}
       {dialog === 'share' && <LinkDialog close={close} />}
       {dialog === 'server' && <ServerDialog close={close} />}
       {dialog === 'export' && <ExportEnvironment close={close} />}
@@ -206,8 +220,8 @@ function TemplateDialog({ close }: DialogProps) {
   return (
     <Dialog title="Start from an environment" className="templates" onClose={close}>
       <p className="soft">
-        Each one can be checked and trained on as it is. <i>Back to …</i>, above the editor, then brings back your own
-        file.
+        Each one can be checked and trained on as it is. What you wrote stays under <i>Your drafts…</i>, above the
+        editor.
       </p>
       <ul data-testid="templates">
         {[...TEMPLATES, ...EMPTY_TEMPLATES].map(({ file, title, summary }) => (
