@@ -23,3 +23,24 @@ export function valueText(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return isRecord(value) ? 'an object' : JSON.stringify(value);
 }
+
+const MAX_JSON_DEPTH = 500;
+
+/**
+ * Whether lists and objects are nested over 500 deep in a JSON text. `JSON.parse` reads any depth, but `JSON.stringify`
+ * and other recursive code would end with a full call stack.
+ */
+export function isNestedTooDeep(text: string): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (isInString && sign === '\\') at++;
+    else if (sign === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (sign === '{' || sign === '[') depth++;
+    else if (sign === '}' || sign === ']') depth--;
+    if (depth > MAX_JSON_DEPTH) return true;
+  }
+  return false;
+}

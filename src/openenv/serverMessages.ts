@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { isNestedTooDeep, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
 import { MAX_REWARD } from '../domain/rewardLimit.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
@@ -40,6 +40,7 @@ export function readReply(data: unknown): ServerReply {
   if (data.length > MAX_MESSAGE_LENGTH) {
     throw unreadable(`it sent a message of ${data.length} characters, and the limit is ${MAX_MESSAGE_LENGTH}`);
   }
+  if (isNestedTooDeep(data)) throw unreadable('it sent lists or objects that are nested over 500 deep');
   let message: unknown;
   try {
     message = JSON.parse(data);

@@ -10,7 +10,6 @@ const REFUSED_FORMATS: readonly { readonly bytes: readonly number[]; readonly go
   { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], got: 'a zstd file', want: `${ACCEPTED_FORMATS}: unpack it first` },
   { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
   {
     bytes: [0x80, 0x04],
@@ -34,6 +33,15 @@ export function refusalOf(firstBytes: Uint8Array, size: number): Pick<LineProble
   if (size === 0) return { got: 'an empty file', want: ACCEPTED_FORMATS };
   const otherFormat = REFUSED_FORMATS.find(({ bytes }) => bytes.every((byte, i) => firstBytes[i] === byte));
   if (otherFormat) return otherFormat;
+  const begin = String.fromCharCode(...firstBytes).trimStart();
+  if (begin.startsWith('[')) {
+    return {
+      got: 'a JSON list',
+      want: `${ACCEPTED_FORMATS}: write each entry on a line of its own, for example with jq -c '.[]' FILE`,
+    };
+  }
+  if (/^\{\s*"(?:columns|_type|ncols|nrows)"\s*:/.test(begin) && /"columns"\s*:\s*\[/.test(begin))
+    return { got: 'a wandb table', want: `${ACCEPTED_FORMATS}: write each row as an object on a line of its own` };
   const zeros = firstBytes.filter((byte) => byte === 0).length;
   if (zeros > 0 && String.fromCharCode(...firstBytes.subarray(0, 4)) !== 'PAR1') {
     return { got: 'bytes that are not text (UTF-16, or a binary file)', want: ACCEPTED_FORMATS };
@@ -49,7 +57,7 @@ const STEP_IN_PATH = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|
  */
 export function stepOfPath(path: string): number | null {
   const name = path.split('/').at(-1) ?? '';
-  const fileNumber = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)$/i.exec(name)?.[1];
+  const fileNumber = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)(?:\.zst)?$/i.exec(name)?.[1];
   const digits = fileNumber ?? [...path.matchAll(STEP_IN_PATH)].at(-1)?.[1];
   return digits === undefined ? null : Number(digits);
 }

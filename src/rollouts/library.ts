@@ -1,13 +1,16 @@
 import { visible } from '../base/visible.ts';
 import { type FileLine, linesOf, MAX_LINE_BYTES, type SliceableFile } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
+import { isZstd, unpackedZstd } from '../formats/zstd.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { RolloutFormat, ReadingContext } from './rolloutFormat.ts';
 import { formatOf } from './rolloutFormats.ts';
-import { parseLine } from './jsonLine.ts';
+import { field } from './jsonFields.ts';
+import { type ParsedLine, parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
+import { annotatedRun, annotationKey, keyOfTrace, withAnnotations } from './traceAnnotations.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
 import { type LineProblem, refusalOf, runOfPath, stepOfPath } from './fileRefusal.ts';
@@ -39,7 +42,9 @@ export interface OpenProgress {
   readonly totalBytes: number; // of all files
 }
 
-interface OpenFile extends NamedFile {
+interface OpenFile {
+  readonly path: string;
+  file: SliceableFile; // unpacked, if it was compressed
   readonly index: number;
   readonly run: string; // files of one run share it
   format: RolloutFormat | null;
@@ -47,9 +52,23 @@ interface OpenFile extends NamedFile {
   report: FileReport;
 }
 
+const ANNOTATIONS_LABEL = 'prime-rl annotations';
+const HEAD_BYTES = 256; // that show the kind of a file
 const MAX_FAILED_LINES = 20; // unreadable lines at the start, after which a file is given up
 const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
 const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
+
+/**
+ * The files in the order in which they are read. prime-rl writes the episodes of `effective` that it trained on into
+ * `all`, too; without `effective`, each occurs once.
+ */
+export function inReadingOrder<F extends NamedFile>(files: readonly F[]): readonly F[] {
+  const paths = new Set(files.map(({ path }) => path));
+  return files
+    .filter(({ path }) => !EFFECTIVE.test(path) || !paths.has(path.replace(EFFECTIVE, '$1all$2')))
+    .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+}
+const EFFECTIVE = /((?:^|\/)(?:train|eval)\/)effective(\/[^/]+)$/;
 
 /**
  * Files of rollouts, read in slices. Only the place of each rollout is kept in memory; the text is read
@@ -68,7 +87,7 @@ export class Library {
 
   /** Reads whole files and yields what it found after each chunk. Never throws because of a file's content. */
   async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<OpenProgress> {
-    const sorted = [...files].sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+    const sorted = inReadingOrder(files);
     const allBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
     let [bytesBefore, samePathCount] = [0, 0];
     for (const { path, file } of sorted) {
@@ -99,8 +118,8 @@ export class Library {
       const [line] = await openFile.parquet.read(offset, offset + 1);
       return recordOf(openFile, line ?? {}, indexInLine, contextOf(pattern, openFile.parquet));
     }
-    const bytes = new Uint8Array(await openFile.file.slice(offset, offset + length).arrayBuffer());
-    return recordOf(openFile, parseLine(bytes).line, indexInLine, contextOf(pattern));
+    const { line } = await parsedLine(openFile, { offset, length });
+    return recordOf(openFile, await this.#annotated(openFile, line), indexInLine, contextOf(pattern));
   }
 
   /**
@@ -135,6 +154,23 @@ export class Library {
     yield { rows: found, share: 1 };
   }
 
+  /** The places of the annotations of traces, by `annotationKey`; they are read again, because they can be large. */
+  readonly #annotations = new Map<
+    string,
+    { readonly openFile: OpenFile; readonly line: Pick<FileLine, 'offset' | 'length'> }[]
+  >();
+
+  /** The object of a line, with the annotations that were read for it. */
+  async #annotated({ path }: OpenFile, object: JsonRecord): Promise<JsonRecord> {
+    const places = this.#annotations.get(keyOfTrace(path, object) ?? '') ?? [];
+    if (places.length === 0) return object;
+    const annotations = await Promise.all(places.map(({ openFile, line }) => parsedLine(openFile, line)));
+    return withAnnotations(
+      object,
+      annotations.map(({ line }) => line),
+    );
+  }
+
   #readWindow: { readonly file: number; readonly from: number; readonly bytes: Uint8Array } | null = null;
 
   /** The bytes of a line, from a window that moves along the file so that a search reads each megabyte once. */
@@ -155,7 +191,8 @@ export class Library {
     pattern: SplitPattern,
   ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
     try {
-      const head = new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, 16)).arrayBuffer());
+      if (await isZstd(openFile.file)) openFile.file = await unpackedZstd(openFile.file);
+      const head = new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
       const refusal = refusalOf(head, openFile.file.size);
       if (refusal)
         yield {
@@ -165,7 +202,8 @@ export class Library {
         };
       else if (isParquet(head)) yield* this.#readParquet(openFile, pattern);
       else yield* this.#readLines(openFile, pattern);
-      if (openFile.report.rollouts === 0 && !refusal && openFile.report.badLines === 0) {
+      const { rollouts, badLines, format } = openFile.report;
+      if (rollouts === 0 && !refusal && badLines === 0 && format !== ANNOTATIONS_LABEL) {
         const noRollouts = { got: 'no rollouts', want: 'one line or row for each rollout' };
         yield {
           ...this.#emptyBlock(),
@@ -193,7 +231,7 @@ export class Library {
       const problems: LineProblem[] = [];
       for (const line of lines) {
         try {
-          foundRollouts.push(...this.#readLine(openFile, line, pattern));
+          foundRollouts.push(...(await this.#readLine(openFile, line, pattern)));
         } catch (error) {
           const complaint = line.hasLineEnd ? complaintOf(error, 'a rollout') : cutOffComplaint(error);
           problems.push(...this.#noteProblem(openFile, line.number, complaint));
@@ -218,7 +256,7 @@ export class Library {
     }
   }
 
-  #readLine(openFile: OpenFile, line: FileLine, pattern: SplitPattern): FoundRollout[] {
+  async #readLine(openFile: OpenFile, line: FileLine, pattern: SplitPattern): Promise<FoundRollout[]> {
     if (!line.bytes) {
       const maxMegabytes = MAX_LINE_BYTES / 2 ** 20;
       throw new ProblemError({
@@ -227,7 +265,15 @@ export class Library {
       });
     }
     const { line: object, nonFinite } = parseLine(line.bytes);
-    const foundRollouts = this.#readObject(openFile, object, line, contextOf(pattern));
+    const run = annotatedRun(openFile.path, object);
+    if (run !== null) {
+      const key = annotationKey(run, field(object, 'trace_id'));
+      this.#annotations.set(key, [...(this.#annotations.get(key) ?? []), { openFile, line }]);
+      openFile.report = { ...openFile.report, format: ANNOTATIONS_LABEL };
+      return [];
+    }
+    const annotated = this.#annotations.size > 0 ? await this.#annotated(openFile, object) : object;
+    const foundRollouts = this.#readObject(openFile, annotated, line, contextOf(pattern));
     openFile.report = { ...openFile.report, nonFinite: openFile.report.nonFinite + nonFinite };
     return foundRollouts;
   }
@@ -315,6 +361,13 @@ interface FoundRollout {
 /** Whether a rollout's segments, task or id contain `words`, which are in lower case. */
 function contains({ segments, task, id }: RolloutRecord, words: string): boolean {
   return [...segments.map(({ text }) => text), task, id].some((text) => text?.toLowerCase().includes(words) ?? false);
+}
+
+async function parsedLine(
+  { file }: OpenFile,
+  { offset, length }: Pick<FileLine, 'offset' | 'length'>,
+): Promise<ParsedLine> {
+  return parseLine(new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()));
 }
 
 function isParquet(head: Uint8Array): boolean {

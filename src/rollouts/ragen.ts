@@ -17,7 +17,9 @@ export const ragen: RolloutFormat = {
   name: 'ragen',
   label: 'RAGEN',
   keys: 'custom_id, messages, metadata',
-  recognises: (line) => has(line, 'messages') && (has(line, 'metadata') || has(line, 'custom_id')),
+  // a trajectory of ART has messages and metadata, too, and its reward beside them
+  recognises: (line) =>
+    has(line, 'messages') && (has(line, 'custom_id') || (has(line, 'metadata') && !has(line, 'reward'))),
   read: (line, context) => [readTrajectory(line, context)],
 };
 

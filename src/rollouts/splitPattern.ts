@@ -155,11 +155,14 @@ function finderOf(pattern: SplitPattern, rolesRunTogether: boolean): RegExp | nu
   const lines = rolesOf(pattern);
   const parts = [
     ...(tags.length > 0 ? [`<(/?)(${tags.join('|')})>`] : ['(?!)()()']),
-    ...(lines.length > 0 ? [`^(${lines.join('|')})[ \\t]*\\r?$`] : []),
+    ...(lines.length > 0 ? [`(?:^|${ROLE_BEGIN})(${lines.join('|')})[ \\t]*(?:${ROLE_END}|\\r?$)`] : []),
     ...(lines.length > 0 && rolesRunTogether ? [`(?<=\\S)(${lines.join('|')})(?=\\r?\\n\\r?\\n)`] : []),
   ];
   return tags.length + lines.length > 0 ? new RegExp(parts.join('|'), 'gm') : null;
 }
+
+/** Special tokens around a role, where a file keeps them: those of ChatML and Llama 3. */
+const [ROLE_BEGIN, ROLE_END] = [String.raw`<\|(?:im_start|start_header_id)\|>`, String.raw`<\|end_header_id\|>`];
 
 function roleOfLine(word: string, pattern: SplitPattern): SegmentRole | undefined {
   const entry = Object.entries(LINE_ROLES).find(([role]) => pattern[role as keyof typeof LINE_ROLES].includes(word));

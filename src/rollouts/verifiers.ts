@@ -9,6 +9,7 @@ import {
   numbersOrNull,
   objectAt,
   objectListAt,
+  shown,
   textOrNull,
 } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
@@ -32,6 +33,7 @@ const SAMPLED_CHANNELS = {
   reference_logprobs: 'refLogprob',
   trainer_logprobs: 'logprob',
   entropies: 'entropy',
+  mismatch_kl: 'mismatchKl',
 } as const satisfies Readonly<Record<string, TokenChannel>>;
 type SampledKey = keyof typeof SAMPLED_CHANNELS;
 const SAMPLED_KEYS = Object.keys(SAMPLED_CHANNELS) as SampledKey[];
@@ -47,9 +49,24 @@ export const verifiers: RolloutFormat = {
   read: (line, context) => {
     const outsideEpisode = has(line, 'nodes') && field(line, 'traces') === undefined; // a trace outside an episode
     const traces = outsideEpisode ? [line] : objectListAt(line, 'traces');
+    if (traces.length === 0 && field(line, 'ok') === false) return [failedEpisode(line)];
     return traces.map((trace) => readTrace(outsideEpisode ? {} : line, trace, context));
   },
 };
+
+/** An episode that failed before it had a trace: a rollout without text and reward. */
+function failedEpisode(episode: JsonRecord): RolloutRecord {
+  const task = objectAt(objectAt(episode, 'task'), 'data');
+  return recordWithDefaults({
+    id: textOrNull(episode, 'id'),
+    step: stepOf(objectAt(episode, 'run')),
+    group: textOrNull(objectAt(episode, 'group'), 'id'),
+    task: textOrNull(task, 'prompt') ?? textOrNull(task, 'name'),
+    stop: 'failed',
+    segments: [],
+    extras: unreadValues(episode, ['traces', 'id', 'group', 'task']),
+  });
+}
 
 function readTrace(episode: JsonRecord, trace: JsonRecord, context: ReadingContext): RolloutRecord {
   const nodes = objectListAt(trace, 'nodes');
@@ -96,8 +113,13 @@ function readRewards(trace: JsonRecord): (readonly [string, number])[] | null {
   const parts = Object.keys(rewards).flatMap((name) => {
     const reward = field(rewards, name);
     if (reward === undefined) return [];
+    // verifiers 0.2 wrote the number alone, already multiplied by its weight
+    if (typeof reward === 'number') return [[name, reward] as const];
     if (!isRecord(reward))
-      throw new ProblemError({ got: 'a reward that is not an object', want: '{"score": number, "weight": number}' });
+      throw new ProblemError({
+        got: `${shown(reward)} for a reward`,
+        want: 'a number, or {"score": number, "weight": number}',
+      });
     const score = numberOrNull(reward, 'score');
     return score === null ? [] : [[name, score * (numberOrNull(reward, 'weight') ?? 1)] as const];
   });

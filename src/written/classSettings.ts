@@ -36,7 +36,10 @@ export function classSettings({ tasks, maxTurns = 8, weights = {} }: Statics): C
   const entries = Object.entries(typeof weights === 'object' && weights !== null ? weights : {});
   const badEntry = entries.find(([, weight]) => typeof weight !== 'number' || !(Math.abs(weight) <= MAX_REWARD));
   if (badEntry)
-    throw new EnvironmentFileError(`weights.${badEntry[0]} is ${String(badEntry[1])}. Write a number up to a million.`, null);
+    throw new EnvironmentFileError(
+      `weights.${badEntry[0]} is ${String(badEntry[1])}. Write a number up to a million.`,
+      null,
+    );
   return {
     tasks: { train: counts.train, test: counts.test },
     maxTurns,

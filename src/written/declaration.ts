@@ -11,7 +11,7 @@ import {
 import type { Parameter, ToolFace } from '../text/toolSchema.ts';
 import { mistypedNames } from './mistypedNames.ts';
 import { wrongReturns } from './returnedKinds.ts';
-import { childrenOf } from './syntax.ts';
+import { childrenOf, lineFinder, parsedFile } from './syntax.ts';
 import { undeclaredMembers } from './undeclaredMembers.ts';
 
 export { EnvironmentFileError };
@@ -55,9 +55,9 @@ const typescript = parser.configure({ dialect: 'ts' });
  * EnvironmentFileError with all problems that it finds.
  */
 export function readDeclaration(source: string): Declaration {
-  const tree = typescript.parse(source).topNode;
+  const lineOf = lineFinder(source);
+  const tree = parsedFile(typescript, source, lineOf);
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
-  const lineOf = (at: number) => source.slice(0, at).split('\n').length;
   const problems: FileProblem[] = [];
   const code = codeOrProblem(source, problems);
   for (const node of tree.getChildren('ImportDeclaration')) {

@@ -203,7 +203,9 @@
     if (typeof environment.turnReward === 'function') {
       const paid = environment.turnReward();
       if (!isReward(paid))
-        return problem(`turnReward() returned ${apply(cut, toText(paid), [0, MAX_KEY])}. Return a number up to a million.`);
+        return problem(
+          `turnReward() returned ${apply(cut, toText(paid), [0, MAX_KEY])}. Return a number up to a million.`,
+        );
       turn = { ...turn, paid };
     }
     const drawn = shownBy(environment);

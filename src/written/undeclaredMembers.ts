@@ -8,7 +8,7 @@ import { childrenOf, descendants, missingMembers } from './syntax.ts';
  */
 const ASSIGNMENT = /^\s*(?:=(?![=>])|(?:\?\?|\|\|)=)/;
 /** Code that may set members without naming them. */
-export const DYNAMIC_MEMBERS = /\bthis\s*(?:\?\.)?\s*\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
+export const DYNAMIC_MEMBERS = /\bthis\s*(?:\?\.\s*)?\[|Object\.assign\s*\(\s*this\b|\bdefineProperty\s*\(\s*this\b/;
 
 /**
  * Finds members that a class in TypeScript uses as `this.x` but neither declares nor gives a value; usually the name

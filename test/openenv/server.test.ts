@@ -150,6 +150,16 @@ describe('an OpenEnv server as an environment', () => {
     ['bytes', Buffer.from([1, 2, 3]), /bytes/],
     ['a number', '7', /said 7/],
     ['no data', '{"type":"observation"}', /can’t be understood/],
+    [
+      'lists nested 200,000 deep',
+      `{"type":"observation","data":{"observation":{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}},"reward":1}}`,
+      /nested over 500 deep/,
+    ],
+    [
+      'a reward of objects nested 100,000 deep',
+      `{"type":"observation","data":{"observation":{},"reward":${'{"[\\"":'.repeat(100_000)}1${'}'.repeat(100_000)}}}`,
+      /nested over 500 deep/,
+    ],
     ['a list as an observation', observation({ observation: [], reward: 1, done: false }), /can’t be understood/],
     ['a reward that is a word', observation({ observation: {}, reward: 'much', done: false }), /reward is "much"/],
     ['a reward beyond all bounds', observation({ observation: {}, reward: 1e300, done: false }), /reward/],

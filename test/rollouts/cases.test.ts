@@ -250,3 +250,101 @@ test('where files hold no rollout nothing says that they are still being read', 
   expect(html).toContain('no rollouts');
   expect(html).not.toContain('Reading');
 });
+
+test('rewards that verifiers 0.2 wrote as plain numbers are read as they are', async () => {
+  const { records, problems } = await read('c1/traces.jsonl');
+  expect(problems).toEqual([]);
+  expect(rewards(records)).toEqual([0.25, 1.25, 0.25, 1.25]);
+  expect(records[1]?.rewardParts).toEqual([['correct', 1], ['format', 0.25]]); // prettier-ignore
+});
+
+test('of prime-rl’s folders `all` and `effective` each episode is read once, and a failed one counts as such', async () => {
+  const [all, effective] = ['all', 'effective'].map((name) => `c2/run/rollouts/step_12/train/${name}/traces.jsonl`);
+  const { records, groups, problems, table } = await read(all!, effective!);
+  expect(problems).toEqual([]);
+  expect(rewards(records)).toEqual([0, 1, 0, 1, 0, null]);
+  expect(records[5]).toMatchObject({ id: 'e5', group: 'g1', step: 12, stop: 'failed' });
+  expect([groups.length, table.rows]).toEqual([2, 6]);
+  expect(rewards((await read(effective!)).records)).toEqual([0, 1, 0]); // alone it is read
+});
+
+/** A trace with two branches from one prompt: nodes 1 and 2. */
+const branched = {
+  id: 't0',
+  nodes: [
+    { parent: null, message: { role: 'user', content: 'q' }, sampled: false, token_ids: [1, 2], mask: [false, false] },
+    { parent: 0, message: { role: 'assistant', content: 'a' }, sampled: true, token_ids: [3, 4], mask: [true, true] },
+    { parent: 0, message: { role: 'assistant', content: 'b' }, sampled: true, token_ids: [5, 6, 7], mask: [false, true, true] }, // prettier-ignore
+  ],
+  rewards: { right: { score: 1, weight: 1 } },
+};
+const annotation = (index: number, lists: object, info = {}) => ({
+  ...{ version: 1, trace_id: 't0', info },
+  branches: [{ index, ...lists }],
+});
+const STREAM = 'run/monitors/file/traces/stream/00000.jsonl';
+const ANNOTATIONS = 'run/monitors/file/traces/annotations/trainer/00000.jsonl';
+
+test('prime-rl’s stream of traces has its annotations: the newest wins, and a node takes only values without a gap', async () => {
+  const files = [
+    fileOf(STREAM, lines(branched, { ...branched, id: 't1' })),
+    fileOf(
+      ANNOTATIONS,
+      lines(
+        annotation(0, { advantages: [null, null, 0.5, 0.25], entropies: [null, null, 1, 2] }, { step: 3 }),
+        annotation(1, { advantages: [null, null, null, -0.5, -1], entropies: [null, null, null, 3, null] }),
+        annotation(1, { advantages: [null, null, null, 0.75, 2] }),
+      ),
+    ),
+  ];
+  const { records, problems, files: reports } = await readAll(files);
+  expect(problems).toEqual([]);
+  expect(reports.map(({ format }) => format)).toEqual(['prime-rl annotations', 'verifiers traces']);
+  expect(records.map(({ id }) => id)).toEqual(['t0', 't1']);
+  expect(records[0]?.tokens?.channels).toMatchObject({ advantage: [null, null, null, 0.75, 2] });
+  expect(records[0]?.tokens?.channels.entropy).toBeUndefined();
+  expect(records[0]?.extras.flat().join()).toContain('"step":3');
+  expect(records[1]?.tokens?.channels.advantage).toBeUndefined();
+  const other = [fileOf(STREAM.replace('run', 'other'), lines(branched)), files[1]!];
+  expect((await readAll(other)).records[0]?.tokens?.channels.advantage).toBeUndefined(); // another run
+});
+
+test('special tokens around a role separate turns: a tool’s answer is not the agent’s words', async () => {
+  const { records, groups, problems } = await read('c9/40.jsonl');
+  expect(problems).toEqual([]);
+  expect(groups).toHaveLength(3);
+  const roles = records[0]?.segments.map(({ role, turn }) => [role, turn]);
+  expect(records[0]).toMatchObject({ turns: 2, toolCalls: 1 });
+  expect(roles?.map(([role]) => role)).toEqual(['system', 'prompt', 'prompt', 'action', 'action', 'action', 'prompt', 'observation', 'prompt', 'action']); // prettier-ignore
+  const llama =
+    '<|start_header_id|>user<|end_header_id|>\n\nq<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n';
+  const output = 'ask<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n7<|eot_id|>';
+  const read3 = await written('a.jsonl', lines({ input: llama, output, score: 1 }));
+  expect(read3.records[0]?.segments.map(({ role }) => role)).toEqual(['prompt', 'prompt', 'action', 'observation']);
+});
+
+test.each([
+  ['a JSON list', JSON.stringify([{ input: 'q', output: 'a', score: 1 }], null, 2)],
+  ['a JSON list', '[]'],
+  ['a wandb table', JSON.stringify({ columns: ['step', 'prompt'], data: [[1, 'q']] })],
+  ['a wandb table', JSON.stringify({ columns: ['step', 'prompt'], data: [[1, 'q']] }, null, 2)],
+  ['a wandb table', `{"ncols": 2, "nrows": 1, "data": [[1, "q"]], "columns": ["step", "prompt"]}`],
+  ['a trajectory of ART', lines({ messages: [{ role: 'user', content: 'q' }], reward: 1, metrics: {}, metadata: {}, logs: [] })], // prettier-ignore
+  ['a group of trajectories of ART', lines({ trajectories: [{ messages: [], reward: 1 }] })],
+])('%s is named as what it is', async (got, text) => {
+  const { records, problems } = await written('x.json', text);
+  expect([records.length, problems.map((problem) => problem.got)]).toEqual([0, [got]]);
+});
+
+test('JSON Lines compressed by zstd are read, and read again; content over 1 GB and a damaged file are refused', async () => {
+  const { records, problems } = await read('zstd/2.jsonl.zst', 'zstd/3.jsonl.zst'); // the second has two frames
+  expect(problems).toEqual([]);
+  expect(rewards(records)).toEqual([1, 0, 1, 0, 1, 0]);
+  expect(records.map(({ step }) => step)).toEqual([2, 2, 3, 3, 3, 3]);
+  const frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 0x58];
+  const block = [0x02 | (6 << 3), 0, 0x10]; // kind 1: a byte that is repeated 2^17 + 6 times
+  const bomb = Uint8Array.from([...frame, ...Array.from({ length: 10_000 }, () => [...block, 32]).flat(), 1, 0, 0]);
+  const refused = [bomb, bomb.slice(0, 900), bomb.slice(0, 8)].map((bytes) => readAll([fileOf('x.jsonl.zst', bytes)]));
+  const said = (await Promise.all(refused)).map(({ problems: [problem] }) => problem?.got);
+  expect(said).toEqual([expect.stringContaining('1 GB'), expect.stringContaining('cut off'), expect.stringContaining('zstd')]); // prettier-ignore
+});

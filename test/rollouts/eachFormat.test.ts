@@ -211,8 +211,8 @@ describe('a trace of verifiers', () => {
     expect(gotOf(verifiers, { nodes: bad })).toBe(got);
   });
 
-  test('is refused where a reward is no object', () => {
-    expect(gotOf(verifiers, { nodes: [], rewards: { a: 3 } })).toBe('a reward that is not an object');
+  test('is refused where a reward is neither a number nor an object', () => {
+    expect(gotOf(verifiers, { nodes: [], rewards: { a: [3] } })).toBe('a list of 1 for a reward');
   });
 });
 

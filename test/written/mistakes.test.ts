@@ -223,3 +223,42 @@ test('in Python: all tools with a problem are told', () => {
     expect.stringMatching(/^6: .*`how`/),
   ]);
 });
+
+const DEEP: readonly (readonly [string, (n: number) => string])[] = [
+  ['blocks', (n) => '{'.repeat(n) + '}'.repeat(n)],
+  ['brackets', (n) => `x = ${'('.repeat(n)}1${')'.repeat(n)}`],
+  ['lists', (n) => `x = ${'['.repeat(n)}${']'.repeat(n)}`],
+  ['signs', (n) => `x = ${'-'.repeat(n)}1`],
+  ['sums', (n) => `x = 1${' + 1'.repeat(n)}`],
+  ['templates', (n) => `x = ${'`${'.repeat(n)}1${'}`'.repeat(n)}`],
+  ['else', (n) => `if (x) {} ${'else if (x) {} '.repeat(n)}`],
+];
+
+test.each(DEEP)('%s that are nested 20,000 deep are a fault at their line; 200 deep are read', (kind, code) => {
+  const python = ['brackets', 'lists', 'signs', 'sums'].includes(kind);
+  const files = (n: number) => [
+    { name: 'a.ts', text: withMembers(`  deep() {\n    let x = 0;\n    ${code(n)}\n    return '' + x;\n  }`) },
+    ...(python
+      ? [{ name: 'a.py', text: inPython(`    def deep(self):\n        ${code(n)}\n        return str(x)`) }]
+      : []),
+  ];
+  for (const file of files(20_000)) {
+    const line = file.text.split('\n').findIndex((each) => each.length > 20_000) + 1;
+    expect(readFile(file).problem).toEqual({ what: expect.stringContaining('nested too deep') as string, line });
+  }
+  for (const file of files(200)) expect(readFile(file).problem).toBeNull();
+});
+
+test('a docstring of 20,000 lines, 20,000 problems and a hint of 200,000 blanks are read within seconds', () => {
+  const docstring = `    """Looks.\n\n    Args:\n${'        word: what\n\n        it is\n'.repeat(7000)}    """`;
+  const [before, blanks] = [process.cpuUsage(), ' '.repeat(200_000)];
+  const look = `    def look(self, word: str):\n    ${docstring}\n        return word`;
+  const read = readFile({ name: 'a.py', text: inPython(look) });
+  expect(read.problem).toBeNull();
+  const many = Array.from({ length: 20_000 }, (_, n) => `    def act${n}(self, x): pass`).join('\n');
+  expect(readFile({ name: 'a.py', text: inPython(many) })).toMatchObject({ problem: { line: 5 } });
+  readFile({ name: 'a.py', text: inPython(`    def go(self, to: x${blanks}y): pass`) });
+  readFile({ name: 'a.ts', text: withMembers(`  go(to: string${blanks}): string { return this${blanks}.x; }`) });
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1e6).toBeLessThan(10); // each took minutes
+});

@@ -59,7 +59,7 @@ test.each([
   const [, reply] = sandbox.serve([OPEN, { op: 'reward', id: 0 }]);
   sandbox.dispose();
   if (typeof told === 'number') expect(reply?.parts).toStrictEqual({ reward: told });
-  else expect(reply?.problem).toMatch(new RegExp(`reward = ${told.replace("+", "\\+")}.*a million`));
+  else expect(reply?.problem).toMatch(new RegExp(`reward = ${told.replace('+', '\\+')}.*a million`));
 });
 
 test('a tool that takes all memory is told so with its line, and the next call is served', async () => {

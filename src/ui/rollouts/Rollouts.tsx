@@ -282,7 +282,7 @@ function Pickers() {
       </label>
       <input
         {...{ id, ref: files, type: 'file', multiple: true, hidden: true }}
-        accept=".jsonl,.ndjson,.json,.parquet"
+        accept=".jsonl,.ndjson,.json,.parquet,.zst"
         onChange={({ target }) => openPicked(target.files ?? [])}
       />
       <input

@@ -37,7 +37,7 @@ export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }
 
-const ROLLOUT_EXTENSIONS = /\.(jsonl|ndjson|json|parquet)$/i;
+const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.zst)?|parquet)$/i;
 
 /** Opens dropped or picked files. If there are several, only those whose extension fits. */
 export function openPlaced(files: readonly FileWithPath[]): void {
@@ -48,7 +48,7 @@ export function openPlaced(files: readonly FileWithPath[]): void {
 
 function openOrNotify(files: readonly FileWithPath[]): void {
   if (files.length > 0) openFiles(files);
-  else notice('No rollout files found. Drop .jsonl, .ndjson, .json or .parquet files.');
+  else notice('No rollout files found. Drop .jsonl, .ndjson, .json, .jsonl.zst or .parquet files.');
 }
 
 /** The rollouts of the shipped recording as a file of this project's own format. */

@@ -4,7 +4,7 @@ import { visible } from '../../base/visible.ts';
 import { EnvironmentFileError, type FileProblem, refuseProblems } from '../../domain/environmentFile.ts';
 import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
 import type { Declaration } from '../declaration.ts';
-import { childrenOf } from '../syntax.ts';
+import { childrenOf, lineFinder, parsedFile } from '../syntax.ts';
 import { pythonMistakes } from './pythonMistakes.ts';
 
 /** A method of a class, defined in it or inherited. */
@@ -22,9 +22,9 @@ const PLAYGROUND_METHODS: ReadonlySet<string> = new Set(['reset', 'get_reward'])
  */
 export function readPython(source: string): Declaration {
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
-  const lineOf = (at: number) => source.slice(0, at).split('\n').length;
+  const lineOf = lineFinder(source);
   const classes = new Map<string, SyntaxNode>();
-  for (const statement of childrenOf(parser.parse(source).topNode)) {
+  for (const statement of childrenOf(parsedFile(parser, source, lineOf))) {
     const node = statement.name === 'DecoratedStatement' ? statement.getChild('ClassDefinition') : statement;
     const name = node?.name === 'ClassDefinition' ? node.getChild('VariableName') : null;
     if (node && name) classes.set(text(name), node);
@@ -145,7 +145,11 @@ function toolOf(
     const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parameterNodes[at - 1]?.name ?? '');
     if (!isName || (at === selfIndex && !decorators.includes('staticmethod'))) continue;
     const hint =
-      parameterNodes[at + 1]?.name === 'TypeDef' ? text(parameterNodes[at + 1] ?? part).replace(/^:\s*/, '') : '';
+      parameterNodes[at + 1]?.name === 'TypeDef'
+        ? text(parameterNodes[at + 1] ?? part)
+            .replace(/^:\s*/, '')
+            .replace(/\s+/g, ' ')
+        : '';
     const kind = kindOf(hint.trim());
     const parameter = text(part);
     if (!kind) {
@@ -205,11 +209,20 @@ function readDocstring(doc: string): Docstring {
   const [description = '', ...sections] = doc.split(/^[ \t]*(?=(?:Args|Returns|Raises):[ \t]*$)/m);
   const args = sections.find((section) => section.startsWith('Args:'))?.slice('Args:'.length) ?? '';
   const parameters = new Map<string, string>();
-  for (const [, name = '', parameterDescription = ''] of args.matchAll(
-    /(?:^|\n)\s*(\w+)\s*(?:\([^)]*?\))?:\s*([\s\S]*?)\s*(?=\n\s*\w+\s*(?:\([^)]*?\))?:|$(?![\s\S]))/g,
-  )) {
-    parameters.set(name, asOneLine(parameterDescription));
+  const lines: string[] = []; // of one parameter's description
+  let parameter: string | null = null;
+  const finishParameter = () => {
+    if (parameter !== null) parameters.set(parameter, asOneLine(lines.splice(0).join('\n')));
+  };
+  for (const line of args.split('\n')) {
+    const [, name, begin = ''] = /^\s*(\w+)\s*(?:\([^)]*\))?:(.*)$/s.exec(line) ?? [];
+    if (name !== undefined) {
+      finishParameter();
+      parameter = name;
+    }
+    if (parameter !== null) lines.push(name === undefined ? line : begin);
   }
+  finishParameter();
   return { description: asOneLine(description), parameters };
 }
 
