@@ -21,7 +21,7 @@ export function calculatorFace(overflow: string, maxOperations: number): TextFac
         description: 'Works out one operation on two numbers.',
         parameters: [
           { name: 'a', type: 'integer' },
-          { name: 'operator', type: 'string', choices: SIGNS },
+          { name: 'operator', type: 'string', enum: SIGNS },
           { name: 'b', type: 'integer' },
         ],
       },

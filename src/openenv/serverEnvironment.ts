@@ -9,7 +9,7 @@ import { type TextTurns, textTurns } from '../envs/textTurns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { controlTexts } from '../text/outsideText.ts';
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import { type Parameter, type ToolFace, valueSchemaOf } from '../text/toolSchema.ts';
 import type { CallValues } from '../text/turnFormat.ts';
 import type { ServerConnection, SocketHost } from './serverConnection.ts';
 import { observationText, type ServerReply } from './serverMessages.ts';
@@ -232,7 +232,8 @@ const wordsOf = (count: number) => Array.from({ length: count }, () => 'word').j
 const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
 
 function longestValue(parameter: Parameter): string | number | boolean {
-  const { type, choices = [] } = typeof parameter === 'string' ? { type: 'string' as const } : parameter;
+  const { type, enum: values = [] } = valueSchemaOf(parameter);
+  const choices = values.map(String);
   if (type === 'boolean') return false;
   if (type !== 'string') return type === 'integer' ? -10000 : -10000.25;
   return choices.reduce((longest, text) => (text.length > longest.length ? text : longest), choices.length > 0 ? '' : wordsOf(CALL_WORDS)); // prettier-ignore

@@ -43,7 +43,7 @@ export function readTools(reply: ServerReply): ServerTools {
   if (duplicate !== undefined) throw new EnvironmentServerError(`The server lists the tool ${duplicate} twice.`);
   const answerTool = faces.find(({ name }) => name === ANSWER);
   const [text, ...more] = answerTool?.parameters ?? [];
-  const answers = typeof text === 'object' && text.type === 'string' && !text.choices && more.length === 0;
+  const answers = typeof text === 'object' && text.type === 'string' && !text.enum && more.length === 0;
   const callable = answers ? faces.filter((tool) => tool !== answerTool) : faces;
   if (callable.length === 0)
     throw new EnvironmentServerError('The server lists no tool except answer. An agent needs another tool to call.');
@@ -89,7 +89,7 @@ function readParameter(name: string, property: unknown): Exclude<Parameter, stri
     const texts =
       Array.isArray(choices) && choices.length > 0 && choices.length <= MAX_CHOICES && choices.every(isPlainChoice);
     if (type === 'string' && texts)
-      return { name, type: 'string', ...descriptionField, choices: choices as readonly string[] };
+      return { name, type: 'string', ...descriptionField, enum: choices as readonly string[] };
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
-import type { ToolSchema } from './toolSchema.ts';
+import { matchesSchema, type ParameterType, schemaWords, type ToolSchema } from './toolSchema.ts';
 import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 
 const CALL_OPEN = '<tool_call>';
@@ -103,41 +103,32 @@ function wrongArgument(
   { function: { name, parameters } }: ToolSchema,
   quote: Quote,
 ): string | null {
-  const names = parameters.required.join(', ');
+  const names = Object.keys(parameters.properties).join(', ');
   const unknownKey = Object.keys(callArguments).find((key) => !Object.hasOwn(parameters.properties, key));
   if (unknownKey !== undefined)
     return `the argument ${quote(unknownKey)} of ${name}; want ${names === '' ? 'none' : names}`;
-  for (const key of parameters.required) {
-    const property = parameters.properties[key];
+  for (const [key, property] of Object.entries(parameters.properties)) {
     const value = field(callArguments, key);
-    if (value === undefined) return `no argument ${key} of ${name}; want ${names}`;
-    if (!property || hasType(value, property)) continue;
-    const kind = property.enum ? `one of ${property.enum.join(', ')}` : TYPE_WORDS[property.type];
+    if (value === undefined) {
+      if (!parameters.required.includes(key)) continue;
+      return `no argument ${key} of ${name}; want ${names}`;
+    }
+    if (matchesSchema(value, property)) continue;
+    const { type } = property;
+    const plainWords = typeof type === 'string' && !property.enum && !property.nullable ? TYPE_WORDS[type] : undefined;
+    const kind = plainWords ?? schemaWords(property);
     return `${quote(shown(value))} as ${key} of ${name}; want ${kind}`;
   }
   return null;
 }
 
-type Property = ToolSchema['function']['parameters']['properties'][string];
-const TYPE_WORDS = {
+/** The types that have plainer words than their names. */
+const TYPE_WORDS: Readonly<Partial<Record<ParameterType, string>>> = {
   string: 'a text',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
-} as const;
-
-function hasType(value: unknown, { type, enum: choices }: Property): boolean {
-  switch (type) {
-    case 'string':
-      return typeof value === 'string' && (!choices || choices.includes(value));
-    case 'integer':
-      return typeof value === 'number' && Number.isSafeInteger(value);
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    case 'boolean':
-      return typeof value === 'boolean';
-  }
-}
+};
 
 /**
  * Wrong turns, at least one for each kind of mistake possible with these tools. `rightArgumentsOf` returns the
@@ -154,7 +145,7 @@ export function wrongTurns(
     const wrongValues = [undefined, null, '?', '', -1, 0.5, 1e15, '? '.repeat(MAX_QUOTED)];
     return [
       ...[call(name, 0), call(name, { ...rightArguments, '?': 0 })],
-      ...parameters.required.flatMap((key) =>
+      ...Object.keys(parameters.properties).flatMap((key) =>
         wrongValues.map((value) => call(name, { ...rightArguments, [key]: value })),
       ),
     ];

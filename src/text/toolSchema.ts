@@ -1,14 +1,27 @@
+/**
+ * A JSON Schema of an argument's value, as Transformers' `get_json_schema` writes it. A schema without `type`, `enum`
+ * and `anyOf` allows every value.
+ */
+export interface ValueSchema {
+  readonly type?: ParameterType | readonly ParameterType[];
+  readonly enum?: readonly (string | number | boolean | null)[]; // the allowed values
+  readonly items?: ValueSchema; // of a list
+  readonly prefixItems?: readonly ValueSchema[]; // of a list of fixed length
+  readonly additionalProperties?: ValueSchema; // of an object's values
+  readonly anyOf?: readonly ValueSchema[];
+  readonly nullable?: boolean; // null is allowed too
+}
+
 /** A parameter of a tool. A name alone means a parameter of type string. */
 export type Parameter =
   | string
-  | {
+  | (ValueSchema & {
       readonly name: string;
-      readonly type: ParameterType;
       readonly description?: string;
-      readonly choices?: readonly string[]; // allowed values of a string
-    };
+      readonly optional?: boolean; // true: it has a default, so a call may leave it out
+    });
 
-export type ParameterType = 'string' | 'integer' | 'number' | 'boolean';
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
 /** The public description of a tool. */
 export interface ToolFace {
@@ -17,11 +30,7 @@ export interface ToolFace {
   readonly parameters: readonly Parameter[];
 }
 
-interface PropertySchema {
-  readonly type: ParameterType;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-}
+type PropertySchema = ValueSchema & { readonly description?: string };
 
 /** A tool in the form that chat templates expect (JSON Schema, in OpenAI's envelope). */
 export interface ToolSchema {
@@ -37,26 +46,83 @@ export interface ToolSchema {
   };
 }
 
-/** The schema of a tool. All parameters are required. */
+/** The schema of a parameter's values. */
+export function valueSchemaOf(parameter: Parameter): ValueSchema {
+  if (typeof parameter === 'string') return { type: 'string' };
+  const { name: _name, description: _description, optional: _optional, ...schema } = parameter;
+  return schema;
+}
+
+/** The schema of a tool. A parameter with a default isn't required. */
 export function toolSchema({ name, description, parameters }: ToolFace): ToolSchema {
-  const namedParameters = parameters.map((parameter) =>
-    typeof parameter === 'string' ? { name: parameter, type: 'string' as const } : parameter,
+  const properties = parameters.map((parameter): readonly [string, PropertySchema] => {
+    const { name: key, description: text } =
+      typeof parameter === 'string' ? { name: parameter, description: undefined } : parameter;
+    return [key, { ...valueSchemaOf(parameter), ...(text !== undefined && { description: text }) }];
+  });
+  const required = parameters.flatMap((parameter) =>
+    typeof parameter === 'string' ? [parameter] : parameter.optional ? [] : [parameter.name],
   );
-  const properties = Object.fromEntries(
-    namedParameters.map(({ name: parameter, type, ...rest }) => {
-      const { description: parameterDescription, choices } = { description: undefined, choices: undefined, ...rest };
-      return [
-        parameter,
-        {
-          type,
-          ...(parameterDescription === undefined ? {} : { description: parameterDescription }),
-          ...(choices ? { enum: choices } : {}),
-        },
-      ];
-    }),
-  );
-  const required = namedParameters.map(({ name: parameter }) => parameter);
-  return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required } } };
+  return {
+    type: 'function',
+    function: {
+      ...{ name, description },
+      parameters: { type: 'object', properties: Object.fromEntries(properties), required },
+    },
+  };
+}
+
+/** The types of values that a schema allows. Null if it allows every type. */
+export function typesOf({ type, anyOf, nullable }: ValueSchema): readonly ParameterType[] | null {
+  const parts = anyOf?.map(typesOf) ?? [type === undefined ? null : [type].flat()];
+  if (parts.includes(null)) return null;
+  return [...new Set([...parts.flatMap((types) => types ?? []), ...(nullable ? (['null'] as const) : [])])];
+}
+
+/** Whether a value matches a schema. An integer has to be one that JavaScript can hold exactly. */
+export function matchesSchema(value: unknown, schema: ValueSchema): boolean {
+  if (value === null && schema.nullable) return true;
+  if (schema.enum && !schema.enum.some((each) => each === value)) return false;
+  if (schema.anyOf) return schema.anyOf.some((each) => matchesSchema(value, each));
+  if (schema.type === undefined) return value !== undefined;
+  return [schema.type].flat().some((type) => hasType(value, type, schema));
+}
+
+function hasType(value: unknown, type: ParameterType, schema: ValueSchema): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'null':
+      return value === null;
+    case 'array': {
+      if (!Array.isArray(value)) return false;
+      const { items, prefixItems } = schema;
+      if (prefixItems && prefixItems.length !== value.length) return false;
+      return value.every((item, at) => matchesSchema(item, prefixItems?.[at] ?? items ?? {}));
+    }
+    case 'object':
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+      return Object.values(value).every((item) => matchesSchema(item, schema.additionalProperties ?? {}));
+    case 'string':
+    case 'boolean':
+      return typeof value === type;
+  }
+}
+
+/** The allowed values in a few words, such as `list of integer`. */
+export function schemaWords(schema: ValueSchema): string {
+  const orNull = schema.nullable ? ' or null' : '';
+  if (schema.enum) return `one of ${schema.enum.map(String).join(', ')}${orNull}`;
+  if (schema.anyOf) return schema.anyOf.map(schemaWords).join(' or ') + orNull;
+  if (schema.type === undefined) return 'any value';
+  const words = [schema.type].flat().map((type) => {
+    if (type !== 'array') return type;
+    const items = schema.prefixItems?.map(schemaWords).join(', ') ?? (schema.items ? schemaWords(schema.items) : '');
+    return items === '' ? 'list' : `list of ${items}`;
+  });
+  return words.join(' or ') + orNull;
 }
 
 /**

@@ -1,18 +1,19 @@
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
-import { valueWords } from './valueWords.ts';
+import { type ToolFace, typesOf, type ValueSchema, valueSchemaOf } from '../text/toolSchema.ts';
+import { DEFAULT, valueWords } from './valueWords.ts';
 import { type Move, parameterName } from './plays.ts';
 
 /** An argument of a call: the words that it may have, and the largest number of words. */
 export interface CallArgument {
   readonly name: string;
-  readonly type: Exclude<Parameter, string>['type'];
+  readonly schema: ValueSchema;
   readonly words: readonly string[];
   readonly fromSchema: boolean; // true: the words come from the tool's schema, not from moves of a player
   readonly maxWords: number;
 }
 
-/** Limit on the words of one argument. Each word needs a state of the grammar. */
+/** Limits on the words of one argument. Each word needs a state of the grammar. */
 const MAX_ARGUMENT_WORDS = 8;
+const MAX_LIST_WORDS = 16;
 
 /**
  * The arguments of a tool's calls. An argument may have its choices; without choices, the words that it had in `moves`;
@@ -21,18 +22,20 @@ const MAX_ARGUMENT_WORDS = 8;
 export function callArguments({ name: tool, parameters }: ToolFace, moves: readonly Move[]): readonly CallArgument[] {
   return parameters.map((parameter): CallArgument => {
     const name = parameterName(parameter);
-    const type = typeof parameter === 'string' ? 'string' : parameter.type;
-    const choices = typeof parameter === 'string' ? undefined : parameter.choices;
+    const schema = valueSchemaOf(parameter);
+    const isOptional = typeof parameter === 'object' && parameter.optional === true;
+    const types = typesOf(schema) ?? ['string'];
     const callValues = moves.flatMap((move) => ('tool' in move && move.tool === tool ? [move.values[name]] : []));
-    const allValues = choices ?? (type === 'boolean' ? [true, false] : null);
-    const schemaValues =
-      allValues ?? (callValues.length > 0 ? null : WORDS_IF_NEVER_CALLED[type === 'string' ? 'string' : 'number']);
-    const valueWordLists = (schemaValues ?? callValues).map(valueWords);
+    const allValues = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
+    const valuesIfNeverCalled = WORDS_IF_NEVER_CALLED[types.includes('string') ? 'string' : 'number'];
+    const schemaValues = allValues ?? (callValues.length > 0 ? null : valuesIfNeverCalled);
+    const nullValues = allValues && schema.nullable ? [null] : [];
+    const valueWordLists = [...(schemaValues ?? callValues), ...nullValues].map((value) => valueWords(value, schema));
     return {
-      ...{ name, type, fromSchema: schemaValues !== null },
-      words: [...new Set(valueWordLists.flat())],
+      ...{ name, schema, fromSchema: schemaValues !== null },
+      words: [...new Set([...valueWordLists.flat(), ...(isOptional && schemaValues ? [DEFAULT] : [])])],
       maxWords: Math.min(
-        MAX_ARGUMENT_WORDS,
+        types.includes('array') ? MAX_LIST_WORDS : MAX_ARGUMENT_WORDS,
         valueWordLists.reduce((longest, { length }) => Math.max(longest, length), 1),
       ),
     };

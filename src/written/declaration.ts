@@ -201,10 +201,12 @@ function parametersOf(
 
 function kindOf(
   type: string,
-): { readonly type: 'string' | 'number' | 'boolean'; readonly choices?: readonly string[] } | null {
+): { readonly type: 'string' | 'number' | 'boolean'; readonly enum?: readonly string[] } | null {
   if (type === 'string' || type === 'number' || type === 'boolean') return { type };
   const choices = type.split('|').map((choice) => /^(['"])([^'"\\]*)\1$/.exec(choice.trim())?.[2]);
-  return choices.every((choice) => choice !== undefined) && choices.length > 0 ? { type: 'string', choices } : null;
+  return choices.every((choice) => choice !== undefined) && choices.length > 0
+    ? { type: 'string', enum: choices }
+    : null;
 }
 
 interface Comment {

@@ -190,7 +190,7 @@
   }
 
   function after(environment, reply) {
-    const over = environment.done === true;
+    const over = typeof environment.done !== 'function' && Boolean(environment.done);
     let turn = {};
     if (typeof environment.stateKey === 'function') {
       const state = environment.stateKey();

@@ -1,5 +1,13 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
-import type { Parameter, ParameterType, ToolFace } from '../text/toolSchema.ts';
+import {
+  matchesSchema,
+  type Parameter,
+  schemaWords,
+  type ToolFace,
+  typesOf,
+  type ValueSchema,
+  valueSchemaOf,
+} from '../text/toolSchema.ts';
 import type { RandomKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
 
 /** Identifies a task by its split and index. The same task always has the same random draws. */
@@ -234,22 +242,15 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Argument
   for (const parameter of parameters) {
     const key = parameterName(parameter);
     const value = values[key];
+    if (value === undefined && typeof parameter === 'object' && parameter.optional) continue;
     if (value === undefined) return `${name} needs the argument ${key}`;
-    if (typeof parameter === 'string') continue;
-    if (!hasType(value, parameter.type)) {
-      return `${key} of ${name} has to be ${parameter.type === 'integer' ? 'an' : 'a'} ${parameter.type}`;
-    }
-    if (parameter.choices && !parameter.choices.some((choice) => choice === value)) {
-      return `${key} of ${name} has to be one of ${parameter.choices.join(', ')}`;
-    }
+    const schema = valueSchemaOf(parameter);
+    if (typeof parameter === 'string' || matchesSchema(value, schema)) continue;
+    const words = schemaWords(schema);
+    const article = /^(?:one of|any) /.test(words) ? '' : /^[aio]/.test(words) ? 'an ' : 'a ';
+    return `${key} of ${name} has to be ${article}${words}`;
   }
   return null;
-}
-
-function hasType(value: unknown, type: ParameterType): boolean {
-  return type === 'integer'
-    ? Number.isSafeInteger(value)
-    : typeof value === type && (type !== 'number' || Number.isFinite(value)); // JSON has no NaN and no infinity
 }
 
 /**
@@ -262,7 +263,7 @@ export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser 
     const wordsRead =
       [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
     return randomCall(tools, draw, (type) =>
-      isNumeric(type) ? draw.int(16) : wordsRead.length > 0 ? draw.pick(wordsRead) : 'a',
+      type === 'string' ? (wordsRead.length > 0 ? draw.pick(wordsRead) : 'a') : draw.int(16),
     );
   };
 }
@@ -299,16 +300,42 @@ export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Choose
   };
 }
 
-const isNumeric = (type: string) => type === 'number' || type === 'integer';
+/** Draws a value of a simple type. */
+type DrawScalar = (type: 'string' | 'integer' | 'number') => unknown;
+const MAX_RANDOM_ITEMS = 4; // of a list
 
-function randomCall(tools: readonly ToolFace[], draw: Random, value: (type: string) => unknown): Move | null {
+function randomCall(tools: readonly ToolFace[], draw: Random, value: DrawScalar): Move | null {
   if (tools.length === 0) return { answer: String(value('string')) };
   const tool = draw.pick(tools);
   const values = tool.parameters.map((parameter): [string, unknown] => {
     if (typeof parameter === 'string') return [parameter, value('string')];
-    const { name, type, choices } = parameter;
-    if (choices) return [name, draw.pick(choices)];
-    return [name, type === 'boolean' ? draw.int(2) === 1 : value(type)];
+    if (parameter.optional && draw.int(2) === 1) return [parameter.name, undefined];
+    return [parameter.name, randomValue(valueSchemaOf(parameter), draw, value)];
   });
-  return { tool: tool.name, values: Object.fromEntries(values) };
+  return { tool: tool.name, values: Object.fromEntries(values.filter(([, each]) => each !== undefined)) };
+}
+
+/** A random value that matches a schema. */
+function randomValue(schema: ValueSchema, draw: Random, scalar: DrawScalar): unknown {
+  const { enum: choices, anyOf, items, prefixItems, nullable } = schema;
+  if (nullable && draw.int(4) === 0) return null;
+  if (choices) return draw.pick(choices);
+  if (anyOf) return randomValue(draw.pick(anyOf), draw, scalar);
+  const types = typesOf({ ...schema, nullable: false }) ?? (['string', 'integer'] as const);
+  const [first = 'string'] = types;
+  const type = types.length > 1 ? draw.pick(types) : first;
+  switch (type) {
+    case 'boolean':
+      return draw.int(2) === 1;
+    case 'null':
+      return null;
+    case 'object':
+      return {};
+    case 'array': {
+      const list = prefixItems ?? Array.from({ length: draw.int(MAX_RANDOM_ITEMS) }, () => items ?? {});
+      return list.map((item) => randomValue(item, draw, scalar));
+    }
+    default:
+      return scalar(type);
+  }
 }

@@ -9,11 +9,11 @@ import type { ClassSettings } from './classSettings.ts';
 import type { Declaration } from './declaration.ts';
 import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
-import { argumentProblem, type Play } from './plays.ts';
+import { argumentProblem, type Move, parameterName, type Play } from './plays.ts';
 import { type CallArgument, callArguments, needsEndMark } from './argumentPlaces.ts';
 import { textWords, valueWords, wordsValue } from './valueWords.ts';
 import { isTag } from '../text/tags.ts';
-import type { ToolFace } from '../text/toolSchema.ts';
+import { type ToolFace, valueSchemaOf } from '../text/toolSchema.ts';
 
 /** The turns of an agent for which every word is a token (`language=words`), in a person's environment. */
 export interface WordTurns {
@@ -146,7 +146,7 @@ export function wordTurns(
     // A player may use words that did not occur in the measured tasks, or more rare words than there are slots. The
     // agent can't write these, so the demonstration gets a word that the agent can write.
     const writtenValue = (value: unknown, place: CallArgument) => {
-      const valueTokens = episodeSlots.encode(valueWords(value)).slice(0, place.maxWords);
+      const valueTokens = episodeSlots.encode(valueWords(value, place.schema)).slice(0, place.maxWords);
       if (valueTokens.every((word) => isLegal(word, place))) return valueTokens;
       const writable = place.words.filter((word) => commonSet.has(word));
       return (writable.length > 0 ? writable : [...episodeSlots.names.keys(), ...slotList]).slice(0, 1);
@@ -188,12 +188,13 @@ export function wordTurns(
           const read = end > start ? episodeSlots.decode(callWords.slice(start, end)) : [];
           // no words, or a slot without a word in this episode
           if (read.length === 0 || read.length < end - start) return null;
-          values[place.name] = wordsValue(read, place.type);
+          const value = wordsValue(read, place.schema);
+          if (value !== undefined) values[place.name] = value;
           start = end + (hasEndMark ? 1 : 0);
         }
         return start < callWords.length || argumentProblem(tool, values) !== null ? null : { tool: tool.name, values };
       },
-      answer: (callWords) => String(wordsValue(episodeSlots.decode(callWords), 'string')),
+      answer: (callWords) => String(wordsValue(episodeSlots.decode(callWords), { type: 'string' })),
     };
   }
 }
@@ -215,7 +216,7 @@ function answerArgumentOf(moves: MeasuredTexts['moves']): CallArgument {
   const answers = moves.flatMap((move) => ('answer' in move ? [valueWords(move.answer)] : []));
   return {
     name: 'answer',
-    type: 'string',
+    schema: { type: 'string' },
     fromSchema: false,
     words: [...new Set(['?', ...answers.flat()])],
     maxWords: Math.max(1, maxOf(answers.map(({ length }) => length))),
@@ -253,8 +254,7 @@ function commonWords({ plays, examplePlays, moves }: MeasuredTexts, tools: reado
   for (const { prompt, moves: playerMoves, replies } of examplePlays) {
     const wordsRead = new Set(textWords(prompt));
     for (const [turn, move] of playerMoves.entries()) {
-      const values = 'answer' in move ? [move.answer] : Object.values(move.values);
-      for (const word of values.flatMap(valueWords)) if (!wordsRead.has(word)) needed.add(word);
+      for (const word of moveWords(move, tools)) if (!wordsRead.has(word)) needed.add(word);
       const { text, refused } = replies[turn] ?? {};
       for (const word of textWords(text ?? refused ?? '')) wordsRead.add(word);
     }
@@ -264,6 +264,13 @@ function commonWords({ plays, examplePlays, moves }: MeasuredTexts, tools: reado
   const frequent = commonEnough.toSorted(([a, m], [b, n]) => n - m || alphabetically(a, b)).map(([word]) => word);
   const candidates = [...needed, ...frequent].filter((word) => !isTag(word) && !SLOT_NAME.test(word));
   return candidates.slice(0, MAX_COMMON_WORDS).toSorted(alphabetically);
+}
+
+/** The words of a move's arguments, or of its answer. */
+function moveWords(move: Move, tools: readonly ToolFace[]): readonly string[] {
+  if ('answer' in move) return valueWords(move.answer);
+  const parameters = tools.find(({ name }) => name === move.tool)?.parameters ?? [];
+  return parameters.flatMap((parameter) => valueWords(move.values[parameterName(parameter)], valueSchemaOf(parameter)));
 }
 
 const alphabetically = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

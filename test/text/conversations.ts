@@ -22,7 +22,7 @@ const TOOLS = [
   toolSchema({
     name: 'find',
     description: 'Looks up a text.\nTwice.',
-    parameters: ['query', { name: 'where', type: 'string', choices: ['here', '那里'] }],
+    parameters: ['query', { name: 'where', type: 'string', enum: ['here', '那里'] }],
   }),
   toolSchema({ name: 'items', description: '', parameters: ['items', 'keys', 'get'] }), // named like the methods of dicts
   toolSchema({ name: 'now', description: '👍', parameters: [] }),

@@ -23,7 +23,7 @@ const ADD: ToolFace = {
 const FIND: ToolFace = {
   name: 'find',
   description: 'Looks up a text.',
-  parameters: ['query', { name: 'where', type: 'string', choices: ['here', 'there'] }],
+  parameters: ['query', { name: 'where', type: 'string', enum: ['here', 'there'] }],
 };
 const formatWith = (source: string) => hermesFormat({ codec, template: chatTemplate(source), tools: [ADD, FIND] });
 const CALL = { tool: 'add', values: { a: 2, b: 0.5 } };

@@ -15,7 +15,7 @@ const FACES: readonly ToolFace[] = [
     name: 'set',
     description: 'Sets a lamp.',
     parameters: [
-      { name: 'room', type: 'string', choices: ['hall', 'bath'], description: 'where' },
+      { name: 'room', type: 'string', enum: ['hall', 'bath'], description: 'where' },
       { name: 'level', type: 'integer' },
       { name: 'warmth', type: 'number' },
       { name: 'on', type: 'boolean' },

@@ -138,6 +138,38 @@ test('the same seed gives the same episode, whatever other episodes do in betwee
   sandbox.dispose();
 });
 
+test('what TRL documents plays as there: async, defaults, lists, floats, blocks, any truth value, None, a reward function', async () => {
+  const sandbox = await pythonSandboxOf(readFileSync('test/written/hintedPython.py', 'utf8'));
+  const call = (tool: string, ...values: readonly unknown[]) => ({ op: 'call', id: 0, tool, values }) as const;
+  const [opened, , arranged, paid, mixed, noted, wrong, painted, reward] = sandbox.serve([
+    { ...OPEN, index: 2 },
+    { op: 'expert', id: 0, chance: [0, 0, 0] },
+    call('arrange', [1, 2], 2, undefined),
+    { op: 'reward', id: 0 },
+    call('mix', 7, undefined, 2),
+    call('note', null, { x: 1 }, [1, 'a'], 3),
+    call('paint', 'red', 2, null),
+    call('paint', 'blue', undefined, 'up'),
+    { op: 'reward', id: 0 },
+  ]);
+  sandbox.dispose();
+  expect(opened?.text).toMatch(/^Sort. numbers \[\d, \d, \d\] colour (?:red|blue)$/);
+  expect(arranged).toMatchObject({ text: '[1, 2] 2.0 None', over: false });
+  expect(paid?.parts).toEqual({ reward: 0, kept: 0.25 / 4 + 0.25 / 4 + 1 / 16 });
+  expect(mixed?.text).toBe('[7, 6, 0.25]');
+  expect(noted?.text).toBe('None');
+  expect(wrong?.refused).toBe("{'error': 'too much red'}");
+  expect(painted).toMatchObject({ text: 'painted blue 1 up', over: true });
+  expect(Object.keys(reward?.parts ?? {})).toEqual(['reward', 'kept']);
+});
+
+test('an enum’s member that the expert returns arrives as its value, and the check finds no fault in such a class', async () => {
+  const source = readFileSync('test/written/hintedPython.py', 'utf8');
+  const report = await checkEnvironment(readPython(source), () => pythonSandboxOf(source), { episodes: 20, seed: 1 });
+  expect(report.findings.filter(({ kind }) => kind === 'fault')).toEqual([]);
+  expect(report.expert).toBeGreaterThan(1);
+});
+
 test.each(['hiddenWord', 'sortCards'])(
   '%s.py has no finding: its expert earns .9 or more, chance less than half',
   async (name) => {

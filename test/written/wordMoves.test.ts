@@ -34,13 +34,13 @@ test.each([
 test.each(['', ' ', 'tea', 'two words', 'a, b', 'tea,', '<call>', 'x </call>', '""x', 'two  blanks', '\n'])(
   'the argument %j comes back from its words',
   (text) => {
-    expect(wordsValue(valueWords(text), 'string')).toBe(text);
+    expect(wordsValue(valueWords(text), { type: 'string' })).toBe(text);
   },
 );
 
 test('numbers and truth values come back from their words', () => {
-  for (const number of [0, -1.5, 1e21, 12]) expect(wordsValue(valueWords(number), 'number')).toBe(number);
-  for (const truth of [true, false]) expect(wordsValue(valueWords(truth), 'boolean')).toBe(truth);
+  for (const number of [0, -1.5, 1e21, 12]) expect(wordsValue(valueWords(number), { type: 'number' })).toBe(number);
+  for (const truth of [true, false]) expect(wordsValue(valueWords(truth), { type: 'boolean' })).toBe(truth);
 });
 
 describe('a person’s environment in words', () => {

@@ -12,7 +12,7 @@ import type { Move } from '../../written/plays.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
-import type { Parameter } from '../../text/toolSchema.ts';
+import type { Parameter, ValueSchema } from '../../text/toolSchema.ts';
 import { MEMBERS } from './members.ts';
 import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { choosePreset, useConfig } from '../knobs/configStore.ts';
@@ -353,8 +353,16 @@ function ToolList() {
 
 function signature(parameter: Parameter): string {
   if (typeof parameter === 'string') return parameter;
-  const { name, type, choices } = parameter;
-  return `${name}: ${choices ? choices.map((choice) => JSON.stringify(choice)).join(' | ') : type}`;
+  return `${parameter.name}${parameter.optional ? '?' : ''}: ${valuesText(parameter)}`;
+}
+
+function valuesText({ type, enum: choices, items, anyOf, nullable }: ValueSchema): string {
+  const types = type === undefined ? ['any'] : [type].flat();
+  const texts =
+    choices?.map((choice) => JSON.stringify(choice)) ??
+    anyOf?.map(valuesText) ??
+    types.map((each) => (each === 'array' && items ? `list of ${valuesText(items)}` : each));
+  return [...texts, ...(nullable ? ['null'] : [])].join(' | ');
 }
 
 /** A list of everything a class can define, in the file's language, for people who don't know the names. */

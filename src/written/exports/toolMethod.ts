@@ -25,8 +25,10 @@ export function callArguments({ tool, parameters }: PythonTool): string {
   return `${pythonString(tool.name)}, {${values.join(', ')}}`;
 }
 
+const TYPES: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
+
 function typeHint(parameter: PythonTool['parameters'][number]['parameter']): string {
   if (typeof parameter === 'string') return 'str';
-  if (parameter.choices) return `Literal[${parameter.choices.map(pythonString).join(', ')}]`;
-  return { string: 'str', integer: 'int', number: 'float', boolean: 'bool' }[parameter.type];
+  if (parameter.enum) return `Literal[${parameter.enum.map((each) => pythonString(String(each))).join(', ')}]`;
+  return TYPES[String(parameter.type)] ?? 'str';
 }

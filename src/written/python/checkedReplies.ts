@@ -4,6 +4,8 @@ import type { Reply, Request } from '../sandbox.ts';
 
 const MAX_TEXT = 5000; // characters of a text; the interpreter cuts at 4,000, but one character may have two code units
 const MAX_NAMED = 64; // named values in one reply
+const MAX_ITEMS = 4096; // of a list in an argument
+const MAX_DEPTH = 16; // of lists in an argument
 
 /**
  * Checks an interpreter's replies to requests. A person's file can change anything in the interpreter, so every field
@@ -37,7 +39,7 @@ function checkedReply(reply: JsonRecord, validLine: (line: unknown) => number | 
     ...(isPresent('none') && { none: reply['none'] === true }),
     ...(isPresent('tool') && { tool: text(reply['tool']) }),
     ...(isPresent('answer') && { answer: text(reply['answer']) }),
-    ...(isPresent('values') && { values: namedValues(reply['values'], scalar) }),
+    ...(isPresent('values') && { values: namedValues(reply['values'], plainValue) }),
     ...(isPresent('shown') && { shown: view(reply['shown']) }),
   };
 }
@@ -52,9 +54,14 @@ function number(value: unknown): number {
   return value;
 }
 
-function scalar(value: unknown): string | number | boolean {
-  if (typeof value === 'boolean') return value;
-  return typeof value === 'number' ? number(value) : text(value);
+/** A value of JSON: an argument of a call. */
+function plainValue(value: unknown, depth = 0): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return number(value);
+  if (typeof value !== 'object') return text(value);
+  if (depth > MAX_DEPTH) throw new TypeError('nested too deep');
+  const inner = (item: unknown) => plainValue(item, depth + 1);
+  return Array.isArray(value) ? list(value, MAX_ITEMS, inner) : namedValues(value, inner);
 }
 
 function namedValues<T>(value: unknown, check: (value: unknown) => T): Readonly<Record<string, T>> {

@@ -1,6 +1,8 @@
 """This program runs in the same interpreter as a person's environment. It makes episodes of their class, calls its methods and returns the
 results, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
 
+import enum
+import inspect
 import json
 import math
 import random
@@ -17,6 +19,7 @@ MAX_COLUMNS = 30
 MAX_CELL = 60
 MAX_MARKS = 12
 MAX_VIEW = 2000
+MAX_DEPTH = 8  # of lists in an argument
 # exceptions that probably mean a mistake in the code
 BUGS = (TypeError, NameError, AttributeError, LookupError, ArithmeticError, RecursionError, ImportError, MemoryError)
 SPLITS = ("train", "test")
@@ -104,6 +107,69 @@ def reward_number(value):
     return value if value is not None and abs(value) <= MAX_REWARD else None
 
 
+def settled(value):
+    """The result of a coroutine, which runs to its end. Any other value unchanged."""
+    if not isinstance(value, types.CoroutineType):
+        return value
+    import asyncio
+
+    class Loop(asyncio.BaseEventLoop):
+        """Runs coroutines without a clock: waiting takes no time, but everything happens in the same order."""
+
+        now = 0.0
+
+        def time(self):
+            return self.now
+
+        def select(self, timeout):
+            if timeout is None:
+                raise Fault("An async method waits for something that never comes. Only asyncio’s own functions work here.")
+            self.now += timeout
+            return []
+
+        def _process_events(self, events):
+            pass
+
+        def _write_to_self(self):
+            pass
+
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    loop = Loop()
+    loop._selector = loop
+    try:
+        return loop.run_until_complete(value)
+    finally:
+        loop.close()
+        asyncio._set_running_loop(running)
+
+
+def joined(content):
+    """The text of a message’s content: a string, or TRL’s list of blocks. Anything else unchanged."""
+    if not isinstance(content, list) or not content or not all(isinstance(block, dict) and "type" in block for block in content):
+        return content
+    for block in content:
+        if block["type"] != "text":
+            raise Fault(f"A text has a block of type {str(block['type'])[:MAX_KEY]}. An agent reads text only here.")
+    return "".join(str(block.get("text", "")) for block in content)
+
+
+def typed(value, schema):
+    """A value from JSON with the types of its hint: JSON doesn’t tell 2.0 from 2, so where a float is wanted, it becomes one."""
+    kinds = schema.get("type")
+    kinds = [kinds] if isinstance(kinds, str) else kinds or []
+    if isinstance(value, list):
+        lists = [each for each in (schema, *schema.get("anyOf", ())) if each.get("type") == "array"]
+        first = lists[0] if lists else {}
+        fixed = first.get("prefixItems") or [first.get("items", {})] * len(value)
+        return [typed(item, one) for item, one in zip(value, fixed)]
+    if isinstance(value, dict):
+        return {name: typed(item, schema.get("additionalProperties", {})) for name, item in value.items()}
+    kinds = kinds or [each.get("type") for each in schema.get("anyOf", ())]
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and "number" in kinds and "integer" not in kinds and "enum" not in schema else value
+
+
 def hook(environment, name):
     """An optional method of the class, whose name begins with _ so that TRL doesn't take it for a tool; None if the class doesn't have it."""
     found = getattr(environment, name, None)
@@ -146,25 +212,47 @@ def shown_by(environment):
     )
 
 
-def named(values, allowed):
-    """Copies a dictionary. None unless its names are few and short and its values have the allowed types and sizes."""
-    if not isinstance(values, dict) or len(values) > MAX_NAMED:
+def plain(value, depth=0):
+    """A value as JSON has it; an enum's member becomes its value. Raises ValueError if JSON has no such value, or it is too large."""
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, str) and len(value) <= MAX_TEXT:
+        return value
+    if isinstance(value, (list, tuple)) and len(value) <= MAX_TEXT and depth < MAX_DEPTH:
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, dict) and len(value) <= MAX_NAMED and depth < MAX_DEPTH:
+        if all(isinstance(name, str) and len(name) <= MAX_KEY for name in value):
+            return {name: plain(item, depth + 1) for name, item in value.items()}
+    raise ValueError("not a value of JSON")
+
+
+def named(values):
+    """Copies a dictionary of arguments. None unless its names are few and short and JSON has its values."""
+    try:
+        return plain(values) if isinstance(values, dict) else None
+    except ValueError:
         return None
-    for name, value in values.items():
-        if not isinstance(name, str) or len(name) > MAX_KEY or not isinstance(value, allowed):
-            return None
-        if (isinstance(value, str) and len(value) > MAX_TEXT) or (isinstance(value, float) and not math.isfinite(value)):
-            return None
-    return dict(values)
+
+
+def reward_functions(module):
+    """The functions of a file that TRL calls with the environments: `def reward_func(environments, **kwargs)`."""
+    functions = [each for each in module.__dict__.values() if isinstance(each, types.FunctionType) and each.__module__ == module.__name__]
+    return [each for each in functions if "environments" in inspect.signature(each).parameters]
 
 
 class Episodes:
     """The episodes of one class. Each has its own state of the generator in the module `random`."""
 
-    def __init__(self, environment_class, tools):
+    def __init__(self, environment_class, tools, functions):
         self.environment_class = environment_class
-        self.tools = tools  # for each tool the names of its parameters
+        self.tools = tools  # for each tool the schemas of its parameters, by name
+        self.functions = functions  # the file's reward functions
         self.open = {}  # by id: the environment, and the state of its random generator
+        self.seen = {}  # by id: the task's row and the messages so far, for reward functions
 
     def statics(self):
         """The settings in the class's own fields."""
@@ -201,9 +289,9 @@ class Episodes:
         random.seed("/".join(str(part) for part in chance))
         row = self.row(split, index)
         environment = self.environment_class()
-        reset_text = environment.reset(**row)
+        reset_text = joined(settled(environment.reset(**row)))
         prompt = row.get("prompt", "")
-        prompt_text = prompt if isinstance(prompt, str) else "\n\n".join(str(message["content"]) for message in prompt)
+        prompt_text = prompt if isinstance(prompt, str) else "\n\n".join(str(joined(message["content"])) for message in prompt)
         if reset_text is None and prompt_text == "":
             raise Fault("reset() returned None, and the task has no prompt. Return a string.")
         reply = text_of(
@@ -212,19 +300,27 @@ class Episodes:
         )
         reply.update(shown_by(environment))
         self.open[id] = (environment, random.getstate())
+        if self.functions:
+            self.seen[id] = (row, [])
         return reply
+
+    def arguments(self, tool, values):
+        """The arguments of a call, with the types of their hints."""
+        return {name: typed(value, self.tools.get(tool, {}).get(name, {})) for name, value in values.items()}
 
     def call(self, environment, tool, values):
         try:
-            method = getattr(environment, tool)
-            reply = {"text": str(method(**dict(zip(self.tools[tool], values))))}
+            reply = {"text": str(joined(settled(getattr(environment, tool)(**self.arguments(tool, values)))))}
+        except Fault:
+            raise
         except Exception as error:
             reply = {"refused": str({"error": words_of(error)})[:MAX_TEXT], "line": line_of(error)}
             if isinstance(error, BUGS):
                 reply["bug"] = True
         if "text" in reply:
             reply = text_of(f"{tool}()", reply["text"])
-        reply["over"] = getattr(environment, "done", False) is True
+        done = getattr(environment, "done", False)
+        reply["over"] = bool(done) and not callable(done)
         state_key = hook(environment, "_state_key")
         if state_key is not None:
             state = state_key()
@@ -256,29 +352,68 @@ class Episodes:
             return {"answer": move[:MAX_TEXT]}
         if not isinstance(move, (list, tuple)) or len(move) != 2 or not isinstance(move[0], str):
             raise Fault("_expert() has to return the name of a tool with its arguments, such as ('guess', {'word': 'cat'}), or a string.")
-        values = named(move[1], (str, int, float, bool))
+        values = named(move[1])
         if values is None or len(move[0]) > MAX_KEY:
-            raise Fault("_expert() has to name its arguments. Each has to be a string, a number or a boolean.")
+            raise Fault("_expert() has to name its arguments. Each has to be a value that JSON has: a string, a number, a list.")
         return {"tool": move[0], "values": values}
 
     def observe(self, environment, history):
         observe = hook(environment, "_observe")
-        return {"none": True} if observe is None else text_of("_observe()", observe(history))
+        if observe is None:
+            return {"none": True}
+        past = [{**turn, "arguments": self.arguments(turn["tool"], turn["arguments"])} for turn in history]
+        return text_of("_observe()", observe(past))
 
-    def reward(self, environment):
-        earned = environment.get_reward()
-        parts = dict(earned) if isinstance(earned, dict) else {"reward": earned}
-        if len(parts) > MAX_NAMED or not all(isinstance(name, str) and len(name) <= MAX_KEY for name in parts):
-            raise Fault(f"get_reward() returned {kind(earned)}. Return a number, or a dictionary of up to {MAX_NAMED} named numbers.")
+    def reward(self, environment, id):
+        parts = {}
+        if hook(environment, "get_reward") is not None:
+            earned = settled(environment.get_reward())
+            parts = dict(earned) if isinstance(earned, dict) else {"reward": earned}
+            if len(parts) > MAX_NAMED or not all(isinstance(name, str) and len(name) <= MAX_KEY for name in parts):
+                raise Fault(f"get_reward() returned {kind(earned)}. Return a number, or a dictionary of up to {MAX_NAMED} named numbers.")
+        for function in self.functions:
+            parts[function.__name__[:MAX_KEY]] = self.earned(function, environment, id)
         for name, value in parts.items():
-            parts[name] = reward_number(value)
+            parts[name] = 0.0 if value is None else reward_number(value)  # None: no reward yet, which TRL counts as 0
             if parts[name] is None:
-                raise Fault(f"get_reward() gives {name} = {str(value)[:MAX_KEY]}. Return a number up to a million.")
+                raise Fault(f"{self.rewarding()} gives {name} = {str(value)[:MAX_KEY]}. Return a number up to a million.")
         return {"parts": parts}
+
+    def rewarding(self):
+        """What pays the reward, for messages."""
+        if callable(getattr(self.environment_class, "get_reward", None)) or not self.functions:
+            return "get_reward()"
+        return f"{self.functions[0].__name__}()"
+
+    def earned(self, function, environment, id):
+        """The reward that a function gives one episode. It gets what TRL passes, in lists of one."""
+        row, messages = self.seen[id]
+        columns = {name: [value] for name, value in row.items()}
+        given = {"prompts": [row.get("prompt", "")], "completions": [messages], "completion_ids": [[]], "environments": [environment]}
+        given = {**columns, **given, "trainer_state": None, "log_extra": lambda *_: None, "log_metric": lambda *_: None}
+        accepted = inspect.signature(function).parameters
+        everything = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in accepted.values())
+        rewards = settled(function(**{name: value for name, value in given.items() if everything or name in accepted}))
+        if not isinstance(rewards, (list, tuple)) or len(rewards) != 1:
+            raise Fault(f"{function.__name__}() returned {kind(rewards)}. Return a list with one reward for each of the environments.")
+        return rewards[0]
+
+    def note(self, id, request, reply):
+        """Keeps the messages of an episode, as TRL hands them to a reward function."""
+        if id not in self.seen or "problem" in reply:
+            return
+        messages = self.seen[id][1]
+        if request["op"] == "answer":
+            messages.append({"role": "assistant", "content": request["text"]})
+            return
+        function = {"name": request["tool"], "arguments": request["values"]}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]})
+        messages.append({"role": "tool", "name": request["tool"], "content": reply.get("text", reply.get("refused", ""))})
 
     def serve(self, op, id, request):
         if op == "close":
             self.open.pop(id, None)
+            self.seen.pop(id, None)
             return {}
         if op == "open":
             return self.begin(id, request["split"], request["index"], request["chance"])
@@ -288,13 +423,13 @@ class Episodes:
             if op == "expert":
                 random.seed("/".join(str(part) for part in request["chance"]))
                 return self.expert(environment)
-            if op == "call":
-                return self.call(environment, request["tool"], request["values"])
-            if op == "answer":
-                return self.answer(environment, request["text"])
+            if op in ("call", "answer"):
+                reply = self.call(environment, request["tool"], request["values"]) if op == "call" else self.answer(environment, request["text"])
+                self.note(id, request, reply)
+                return reply
             if op == "observe":
                 return self.observe(environment, request["history"])
-            return self.reward(environment)
+            return self.reward(environment, id)
         finally:
             if op != "expert":  # asking the expert doesn't change the episode's random numbers
                 self.open[id] = (environment, random.getstate())
@@ -323,7 +458,7 @@ def playground(begin):
             found = module.__dict__.get(name)
             if not isinstance(found, type):
                 raise Fault(f"The file ran, but then {name} isn’t a class.")
-            episodes = Episodes(found, tools)
+            episodes = Episodes(found, tools, reward_functions(module))
             return {"statics": episodes.statics()}
         except BaseException as error:
             reply = problem("The file", error)
@@ -333,7 +468,7 @@ def playground(begin):
 
     def served(request):
         begin()
-        where = WHERE[request["op"]]
+        where = episodes.rewarding() if request["op"] == "reward" else WHERE[request["op"]]
         try:
             return episodes.serve(request["op"], request["id"], request)
         except BaseException as error:

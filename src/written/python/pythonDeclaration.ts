@@ -2,10 +2,11 @@ import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/python';
 import { visible } from '../../base/visible.ts';
 import { EnvironmentFileError, type FileProblem, refuseProblems } from '../../domain/environmentFile.ts';
-import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
+import type { Parameter, ToolFace, ValueSchema } from '../../text/toolSchema.ts';
 import type { Declaration } from '../declaration.ts';
 import { childrenOf, lineFinder, parsedFile } from '../syntax.ts';
 import { pythonMistakes } from './pythonMistakes.ts';
+import { type HintNames, hintNames, schemaOfHint, stringValue } from './typeHints.ts';
 
 /** A method of a class, defined in it or inherited. */
 interface Method {
@@ -16,37 +17,45 @@ interface Method {
 const PLAYGROUND_METHODS: ReadonlySet<string> = new Set(['reset', 'get_reward']);
 
 /**
- * Reads an environment in Python: the last class of the file that has `reset` and `get_reward`, in the form of TRL's
- * `environment_factory`. Its public methods are tools; type hints and Google-style docstrings become the tools' schema.
- * The file is not run. Throws EnvironmentFileError with all problems that it finds.
+ * Reads an environment in Python, in the form of TRL's `environment_factory`: the last class of the file that has
+ * `reset` and `get_reward`. If none has `get_reward`, it is the last one that has `reset`, and the file needs a reward
+ * function. The public methods are tools; type hints and Google-style docstrings become the tools' schema. The file is
+ * not run. Throws EnvironmentFileError with all problems that it finds.
  */
 export function readPython(source: string): Declaration {
   const text = (node: SyntaxNode) => source.slice(node.from, node.to);
   const lineOf = lineFinder(source);
   const classes = new Map<string, SyntaxNode>();
-  for (const statement of childrenOf(parsedFile(parser, source, lineOf))) {
+  const file = parsedFile(parser, source, lineOf);
+  for (const statement of childrenOf(file)) {
     const node = statement.name === 'DecoratedStatement' ? statement.getChild('ClassDefinition') : statement;
     const name = node?.name === 'ClassDefinition' ? node.getChild('VariableName') : null;
     if (node && name) classes.set(text(name), node);
   }
   const allClasses = [...classes].map(([name, node]) => ({ name, node, methods: methodsOf(node, classes, text) }));
-  const environmentClass = allClasses.findLast(({ methods }) => methods.has('reset') && methods.has('get_reward'));
+  const withReset = allClasses.filter(({ methods }) => methods.has('reset'));
+  const environmentClass =
+    withReset.findLast(({ methods }) => methods.has('get_reward')) ??
+    (hasRewardFunction(file, text) ? withReset.at(-1) : undefined);
   if (!environmentClass) {
     const candidate =
       allClasses.findLast(({ methods }) => methods.has('reset') || methods.has('get_reward')) ?? allClasses.at(-1);
     if (!candidate) throw new EnvironmentFileError('The file has no class to train on. Write `class MyTask:`.', null);
     const what = candidate.methods.has('reset')
-      ? 'The class has no `get_reward(self)`. Add it: it returns the reward of the episode.'
-      : 'The class has no `reset(self, **kwargs)`. Add it: it begins a task and returns the prompt.';
+      ? `${misnamed(candidate.methods, 'get_reward', 'The class has no `get_reward(self)`.')} Add it: it returns the reward of the episode. Or put TRL’s reward function into the file: \`def reward_func(environments, **kwargs):\` with \`return [each.reward for each in environments]\`.`
+      : `${misnamed(candidate.methods, 'reset', 'The class has no `reset(self, **kwargs)`.')} Add it: it begins a task and returns the prompt.`;
     throw new EnvironmentFileError(what, lineOf(candidate.node.from));
   }
   const { name, node, methods } = environmentClass;
   // in the order in which TRL finds them
   const sortedMethods = [...methods].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const problems: FileProblem[] = [];
+  const names = hintNames(file, text);
   const tools = sortedMethods
     .filter(([tool, method]) => !tool.startsWith('_') && !PLAYGROUND_METHODS.has(tool) && isFunction(method))
-    .map(([tool, method]) => toolOf(tool, method, text, (what, at) => problems.push({ what, line: lineOf(at) })));
+    .map(([tool, method]) =>
+      toolOf(tool, method, { text, names }, (what, at) => problems.push({ what, line: lineOf(at) })),
+    );
   refuseProblems(problems.toSorted((a, b) => Number(a.line) - Number(b.line)));
   if (tools.length === 0 && !methods.has('_answer')) {
     throw new EnvironmentFileError(
@@ -59,11 +68,14 @@ export function readPython(source: string): Declaration {
     description: docstringOf(node, text).description,
     hasExpert: methods.has('_expert'),
     hearsAnswer: methods.has('_answer'),
-    mistakes: pythonMistakes(
-      { lineage: lineageOf(node, classes, text), getReward: methods.get('get_reward')?.node },
-      text,
-      lineOf,
-    ),
+    mistakes: [
+      ...misnamedMembers(methods, lineOf),
+      ...pythonMistakes(
+        { lineage: lineageOf(node, classes, text), getReward: methods.get('get_reward')?.node },
+        text,
+        lineOf,
+      ),
+    ],
     code: source,
   };
 }
@@ -121,12 +133,9 @@ const isFunction = ({ decorators }: Method) =>
 function toolOf(
   name: string,
   { node, decorators }: Method,
-  text: (node: SyntaxNode) => string,
+  { text, names }: { readonly text: (node: SyntaxNode) => string; readonly names: HintNames },
   addProblem: (what: string, at: number) => void,
 ): ToolFace {
-  if (node.getChild('async')) {
-    addProblem(`\`${name}\` is async. A tool has to return at once. Remove \`async\`.`, node.from);
-  }
   const { description: says, parameters: descriptions } = docstringOf(node, text);
   const list = node.getChild('ParamList');
   const parameterNodes = childrenOf(list);
@@ -144,51 +153,76 @@ function toolOf(
   for (const [at, part] of parameterNodes.entries()) {
     const isName = part.name === 'VariableName' && ['(', ',', '*'].includes(parameterNodes[at - 1]?.name ?? '');
     if (!isName || (at === selfIndex && !decorators.includes('staticmethod'))) continue;
-    const hint =
-      parameterNodes[at + 1]?.name === 'TypeDef'
-        ? text(parameterNodes[at + 1] ?? part)
-            .replace(/^:\s*/, '')
-            .replace(/\s+/g, ' ')
-        : '';
-    const kind = kindOf(hint.trim());
+    const hintNode = parameterNodes[at + 1]?.name === 'TypeDef' ? parameterNodes[at + 1] : undefined;
+    const hint = hintNode ? text(hintNode).replace(/^:\s*/, '').replace(/\s+/g, ' ').trim() : '';
+    const schema = schemaOfHint(hint, names);
     const parameter = text(part);
-    if (!kind) {
+    if (typeof schema === 'string') {
       const problem = hint ? `has the type \`${visible(hint)}\`` : 'has no type hint';
-      addProblem(
-        `The parameter \`${parameter}\` of the tool \`${name}\` ${problem}. Use str, int, float, bool, or choices such as Literal["up", "down"].`,
-        part.from,
-      );
+      addProblem(`The parameter \`${parameter}\` of the tool \`${name}\` ${problem}. ${schema}`, part.from);
       continue;
     }
-    const description = descriptions.get(parameter);
-    parameters.push({ name: parameter, ...kind, ...(description !== undefined && { description }) });
+    const hasDefault = parameterNodes[hintNode ? at + 2 : at + 1]?.name === 'AssignOp';
+    const described = describedSchema(schema, descriptions.get(parameter));
+    parameters.push({ name: parameter, ...described, ...(hasDefault && { optional: true }) });
   }
   return { name, description: says, parameters };
 }
 
-const TYPES: Readonly<Record<string, 'string' | 'integer' | 'number' | 'boolean'>> = {
-  str: 'string',
-  int: 'integer',
-  float: 'number',
-  bool: 'boolean',
-};
+/** A description may end in `(choices: ["up", "down"])`; these are then the parameter's values, as for TRL. */
+function describedSchema(
+  schema: ValueSchema,
+  text: string | undefined,
+): ValueSchema & { readonly description?: string } {
+  const [ending = '', list = ''] = /\(choices:\s*(.*?)\)\s*$/i.exec(text ?? '') ?? [];
+  const choices = ending === '' ? null : choicesIn(list);
+  const description = choices ? text?.slice(0, -ending.length).trim() : text;
+  return { ...schema, ...(choices && { enum: choices }), ...(description !== undefined && { description }) };
+}
 
-/** The parameter type of a type hint; null if a call can't give such a value. */
-function kindOf(
-  hint: string,
-): { readonly type: 'string' | 'integer' | 'number' | 'boolean'; readonly choices?: readonly string[] } | null {
-  const withoutOptional = /^(?:typing\.)?Optional\[(.*)\]$/s.exec(hint)?.[1] ?? hint.replace(/\s*\|\s*None$/, '');
-  const unquoted = withoutOptional.trim().replace(/^(['"])(.*)\1$/, '$2');
-  const type = Object.hasOwn(TYPES, unquoted) ? TYPES[unquoted] : undefined;
-  if (type) return { type };
-  const choiceList = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(unquoted)?.[1];
-  if (choiceList === undefined) return null;
-  const choices = choiceList
-    .split(',')
-    .map((choice) => choice.trim())
-    .filter(Boolean)
-    .map((choice) => /^(['"])([^'"\\]*)\1$/.exec(choice)?.[2]);
-  return choices.length > 0 && choices.every((choice) => choice !== undefined) ? { type: 'string', choices } : null;
+function choicesIn(list: string): NonNullable<ValueSchema['enum']> | null {
+  try {
+    const values: unknown = JSON.parse(list);
+    const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+    return Array.isArray(values) && values.every(isScalar) ? values : null;
+  } catch {
+    return null; // it only looks like a list
+  }
+}
+
+/** Whether the file has a reward function for TRL: a function with the parameter `environments`. */
+function hasRewardFunction(file: SyntaxNode, text: (node: SyntaxNode) => string): boolean {
+  return childrenOf(file)
+    .map((statement) =>
+      statement.name === 'DecoratedStatement' ? statement.getChild('FunctionDefinition') : statement,
+    )
+    .some((node) =>
+      node?.name === 'FunctionDefinition'
+        ? (node.getChild('ParamList')?.getChildren('VariableName') ?? []).some((each) => text(each) === 'environments')
+        : false,
+    );
+}
+
+/** The sentence, or the name under which the class has the method: `getReward` instead of `get_reward`. */
+function misnamed(methods: ReadonlyMap<string, Method>, name: string, sentence: string): string {
+  const similar = [...methods.keys()].find((each) => each !== name && plainName(each) === plainName(name));
+  return similar === undefined ? sentence : `The class has \`${similar}\`. In Python it is called \`${name}\`.`;
+}
+
+const plainName = (name: string) => name.replaceAll('_', '').toLowerCase();
+
+/** The optional methods. They begin with an underscore, because TRL takes every public method for a tool. */
+const OPTIONAL_METHODS = ['_expert', '_view', '_turn_reward', '_state_key', '_observe'];
+
+/** Names the methods that are tools only because they are written without an underscore, or as in TypeScript. */
+function misnamedMembers(methods: ReadonlyMap<string, Method>, lineOf: (at: number) => number): readonly FileProblem[] {
+  return [...methods].flatMap(([name, { node }]) => {
+    const meant = OPTIONAL_METHODS.find((each) => each !== name && plainName(each) === plainName(name));
+    if (meant === undefined || methods.has(meant)) return [];
+    if (name === 'view' || name === 'observe') return []; // good names of tools
+    const what = `\`${name}\` isn’t called by the playground${name.startsWith('_') ? '' : ': it is a tool'}. If it is meant as the method \`${meant}\`, rename it.`;
+    return [{ what, line: lineOf(node.from) }];
+  });
 }
 
 /** The contents of a Google-style docstring: its sentences, and the `Args:` text of each parameter. */
@@ -201,7 +235,7 @@ interface Docstring {
 function docstringOf(definition: SyntaxNode, text: (node: SyntaxNode) => string): Docstring {
   const [first] = definition.getChild('Body')?.getChildren('ExpressionStatement') ?? [];
   const literal = first?.prevSibling?.name === ':' ? first.getChild('String') : null;
-  return readDocstring(literal ? valueOf(text(literal)) : '');
+  return readDocstring(literal ? stringValue(text(literal)) : '');
 }
 
 /** Parses a docstring like `transformers.utils.get_json_schema`, from which TRL gets a tool's schema. */
@@ -224,15 +258,6 @@ function readDocstring(doc: string): Docstring {
   }
   finishParameter();
   return { description: asOneLine(description), parameters };
-}
-
-const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\n': '' };
-
-/** The value of a string literal. */
-function valueOf(literal: string): string {
-  const [, prefix = '', , inner = ''] = /^([a-zA-Z]*)("""|'''|"|')([\s\S]*)\2$/.exec(literal) ?? [];
-  if (/r/i.test(prefix)) return inner;
-  return inner.replaceAll(/\\([\s\S])/g, (_, letter: string) => ESCAPED[letter] ?? letter);
 }
 
 const asOneLine = (lines: string) => lines.split(/\s+/).filter(Boolean).join(' ');

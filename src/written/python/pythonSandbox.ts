@@ -1,8 +1,9 @@
 import { isRecord } from '../../base/jsonRecord.ts';
 import { placeProblem } from '../../base/pagePlace.ts';
 import { visible } from '../../base/visible.ts';
-import type { Parameter } from '../../text/toolSchema.ts';
+import { valueSchemaOf } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../declaration.ts';
+import { parameterName } from '../plays.ts';
 import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
 import { checkedReplies } from './checkedReplies.ts';
 import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, channelSide } from './sharedChannel.ts';
@@ -62,12 +63,23 @@ export async function openPythonSandbox(
     spareInterpreter?.interpreter.end();
     spareInterpreter = { start: startPython, code, interpreter };
   };
-  const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
-  const parameters = Object.fromEntries(tools.map((tool) => [tool.name, tool.parameters.map(nameOf)]));
+  const schemas = Object.fromEntries(
+    tools.map((tool) => [
+      tool.name,
+      Object.fromEntries(tool.parameters.map((each) => [parameterName(each), valueSchemaOf(each)])),
+    ]),
+  );
+  /** A call with its arguments by name. JSON leaves out those that are undefined, so Python uses their defaults. */
+  const withNames = (request: Request) => {
+    if (request.op !== 'call') return request;
+    const parameters = tools.find((tool) => tool.name === request.tool)?.parameters ?? [];
+    const values = parameters.map((parameter, at) => [parameterName(parameter), request.values[at]]);
+    return { ...request, values: Object.fromEntries(values) as object };
+  };
   const validLine = (line: unknown) => (typeof line === 'number' && line >= 1 && line <= lineCount ? line : null);
   let statics: Statics;
   try {
-    const reply = interpreter.ask({ source: code, name, tools: parameters }, 1, limits.loadMs, limits.graceMs);
+    const reply = interpreter.ask({ source: code, name, tools: schemas }, 1, limits.loadMs, limits.graceMs);
     if (!isRecord(reply)) throw new EndedError('sent a reply of the wrong form');
     if (typeof reply['problem'] === 'string')
       throw new EnvironmentFileError(visible(reply['problem'], 4000), validLine(reply['line']));
@@ -83,7 +95,7 @@ export async function openPythonSandbox(
     serve(requests) {
       if (interpreter.ended === null) {
         try {
-          const reply = interpreter.ask(requests, requests.length, limits.callMs, limits.graceMs);
+          const reply = interpreter.ask(requests.map(withNames), requests.length, limits.callMs, limits.graceMs);
           return checkedReplies(reply, requests, validLine);
         } catch (error) {
           interpreter.end(error instanceof EndedError ? error : new EndedError('sent a reply of the wrong form'));

@@ -14,6 +14,7 @@ const FILES: Readonly<Record<string, string>> = {
   hiddenWord: 'public/environments/hiddenWord.py',
   sortCards: 'public/environments/sortCards.py',
   oddPython: 'test/written/oddPython.py',
+  hintedPython: 'test/written/hintedPython.py',
 };
 
 for (const [name, file] of Object.entries(FILES)) {
