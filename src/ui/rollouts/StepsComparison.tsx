@@ -85,7 +85,7 @@ function Side({ list, steps, step, side, choose }: Props) {
         </label>
         <button
           type="button"
-          className="small"
+          className="icon-button small"
           disabled={index <= 0}
           aria-label={`Previous rollout on the ${name}`}
           onClick={() => setChosenIndex(index - 1)}
@@ -97,7 +97,7 @@ function Side({ list, steps, step, side, choose }: Props) {
         </span>
         <button
           type="button"
-          className="small"
+          className="icon-button small"
           disabled={index >= rows.length - 1}
           aria-label={`Next rollout on the ${name}`}
           onClick={() => setChosenIndex(index + 1)}
