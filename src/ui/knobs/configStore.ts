@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, pickKnobs, type RunConfig } from '../../config/fields.ts';
-import type { ShorterImitation } from '../../config/imitationRecipe.ts';
+import type { ChosenKnobs } from '../../config/imitationRecipe.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../../config/knobChange.ts';
 import { linkedKnobs } from '../../config/linkedKnobs.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
@@ -116,8 +116,8 @@ export function recordRunStart(config: RunConfig): void {
   });
 }
 
-/** Records that imitation ends early: the page shows the run's new knobs, and undo leaves them alone. */
-export function recordShorterImitation(knobs: ShorterImitation): void {
+/** Records knobs that the run chose while it imitates: the page shows them, and undo leaves them alone. */
+export function recordChosenKnobs(knobs: ChosenKnobs): void {
   useConfig.setState(({ wanted, applied, undoHistory }) => ({
     applied: applied && { ...applied, ...knobs },
     wanted: { ...wanted, ...knobs },

@@ -10,7 +10,7 @@ import {
   nearestPreset,
   recordKnobChanges,
   recordRunStart,
-  recordShorterImitation,
+  recordChosenKnobs,
   useConfig,
 } from '../knobs/configStore.ts';
 import { clearBatches, receiveBatch, storedBatch, isOnlyInWorker, newestBatch } from './batches.ts';
@@ -81,8 +81,9 @@ export function applyEvent(
       pendingState.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
       break;
     }
-    case 'imitation-ended':
-      recordShorterImitation(event.knobs);
+    case 'imitation-changed':
+      recordChosenKnobs(event.knobs);
+      if (event.larger) useLive.setState({ ...event.larger, losses: [], tries: null });
       return;
     case 'batch':
       receiveBatch(event);
