@@ -81,7 +81,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
       return fallback?.addChoice(command.better, command.worse);
     case 'end-imitation': {
       const knobs = session?.endImitation();
-      if (knobs) post({ type: 'imitation-ended', knobs });
+      if (knobs) post({ type: 'imitation-changed', knobs });
       return;
     }
     case 'run':
@@ -210,7 +210,11 @@ async function pump(): Promise<void> {
         rollBack(event.message);
         continue;
       }
-      const canResume = event.type === 'metrics' || event.type === 'imitated'; // a run can be resumed from here
+      // a run can be resumed from here; a larger model can't take the state of the smaller one
+      const canResume =
+        event.type === 'metrics' ||
+        event.type === 'imitated' ||
+        (event.type === 'imitation-changed' && event.larger !== undefined);
       if (canResume) {
         const isKept = await keepState(pulledSession, event);
         if (!isKept || pulledSession !== session) continue;
@@ -263,7 +267,10 @@ async function pump(): Promise<void> {
  * Keeps the current weights for later questions. A run that was started with `withFallback` also keeps them as its
  * fallback. If a number is not finite, rolls back and returns false. Also returns false if the run was replaced.
  */
-async function keepState(from: Session, event: Extract<RunEvent, { type: 'metrics' | 'imitated' }>): Promise<boolean> {
+async function keepState(
+  from: Session,
+  event: Extract<RunEvent, { type: 'metrics' | 'imitated' | 'imitation-changed' }>,
+): Promise<boolean> {
   const reading = from.checkpoint();
   faults.onMoment('save');
   const checkpoint = await reading;

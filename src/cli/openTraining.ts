@@ -49,7 +49,7 @@ export async function imitateToEnd({ session, log, progress }: Training): Promis
     const event = (await session.events.next()).value as RunEvent;
     if (event.type === 'phase') progress.phase(event);
     if (event.type === 'imitated') progress.imitated(event);
-    if (event.type === 'phase' || event.type === 'imitated') log.add(event);
+    if (event.type === 'phase' || event.type === 'imitated' || event.type === 'imitation-changed') log.add(event);
   }
 }
 

@@ -22,9 +22,14 @@ export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 export interface WarmStartRecipe {
   readonly steps: number;
   readonly rows?: number; // episodes in each step; default: the number of rows of the policy
-  readonly quality: number; // probability that the demonstrator makes the right choice, at each of its choices
+  /**
+   * Probability that the demonstrator makes the right choice, at each of its choices. In an environment that a person
+   * wrote: probability that it makes no mistake in a whole episode.
+   */
+  readonly quality: number;
   readonly learningRate: number;
   readonly warmUp: number; // steps in which the rate rises from 0 to its full value; then it falls linearly to a tenth
+  readonly plateau?: number; // share of the horizon in which the rate doesn't fall yet; default: the warm-up only
   readonly horizon?: number; // the step at which the rate has fallen to a tenth; default: the last step
 }
 
@@ -87,6 +92,9 @@ const WALK_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 300, quality: 0.6
 // A task has only one turn, whose form is soon learned. The demonstrator is rarely right, so that something is left for
 // RL to learn.
 const GUESS_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 200, quality: 0.1 };
+
+/** The share of imitation after which the learning rate falls, in an environment that a person wrote. */
+export const PLATEAU = 0.8;
 
 // The part of the weights' name for tasks over graphs, which differ in the size and shape of the graph, in noise and in
 // the retriever.
@@ -192,7 +200,9 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
     examplePrompt: '',
     text: true,
     knobs: [], // the environment's class sets the number of turns
-    recipe: { ...SEARCH_RECIPE, steps: 600, quality: 0.6 },
+    // Small batches, because the demonstrations take most of the time. The rate falls late, because the number of steps
+    // is chosen while the agent imitates (imitationPlan.ts).
+    recipe: { ...SEARCH_RECIPE, steps: 600, rows: 64, quality: 0.4, plateau: PLATEAU },
     weightsName: () => YOUR_ENVIRONMENT,
   },
 };

@@ -1,10 +1,13 @@
-import { type EnvName, ENVIRONMENTS, type WarmStartRecipe } from './environments.ts';
-import type { RunConfig } from './fields.ts';
+import { type EnvName, ENVIRONMENTS, type WarmStartRecipe, YOUR_ENVIRONMENT } from './environments.ts';
+import { DEFAULTS, type RunConfig } from './fields.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 
 // Few and small steps for the adapters of a checkpoint. Its weights can already write, so imitation only shows the form
 // of calls and answers.
-const ADAPTER_STEPS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5 } as const;
+const ADAPTER_STEPS = { steps: 60, rows: 3, learningRate: 1e-3, warmUp: 5, plateau: 0 } as const;
+
+/** More steps than the time limit of a chosen number of steps allows (`imitationPlan.ts`). */
+const MAX_CHOSEN_STEPS = 8000;
 
 type ImitationKnobs = Pick<
   RunConfig,
@@ -20,13 +23,25 @@ export function totalOptimizerSteps(
 }
 
 /**
+ * Whether the run chooses by itself how long it imitates: in a person's environment, unless a number of steps is set.
+ */
+export function choosesSteps({ env, language, model, warmStart, imitationSteps }: ImitationKnobs): boolean {
+  const isOwn = env === YOUR_ENVIRONMENT && language === 'words' && model === 'sizes';
+  return isOwn && warmStart !== 'continued' && warmStart !== 'none' && imitationSteps === 0;
+}
+
+/**
  * The imitation recipe of a configuration. It is the environment's, with smaller steps for adapters of a checkpoint.
  * With `train` the configuration sets the steps and the demonstrator. `continued` goes on with the recipe of the
  * shipped weights, from its last learning rate.
  */
 export function warmStartRecipe(config: ImitationKnobs): WarmStartRecipe {
   const { env, model, imitationSteps: steps, imitationHorizon, demonstrator, warmStart } = config;
-  const recipe = { ...ENVIRONMENTS[env].recipe, ...(model === 'checkpoint' && ADAPTER_STEPS) };
+  const recipe = {
+    ...ENVIRONMENTS[env].recipe,
+    ...(model === 'checkpoint' && ADAPTER_STEPS),
+    ...(choosesSteps(config) && { steps: MAX_CHOSEN_STEPS }),
+  };
   if (warmStart !== 'train' && warmStart !== 'continued') return recipe;
   const horizon = imitationHorizon || steps;
   const chosenSteps = { steps, warmUp: Math.min(recipe.warmUp, horizon), horizon };
@@ -56,7 +71,18 @@ function continuedRecipe(
   };
 }
 
-/** The knobs with which a run imitates fewer steps. */
+/** The sizes of the model with which imitation starts again if the default sizes learn too little. */
+export const LARGER_SIZES = { width: 64, layers: 4 } as const satisfies Partial<RunConfig>;
+
+/** Whether the model has the default sizes, so that imitation may start again with a larger one. */
+export const canGrow = (config: Pick<RunConfig, (typeof SIZE_KNOBS)[number]>): boolean =>
+  SIZE_KNOBS.every((name) => config[name] === DEFAULTS[name]);
+const SIZE_KNOBS = ['width', 'layers', 'heads', 'kvHeads', 'ffn'] as const;
+
+/** The knobs that a run in imitation changes by itself: the run with these knobs from its start is the same run. */
+export type ChosenKnobs = ShorterImitation | typeof LARGER_SIZES;
+
+/** The knobs with which a run imitates fewer steps, or the number that it chose. */
 export type ShorterImitation = Pick<RunConfig, 'warmStart' | 'imitationSteps' | 'imitationHorizon'>;
 
 /**
@@ -66,19 +92,27 @@ export type ShorterImitation = Pick<RunConfig, 'warmStart' | 'imitationSteps' | 
 export function shorterImitation(config: ImitationKnobs, done: number): ShorterImitation | null {
   const recipe = warmStartRecipe(config);
   const { steps, horizon = steps } = recipe;
-  const warmStart = config.warmStart === 'shipped' ? 'train' : config.warmStart; // no shipped file fits, if it imitates
-  const knobs = { warmStart, imitationSteps: Math.max(1, done), imitationHorizon: horizon };
+  const knobs = { warmStart: ownWarmStart(config), imitationSteps: Math.max(1, done), imitationHorizon: horizon };
   if (knobs.imitationSteps >= steps) return null;
   const shorter = warmStartRecipe({ ...config, ...knobs });
   const isEqual = (name: 'learningRate' | 'warmUp' | 'horizon') => shorter[name] === { ...recipe, horizon }[name];
   return isEqual('learningRate') && isEqual('warmUp') && isEqual('horizon') ? knobs : null;
 }
 
+/** The knobs of a run that imitates this many steps. */
+export function imitationOf(config: ImitationKnobs, steps: number): ShorterImitation {
+  return { warmStart: ownWarmStart(config), imitationSteps: steps, imitationHorizon: 0 };
+}
+
+// a run that imitates has found no shipped file that fits
+const ownWarmStart = ({ warmStart }: ImitationKnobs) => (warmStart === 'shipped' ? 'train' : warmStart);
+
 /** The learning rate of a step. Steps are counted from 0. */
 export function learningRateAt(
-  { learningRate, warmUp, steps, horizon = steps }: WarmStartRecipe,
+  { learningRate, warmUp, steps, horizon = steps, plateau = 0 }: WarmStartRecipe,
   step: number,
 ): number {
   if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
-  return learningRate * (1 - (0.9 * (step - warmUp)) / Math.max(1, horizon - warmUp));
+  const fallsFrom = Math.max(warmUp, plateau * horizon);
+  return learningRate * (1 - (0.9 * Math.max(0, step - fallsFrom)) / Math.max(1, horizon - fallsFrom));
 }

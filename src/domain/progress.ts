@@ -1,3 +1,5 @@
+import type { Tries } from './trainingEvent.ts';
+
 /** The monitor's memory of one metric. */
 export interface TrackMemory {
   last: number[]; // the newest values, at most ten
@@ -22,6 +24,8 @@ export interface MonitorMemory {
 export interface Progress {
   /** Finished steps of imitation, before the first update; always 0 in a run that doesn't train adapters. */
   imitated: number;
+  /** The last two tries during imitation, oldest first, and after which step they were. */
+  tries: readonly (Tries & { readonly step: number })[];
   /** Whether the evaluation before the first update was done; it may take minutes and is never repeated. */
   evaluated: boolean;
   update: number; // number of finished updates
@@ -35,6 +39,7 @@ export function noProgress(): Progress {
   const track = (): TrackMemory => ({ last: [], from: null });
   return {
     imitated: 0,
+    tries: [],
     evaluated: false,
     update: 0,
     empty: 0,

@@ -1,5 +1,5 @@
 import type { FieldName, RunConfig } from '../config/fields.ts';
-import type { ShorterImitation } from '../config/imitationRecipe.ts';
+import type { ChosenKnobs } from '../config/imitationRecipe.ts';
 import type { BatchView } from './batch.ts';
 import type { Health } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -15,7 +15,14 @@ export type Phase =
 /** Some training tasks that the agent played by itself during imitation, with greedy decoding. */
 export interface Tries {
   readonly solved: number;
+  readonly expert: number; // number of the same tasks that the expert solves
   readonly played: number;
+}
+
+/** What a model takes. */
+export interface ModelCost {
+  readonly parameters: number;
+  readonly memoryBytes: number;
 }
 
 /** An event of training. Training throws its fatal errors; its caller reports them as `error` events. */
@@ -53,8 +60,12 @@ export type TrainingEvent =
       readonly step: number;
       readonly changes: Partial<RunConfig>;
     }
-  // imitation ends early; knobs that give the same run from its start
-  | { readonly type: 'imitation-ended'; readonly knobs: ShorterImitation }
+  // imitation ends early, or the run chose its number of steps, or a larger model; knobs that give the same run from its start
+  | {
+      readonly type: 'imitation-changed';
+      readonly knobs: ChosenKnobs;
+      readonly larger?: ModelCost; // imitation starts again with a larger model
+    }
   // a run that had done all its updates gets more
   | { readonly type: 'extended'; readonly knobs: Pick<RunConfig, 'updates'> }
   | { readonly type: 'running'; readonly running: boolean; readonly update: number; readonly finished: boolean }

@@ -1,6 +1,8 @@
 import type { RunConfig } from '../config/config.ts';
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
+import { expertPlayer, playToEnd } from '../envs/players.ts';
+import { openEpisode } from '../envs/stepper.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Tries } from '../domain/trainingEvent.ts';
 import type { Policy } from '../model/policy.ts';
@@ -86,9 +88,9 @@ export async function evaluate(
 const TRIES = 32; // enough to tell none from some, and cheaper than the batch of an update
 
 /**
- * Plays a few training tasks with greedy decoding, to show how far imitation is. No evaluated tasks, because people end
- * imitation by what they see here. Returns how many tasks were played and how many of them were solved. Overwrites the
- * policy's batch and sets its grammar.
+ * Plays a few training tasks with greedy decoding, to show how far imitation is, and with the expert. No evaluated tasks,
+ * because imitation ends by the result. Returns how many tasks were played and how many of them were solved. Overwrites
+ * the policy's batch and sets its grammar.
  */
 export async function tryTasks(
   policy: Policy,
@@ -100,7 +102,12 @@ export async function tryTasks(
   const begin = env.reset;
   const tasks = evaluatedTasks(distinctSeeds(env, begin, few), few, 'once').slice(0, TRIES);
   const episodes = await play(policy, env, few, { update: 0, greedy: true, begin, tasks }, yieldToEvents);
-  return { solved: episodes.filter(({ success }) => success).length, played: episodes.length };
+  const conditions = { env, begin, settings: envSettings(config) };
+  return {
+    solved: episodes.filter(({ success }) => success).length,
+    expert: tasks.filter((task) => playToEnd(openEpisode(conditions, task), expertPlayer).success).length,
+    played: episodes.length,
+  };
 }
 
 /** Plays some tasks. Returns the episodes in the order of the tasks. */

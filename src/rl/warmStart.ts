@@ -92,7 +92,8 @@ async function* imitationSteps(
   policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe().rows ?? policy.rows, policy.rows) }, (_, row) => row);
   for (let step = done; step < recipe().steps; step++) {
-    const record = demonstrations(demonstrated, { seed, step, rows: policy.rows, length: policy.length });
+    const batch = { seed, step, rows: policy.rows, length: policy.length };
+    const record = demonstrations(demonstrated, batch, rows.length);
     const { tokens, roles, states } = record;
     policy.load({ tokens, roles, states }, imitationCredit(record));
     await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
@@ -112,15 +113,15 @@ async function resetOptimizer(policy: Policy): Promise<void> {
 }
 
 /**
- * A batch of demonstrated episodes, or only its first `count` rows; rows alternate between the environments. The
- * demonstrator's tokens have the action role.
+ * A batch of demonstrated episodes. If `count` is given, only its first `count` rows have one. Rows alternate between
+ * the environments. The demonstrator's tokens have the action role.
  */
 export function demonstrations(
   demonstrated: readonly DemonstratedEnv[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
   count = batch.rows,
 ): EpisodeRecord {
-  const record = episodeRecord(count, batch.length);
+  const record = episodeRecord(batch.rows, batch.length);
   const task = new Uint32Array(4);
   for (let row = 0; row < count; row++) {
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);

@@ -259,7 +259,7 @@ function readTensors(value: unknown): Tensors {
 }
 
 function readProgress(value: unknown): Progress {
-  const { imitated, evaluated, update, empty, penalty, monitor } = asRecord(value, 'progress');
+  const { imitated, tries = [], evaluated, update, empty, penalty, monitor } = asRecord(value, 'progress');
   const { knob, current } = asRecord(penalty, 'penalty');
   const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
   const fresh = noProgress();
@@ -270,6 +270,7 @@ function readProgress(value: unknown): Progress {
   }
   return {
     imitated: readCount(imitated),
+    tries: readTries(tries),
     evaluated: evaluated === true,
     update: readCount(update),
     empty: readCount(empty),
@@ -286,6 +287,14 @@ function readProgress(value: unknown): Progress {
       kind: kind === 'collapse' || kind === 'blind' ? kind : null,
     },
   };
+}
+
+function readTries(value: unknown): Progress['tries'] {
+  if (!Array.isArray(value)) throw new CheckpointError('Its tries during imitation are not a list.');
+  return value.map((each) => {
+    const { step, solved, expert, played } = asRecord(each, 'a try');
+    return { step: readCount(step), solved: readCount(solved), expert: readCount(expert), played: readCount(played) };
+  });
 }
 
 function readTrack(value: unknown): TrackMemory {

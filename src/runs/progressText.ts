@@ -1,13 +1,16 @@
-import { warmStartRecipe } from '../config/imitationRecipe.ts';
+import { choosesSteps, warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';
 
-/** How far a run has come, in words: `update 3`, or `imitation step 12 of 40` before the first update. */
+/**
+ * How far a run has come, in words: `update 3`, or `imitation step 12 of 40` before the first update. A
+ * run that chooses its steps doesn't know their number yet.
+ */
 export function progressText({ begun, progress }: Pick<Checkpoint, 'begun' | 'progress'>): string {
   const { imitated, update } = progress;
   if (update > 0 || imitated === 0) return `update ${update}`;
-  return `imitation step ${imitated} of ${warmStartRecipe(begun).steps}`;
+  return `imitation step ${imitated}${choosesSteps(begun) ? '' : ` of ${warmStartRecipe(begun).steps}`}`;
 }
 
 /** How far a `Run` has come, in words. Without a checkpoint only its update is known. */

@@ -59,7 +59,7 @@ export class RunLog {
       case 'configured':
         this.#recordChange({ update: event.update, step: event.step, set: event.changes });
         return;
-      case 'imitation-ended': {
+      case 'imitation-changed': {
         const { begun, config } = this.#run;
         this.#run = { ...this.#run, begun: { ...begun, ...event.knobs }, config: { ...config, ...event.knobs } };
         return;

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/fields.ts';
-import { warmStartRecipe } from '../config/imitationRecipe.ts';
+import { canGrow, choosesSteps, imitationOf, type ShorterImitation, warmStartRecipe } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
 import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import { kindsOf, turnsOf } from '../domain/tokenSpans.ts';
@@ -9,10 +9,9 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
 import { tryTasks } from '../rl/evaluate.ts';
 import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
+import { mostSteps, planAfter, triesAfter } from './imitationPlan.ts';
 
 const MAX_SHOWN = 8; // demonstrations of a step
-/** The steps after which the agent plays tasks by itself: each twice as late as the one before, so they cost little. */
-const TRY_AFTER: ReadonlySet<number> = new Set(Array.from({ length: 16 }, (_, i) => 10 * 2 ** i));
 
 /** The parts of the imitation stage of a run. */
 interface Imitation {
@@ -24,17 +23,24 @@ interface Imitation {
   readonly yieldToEvents: () => Promise<void>;
   readonly onImitated: () => Promise<void>; // called before the event of the last step, or at once if all are done
   readonly triesTasks: boolean; // after some steps the agent plays tasks by itself
+  /** Changes the knobs of the start. */
+  readonly onChosen: (knobs: ShorterImitation) => void;
 }
 
 /**
  * The imitation of demonstrations, as the first stage of a run's training. Yields a phase before each step and
  * `imitated` after it. Between steps the run can be paused, stepped and saved, as between updates. Continues after the
- * step in `progress`.
+ * step in `progress`. A run without a set number of steps chooses it by its tries; `imitation-changed` then has the knobs.
+ * Returns “larger” if it should start again with a larger model.
  */
-export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, void> {
-  const { policy, env, startConfig, progress, yieldToEvents, onImitated, triesTasks } = run;
+export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 'done' | 'larger'> {
+  const { policy, env, startConfig, progress, yieldToEvents, onImitated, triesTasks, onChosen } = run;
   const { seed } = startConfig();
-  const total = () => warmStartRecipe(startConfig()).steps;
+  const { rows = policy.rows } = warmStartRecipe(startConfig());
+  const mayGrow = canGrow(startConfig());
+  const most = mostSteps(policy, { rows: Math.min(rows, policy.rows), mayGrow });
+  const isChoosing = () => triesTasks && choosesSteps(startConfig());
+  const total = () => Math.min(isChoosing() ? most : Infinity, warmStartRecipe(startConfig()).steps);
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total: total() }) as const;
   if (progress.imitated < total()) yield phase(progress.imitated);
   else await onImitated();
@@ -47,11 +53,25 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
     const isLast = step === total();
     if (isLast) await onImitated();
     const tries =
-      triesTasks && !isLast && TRY_AFTER.has(step) ? await tryTasks(policy, env, startConfig(), yieldToEvents) : null;
-    if (tries) policy.setGrammar(env.grammar(true)); // that of imitation again
+      triesTasks && !isLast && triesAfter(step) ? await tryTasks(policy, env, startConfig(), yieldToEvents) : null;
+    if (tries) {
+      policy.setGrammar(env.grammar(true)); // that of imitation again
+      progress.tries = [...progress.tries, { step, ...tries }].slice(-2);
+      const plan = isChoosing() ? planAfter(progress.tries, { most: total(), mayGrow }) : 'on';
+      if (plan === 'larger') {
+        yield { type: 'imitated', done: step, total: total(), loss, tries };
+        return 'larger';
+      }
+      if (plan !== 'on') {
+        const knobs = imitationOf(startConfig(), plan.steps);
+        onChosen(knobs);
+        yield { type: 'imitation-changed', knobs };
+      }
+    }
     yield { type: 'imitated', done: step, total: total(), loss, ...(tries && { tries }) };
     if (!isLast) yield phase(step);
   }
+  return 'done';
 }
 
 /** Runs the whole imitation of a run at once, with the policy's weights. `onEvent` gets the phases. */
@@ -73,7 +93,7 @@ export function currentDemonstrations({
   env,
   startConfig,
   progress,
-}: Omit<Imitation, 'yieldToEvents' | 'onImitated' | 'triesTasks'>): DemonstratedStep | null {
+}: Pick<Imitation, 'policy' | 'env' | 'startConfig' | 'progress'>): DemonstratedStep | null {
   const { seed } = startConfig();
   const { steps: total, quality, rows = policy.rows } = warmStartRecipe(startConfig());
   const step = progress.imitated;

@@ -2,7 +2,7 @@ import { noProgress } from '../domain/progress.ts';
 import { checkpointOf, type Checkpoint } from '../runs/checkpoint.ts';
 import { configAfterChanges, type RunConfig } from '../config/config.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { type ShorterImitation, shorterImitation } from '../config/imitationRecipe.ts';
+import { type ChosenKnobs, LARGER_SIZES, type ShorterImitation, shorterImitation } from '../config/imitationRecipe.ts';
 import { isDue, type KnobChange, withoutKnobs } from '../config/knobChange.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { type BaseCheckpoint, BaseNeededError, checkBase } from '../checkpoints/baseCheckpoint.ts';
@@ -26,7 +26,7 @@ import type { Metrics } from '../domain/metrics.ts';
 import { tensorsHash } from '../model/architecture.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Attempt } from '../domain/preferences.ts';
-import type { TrainingEvent } from '../domain/trainingEvent.ts';
+import type { ModelCost, TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
@@ -106,8 +106,7 @@ export async function openSession(
     config: resumedFrom?.config ?? startConfig,
     update: resumedFrom?.progress.update ?? 0,
     vocabulary: env.vocabulary,
-    parameters: networks.policy.parameters.reduce((sum, { size }) => sum + size, 0),
-    memoryBytes: networks.policy.memoryBytes,
+    ...modelCost(networks.policy),
   });
   return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, startConfig, resumedFrom });
 }
@@ -168,14 +167,12 @@ function sessionOf({
   chatTokenizer,
   base,
   stage,
-  policy,
   host,
   startConfig,
   resumedFrom,
-  openingWeights,
   ...opened
 }: SessionParts): Session {
-  let { start, rewardModel } = opened;
+  let { policy, openingWeights, start, rewardModel } = opened;
   const imitates = start === null;
   let begun = startConfig;
   let config = resumedFrom?.config ?? startConfig;
@@ -185,21 +182,40 @@ function sessionOf({
   let progress = structuredClone(resumedFrom?.progress ?? noProgress());
   const demonstrations = () =>
     start ? null : currentDemonstrations({ policy, env, startConfig: () => begun, progress });
-  const readers = new Readers({
-    policy,
-    env,
-    history,
-    initialWeights: () => (base ? openingWeights : (start ?? openingWeights)),
-    referenceWeights: () => start ?? openingWeights,
-    config: () => config,
-    demonstrations,
-    adaptedPolicies,
-  });
+  const openReaders = () =>
+    new Readers({
+      policy,
+      env,
+      history,
+      initialWeights: () => (base ? openingWeights : (start ?? openingWeights)),
+      referenceWeights: () => start ?? openingWeights,
+      config: () => config,
+      demonstrations,
+      adaptedPolicies,
+    });
+  let readers = openReaders();
   const yieldToEvents = (base && host.yieldOrWait) ?? host.yieldToEvents;
   const onImitated = async () => {
     policy.freezeReference();
     start = (await policy.readState()).policy.weights;
     rewardModel ??= openRewardModel(policy, config, null, start);
+  };
+  const setBegun = (knobs: ChosenKnobs) => {
+    begun = { ...begun, ...knobs };
+    config = { ...config, ...knobs };
+  };
+  /** Replaces the model with an untrained larger one. The run is then as if it had begun with that. */
+  const startLarger = async (): Promise<TrainingEvent> => {
+    const knobs = LARGER_SIZES;
+    const sources = { startConfig: { ...begun, ...knobs }, env, host, resumedFrom: null, base: null, stage };
+    const larger = await openNetworks(sources, () => undefined);
+    readers.dispose();
+    policy.destroy();
+    ({ policy, openingWeights } = larger);
+    setBegun(knobs);
+    progress = noProgress();
+    readers = openReaders();
+    return { type: 'imitation-changed', knobs, larger: modelCost(policy) };
   };
   const configAt = (update: number, step: number) => {
     const due = plan.filter((change) => isDue(change, { update, step }));
@@ -209,8 +225,8 @@ function sessionOf({
   };
   async function* trainingStages(lastConfig: RunConfig | null): AsyncGenerator<TrainingEvent, never> {
     const triesTasks = base === null; // beside a checkpoint an episode takes seconds
-    if (!start)
-      yield* imitation({ policy, env, startConfig: () => begun, progress, yieldToEvents, onImitated, triesTasks });
+    const parts = { env, startConfig: () => begun, yieldToEvents, onImitated, triesTasks, onChosen: setBegun };
+    while (!start) if ((yield* imitation({ ...parts, policy, progress })) === 'larger') yield await startLarger();
     return yield* train({
       ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
       ...(base && { onPlayed: (done, total) => stage.reportPart(done, total) }),
@@ -221,7 +237,9 @@ function sessionOf({
   let events = training(resumedFrom && config);
   return {
     config: () => config,
-    policy,
+    get policy() {
+      return policy;
+    },
     env,
     chatTokenizer,
     base,
@@ -273,11 +291,7 @@ function sessionOf({
     endImitation: () => {
       // a step may be under way; it is the last one then
       const knobs = start ? null : shorterImitation(begun, progress.imitated + 1);
-      if (knobs)
-        [begun, config] = [
-          { ...begun, ...knobs },
-          { ...config, ...knobs },
-        ];
+      if (knobs) setBegun(knobs);
       return knobs;
     },
     plan: (changes) => {
@@ -298,6 +312,10 @@ function sessionOf({
       env.asyncAnswers?.close();
     },
   };
+}
+
+function modelCost({ parameters, memoryBytes }: Policy): ModelCost {
+  return { parameters: parameters.reduce((sum, { size }) => sum + size, 0), memoryBytes };
 }
 
 /**

@@ -40,7 +40,9 @@ export function writtenEnvironment(
   if (turns.maxTokens > MAX_EPISODE_TOKENS) throw tooLongError(turns.maxTokens, measured, maxTurns, turns.countTokens);
   const openEpisode = openEpisodes(sandbox);
   const moves = measured.moves.length > 0 ? measured.moves : [NO_NEXT_CALL];
-  const rules = { declaration, settings, imperfectMove: imperfectMoves(moves), shorten: turns.shorten };
+  const { examplePlays } = measured;
+  const expertMoves = examplePlays.reduce((sum, play) => sum + play.moves.length, 0) / Math.max(1, examplePlays.length);
+  const rules = { declaration, settings, expertMoves, imperfectMove: imperfectMoves(moves), shorten: turns.shorten };
   const resetFor =
     (split: TaskId['split']): Reset =>
     (seed, currentSettings, environmentSeed = seed) => {

@@ -12,6 +12,8 @@ import type { Reply } from './sandbox.ts';
 export interface WrittenRules {
   readonly declaration: Declaration;
   readonly settings: ClassSettings;
+  /** Mean number of moves in an episode of the expert. */
+  readonly expertMoves: number;
   /** A move of the imperfect player, given the texts of the episode so far. */
   readonly imperfectMove: (textsSoFar: string, draw: Random) => Move;
   readonly shorten: (text: string) => string; // cuts a tool's answer to the longest length that episodes allow
@@ -20,7 +22,7 @@ export interface WrittenRules {
 
 /** A task of a person's environment. Throws EnvironmentFileError if the environment has a fault. */
 export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
-  const { declaration, settings, imperfectMove, shorten, language } = rules;
+  const { declaration, settings, expertMoves, imperfectMove, shorten, language } = rules;
   const { task, prompt, shown } = episode;
   const textsSoFar = [prompt];
   const steps: (EnvView & { kind: 'calls' })['steps'][number][] = [];
@@ -79,9 +81,20 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     outOfTurns: rewardSoFar,
     expert: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL),
     demonstrate: (quality, draw, turn) =>
-      language.turn((draw.next() < quality ? expert(turn) : null) ?? imperfectMove(textsSoFar.join(' '), draw)),
+      language.turn((draw.next() < moveQuality(quality, expertMoves) ? expert(turn) : null) ?? imperfectMove(textsSoFar.join(' '), draw)),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
+}
+
+/** The lowest probability that the demonstrator makes the expert's move. With less there is little to imitate. */
+const MIN_MOVE_QUALITY = 0.6;
+
+/**
+ * Probability that the demonstrator makes the expert's move, so that it makes no mistake in this share of the episodes
+ * (`quality`). In long episodes it may err less often, or the agent that imitates it would never solve a task.
+ */
+function moveQuality(quality: number, expertMoves: number): number {
+  return Math.max(MIN_MOVE_QUALITY, quality ** (1 / Math.max(1, expertMoves)));
 }
 
 /** The move to use if the class has no expert, or no move was measured. It ends the episode. */

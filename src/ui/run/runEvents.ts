@@ -85,8 +85,9 @@ export function applyEvent(
       pendingState.phase = { type: 'phase', phase: nextPhase, update: 0, done, total };
       break;
     }
-    case 'imitation-ended':
+    case 'imitation-changed':
       recordRunKnobs(event.knobs);
+      if (event.larger) useLive.setState({ ...event.larger, losses: [], tries: null });
       return;
     case 'extended':
       recordRunKnobs(event.knobs);
