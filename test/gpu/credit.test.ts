@@ -196,6 +196,24 @@ test('scores equal but for rounding, and a group of one, give exactly 0 on the d
   }
 });
 
+test('an advantage that is 0 but for rounding is 0 on the device: its sign would say that the token is clipped', async () => {
+  // scores paid at several tokens; in each group of four, two rows score the mean of all
+  const shares = [1.1, 0.1, 0.6, 0.6];
+  const groups = Int32Array.from({ length: 13 }, (_, b) => (b < 8 ? Math.floor(b / 4) : -1));
+  const rewards = new Float32Array(SIZE);
+  for (let b = 0; b < 8; b++) {
+    const own = Array.from({ length: 37 }, (_, t) => b * 37 + t).filter((at) => BATCH.record.roles[at] === Role.action);
+    for (const at of own) rewards[at] = (shares[b % 4]! * (1 + Math.floor(b / 4))) / own.length;
+  }
+  const rowsOfMean = [2, 3, 6, 7];
+  for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline'] as const) {
+    const { got, want } = await both({ ...CREDIT, estimator, whiten: false }, { rewards, groups });
+    expect(got.advantages.map(Math.sign), estimator).toEqual(Float32Array.from(want.advantages, Math.sign));
+    for (const b of rowsOfMean) expect(new Set(got.advantages.subarray(b * 37, b * 37 + 37))).toEqual(new Set([0]));
+    expect(got.advantages.some((a) => a !== 0)).toBe(true);
+  }
+});
+
 test('group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
   const order = random(23, Purpose.shuffle).shuffle(Int32Array.from(GROUPS, (_, b) => b));
   const shuffled = <T extends Float32Array | Int32Array | Uint8Array>(table: T, width = 37) =>
