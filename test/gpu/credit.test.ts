@@ -212,6 +212,15 @@ test('an advantage that is 0 but for rounding is 0 on the device: its sign would
     for (const b of rowsOfMean) expect(new Set(got.advantages.subarray(b * 37, b * 37 + 37))).toEqual(new Set([0]));
     expect(got.advantages.some((a) => a !== 0)).toBe(true);
   }
+  // whitened: two rows are paid as much above and below .3 as their tokens leave the mean at .3, which all others are paid
+  const own = (b: number) => Array.from({ length: 37 }, (_, t) => b * 37 + t).filter((at) => BATCH.record.roles[at] === Role.action); // prettier-ignore
+  const ends = new Float32Array(SIZE);
+  for (const b of [0, 1, 2, 3]) ends[own(b).at(-1)!] = 0.3 + (b === 0 ? 2 / own(0).length : b === 1 ? -2 / own(1).length : 0); // prettier-ignore
+  const four = Int32Array.from({ length: 13 }, (_, b) => (b < 4 ? 0 : -1));
+  const settings: CreditSettings = { ...CREDIT, estimator: 'reinforce++', gamma: 1 };
+  const { got, want } = await both(settings, { rewards: ends, groups: four });
+  expect(got.advantages.map(Math.sign)).toEqual(Float32Array.from(want.advantages, Math.sign));
+  expect([0, 1, 2, 3].map((b) => Math.sign(got.advantages[own(b)[0]!]!))).toEqual([1, -1, 0, 0]);
 });
 
 test('group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
