@@ -10,6 +10,17 @@ const WHITEN_EPS = 1e-8;
  */
 export const EQUAL_SCORES = 1e-6;
 
+/**
+ * An advantage below this is rounding, not signal, and becomes exactly 0: its sign would say whether the token counts as
+ * clipped. Whitened advantages are in units of their standard deviation, and float32 sums over a batch round more.
+ */
+const ROUNDING = { raw: 1e-6, whitened: 1e-5 };
+
+/** Replaces advantages that are only rounding by 0, in place. */
+export function dropRounding(advantages: Float64Array, kind: keyof typeof ROUNDING): void {
+  for (let at = 0; at < advantages.length; at++) if (Math.abs(advantages[at]!) < ROUNDING[kind]) advantages[at] = 0;
+}
+
 /** Sizes of a batch: B rows of T tokens. */
 export interface Shape {
   readonly rows: number; // B
@@ -143,7 +154,8 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
  * (GRPO, Shao et al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline).
  * `leave-one-out`: S − mean of the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
  * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly
- * 0 if it has only one row, or if its scores lie within 1e-6 of each other.
+ * 0 if it has only one row, or if its scores lie within 1e-6 of each other. So does a row whose score is the mean but for
+ * rounding.
  */
 export function groupRelative(
   scores: ArrayLike<number>,
@@ -166,7 +178,11 @@ export function groupRelative(
     const mean = groupScores.reduce((a, s) => a + s, 0) / n;
     const variance = groupScores.reduce((a, s) => a + (s - mean) ** 2, 0) / (n - 1);
     const scale = { 'mean-over-std': 1 / (Math.sqrt(variance) + GROUP_EPS), mean: 1, 'leave-one-out': n / (n - 1) };
-    for (const b of rows) advantages[b] = (scores[b]! - mean) * scale[baseline];
+    const rounding = ROUNDING.raw * Math.max(1, ...groupScores.map(Math.abs));
+    for (const b of rows) {
+      const difference = scores[b]! - mean;
+      advantages[b] = Math.abs(difference) < rounding ? 0 : difference * scale[baseline];
+    }
   }
   return advantages;
 }

@@ -2,7 +2,16 @@ import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } fro
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
 import { responseMask, turnEnds } from '../domain/tokenMasks.ts';
-import { biLevelGae, gae, type Estimate, groupRelative, maskedScores, rewardToGo, whiten } from './advantages.ts';
+import {
+  biLevelGae,
+  dropRounding,
+  gae,
+  type Estimate,
+  groupRelative,
+  maskedScores,
+  rewardToGo,
+  whiten,
+} from './advantages.ts';
 import { klEstimate } from './objective.ts';
 
 /**
@@ -12,7 +21,7 @@ import { klEstimate } from './objective.ts';
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
  * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
  *    advantages outside the advantage mask to 0 again, unless `remask` is off.
- * 5. Multiply by `scale`.
+ * 5. Set advantages that are only rounding to exactly 0. Multiply by `scale`.
  *
  * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`,
  * single-choice tokens are left out of every mask: they count for no loss, entropy, KL or clip fraction, no value
@@ -35,9 +44,11 @@ export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, gro
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
   const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scoreMask }, settings);
-  if (settings.whiten && canWhiten(estimator)) {
+  const whitens = settings.whiten && canWhiten(estimator);
+  if (whitens) {
     whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
   }
+  dropRounding(advantages, whitens ? 'whitened' : 'raw');
   return { masks, rewards, advantages: advantages.map((a) => a * settings.scale), returns } satisfies Credit;
 };
 

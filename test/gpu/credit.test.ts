@@ -196,6 +196,37 @@ test('scores equal but for rounding, and a group of one, give exactly 0 on the d
   }
 });
 
+test('an advantage that is 0 but for rounding is 0 on the device: its sign would say that the token is clipped', async () => {
+  const ownTokens = (b: number) =>
+    Array.from({ length: 37 }, (_, t) => b * 37 + t).filter((at) => BATCH.record.roles[at] === Role.action);
+  const signs = (table: ArrayLike<number>) => Array.from(table, (x) => Math.sign(x) + 0);
+  // scores paid at several tokens; in each group of four, two rows score the mean of all
+  const groups = Int32Array.from({ length: 13 }, (_, b) => (b < 8 ? Math.floor(b / 4) : -1));
+  const shares = [1.1, 0.1, 0.6, 0.6];
+  const rewards = new Float32Array(SIZE);
+  for (let b = 0; b < 8; b++) {
+    const own = ownTokens(b);
+    for (const at of own) rewards[at] = (shares[b % 4]! * (b < 4 ? 1 : 1234.567)) / own.length;
+  }
+  for (const estimator of ['grpo', 'rloo', 'reinforce++-baseline'] as const) {
+    const { got, want } = await both({ ...CREDIT, estimator, whiten: false }, { rewards, groups });
+    for (const { advantages } of [got, want]) {
+      expect([0, 1, 2, 3, 4, 5, 6, 7].map((b) => signs(advantages)[ownTokens(b)[0]!]), estimator).toEqual([1, -1, 0, 0, 1, -1, 0, 0]); // prettier-ignore
+    }
+  }
+  // whitened: two rows are paid as much above and below the others as their tokens leave the mean where it is
+  const four = Int32Array.from({ length: 13 }, (_, b) => (b < 4 ? 0 : -1));
+  const settings: CreditSettings = { ...CREDIT, estimator: 'reinforce++', gamma: 1 };
+  for (const paid of [0.1, 0.3, 0.7, 1.1, 1.9]) {
+    const ends = new Float32Array(SIZE);
+    for (const [b, more] of [2, -2, 0, 0].entries()) ends[ownTokens(b).at(-1)!] = paid + more / ownTokens(b).length;
+    const { got, want } = await both(settings, { rewards: ends, groups: four });
+    for (const { advantages } of [got, want]) {
+      expect([0, 1, 2, 3].map((b) => signs(advantages)[ownTokens(b)[0]!])).toEqual([1, -1, 0, 0]);
+    }
+  }
+});
+
 test('group ids count, not places: rows shuffled with their ids have their advantages shuffled', async () => {
   const order = random(23, Purpose.shuffle).shuffle(Int32Array.from(GROUPS, (_, b) => b));
   const shuffled = <T extends Float32Array | Int32Array | Uint8Array>(table: T, width = 37) =>

@@ -335,6 +335,18 @@ describe('an adapted policy', () => {
     expect(adaptedPolicyPlan(spec, source, adapters, { maxBytes: 2 * 2 ** 30 }).bytes).toBeLessThan(2 * 2 ** 30);
   });
 
+  it('takes the scores of a step from the last scoring only if both have the same temperature', async () => {
+    const measured = async (scoredAt: number | null) => {
+      const policy = await rough(specOf(SMALL));
+      load(policy);
+      if (scoredAt !== null) await policy.score(scoredAt, { reference: false, values: false });
+      return (await policy.accumulate(everyRow, SETTINGS, 1)).entropy;
+    };
+    const alone = await measured(null);
+    expect(await measured(1)).toBe(alone);
+    expect(await measured(0.5)).toBe(alone);
+  });
+
   it('says what computes, where nothing could be learned, and what first was not a number', async () => {
     const policy = await open(specOf(SMALL, 'shared'), { reason: 'because' });
     const { adapter, ...backend } = policy.backend;

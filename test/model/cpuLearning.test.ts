@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
+import type { Batch } from '../../src/model/cpu/batchArrays.ts';
+import { rowPrefix } from '../../src/model/cpu/rowPrefix.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import {
@@ -19,6 +21,15 @@ import {
 } from './policies.ts';
 
 const V = ODD.vocab_size;
+
+test('the beginning of a row is packed with its count, its tokens and their positions; no other count is taken', () => {
+  const tokens = Int32Array.of(9, 8, 7, 0, 5, 4, 3, 2);
+  const batch = { rows: 2, length: 4, tokens, lengths: Int32Array.of(3, 4) } as unknown as Batch;
+  expect(rowPrefix(batch, 1, 3)).toEqual({ count: 3, tokens: Int32Array.of(5, 4, 3), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
+  expect(rowPrefix(batch, 0, 3)).toEqual({ count: 3, tokens: Int32Array.of(9, 8, 7), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
+  expect(rowPrefix(batch, 0, 1).count).toBe(1);
+  for (const count of [0, 4]) expect(() => rowPrefix(batch, 0, count)).toThrow(RangeError);
+});
 
 describe('a step', () => {
   it('right after scoring sees ratio 1: no drift, no clipping', async () => {

@@ -68,6 +68,29 @@ def test_a_thousand_episodes_have_the_words_rewards_and_experts_moves_of_the_san
     assert counts["over"] > 200
 
 
+def test_the_expert_draws_the_numbers_of_its_turn_its_task_its_split_and_the_seed():
+    told = inside(
+        ODD,
+        """
+import json
+from playground_episode import Episode
+moves = []
+for split, seed in (("train", 0), ("test", 0), ("train", 7)):
+    episode = Episode(split, 5, seed)
+    for turn in range(3):
+        moves.append(list(episode.expert()["arguments"].values()))
+        episode.call("look", {})
+print(json.dumps(moves))
+""",
+    )
+    # as src/base/rng.ts draws them with the key (seed + turn, task, 1 for a test task), turns from 1
+    assert told == [
+        *([0.5, "down it", False], [2.5, "up", True], [-4.5, "down it", False]),
+        *([-1.5, "down it", False], [-4.5, "down it", False], [-2.5, "down it", True]),
+        *([3.5, "up", False], [-1.5, "down it", True], [-2.5, "down it", False]),
+    ]
+
+
 @pytest.mark.parametrize("name", ["endless", "stuck"])
 def test_a_call_without_an_end_is_stopped_by_its_counted_work_and_told_with_the_sandboxs_words_and_line(name):
     told = inside(

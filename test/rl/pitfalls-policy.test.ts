@@ -168,6 +168,28 @@ describe('a minibatch', () => {
     );
   });
 
+  it('a separate critic’s gradient is clipped by its own norm, not by the policy’s', async () => {
+    const policy = makePolicy({ rows: 4, length: 6, critic: 'separate' });
+    await scored(policy, RECORD);
+    policy.credit(INPUT, PLAIN);
+    const maxGradNorm = 0.01;
+    policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, maxGradNorm }, 1);
+    const [step] = (await policy.report()).steps;
+    const { gradNorm, criticGradNorm } = step!;
+    expect(Math.min(gradNorm, criticGradNorm)).toBeGreaterThan(maxGradNorm);
+    expect(Math.abs(Math.log(gradNorm / criticGradNorm))).toBeGreaterThan(0.1);
+    const state = await policy.readState();
+    for (const [network, norm] of [
+      [state.policy, gradNorm],
+      [state.critic!, criticGradNorm],
+    ] as const) {
+      // prettier-ignore
+      const first = [...network.adamM.values()].flatMap((all) => [...all]);
+      // (1 − β₁)·c, whatever the norm was
+      expect(Math.hypot(...first)).toBeCloseTo(0.1 * (maxGradNorm / (norm + 1e-6)) * norm, 8);
+    }
+  });
+
   it('while only the critic learns, the policy stays bit for bit, its step count too', async () => {
     const policy = makePolicy({ rows: 4, length: 6, critic: 'separate' });
     await scored(policy, RECORD);

@@ -6,6 +6,7 @@ import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
+import { EXPERT, playTasks } from '../../src/written/plays.ts';
 import { openEpisodes } from '../../src/written/openEpisodes.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { BYTES } from '../text/bytesTokenizer.ts';
@@ -201,4 +202,34 @@ test('1,024 episodes side by side: the processor time of a turn is printed, with
     expect(turns.filter(({ valid }) => valid)).toHaveLength(1024);
   });
   console.log(`a turn of 1,024 episodes: ${inSandbox} ms in the sandbox, ${whole} ms with its text`);
+});
+
+// test/python/test_environments.py has the same of exported Python
+test('the expert draws the same numbers in training and in the check: of its turn, its task and its split', async () => {
+  const source = NUMBERS.replace('expert() { return { tool: "guess", arguments: { n: this.hidden } }; }', 'expert(draw) { return { tool: "guess", arguments: { n: 1000 + draw.int(1000) } }; }'); // prettier-ignore
+  const declaration = readDeclaration(source);
+  // seed 0 draws the task, seeds 1, 2 and 3 the expert's turns; then the task's index, and 1 for a test task
+  const drawn = (split: 'train' | 'test', index: number) =>
+    [1, 2, 3].map((turn) => 1000 + random(turn, Purpose.environment, index, split === 'train' ? 0 : 1).int(1000));
+  expect([drawn('train', 5), drawn('test', 5)]).toEqual([
+    [1663, 1793, 1097],
+    [1400, 1010, 1248],
+  ]);
+  const trained = await made(source);
+  const tasks = [
+    { split: 'train', index: 5, episode: trained.reset(5, settings) },
+    { split: 'test', index: 5, episode: trained.splits.heldOut!.reset(5, settings) },
+  ] as const;
+  for (const { split, index, episode } of tasks) {
+    const moves = [0, 1, 2].map(() => {
+      const move = Number(/"n": (\d+)/.exec(said(episode.expert()))?.[1]);
+      episode.step(call('ask', { loud: true }), settings);
+      return move;
+    });
+    expect(moves, split).toEqual(drawn(split, index));
+  }
+  const sandbox = await sandboxOf(source);
+  const checked = playTasks(sandbox, declaration.tools, tasks, { seed: 0, maxTurns: 3, player: EXPERT });
+  expect(checked.map(({ moves }) => moves.map((move) => 'values' in move && move.values['n']))).toEqual(tasks.map(({ split, index }) => drawn(split, index))); // prettier-ignore
+  sandbox.dispose();
 });

@@ -7,7 +7,8 @@
 //           of which the first is the score; credit (2, B, T): advantage, 0.
 // Parallel  one thread per row, which looks up the scores of its own group. No shared memory.
 // Numerics  f32. In a group of one row, or one whose scores differ by less than 1e-6 (rounding, not signal), A is
-//           exactly 0.
+//           exactly 0, and so it is where the score is the mean but for rounding: 1e-6 of the larger of 1 and the
+//           largest |S| of the group.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> groups: array<i32>;
@@ -27,6 +28,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var sum = 0.0; // sum of differences from this row's score, which are small and often exact
   var low = 0.0;
   var high = 0.0;
+  var largest = 1.0;
   for (var i = 0u; i < shape.B; i++) {
     if (groups[i] != groups[b]) { continue; }
     let d = sums[i * 5u] - mine;
@@ -34,6 +36,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     sum += d;
     low = min(low, d);
     high = max(high, d);
+    largest = max(largest, abs(sums[i * 5u]));
   }
   let mean = sum / n;
   var squares = 0.0;
@@ -43,7 +46,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     squares += d * d;
   }
   var advantage = 0.0;
-  if (n > 1.0 && high - low >= 1e-6) {
+  if (n > 1.0 && high - low >= 1e-6 && !(abs(mean) < 1e-6 * largest)) {
     advantage = -mean;
     if (settings.baseline == BASELINE_MEAN_OVER_STD) { advantage /= sqrt(squares / (n - 1.0)) + 1e-6; }
     if (settings.baseline == BASELINE_LEAVE_ONE_OUT) { advantage *= n / (n - 1.0); }

@@ -5,7 +5,9 @@
 //           (2, B, T), of which the first are the advantages, changed in place.
 // Parallel  one thread per row; each adds up the sums of all rows again. No shared memory.
 // Numerics  f32. With `remask`, tokens outside the advantage mask become 0 again. Without it, every response token
-//           outside the mask keeps −mean/std, as in Agent-R1 and verl.
+//           outside the mask keeps −mean/std, as in Agent-R1 (2025) and verl. An advantage that is only rounding becomes
+//           exactly 0: below 1e-5 standard deviations if whitened, else below 1e-6. Its sign would decide whether a
+//           token counts as clipped.
 struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
@@ -21,7 +23,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.B) { return; }
   if (settings.whiten == 0.0) {
-    for (var t = 0u; t < shape.T; t++) { credit[b * shape.T + t] *= settings.scale; }
+    for (var t = 0u; t < shape.T; t++) {
+      let a = credit[b * shape.T + t];
+      credit[b * shape.T + t] = select(a * settings.scale, 0.0, abs(a) < 1e-6);
+    }
     return;
   }
   var count = 0.0;
@@ -38,6 +43,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let at = b * shape.T + t;
     let response = ((record[at] >> 16u) & 3u) >= 2u && groups[b] >= 0;
     let kept = masks[3u * shape.B * shape.T + at] > 0.0 || (settings.remask == 0.0 && response);
-    credit[at] = select(0.0, (credit[at] - mean) * factor * settings.scale, kept);
+    let a = (credit[at] - mean) * factor;
+    credit[at] = select(a * settings.scale, 0.0, !kept || abs(a) < 1e-5);
   }
 }
