@@ -120,7 +120,7 @@ test('the stage in a frame shows both agents and the curve, as large as the fram
     const frame = page.frameLocator(`iframe >> nth=${n}`);
     await frame.locator('.board .env-svg').filter({ visible: true }).first().waitFor();
     const boards = frame.getByRole('region', { name: /Before training|updates$/ });
-    await expect.poll(() => boards.count()).toBe(n === 0 ? 2 : 1);
+    await expect.poll(() => boards.count()).toBe(2);
     await frame.getByRole('button', { name: 'Train your own' }).waitFor();
     expect(await frame.getByRole('button', { name: 'Open the lab' }).count()).toBe(0);
     await expect.poll(() => beyond(frame)).toEqual([0, 0]);

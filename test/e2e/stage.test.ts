@@ -26,7 +26,7 @@ async function arrive(hash = '', { begun = false, ...options }: Visit = {}): Pro
   const page = await context.newPage();
   if (begun) await page.addInitScript(holdPlays, STEP_MS);
   await page.goto(inject('baseURL') + hash);
-  await page.getByRole('button', { name: 'Open the lab' }).waitFor();
+  await page.getByRole('button', { name: 'Beat the agent' }).waitFor();
   await page.waitForFunction(() => window.__playground !== undefined); // from here on keys are heard
   return page;
 }
@@ -246,6 +246,45 @@ test('the board of whoever won the round glows, and no other: where both solve i
   await page.context().close();
 });
 
+/** Waits until both agents' boards are within a window of this height, one above the other, each with a drawing to look at. */
+async function bothInSight(page: Page, height: number): Promise<void> {
+  const boxes = () =>
+    Promise.all((['before', 'after'] as const).map((side) => settled(() => board(page, side).boundingBox())));
+  const [before, after] = await boxes();
+  if (!before || !after) throw new Error('a board is not drawn');
+  expect(after.x).toBe(before.x);
+  expect(after.y).toBeGreaterThanOrEqual(before.y + before.height);
+  expect(after.y + after.height).toBeLessThanOrEqual(height);
+  for (const side of ['before', 'after'] as const) {
+    const drawing = await board(page, side).locator('.env-svg').boundingBox();
+    expect(drawing?.height, side).toBeGreaterThan(60);
+  }
+}
+
+test.each([
+  [390, 640],
+  [340, 420],
+])('a narrow frame, %i × %i, shows both agents before anything is pressed', async (width, height) => {
+  const page = await arrive('?embed=stage', { viewport: { width, height }, reducedMotion: 'reduce' });
+  await bothInSight(page, height);
+  await page.context().close();
+});
+
+test('after a reload the first screen offers to resume the run that trained there, and a press trains on', async () => {
+  const page = await arrive(`#/stage?${SMALL.replace('updates=3', 'updates=100000')}`, { reducedMotion: 'reduce' });
+  await page.getByRole('button', { name: 'Train your own' }).click();
+  await expect.poll(async () => (await read(page)).update).toBeGreaterThan(2);
+  await page.reload();
+  const button = page.getByRole('button', { name: /^Resume update \d+$/ });
+  const saved = Number(/\d+$/.exec(await button.innerText())?.[0]);
+  expect(saved).toBeGreaterThan(0);
+  await button.click();
+  await page.getByRole('heading', { name: /^Yours, after \d+ updates$/ }).waitFor();
+  await expect.poll(async () => (await read(page)).update).toBeGreaterThan(saved + 2);
+  expect(await page.getByTestId('resume').count()).toBe(0);
+  await page.context().close();
+});
+
 test.each([
   [720, 450],
   [844, 390],
@@ -261,7 +300,7 @@ test.each([
   await page.context().close();
 });
 
-test('on a phone the board, the curve and the three buttons are in sight at once, and one board is switched for the other', async () => {
+test('on a phone both boards, one above the other, the curve and the three buttons are in sight at once', async () => {
   const page = await arrive('', { viewport: PHONE, hasTouch: true, reducedMotion: 'reduce' });
   await board(page, 'after').locator('.env-svg').waitFor();
   const sizes = () =>
@@ -272,10 +311,7 @@ test('on a phone the board, the curve and the three buttons are in sight at once
     });
   await expect.poll(sizes).toEqual({ scrollWidth: PHONE.width, scrollHeight: PHONE.height, hidden: 0 });
   expect(await tooSmall(page)).toEqual([]);
-  expect(await board(page, 'before').isVisible()).toBe(false);
-  await page.getByRole('button', { name: 'Before', exact: true }).click();
-  await board(page, 'before').waitFor();
-  await board(page, 'after').waitFor({ state: 'hidden' });
+  await bothInSight(page, PHONE.height);
   const button = await page.getByRole('button', { name: 'Open the lab' }).boundingBox();
   expect(button?.y).toBeGreaterThan(PHONE.height * 0.75);
   await page.context().close();

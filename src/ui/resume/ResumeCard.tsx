@@ -5,6 +5,7 @@ import '../styles/resume.css';
 import { resume } from './resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { runProgressText } from '../../runs/progressText.ts';
+import { isUntouched, useLive } from '../run/liveStore.ts';
 import { useRuns } from '../runs/runStore.ts';
 import { deleteSaved, findSavedRuns } from './resumeOffers.ts';
 
@@ -48,6 +49,26 @@ export function ResumeCard() {
         </div>
       ))}
     </section>
+  );
+}
+
+/** The first screen's offer: the newest run of an earlier visit, which then trains on. The lab offers the others too. */
+export function ResumeLine() {
+  const offers = useRuns((s) => s.offers);
+  const untouched = useLive(isUntouched);
+  // on a first visit nobody has runs to lose: if the browser's storage can't be read, the lab says it
+  useEffect(() => void findSavedRuns(() => undefined), []);
+  const { run, slot, savedAt } = offers.find((offer) => offer.run !== null) ?? {};
+  if (!untouched || !run || slot === undefined || savedAt === undefined) return null;
+  return (
+    <p className="line resume resume-line" data-testid="resume">
+      <span>
+        Your run <b>{run.name}</b> <span className="faint">was saved {timeAgo(savedAt)}.</span>
+      </span>
+      <button type="button" onClick={() => void resume(run, slot, true)}>
+        <Icon name="restart" /> Resume {runProgressText(run)}
+      </button>
+    </p>
   );
 }
 

@@ -7,10 +7,10 @@ import { readSave } from '../runs/readSave.ts';
 import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../shell/notices.ts';
 
-/** Looks for saved runs of earlier visits. Shows a notice if the browser's storage can't be read. */
-export async function findSavedRuns(): Promise<void> {
+/** Looks for saved runs of earlier visits. Calls `report` with a message if the browser's storage can't be read. */
+export async function findSavedRuns(report: (message: string) => void = notice): Promise<void> {
   const showProblem = (why: string) =>
-    notice(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
+    report(`The page can’t look for saved runs: ${why}. Training works, but a reload may lose it.`);
   try {
     const saves = await readAll(showProblem);
     const free = await Promise.all(saves.map(({ slot }) => isFree(slot)));

@@ -5,12 +5,12 @@ import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 
 /**
- * Continues a run of an earlier visit, paused. From now on it is saved in its old slot, or as a copy if another tab
- * uses that slot.
+ * Continues a run of an earlier visit, paused unless `running`. From now on it is saved in its old slot, or as a copy if
+ * another tab uses that slot.
  */
-export async function resume(run: Run, slot: string): Promise<void> {
+export async function resume(run: Run, slot: string, running = false): Promise<void> {
   const ownsSlot = await takeSaveSlot(slot);
-  startFrom(run, ownsSlot ? { slot } : { slot, copy: true });
+  startFrom(run, ownsSlot ? { slot } : { slot, copy: true }, running);
 }
 
 /** Brings back the run that was replaced last. */

@@ -101,10 +101,8 @@ function TokenFacts({ t }: { readonly t: number }) {
   return (
     <>
       <p className="line card soft inspected">
-        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none">
-          <span className="word" translate="no">
-            {rollout.words[t]}
-          </span>
+        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none" translate="no">
+          <span className="word">{rollout.words[t]}</span>
         </span>
         <span>
           {KINDS[kind].label} · turn {batch.turns[i]} · position {t}

@@ -40,7 +40,7 @@ export function Contest({ recording, isOwn }: Props) {
   const leave = () => useStage.setState({ inContest: false });
   return (
     <>
-      <div className="boards" data-shown={agent ? 'both' : 'before'} data-count={2}>
+      <div className="boards" data-count={2}>
         <ReaderBoard game={game} config={config} won={roundWinner === 'reader'} />
         {agent ? (
           <Board

@@ -37,7 +37,7 @@ const MAX_QUESTION_LENGTH = 40; // characters; the question shares its line with
  * chooses the update of the agent on the right.
  */
 export function Duel({ recording, preset }: Props) {
-  const { task: chosenTask, chosenUpdate, ownPlays, step, playing, showsBefore, inContest } = useStage();
+  const { task: chosenTask, chosenUpdate, ownPlays, step, playing, inContest } = useStage();
   const isOwn = useOwnRun();
   useLive((s) => s.metricsVersion);
   const seeds = useMemo(() => followedSeeds(recording), [recording]);
@@ -67,7 +67,7 @@ export function Duel({ recording, preset }: Props) {
   const title = `${isOwn ? 'Yours, after' : 'After'} ${updates} ${updates === 1 ? 'update' : 'updates'}`;
   return (
     <>
-      <div className="boards" data-shown={showsBefore && untrained ? 'before' : 'after'} data-count={untrained ? 2 : 1}>
+      <div className="boards" data-count={untrained ? 2 : 1}>
         {untrained && <Board title="Before training" play={untrained} step={shownSteps} config={begun} side="before" />}
         <Board
           title={title}
@@ -78,7 +78,6 @@ export function Duel({ recording, preset }: Props) {
         />
       </div>
       <div className="line duel-line">
-        {untrained && <AgentSwitch showsBefore={showsBefore} />}
         <PlayButton over={step >= steps} playing={playing} isOwn={isOwn} />
         <p>{isOwn ? <Progress /> : untrained ? sharedText(untrained) : 'Its best rollout of this update.'}</p>
         <details className="small">
@@ -119,24 +118,6 @@ function outcomesText(untrained: Play | null, afterPlay: Play | null, step: numb
       (play) => `${play.update === 0 ? 'Before training' : `After ${play.update} updates`}: ${outcome(play.episode)}.`,
     )
     .join(' ');
-}
-
-/** Chooses the agent to show on a phone, where only one board fits. */
-function AgentSwitch({ showsBefore }: { readonly showsBefore: boolean }) {
-  return (
-    <span className="segments duel-switch" role="group" aria-label="Which agent">
-      {([true, false] as const).map((isBefore) => (
-        <button
-          key={String(isBefore)}
-          type="button"
-          aria-pressed={showsBefore === isBefore}
-          onClick={() => useStage.setState({ showsBefore: isBefore })}
-        >
-          {isBefore ? 'Before' : 'After'}
-        </button>
-      ))}
-    </span>
-  );
 }
 
 interface PlayButtonProps {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
@@ -13,6 +13,9 @@ import { showTask, useStage } from './stageStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { shippedRecording } from '../replay/shippedRecording.ts';
+
+// reads the browser's storage, which the first paint does not wait for
+const ResumeLine = lazy(() => import('../resume/ResumeCard.tsx').then((m) => ({ default: m.ResumeLine })));
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
@@ -42,7 +45,12 @@ export function StagePanel() {
   usePausedReplay();
   return (
     <>
-      <p className="duel-headline">{HEADLINE}</p>
+      <div className="duel-top">
+        <p className="duel-headline">{HEADLINE}</p>
+        <Suspense>
+          <ResumeLine />
+        </Suspense>
+      </div>
       <RecordingPanel />
     </>
   );

@@ -7,7 +7,6 @@ export interface StageState {
   readonly chosenUpdate: number | null; // the update whose agent plays on the right; null: the newest
   readonly step: number; // number of steps of the play that are shown
   readonly playing: boolean;
-  readonly showsBefore: boolean; // on a phone, which shows only one board: true for the agent before training
   readonly ownPlays: readonly Play[]; // by the reader's own run; the plays of a task are in the order of their updates
   readonly inContest: boolean; // whether the reader plays against the agent
 }
@@ -18,7 +17,6 @@ export const useStage = create<StageState>()(() => ({
   chosenUpdate: null,
   step: 0,
   playing: false,
-  showsBefore: false,
   ownPlays: [],
   inContest: false,
 }));
