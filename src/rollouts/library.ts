@@ -10,6 +10,7 @@ import { formatOf } from './rolloutFormats.ts';
 import { field } from './jsonFields.ts';
 import { type ParsedLine, parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
+import { GroupLabels } from './promptGroup.ts';
 import { annotatedRun, annotationKey, keyOfTrace, withAnnotations } from './traceAnnotations.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
@@ -35,7 +36,7 @@ export interface FileReport {
 /** The results of opening files since the previous result. */
 export interface OpenProgress {
   readonly block: Columns;
-  readonly groups: readonly string[]; // names of new groups; their indices follow those of earlier groups
+  readonly groups: ReadonlyMap<number, string>; // by index, labels of new groups and labels that changed
   readonly problems: readonly LineProblem[];
   readonly files: readonly FileReport[]; // all files opened so far
   readonly bytes: number; // read so far
@@ -78,6 +79,7 @@ export class Library {
   readonly #files: OpenFile[] = [];
   readonly #locations = new Locations();
   readonly #groups = new Map<string, number>();
+  readonly #groupLabels = new Map<string, GroupLabels>(); // by run
   #problemCount = 0;
 
   /** The number of rollouts found so far. */
@@ -325,23 +327,26 @@ export class Library {
   }
 
   #addRollouts(foundRollouts: readonly FoundRollout[]): Pick<OpenProgress, 'block' | 'groups'> {
-    const groups: string[] = [];
-    const groupOf = ({ record: { group, step }, file }: FoundRollout) => {
-      if (group === null) return -1;
+    const newGroups = new Map<number, RolloutRecord>();
+    const run = this.#files[foundRollouts[0]?.file ?? -1]?.run ?? ''; // found in one file
+    const groupOf = ({ record }: FoundRollout) => {
+      if (record.group === null) return -1;
       // group names are only unique within a run and a step
-      const key = `${step} ${group} ${this.#files[file]?.run ?? ''}`;
-      const existing = this.#groups.get(key);
-      if (existing !== undefined) return existing;
-      this.#groups.set(key, this.#groups.size);
-      groups.push(visible(group));
-      return this.#groups.size - 1;
+      const key = `${record.step} ${record.group} ${run}`;
+      const index = this.#groups.get(key) ?? this.#groups.size;
+      if (!this.#groups.has(key)) newGroups.set(index, record);
+      this.#groups.set(key, index);
+      return index;
     };
     for (const place of foundRollouts) this.#locations.append(place);
-    return { block: columnsOf(foundRollouts, groupOf), groups };
+    const block = columnsOf(foundRollouts, groupOf);
+    const labels = this.#groupLabels.get(run) ?? new GroupLabels();
+    this.#groupLabels.set(run, labels);
+    return { block, groups: labels.label(newGroups) };
   }
 
   #emptyBlock(): Pick<OpenProgress, 'block' | 'groups'> {
-    return { block: columnsOf([], () => -1), groups: [] };
+    return { block: columnsOf([], () => -1), groups: new Map() };
   }
 
   #noteProblem(openFile: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {

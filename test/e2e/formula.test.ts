@@ -170,7 +170,7 @@ test('the algorithm’s menu is tried as a knob is, with the advantages that Gro
   await page.locator('.preset-door').getByText('Number hunt · RLOO').waitFor();
   await page.locator('.header').getByText('from GRPO').waitFor();
   await page.getByRole('link', { name: 'Group', exact: true }).click();
-  await page.getByRole('button', { name: 'RLOO' }).click();
+  await page.getByRole('button', { name: 'RLOO', exact: true }).click();
   const compared = page.locator('tr[data-chosen="true"]').getByTestId('group-compared');
   expect(numberIn(await compared.textContent())).toBeCloseTo(would, 2); // three digits in the rollout
   await page.getByRole('link', { name: 'Lab', exact: true }).click();

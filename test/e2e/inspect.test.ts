@@ -139,7 +139,7 @@ test('on a phone the bars and a branch fit, and every control is 44 px', async (
   await expect.poll(() => tooSmall(page)).toEqual([]);
   for (const screen of ['group', 'runs'] as const) {
     await toScreen(page, screen);
-    await page.getByRole('main').locator('article').first().waitFor();
+    await page.getByRole('main').locator('article, .group-table').filter({ visible: true }).first().waitFor();
     await expect.poll(() => tooSmall(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   }

@@ -348,3 +348,52 @@ test('JSON Lines compressed by zstd are read, and read again; content over 1 GB 
   const said = (await Promise.all(refused)).map(({ problems: [problem] }) => problem?.got);
   expect(said).toEqual([expect.stringContaining('1 GB'), expect.stringContaining('cut off'), expect.stringContaining('zstd')]); // prettier-ignore
 });
+
+const SYSTEM = `You can call these tools.\n${'A long description of them. '.repeat(40)}`;
+const completion = (question: string, answer: string, step = 1) =>
+  JSON.stringify({
+    step,
+    prompt: [
+      { role: 'system', content: SYSTEM },
+      { role: 'user', content: `Solve this task: what is ${question}, from left to right?` },
+    ],
+    completion: [{ role: 'assistant', content: answer }],
+    advantage: 0,
+  });
+
+test('groups that are guessed from prompts are labelled by the part where the prompts differ', async () => {
+  const lines = [
+    completion('62 + 2', 'a'),
+    completion('62 + 2', 'b'),
+    completion('614 − 3', 'a'),
+    completion('62 + 2', 'c', 2),
+  ];
+  const { groups } = await readAll([fileOf('completions.jsonl', lines.join('\n'))]);
+  // the same prompt in another step is another group with the same label
+  expect(groups).toEqual([
+    '62 + 2, from left to right?',
+    '614 − 3, from left to right?',
+    '62 + 2, from left to right?',
+  ]);
+});
+
+test('a run with one prompt is labelled by its last message, and prompts that differ late get a number', async () => {
+  const only = await readAll([fileOf('completions.jsonl', completion('62 + 2', 'a'))]);
+  expect(only.groups).toEqual(['Solve this task: what is 62 + 2, from left to right?']);
+  const [x, y] = ['x', 'y'].map((last) => completion(`${'1 + '.repeat(40)}${last}`, 'a'));
+  const late = await readAll([fileOf('completions.jsonl', [completion('9', 'a'), x, y].join('\n'))]);
+  expect(new Set(late.groups).size).toBe(3);
+});
+
+test('prompts that differ only after an example of an answer are told apart', async () => {
+  const shot = (question: string) => {
+    const prompt = [
+      { role: 'user', content: 'What is 1 + 1?' },
+      { role: 'assistant', content: '2' },
+      { role: 'user', content: `What is ${question}?` },
+    ];
+    return JSON.stringify({ step: 1, prompt, completion: [{ role: 'assistant', content: 'x' }], advantage: 0 });
+  };
+  const { groups } = await readAll([fileOf('completions.jsonl', [shot('5 + 5'), shot('7 + 1')].join('\n'))]);
+  expect(groups.map((label) => label.split('?')[0])).toEqual(['5 + 5', '7 + 1']);
+});

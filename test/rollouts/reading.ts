@@ -43,7 +43,7 @@ export async function readAll(files: readonly NamedFile[], pattern: SplitPattern
   for await (const opened of library.open(files, pattern)) {
     table.append(opened.block);
     problems.push(...opened.problems);
-    groups.push(...opened.groups);
+    for (const [index, label] of opened.groups) groups[index] = label;
     reports = opened.files;
   }
   const records: RolloutRecord[] = [];

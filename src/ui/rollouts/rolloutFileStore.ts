@@ -103,12 +103,13 @@ function isDue(last: number): boolean {
 }
 
 let lastPageUpdate = -Infinity; // time of the last update of the page
-let waitingLines: { readonly groups: string[]; readonly problems: LineProblem[] } = { groups: [], problems: [] };
+const nothingWaiting = () => ({ groups: new Map<number, string>(), problems: [] as LineProblem[] });
+let waitingLines = nothingWaiting();
 
 function addOpened({ block, groups, problems, files, bytes, totalBytes: of }: OpenProgress): void {
   table.append(block);
   // one by one, because a call can't take a hundred thousand arguments
-  for (const group of groups) waitingLines.groups.push(group);
+  for (const [index, label] of groups) waitingLines.groups.set(index, label);
   for (const problem of problems) waitingLines.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
   if (first || isDue(lastPageUpdate)) updatePage();
@@ -117,14 +118,20 @@ function addOpened({ block, groups, problems, files, bytes, totalBytes: of }: Op
 
 function updatePage(): void {
   const { groups, problems } = waitingLines;
-  waitingLines = { groups: [], problems: [] };
+  waitingLines = nothingWaiting();
   lastPageUpdate = performance.now();
   useRollouts.setState((s) => ({
-    groups: groups.length > 0 ? s.groups.concat(groups) : s.groups,
+    groups: groups.size > 0 ? withLabels(s.groups, groups) : s.groups,
     problems: problems.length > 0 ? [...s.problems, ...problems] : s.problems,
     version: s.version + 1,
     row: s.row ?? (table.rows > 0 ? 0 : null),
   }));
+}
+
+function withLabels(groups: readonly string[], labels: ReadonlyMap<number, string>): readonly string[] {
+  const labelled = groups.slice();
+  for (const [index, label] of labels) labelled[index] = label;
+  return labelled;
 }
 
 /** Opens files in place of the open ones, without filter and search. */
@@ -138,7 +145,7 @@ export function openFiles(files: readonly PickedFile[]): void {
 function reopen(keptState: Partial<RolloutsState>): void {
   table = new RolloutTable();
   cache = new Map();
-  waitingLines = { groups: [], problems: [] };
+  waitingLines = nothingWaiting();
   searches++;
   opens++;
   useRollouts.setState({ ...nothingOpen(), openingId: opens, failed: '', reading: { bytes: 0, of: 1 }, ...keptState });
