@@ -44,15 +44,21 @@ export interface SaveSummary extends TrainedRun {
   readonly name: string;
 }
 
-/** All saves. Damaged ones count as the oldest and shortest. */
+/** All saves, as `summariesOf` gives them. */
 export async function summarizeSaves(): Promise<readonly SaveSummary[]> {
-  const saves = (await readAll(() => undefined)).map(({ slot, value }) => {
+  return summariesOf(await readAll(() => undefined));
+}
+
+/** What can be said of these saves, the oldest first. Damaged ones count as the oldest and shortest. */
+export function summariesOf(stored: readonly StoredSave[]): readonly SaveSummary[] {
+  const saves = stored.map(({ slot, value }) => {
     const save = isRecord(value) ? value : {};
     return { slot, save, order: Number(save['order'] ?? 0) || 0, savedAt: Number(save['savedAt']) || 0 };
   });
   const oldestFirst = saves.toSorted((a, b) => newestFirst(b, a));
   return oldestFirst.map(({ slot, save, savedAt }, order) => {
-    const { name, ...run } = isRecord(save['manifest']) ? save['manifest'] : {};
+    const manifest = isRecord(save['manifest']) ? save['manifest'] : {};
+    const { name, ...run } = isRecord(manifest['run']) ? manifest['run'] : {};
     return { slot, order, name: typeof name === 'string' ? name : '', seconds: secondsOf(run, save, savedAt) };
   });
 }
