@@ -11,7 +11,7 @@ import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { MAX_SAVED_RUNS } from '../runs/saving.ts';
 import { deleteSaved, findSavedRuns } from './resumeOffers.ts';
 
-/** Saved runs that are listed before the others are folded away. */
+/** Saved runs that are listed before the others are folded away: the newest ones, and the one that trained longest. */
 const LISTED = 3;
 
 /** Offers the runs that are saved in this browser, and says which of them cannot be read and which are deleted when. */
@@ -21,7 +21,7 @@ export function ResumeCard() {
   useEffect(() => void findSavedRuns(), []);
   if (offers.length === 0) return null;
   const trained = offers.flatMap(({ run, order }) => (run ? [{ order, seconds: run.seconds ?? Infinity }] : []));
-  const rows = offers.map((offer) => (
+  const rows = longestListed(offers).map((offer) => (
     <SavedRunRow
       key={offer.slot}
       offer={offer}
@@ -50,6 +50,15 @@ export function ResumeCard() {
       </p>
     </section>
   );
+}
+
+/** The offers, the newest first, with the run that trained longest among those that are listed. */
+function longestListed(offers: readonly ResumeOffer[]): readonly ResumeOffer[] {
+  const secondsOf = ({ run }: ResumeOffer) => (run ? (run.seconds ?? 0) : -1);
+  const [newest, others] = [offers.slice(0, LISTED - 1), offers.slice(LISTED - 1)];
+  const longest = others.reduce((best, offer) => Math.max(best, secondsOf(offer)), -1);
+  const longestIndex = others.findIndex((offer) => secondsOf(offer) === longest);
+  return [...newest, ...others.slice(longestIndex, longestIndex + 1), ...others.filter((_, i) => i !== longestIndex)];
 }
 
 interface RowProps {
