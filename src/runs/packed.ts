@@ -12,13 +12,14 @@ export interface PackedRun extends Omit<Run, 'series' | 'batches' | 'vocabulary'
 /** Packs a run up to its checkpoint; later points of its curves are left out. */
 export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): PackedRun {
   const { id, name, started, backend, kernels, begun, config, changes, fork, health, solved, skipped, facts } = run;
-  const { checkpoint, environment } = run;
+  const { checkpoint, environment, seconds } = run;
   const { update } = checkpoint.progress;
   const points = new Map(Array.from(run.series, ([metric, series]) => [metric, series.upTo(update)] as const));
   return {
     ...{ id, name, started, backend, begun, config, changes, health, solved, skipped, facts, environment },
     ...(kernels && { kernels }),
     ...(fork && { fork }),
+    ...(seconds !== undefined && { seconds }),
     ...{ update, checkpoint, points },
   };
 }

@@ -26,7 +26,7 @@ export interface Manifest {
   /** The run that this one was forked from, and after which update. Run 0: a run of another browser, or a model's file. */
   readonly fork?: { readonly run: number; readonly update: number };
   readonly arm?: string; // in a comparison, an experiment or a sweep: the label of this run's arm, shown at its curve
-  readonly seconds?: number; // how long it trained, if it is finished; known only of a run of the command line
+  readonly seconds?: number; // how long it has trained, without pauses; absent: an older page saved it
 }
 
 /**

@@ -48,14 +48,14 @@ export function storedRun(run: PackedRun): StoredRun {
 /** The manifest of a run, without the checksum. JSON preserves its numbers bit for bit. */
 export function manifestOf(run: PackedRun): object {
   const { id, name, started, backend, begun, config, changes, skipped, kernels, fork, update } = run;
-  const { checkpoint, environment, facts, solved } = run;
+  const { checkpoint, environment, facts, solved, seconds } = run;
   const { networks, rewardModel, start: _, chatTokenizer, ...plain } = checkpoint;
   const { pairs, clicks, observed, fits } = rewardModel?.memory ?? { pairs: 0, clicks: 0, observed: 0, fits: 0 };
   return {
     ...{ format: MANIFEST_FORMAT, version: MANIFEST_VERSION },
     run: {
       ...{ id, name, started, backend, begun, config, changes, solved: solved && [...solved], skipped },
-      ...{ facts: facts && withoutPath(facts), kernels, fork, update },
+      ...{ facts: facts && withoutPath(facts), kernels, fork, update, seconds },
       environment: environment ? { name: environment.name, sum: environmentSum(environment) } : undefined,
     },
     checkpoint: {

@@ -3,19 +3,20 @@ import { keptText } from '../../src/ui/parts/keptText.ts';
 
 /** A storage of the browser with room for `room` characters. Its keys are properties, as in a browser. */
 function storage(room = Infinity): Storage {
-  const kept: Record<string, string> = {};
+  const kept = new Map<string, string>();
   const methods = {
-    getItem: (key: string) => kept[key] ?? null,
+    getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => {
-      const others = Object.entries(kept).filter(([name]) => name !== key);
+      const others = [...kept].filter(([name]) => name !== key);
       if (others.reduce((sum, [, text]) => sum + text.length, value.length) > room)
         throw new DOMException('full', 'QuotaExceededError');
-      kept[key] = value;
+      kept.set(key, value);
     },
-    removeItem: (key: string) => delete kept[key],
+    removeItem: (key: string) => kept.delete(key),
   };
-  return new Proxy(kept, {
-    get: (target, key) => (key in methods ? methods[key as keyof typeof methods] : target[key as string]),
+  return new Proxy(methods, {
+    ownKeys: () => [...kept.keys()],
+    getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
   }) as unknown as Storage;
 }
 

@@ -78,8 +78,8 @@ test('with a clock set back, the oldest run is the one to forget', async () => {
     },
   });
   vi.resetModules();
-  const { usedSaveSlots: slotsKept } = await import('../../src/ui/runs/database.ts');
-  const oldestFirst = await slotsKept();
+  const { summarizeSaves } = await import('../../src/ui/runs/database.ts');
+  const oldestFirst = (await summarizeSaves()).map(({ slot }) => slot);
   expect(oldestFirst.slice(-2)).toEqual(['b', 'a']);
   expect(oldestFirst.slice(0, 2).toSorted()).toEqual(['y', 'z']);
 });

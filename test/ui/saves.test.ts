@@ -14,6 +14,7 @@ import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
 import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
+import { summariesOf } from '../../src/ui/runs/database.ts';
 import { readSave } from '../../src/ui/runs/readSave.ts';
 import { saveRecord } from '../../src/ui/runs/saveRecord.ts';
 
@@ -32,7 +33,7 @@ const checkpoint = checkpointOf({
 const run = runWithDefaults({
   ...{ id: 4, name: 'n', started: '2026-11-21T00:00:00.000Z', backend: { kind: 'gpu', adapter: 'x' }, begun, config },
   ...{ changes: [{ update: 2, text: 'η' }], update: 2, fork: { run: 1, update: 1 }, checkpoint, vocabulary: ['a'] },
-  ...{ kernels: { set: 'plain', why: 'asked for' }, solved: new Map([['task', true]]), skipped: 3 },
+  ...{ kernels: { set: 'plain', why: 'asked for' }, solved: new Map([['task', true]]), skipped: 3, seconds: 12.5 },
   facts: { source: 'f.csv', triples: [['a', 'to', 'b']] },
   environment: { name: 'own.ts', text: 'export default {};' },
   series: new Map([['rollout/success', Series.of(points([1, 2, 3], [0.25, 0.5, 0.75]))]]),
@@ -47,6 +48,25 @@ test('a run that the database keeps is the same run when it is read, but for poi
   expect(rest).toEqual(before);
   expect([...series.keys()]).toEqual([...all.keys()]);
   expect(series.get('rollout/success')?.points).toEqual(points([1, 2], [0.25, 0.5]));
+});
+
+test('how long a saved run trained is known without reading it whole; an older page’s save counts from its start', () => {
+  const saved = (seconds: number | undefined, order: number) => {
+    const { seconds: _, ...rest } = run;
+    const kept = seconds === undefined ? rest : { ...rest, seconds };
+    return structuredClone(saveRecord({ run: kept, order, savedAt: Date.parse(run.started) + 90_000 }));
+  };
+  const stored = [saved(12.5, 7), saved(undefined, 6), { page: {}, order: 5 }, null].map((value, i) => ({
+    slot: `${i}`,
+    value: value as unknown,
+  }));
+  const summaries = summariesOf(stored).map(({ slot, name, seconds }) => [slot, name, seconds]);
+  expect(summaries).toEqual([
+    ['3', '', 0],
+    ['2', '', Infinity],
+    ['1', 'n', 90],
+    ['0', 'n', 12.5],
+  ]);
 });
 
 test('a run that has no checkpoint is not saved', () => {

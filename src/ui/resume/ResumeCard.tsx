@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { duration } from '../parts/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
@@ -6,48 +6,49 @@ import { resume } from './resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { runProgressText } from '../../runs/progressText.ts';
 import { isUntouched, useLive } from '../run/liveStore.ts';
-import { useRuns } from '../runs/runStore.ts';
+import { longerLaterRuns } from '../runs/keepRule.ts';
+import { pinnedSlots, setPinned } from '../runs/pinnedSaves.ts';
+import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
+import { MAX_SAVED_RUNS } from '../runs/saving.ts';
 import { deleteSaved, findSavedRuns } from './resumeOffers.ts';
 
-/** Offers the runs of earlier visits, and says which of them cannot be read. */
+/** Saved runs that are listed before the others are folded away: the newest ones, and the one that trained longest. */
+const LISTED = 3;
+
+/** Offers the runs that are saved in this browser, and says which of them cannot be read and which are deleted when. */
 export function ResumeCard() {
   const offers = useRuns((s) => s.offers);
+  const [pinned, setPinnedHere] = useState(pinnedSlots);
   useEffect(() => void findSavedRuns(), []);
   if (offers.length === 0) return null;
+  const trained = offers.flatMap(({ run, order }) => (run ? [{ order, seconds: run.seconds ?? Infinity }] : []));
+  const rows = longestListed(offers).map((offer) => (
+    <SavedRunRow
+      key={offer.slot}
+      offer={offer}
+      isPinned={pinned.has(offer.slot)}
+      runsLeft={
+        MAX_SAVED_RUNS - longerLaterRuns({ order: offer.order, seconds: offer.run?.seconds ?? Infinity }, trained)
+      }
+      pin={(isPinned) => {
+        setPinned(offer.slot, isPinned);
+        setPinnedHere(pinnedSlots());
+      }}
+    />
+  ));
   return (
     <section className="stack resume panel" aria-label="Saved runs" data-testid="resume">
-      {offers.map(({ slot, run, savedAt, problem }) => (
-        <div key={slot} className="row between">
-          {run ? (
-            <p>
-              <b>{run.name}</b>{' '}
-              <span className="faint">
-                was at {runProgressText(run)}, saved {timeAgo(savedAt)} in this browser.
-                {run.checkpoint?.base && ` You’ll need to open ${run.checkpoint.base.name} again.`}
-              </span>
-            </p>
-          ) : (
-            <p>
-              A run saved in this browser can’t be resumed. <span className="faint">{problem}</span>
-            </p>
-          )}
-          <div className="row">
-            {run && (
-              <button type="button" onClick={() => void resume(run, slot)}>
-                <Icon name="restart" /> Resume {runProgressText(run)}
-              </button>
-            )}
-            {run && (
-              <button type="button" className="quiet" onClick={() => void saveAs(run)}>
-                Export it
-              </button>
-            )}
-            <button type="button" className="quiet" onClick={() => deleteSaved(slot)}>
-              Forget it
-            </button>
-          </div>
-        </div>
-      ))}
+      {rows.slice(0, LISTED)}
+      {rows.length > LISTED && (
+        <details>
+          <summary>{rows.length - LISTED} more saved</summary>
+          <div className="stack">{rows.slice(LISTED)}</div>
+        </details>
+      )}
+      <p className="small faint">
+        A saved run is deleted when {MAX_SAVED_RUNS} later ones have trained at least as long. Keep or export those that
+        you need.
+      </p>
     </section>
   );
 }
@@ -69,6 +70,64 @@ export function ResumeLine() {
         <Icon name="restart" /> Resume {runProgressText(run)}
       </button>
     </p>
+  );
+}
+
+/** The offers, the newest first, with the run that trained longest among those that are listed. */
+function longestListed(offers: readonly ResumeOffer[]): readonly ResumeOffer[] {
+  const secondsOf = ({ run }: ResumeOffer) => (run ? (run.seconds ?? 0) : -1);
+  const [newest, others] = [offers.slice(0, LISTED - 1), offers.slice(LISTED - 1)];
+  const longest = others.reduce((best, offer) => Math.max(best, secondsOf(offer)), -1);
+  const longestIndex = others.findIndex((offer) => secondsOf(offer) === longest);
+  return [...newest, ...others.slice(longestIndex, longestIndex + 1), ...others.filter((_, i) => i !== longestIndex)];
+}
+
+interface RowProps {
+  readonly offer: ResumeOffer;
+  readonly isPinned: boolean; // the person chose to keep it
+  readonly runsLeft: number; // it is deleted after so many more runs that train at least as long
+  readonly pin: (isPinned: boolean) => void;
+}
+
+function SavedRunRow({ offer: { slot, run, savedAt, problem }, isPinned, runsLeft, pin }: RowProps) {
+  return (
+    <div className="row between" data-testid="saved-run">
+      {run ? (
+        <p>
+          <b>{run.name}</b>{' '}
+          <span className="faint">
+            was at {runProgressText(run)}, saved {timeAgo(savedAt)} in this browser.
+            {run.seconds !== undefined && ` It trained ${duration(run.seconds)}.`}
+            {!isPinned && runsLeft <= 1 && ' The next run that trains as long replaces it.'}
+            {run.checkpoint?.base && ` You’ll need to open ${run.checkpoint.base.name} again.`}
+          </span>
+        </p>
+      ) : (
+        <p>
+          A run saved in this browser can’t be resumed. <span className="faint">{problem}</span>
+        </p>
+      )}
+      <div className="row">
+        {run && (
+          <button type="button" onClick={() => void resume(run, slot)}>
+            <Icon name="restart" /> Resume {runProgressText(run)}
+          </button>
+        )}
+        {run && (
+          <button type="button" className="quiet" aria-pressed={isPinned} onClick={() => pin(!isPinned)}>
+            {isPinned ? '★ Kept' : '☆ Keep'}
+          </button>
+        )}
+        {run && (
+          <button type="button" className="quiet" onClick={() => void saveAs(run)}>
+            Export it
+          </button>
+        )}
+        <button type="button" className="quiet" onClick={() => deleteSaved(slot)}>
+          Forget it
+        </button>
+      </div>
+    </div>
   );
 }
 

@@ -10,17 +10,22 @@ const UNDO_MS = 8000;
 /** Offers to bring back a run that was just replaced. */
 export function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
+  const staysSaved = useRuns((s) => s.replacedSlot !== null);
   return (
     <div role="status" className="float undo-toast">
       {replaced && (
-        <Offer key={`${replaced.id} ${runProgressText(replaced)}`} progressText={runProgressText(replaced)} />
+        <Offer
+          key={`${replaced.id} ${runProgressText(replaced)}`}
+          progressText={runProgressText(replaced)}
+          staysSaved={staysSaved}
+        />
       )}
     </div>
   );
 }
 
 /** The offer. It ends after eight seconds, but not while the pointer or the focus is on it. */
-function Offer({ progressText }: { readonly progressText: string }) {
+function Offer({ progressText, staysSaved }: { readonly progressText: string; readonly staysSaved: boolean }) {
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
     if (isHeld) return;
@@ -30,7 +35,8 @@ function Offer({ progressText }: { readonly progressText: string }) {
   const hold = (event: PointerEvent) => setIsHeld(event.type === 'pointerenter');
   return (
     <p className="line" onPointerEnter={hold} onPointerLeave={hold}>
-      A new run replaced {progressText}.{' '}
+      A new run replaced {progressText}
+      {staysSaved ? ', which stays saved under Runs' : ''}.{' '}
       <button
         type="button"
         onFocus={() => setIsHeld(true)}

@@ -1,6 +1,6 @@
 import { CheckpointError } from '../../runs/checkpoint.ts';
-import { useLive } from '../run/liveStore.ts';
 import { deleteSave, readAll } from '../runs/database.ts';
+import { setPinned } from '../runs/pinnedSaves.ts';
 import { newestFirst, noteOrder } from '../runs/saveOrder.ts';
 import { isFree } from '../runs/saveSlot.ts';
 import { readSave } from '../runs/readSave.ts';
@@ -17,7 +17,7 @@ export async function findSavedRuns(report: (message: string) => void = notice):
     const offers = saves.filter((_, i) => free[i]).map(({ slot, value }) => offerOf(slot, value));
     for (const { order } of offers) noteOrder(order);
     offers.sort(newestFirst);
-    if (useLive.getState().session === 'none') useRuns.setState({ offers });
+    useRuns.setState({ offers });
   } catch (error) {
     showProblem(error instanceof Error ? error.message : String(error));
   }
@@ -49,6 +49,7 @@ export function markUnresumable(slot: string, problem: string): void {
 /** Deletes a saved run of an earlier visit. */
 export function deleteSaved(slot: string): void {
   useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
+  setPinned(slot, false);
   deleteSave(slot).catch((error: unknown) => {
     notice(`A saved run could not be deleted: ${error instanceof Error ? error.message : String(error)}.`);
   });

@@ -13,10 +13,29 @@ const LIST_DELAY_MS = 4000; // the list of runs is updated this long after a cha
 
 let log: RunLog | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
+let secondsBefore = 0; // how long the current run trained before `trainingSince`
+let trainingSince: number | null = null; // ms of `performance.now()`; null: paused
 
 /** The current run, or the one that just failed; null before the first. Its curves keep growing. */
 export function currentRun(): Run | null {
   return log?.run ?? null;
+}
+
+/** How long the current run has trained, in seconds, without pauses. */
+export function trainedSeconds(): number {
+  const now = trainingSince === null ? 0 : (performance.now() - trainingSince) / 1000;
+  return Math.round(10 * (secondsBefore + now)) / 10;
+}
+
+/** Notes that training goes on or pauses. */
+export function noteTraining(isTraining: boolean): void {
+  secondsBefore = trainedSeconds();
+  trainingSince = isTraining ? performance.now() : null;
+}
+
+/** How long a run trained, in seconds. Older pages didn't save it; then it is the sum of its updates' times. */
+function secondsOf({ seconds, series }: Run): number {
+  return seconds ?? series.get('time/update')?.points.y.reduce((sum, value) => sum + value, 0) ?? 0;
 }
 
 /**
@@ -32,6 +51,8 @@ export function beginRun(
   listRun();
   log = new RunLog({ ...(resumed ? resumedRun(resumed, copy) : freshRun(event, runData.environment)), ...runData });
   log.add(event);
+  secondsBefore = resumed ? secondsOf(resumed) : 0;
+  if (trainingSince !== null) trainingSince = performance.now();
   const { config, series, changes } = log.run;
   showCurves(log.series);
   live.metrics = Object.fromEntries(Array.from(series, ([name, { lastValue = 0 }]) => [name, lastValue]));
@@ -93,7 +114,8 @@ export function runAt(checkpoint: Checkpoint): Run | null {
   const { update } = checkpoint.progress;
   const run = log?.run;
   if (!run) return null;
-  return { ...run, update, changes: run.changes.filter((change) => change.update <= update), checkpoint };
+  const changes = run.changes.filter((change) => change.update <= update);
+  return { ...run, update, changes, checkpoint, seconds: trainedSeconds() };
 }
 
 /** Adds the current run to the list of runs at once, unless it has no finished update yet. */
@@ -105,7 +127,7 @@ export function listRun(): void {
   const { runs, deleted } = useRuns.getState();
   if (deleted?.id === id) return; // a run that was deleted while it trains stays deleted
   const isListed = runs.some((run) => run.id === id);
-  const listedId = putRun(log.run);
+  const listedId = putRun({ ...log.run, seconds: trainedSeconds() });
   log.rename({ id: listedId });
   if (!isListed) toggleShown(listedId);
 }

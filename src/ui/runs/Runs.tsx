@@ -9,7 +9,8 @@ import { chooseFile } from '../checkpoints/importFolder.ts';
 import { SingleRun } from './SingleRun.tsx';
 import { RunCurves } from './RunCurves.tsx';
 import { RunRow } from './RunRow.tsx';
-import { undelete, useRuns } from './runStore.ts';
+import { ResumeCard } from '../resume/ResumeCard.tsx';
+import { MAX_RUNS, undelete, useRuns } from './runStore.ts';
 import { chosenFiles } from '../parts/filesWithPaths.ts';
 import { openFiles, useOpenedFiles } from './openFiles.ts';
 
@@ -24,7 +25,9 @@ export function Runs() {
         <section className="run-list panel" aria-labelledby="runs-title">
           <div className="panel-head">
             <h2 id="runs-title">Runs</h2>
-            <span className="faint">This browser keeps the newest 24 runs.</span>
+            <span className="faint">
+              The list drops a run when {MAX_RUNS} later ones have trained at least as long.
+            </span>
             <button
               type="button"
               className="small end"
@@ -40,6 +43,7 @@ export function Runs() {
             </p>
           )}
           <OpenRuns />
+          <ResumeCard />
           <UndoDelete />
           {runs.length === 0 ? <Empty /> : runs.map((run) => <RunRow key={run.id} run={run} />)}
           {runs.length === 1 && runs[0] && <SingleRun run={runs[0]} />}

@@ -1,4 +1,6 @@
 import { openDatabase } from '../../base/openDatabase.ts';
+import { isRecord, type JsonRecord } from '../../base/jsonRecord.ts';
+import type { TrainedRun } from './keepRule.ts';
 import { newestFirst } from './saveOrder.ts';
 import { type SavedRun, saveRecord } from './saveRecord.ts';
 
@@ -36,14 +38,36 @@ export async function readAll(onTimeout: (message: string) => void): Promise<rea
   }
 }
 
-/** The slots that have a save, oldest save first. Damaged saves count as the oldest. */
-export async function usedSaveSlots(): Promise<readonly string[]> {
-  const saves = await readAll(() => undefined);
-  const ordered = saves.map(({ slot, value }) => {
-    const { order, savedAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return { slot, order: Number(order ?? 0) || 0, savedAt: Number(savedAt) || 0 };
+/** What can be said of a save without reading it whole. */
+export interface SaveSummary extends TrainedRun {
+  readonly slot: string;
+  readonly name: string;
+}
+
+/** All saves, as `summariesOf` gives them. */
+export async function summarizeSaves(): Promise<readonly SaveSummary[]> {
+  return summariesOf(await readAll(() => undefined));
+}
+
+/** What can be said of these saves, the oldest first. Damaged ones count as the oldest and shortest. */
+export function summariesOf(stored: readonly StoredSave[]): readonly SaveSummary[] {
+  const saves = stored.map(({ slot, value }) => {
+    const save = isRecord(value) ? value : {};
+    return { slot, save, order: Number(save['order'] ?? 0) || 0, savedAt: Number(save['savedAt']) || 0 };
   });
-  return ordered.toSorted((a, b) => newestFirst(b, a)).map(({ slot }) => slot);
+  const oldestFirst = saves.toSorted((a, b) => newestFirst(b, a));
+  return oldestFirst.map(({ slot, save, savedAt }, order) => {
+    const manifest = isRecord(save['manifest']) ? save['manifest'] : {};
+    const { name, ...run } = isRecord(manifest['run']) ? manifest['run'] : {};
+    return { slot, order, name: typeof name === 'string' ? name : '', seconds: secondsOf(run, save, savedAt) };
+  });
+}
+
+/** How long a saved run trained, in seconds. Older pages didn't save it: then the time from its start to the save. */
+function secondsOf(run: JsonRecord, save: JsonRecord, savedAt: number): number {
+  if (typeof run['seconds'] === 'number') return run['seconds'];
+  if ('page' in save) return Infinity; // an older page, which saved no start either
+  return Math.max(0, (savedAt - Date.parse(String(run['started']))) / 1000) || 0;
 }
 
 /** Deletes the content of a slot. Rejects with an error whose message is the reason. */

@@ -56,20 +56,20 @@ export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): stri
 
 /** A run as text for storage: its knobs as addresses, which are short, and its curves as plotted. */
 export function runText(run: Run): string {
-  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm } = run;
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds } = run;
   const curves = KEPT_METRICS.flatMap((metric) => {
     const curve = series.get(metric);
     return curve && curve.length > 0 ? [[metric, curve.plotted] as const] : [];
   });
   return keptText({
-    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm },
+    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm, seconds },
     ...{ config: hashOf(begun), ...(hashOf(config) !== hashOf(begun) && { now: hashOf(config) }) },
     curves: Object.fromEntries(curves),
   });
 }
 
 // prettier-ignore
-const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm'] as const;
+const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm', 'seconds'] as const;
 
 /**
  * Reads a text of `runText` from this or an older version of the page. Null if any part is not valid: nothing is

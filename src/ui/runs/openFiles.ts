@@ -34,7 +34,7 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
       `No run found in ${chosenText}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
     );
   }
-  const freePlaces = MAX_RUNS - useRuns.getState().runs.length;
+  const freePlaces = Math.max(0, MAX_RUNS - useRuns.getState().runs.length);
   const readers = new Set<ReaderClient>(); // holds at most one, started when needed
   const reader = () => {
     const [running] = readers;

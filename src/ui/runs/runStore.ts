@@ -2,12 +2,13 @@ import { create } from 'zustand';
 import { putAside } from '../parts/keptText.ts';
 import { notice } from '../shell/notices.ts';
 import type { Run } from '../../runs/run.ts';
+import { droppableRuns } from './keepRule.ts';
 import { type KeptMetric, readRun, runText } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
 const KEY_PREFIX = 'rollout-playground-run-';
 const LAST_ID_KEY = 'rollout-playground-runs-counted';
-/** Largest number of runs in the list. */
+/** A run leaves the list when this many later ones have trained at least as long. */
 export const MAX_RUNS = 24;
 /** Largest number of runs drawn at once. More lines would be hard to tell apart. */
 export const MAX_DRAWN_RUNS = 6;
@@ -33,6 +34,7 @@ interface RunsState {
   readonly savedUpdate: number | null; // update of the current run's last save
   readonly saveError: string; // why the current run cannot be saved; '' if nothing is wrong
   readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
+  readonly replacedSlot: string | null; // where `replaced` stays saved; null: it isn't
   readonly offers: readonly ResumeOffer[]; // newest first, without runs that are open in another tab
   readonly offersSearched: boolean; // whether the browser's database has been searched for offers
 }
@@ -53,6 +55,7 @@ export const useRuns = create<RunsState>()(() => ({
   savedUpdate: null,
   saveError: '',
   replaced: null,
+  replacedSlot: null,
   offers: [],
   offersSearched: false,
 }));
@@ -99,7 +102,8 @@ function idsInStorage(): number[] {
 }
 
 /**
- * Puts a run into the list, or replaces its earlier state there. Beyond 24 runs the oldest are deleted. Returns the
+ * Puts a run into the list, or replaces its earlier state there. Deletes runs of which 24 later ones trained at least as
+ * long. Of runs that an older page listed nobody knows how long they trained, so they stay. Returns the
  * run's number: a new one if another tab has already kept a different run under the old number.
  */
 export function putRun(added: Run): number {
@@ -107,8 +111,10 @@ export function putRun(added: Run): number {
   const { runs } = useRuns.getState();
   const others = runs.filter(({ id }) => id !== run.id);
   const next = [run, ...others].sort((a, b) => b.id - a.id);
-  for (const { id } of next.slice(MAX_RUNS)) erase(id);
-  useRuns.setState({ runs: next.slice(0, MAX_RUNS), problem: write(run) });
+  const trained = next.map(({ id, seconds = Infinity }) => ({ order: id, seconds }));
+  const dropped = new Set(droppableRuns(trained, MAX_RUNS).map(({ order }) => order));
+  for (const id of dropped) erase(id);
+  useRuns.setState({ runs: next.filter(({ id }) => !dropped.has(id)), problem: write(run) });
   return run.id;
 }
 

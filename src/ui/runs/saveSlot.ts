@@ -34,6 +34,12 @@ export function ownSaveSlot(): string {
   return ownSlot;
 }
 
+/** Leaves the slot, so that the run in it stays saved, for any tab to resume. From now on this tab saves in a new one. */
+export function leaveSaveSlot(): void {
+  lock?.release();
+  [ownSlot, lock] = [null, null];
+}
+
 /** A new slot, in which no run has been saved yet. */
 export function freshSaveSlot(): string {
   const random = crypto.getRandomValues(new Uint32Array(2));

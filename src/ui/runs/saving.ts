@@ -4,9 +4,13 @@ import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../run/batches.ts';
 import { runAt } from '../run/liveRun.ts';
 import { live, useLive } from '../run/liveStore.ts';
-import { deleteSave, usedSaveSlots, writeSave } from './database.ts';
+import { duration } from '../parts/numberText.ts';
+import { notice } from '../shell/notices.ts';
+import { deleteSave, summarizeSaves, writeSave } from './database.ts';
+import { droppableRuns } from './keepRule.ts';
+import { pinnedSlots } from './pinnedSaves.ts';
 import { nextOrder } from './saveOrder.ts';
-import { isFree, ownSaveSlot } from './saveSlot.ts';
+import { isFree, leaveSaveSlot, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
 import type { SavedRun } from './saveRecord.ts';
 import { checkpointBytes } from '../../runs/checkpoint.ts';
@@ -20,15 +24,20 @@ const SAVE_MS = 1000;
 const MIN_COST_RATIO = 20;
 /** Interval at which `saveAndWait` checks whether the save is done. */
 const POLL_MS = 20;
-/** Saved runs that a browser keeps, not counting those of open tabs. */
-const MAX_SAVED_RUNS = 4;
+/** A saved run is deleted when this many later ones have trained at least as long; never while a tab has it open. */
+export const MAX_SAVED_RUNS = 4;
+/** A run that trained for this many seconds stays saved when another one takes its place. */
+const KEPT_SECONDS = 30;
+/** The page says so when it deletes a run that trained for this many seconds. */
+const ANNOUNCED_SECONDS = 60;
 
 let latestSave: SavedRun | null = null; // the newest state of the run under way
 let waitingSave: SavedRun | null = null; // the state to save next
 let writing = false;
 let lastSave = { began: -Infinity, cost: 0 }; // ms
 let timer: ReturnType<typeof setTimeout> | undefined;
-let hasPruned = false;
+let runSlot: string | null = null; // where the run under way is saved
+let prunedSlot: string | null = null; // the run under way when old runs were deleted last
 
 /**
  * Keeps a checkpoint of the run under way and saves it. If saving fails, `saveError` in the store has the reason;
@@ -75,11 +84,12 @@ async function write(): Promise<void> {
   [writing, waitingSave] = [true, null];
   const began = performance.now();
   try {
-    const writes = writeSave(ownSaveSlot(), saved);
+    const slot = (runSlot ??= ownSaveSlot());
+    const writes = writeSave(slot, saved);
     lastSave = { began, cost: performance.now() - began };
     await writes;
     useRuns.setState({ savedAt: saved.savedAt, savedUpdate: saved.run.update, saveError: '' });
-    if (!hasPruned) void prune();
+    if (prunedSlot !== slot) void prune(slot);
   } catch (error) {
     useRuns.setState({ saveError: `not saved: ${await saveRefusal(error, saved.run)}` });
   }
@@ -87,17 +97,39 @@ async function write(): Promise<void> {
   schedule();
 }
 
-/** Deletes the oldest saved runs if there are too many, but never the run of an open tab. */
-async function prune(): Promise<void> {
-  hasPruned = true;
+/**
+ * Deletes saved runs of which `MAX_SAVED_RUNS` later ones trained at least as long; not those that a person chose to
+ * keep, nor the run of an open tab.
+ */
+async function prune(slot: string): Promise<void> {
+  prunedSlot = slot;
   try {
-    const otherSlots = (await usedSaveSlots()).filter((slot) => slot !== ownSaveSlot());
-    for (const slot of otherSlots.slice(0, Math.max(0, otherSlots.length - MAX_SAVED_RUNS))) {
-      if (await isFree(slot)) await deleteSave(slot);
+    const pinned = pinnedSlots();
+    for (const save of droppableRuns(await summarizeSaves(), MAX_SAVED_RUNS)) {
+      if (save.slot === slot || pinned.has(save.slot) || !(await isFree(save.slot))) continue;
+      await deleteSave(save.slot);
+      if (save.seconds >= ANNOUNCED_SECONDS && Number.isFinite(save.seconds))
+        notice(
+          `Deleted the saved run “${save.name}”, which trained ${duration(save.seconds)}: ${MAX_SAVED_RUNS} later runs trained at least as long. Press Keep under Runs to keep others.`,
+        );
     }
   } catch {
     // ignored: saving a run fails for the same reason and reports it
   }
+}
+
+/**
+ * Another run takes the place of the run under way. Returns the slot in which the run under way stays saved; null if
+ * its place is used again.
+ */
+function leaveRun(): string | null {
+  const slot = runSlot;
+  const run = latestSave?.run;
+  const isKept = slot !== null && (run?.seconds ?? 0) >= KEPT_SECONDS;
+  if (isKept && waitingSave) void writeSave(slot, waitingSave).catch(() => undefined); // the save before it stays
+  if (isKept && slot === ownSaveSlot()) leaveSaveSlot();
+  runSlot = ownSaveSlot();
+  return isKept ? slot : null;
 }
 
 /** The newest checkpoint of the run under way, or of the one that just failed. */
@@ -127,6 +159,7 @@ export function noteReplaced(): void {
   const batch = newestBatch();
   useRuns.setState({
     replaced: latestSave && isCurrent ? { ...latestSave.run, batches: batch ? [batch] : [] } : null,
+    replacedSlot: leaveRun(),
     ...{ offers: [], savedAt: null, savedUpdate: null, saveError: '' },
   });
   [latestSave, waitingSave] = [null, null];
@@ -136,9 +169,15 @@ export function noteReplaced(): void {
 export function noteResumed(run: Run): void {
   const { offers } = useRuns.getState();
   const { order, savedAt } = offers.find((offer) => offer.run === run) ?? { order: nextOrder(), savedAt: Date.now() };
+  const before = latestSave?.run;
+  if (before && before.id === run.id && before.started === run.started) runSlot = ownSaveSlot();
+  else leaveRun();
   latestSave = { run, order, savedAt };
   waitingSave = null;
-  useRuns.setState({ ...{ offers: [], replaced: null, saveError: '' }, savedAt, savedUpdate: run.update });
+  useRuns.setState({
+    ...{ offers: [], replaced: null, replacedSlot: null, saveError: '' },
+    ...{ savedAt, savedUpdate: run.update },
+  });
 }
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
