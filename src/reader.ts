@@ -66,6 +66,9 @@ function messageOf(error: unknown): string {
 // is damaged, it abandons the promises of the others. The first error has already been reported for the file.
 globalThis.addEventListener('unhandledrejection', (event) => event.preventDefault());
 
+const ALIVE_INTERVAL_MS = 1000;
+setInterval(() => post({ type: 'alive' }), ALIVE_INTERVAL_MS);
+
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {
     case 'open': {

@@ -5,10 +5,9 @@ const FIRST_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024; // a block's content, at most
 const MAX_UNPACKED_BYTES = 1024 * 2 ** 20;
 
-/** Whether a file begins as zstd does. */
-export async function isZstd(file: SliceableFile): Promise<boolean> {
-  const head = new DataView(await file.slice(0, Math.min(4, file.size)).arrayBuffer());
-  return head.byteLength === 4 && head.getUint32(0, true) === MAGIC;
+/** Whether a file with these first bytes is a zstd file. */
+export function isZstd({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return length >= 4 && new DataView(buffer, byteOffset, length).getUint32(0, true) === MAGIC;
 }
 
 /**

@@ -11,6 +11,7 @@ import { field } from './jsonFields.ts';
 import { type ParsedLine, parseLine } from './jsonLine.ts';
 import { Locations } from './locations.ts';
 import { GroupLabels } from './promptGroup.ts';
+import { inReadingOrder } from './readingOrder.ts';
 import { annotatedRun, annotationKey, keyOfTrace, withAnnotations } from './traceAnnotations.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
@@ -58,18 +59,6 @@ const HEAD_BYTES = 256; // that show the kind of a file
 const MAX_FAILED_LINES = 20; // unreadable lines at the start, after which a file is given up
 const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
 const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
-
-/**
- * The files in the order in which they are read. prime-rl writes the episodes of `effective` that it trained on into
- * `all`, too; without `effective`, each occurs once.
- */
-export function inReadingOrder<F extends NamedFile>(files: readonly F[]): readonly F[] {
-  const paths = new Set(files.map(({ path }) => path));
-  return files
-    .filter(({ path }) => !EFFECTIVE.test(path) || !paths.has(path.replace(EFFECTIVE, '$1all$2')))
-    .sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
-}
-const EFFECTIVE = /((?:^|\/)(?:train|eval)\/)effective(\/[^/]+)$/;
 
 /**
  * Files of rollouts, read in slices. Only the place of each rollout is kept in memory; the text is read
@@ -193,8 +182,15 @@ export class Library {
     pattern: SplitPattern,
   ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
     try {
-      if (await isZstd(openFile.file)) openFile.file = await unpackedZstd(openFile.file);
-      const head = new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
+      const readHead = async () =>
+        new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
+      let head = await readHead();
+      // names the file before it is decoded, in case that never ends
+      if (isZstd(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
+      if (isZstd(head)) {
+        openFile.file = await unpackedZstd(openFile.file);
+        head = await readHead();
+      }
       const refusal = refusalOf(head, openFile.file.size);
       if (refusal)
         yield {

@@ -32,6 +32,7 @@ export type ReadRun = { readonly run: SentRun } | { readonly problem: string };
  * Events of that worker. `id` is the id of the command that it answers. A newer command may have replaced that command.
  */
 export type ReaderEvent =
+  | { readonly type: 'alive' } // posted every second, unless the worker is busy with code that doesn't end
   | { readonly type: 'opened'; readonly id: number; readonly opened: OpenProgress }
   | { readonly type: 'read'; readonly id: number; readonly rollouts: readonly ReadRollout[] }
   | { readonly type: 'found'; readonly id: number; readonly rows: readonly number[]; readonly share: number }

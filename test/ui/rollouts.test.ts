@@ -12,6 +12,7 @@ import {
   readRows,
   search,
   setPattern,
+  stopReading,
   table,
   useRollouts,
 } from '../../src/ui/rollouts/rolloutFileStore.ts';
@@ -180,4 +181,66 @@ test('where there is no run the recording is opened, and called so', async () =>
   await openRun();
   expect(newest('open').files.map(({ path }) => path)).toEqual(['recording-rollouts.jsonl']);
   expect((await newest('open').files[0]!.file.text()).split('\n')).toHaveLength(41); // 40 lines and their end
+});
+
+const report = (path: string) => ({
+  path,
+  bytes: 2,
+  format: null,
+  rollouts: 0,
+  badLines: 0,
+  nonFinite: 0,
+  guessed: [],
+});
+/** Opens three files; the reader reads the first, begins the second, and is never heard again. */
+function openHanging(): void {
+  openFiles(['c.jsonl', 'b.parquet', 'a.jsonl'].map((path) => ({ ...FILE, path })));
+  const { id } = newest('open');
+  say({ type: 'opened', id, opened: { ...opened(2), files: ['a.jsonl', 'b.parquet'].map(report) } });
+  say({ type: 'alive' });
+}
+const pathsAsked = () => newest('open').files.map(({ path }) => path);
+
+test('a file whose reading never ends is refused by name after a while, and the others are opened again', () => {
+  vi.useFakeTimers();
+  try {
+    openHanging();
+    const hung = worker();
+    vi.advanceTimersByTime(15_000);
+    say({ type: 'alive' }); // it was only busy
+    vi.advanceTimersByTime(15_000);
+    expect(hung.terminated).toBe(false);
+    vi.advanceTimersByTime(10_000);
+    expect(hung.terminated).toBe(true);
+    expect(worker()).not.toBe(hung);
+    expect(pathsAsked()).toEqual(['a.jsonl', 'c.jsonl']);
+    say({ type: 'opened', id: newest('open').id, opened: opened(4) });
+    say({ type: 'idle', id: newest('open').id, stopped: false });
+    const { problems, reading, stopped } = useRollouts.getState();
+    expect([problems.map(({ file, line }) => [file, line]), reading, stopped]).toEqual([[['b.parquet', null]], null, false]); // prettier-ignore
+    vi.advanceTimersByTime(19_000);
+    expect(worker().terminated).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('Stop ends a reader that does not hear it: what was read before the file stays, and no later file is read', () => {
+  vi.useFakeTimers();
+  try {
+    openHanging();
+    const hung = worker();
+    stopReading();
+    vi.advanceTimersByTime(4000);
+    expect(hung.terminated).toBe(true);
+    expect(pathsAsked()).toEqual(['a.jsonl']);
+    say({ type: 'opened', id: newest('open').id, opened: opened(2) });
+    say({ type: 'idle', id: newest('open').id, stopped: false });
+    expect(useRollouts.getState()).toMatchObject({ stopped: true, reading: null, problems: [{ file: 'b.parquet' }] });
+    openFiles([FILE]);
+    say({ type: 'idle', id: newest('open').id, stopped: false });
+    expect(useRollouts.getState().stopped).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });

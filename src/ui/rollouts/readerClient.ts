@@ -3,10 +3,13 @@ import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wir
 import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from '../shell/newVersion.ts';
 
-/** Receives the events of the reader. `onLoss`: the worker has stopped. */
+/**
+ * Receives the events of the reader. `onLoss`: the worker has stopped; `hung` is true if it was ended because it did not
+ * answer, as with a damaged file whose decoding never ends.
+ */
 export interface ReaderListener {
-  readonly onEvent: (event: Exclude<ReaderEvent, { type: 'read' | 'run' }>) => void;
-  readonly onLoss: (message: string) => void;
+  readonly onEvent: (event: Exclude<ReaderEvent, { type: 'read' | 'run' | 'alive' }>) => void;
+  readonly onLoss: (message: string, hung: boolean) => void;
 }
 
 /** Owns the worker that reads files of rollouts and of runs. */
@@ -15,13 +18,21 @@ export class ReaderClient {
   readonly #waiting = new Map<number, Waiting>();
   readonly #runs = new Map<number, (read: ReadRun) => void>();
   #lastId = 0;
+  readonly #onLoss: ReaderListener['onLoss'];
+  readonly #watchdog: ReturnType<typeof setInterval>;
+  #heardAt: number | null = null; // null: the worker is still being loaded
+  #checkedAt = 0;
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
     this.#worker = startWorker(
       () => new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' }),
     );
+    this.#onLoss = onLoss;
+    this.#watchdog = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.#worker.onmessage = ({ data }: MessageEvent<ReaderEvent>) => {
+      this.#heardAt = performance.now();
+      if (data.type === 'alive') return;
       if (data.type === 'read') {
         this.#waiting.get(data.id)?.resolve(data.rollouts);
         this.#waiting.delete(data.id);
@@ -34,7 +45,7 @@ export class ReaderClient {
       event.preventDefault();
       void noteFailure(event.message);
       this.terminate();
-      onLoss(workerFailure('The worker that reads files', event));
+      onLoss(workerFailure('The worker that reads files', event), false);
     };
   }
 
@@ -61,8 +72,24 @@ export class ReaderClient {
     });
   }
 
+  /** Ends the worker if it hasn't been heard for this long; an idle worker is heard every second. */
+  endIfSilent(ms: number): void {
+    if (this.#heardAt === null || performance.now() - this.#heardAt < ms) return;
+    this.terminate();
+    this.#onLoss('Reading did not end, so it was stopped.', true);
+  }
+
+  #check(): void {
+    const now = performance.now();
+    // a page that slept, as on a closed laptop, has heard nothing in that time
+    if (now - this.#checkedAt > 5 * CHECK_INTERVAL_MS && this.#heardAt !== null) this.#heardAt = now;
+    this.#checkedAt = now;
+    this.endIfSilent(MAX_SILENCE_MS);
+  }
+
   /** Ends the worker. Open requests resolve with a problem. */
   terminate(): void {
+    clearInterval(this.#watchdog);
     this.#worker.terminate();
     for (const { rows, resolve } of this.#waiting.values())
       resolve(rows.map((row) => ({ row, problem: READING_STOPPED })));
@@ -71,6 +98,10 @@ export class ReaderClient {
     this.#runs.clear();
   }
 }
+
+const CHECK_INTERVAL_MS = 1000;
+/** Longest time in which the worker may compute without a break. One step of reading takes seconds at most. */
+const MAX_SILENCE_MS = 20_000;
 
 /** Problem of a rollout or run that cannot be read because the worker has ended. */
 export const READING_STOPPED = 'reading has stopped: open the files again';

@@ -1,6 +1,8 @@
 import { create } from 'zustand';
 import { RolloutTable } from '../../rollouts/columns.ts';
+import { visible } from '../../base/visible.ts';
 import type { FileReport, OpenProgress } from '../../rollouts/library.ts';
+import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { LineProblem } from '../../rollouts/fileRefusal.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/splitPattern.ts';
 import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.ts';
@@ -49,10 +51,12 @@ function nothingOpen() {
 export let table = new RolloutTable();
 let pickedFiles: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
+let stopping = false; // whether the person pressed Stop
 let opens = 0; // id of the newest `open` command; events about older commands are ignored
 let searches = 0; // id of the newest search
 let cache = new Map<number, ReadRollout>(); // the rollouts viewed last
 const MAX_CACHED_ROLLOUTS = 64;
+const STOP_WITHIN_MS = 3000; // after Stop; then the worker is ended
 const UPDATE_MS = 500; // shortest time between two updates of the page
 const UPDATE_MS_PER_ROW = 0.01; // a longer list is updated less often
 
@@ -64,9 +68,10 @@ function reader(): ReaderClient {
         event.type === 'found' || (event.type === 'failed' && event.command === 'search') ? searches : opens;
       if (event.id === newest) handleEvent(event);
     },
-    onLoss: (failed) => {
+    onLoss: (failed, hung) => {
       client = null;
-      useRollouts.setState({ failed, reading: null, searched: 1 });
+      if (hung && useRollouts.getState().reading !== null) refuseHungFile();
+      else useRollouts.setState({ failed, reading: null, searched: 1 });
     },
   }));
 }
@@ -76,13 +81,34 @@ function handleEvent(event: Parameters<ReaderListener['onEvent']>[0]): void {
   else if (event.type === 'found') addFound(event.rows, event.share);
   else if (event.type === 'idle') {
     updatePage();
-    useRollouts.setState({ reading: null, stopped: event.stopped });
+    useRollouts.setState({ reading: null, stopped: event.stopped || stopping });
     // rows that arrived during a search weren't part of it
     const { searchText, hits } = useRollouts.getState();
     if (hits) startSearch(searchText, hits);
   } else if (event.command === 'open')
     useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
   else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
+}
+
+/**
+ * Refuses the file whose reading did not end, and opens the others again in a new worker. If the person pressed Stop,
+ * only those that were read before it.
+ */
+function refuseHungFile(): void {
+  const sorted = inReadingOrder(pickedFiles);
+  const { files, problems: before, pattern: _, ...state } = useRollouts.getState();
+  const hung = files.length - 1;
+  const problem: LineProblem = {
+    file: visible(sorted[hung]?.path ?? ''),
+    line: null,
+    got: 'a file whose reading does not end',
+    want: 'a file that is not damaged: write it again',
+  };
+  const problems = [...before.filter(({ got }) => got === problem.got), problem];
+  pickedFiles = sorted.filter((_, at) => (stopping ? at < hung : at !== hung));
+  const { row, sample, filter, searchText, hits, comparedSteps } = state;
+  if (pickedFiles.length > 0) reopen({ row, sample, filter, searchText, hits, comparedSteps, problems });
+  else useRollouts.setState({ reading: null, searched: 1, stopped: stopping, problems });
 }
 
 let newHits: number[] = []; // hits of the running search; shown from time to time
@@ -138,6 +164,7 @@ function withLabels(groups: readonly string[], labels: ReadonlyMap<number, strin
 export function openFiles(files: readonly PickedFile[]): void {
   if (files.length === 0) return;
   pickedFiles = files;
+  stopping = false;
   reopen({});
 }
 
@@ -154,6 +181,7 @@ function reopen(keptState: Partial<RolloutsState>): void {
 
 /** Splits texts by another pattern. All files are read again; the chosen rollouts, the filter and the search stay. */
 export function setPattern(pattern: SplitPattern): void {
+  stopping = false;
   useRollouts.setState({ pattern });
   if (pickedFiles.length === 0) return;
   const { row, sample, filter, searchText, hits, comparedSteps } = useRollouts.getState();
@@ -173,6 +201,11 @@ export function closeFiles(): void {
 /** Stops reading. The rollouts read so far stay. */
 export function stopReading(): void {
   client?.send({ type: 'stop' });
+  stopping = true;
+  const id = opens;
+  setTimeout(() => {
+    if (id === opens && useRollouts.getState().reading !== null) client?.endIfSilent(STOP_WITHIN_MS);
+  }, STOP_WITHIN_MS);
 }
 
 /** Searches all texts. An empty search shows all rollouts. */
