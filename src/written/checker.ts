@@ -97,10 +97,15 @@ export async function checkEnvironment(
   const expertEpisodes = expertResults.some(({ moves, problems }) => moves.length > 0 || problems.length > 0)
     ? expertResults
     : null;
-  const interruptedPlays = expertEpisodes
-    ? playTasks(sandbox, tools, tasks, { ...options(), player: interruptedExpert(expertEpisodes, tools, seed) })
-    : [];
-  if (!expertEpisodes) playthrough++;
+  const wrongCalls = (expertEpisodes ?? []).flatMap(({ moves }) =>
+    moves.flatMap((move) => ('tool' in move ? (callProblem(tools, move.tool, move.values) ?? []) : [])),
+  );
+  const expertIsSound = wrongCalls.length === 0 && expertResults.every(({ problems }) => problems.length === 0);
+  const interruptedPlays =
+    expertEpisodes && expertIsSound
+      ? playTasks(sandbox, tools, tasks, { ...options(), player: interruptedExpert(expertEpisodes, tools, seed) })
+      : [];
+  if (interruptedPlays.length === 0) playthrough++;
   sandbox.dispose();
   const playedAll = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])];
 
@@ -136,13 +141,8 @@ export async function checkEnvironment(
         findings.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
-  for (const { moves } of expertEpisodes ?? []) {
-    for (const move of moves) {
-      const problem = 'tool' in move ? callProblem(tools, move.tool, move.values) : null;
-      if (problem !== null)
-        findings.add('fault', `${terms.expert} makes a wrong call: ${problem}. Training can’t imitate it.`, null);
-    }
-  }
+  for (const problem of wrongCalls)
+    findings.add('fault', `${terms.expert} makes a wrong call: ${problem}. Training can’t imitate it.`, null);
   const replaySandbox = await open();
   const originals = stops.left > 0 ? chancePlays.toReversed() : [];
   const replayed = playTasks(

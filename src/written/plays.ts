@@ -194,6 +194,7 @@ export function playTasks(
         else episodeState.over = true;
       }
     }
+    if (turn === 0) batchSize = 1; // the first calls: if they take too long, only a few of them should
     const callRequests = new Map<EpisodeState, Request>();
     for (const [episodeState, move] of chosenMoves) {
       episodeState.moves.push(move);
