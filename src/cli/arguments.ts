@@ -1,3 +1,4 @@
+import { resembles } from '../base/resembles.ts';
 import { readFlags } from '../../tools/flags.mjs';
 import { parseDecimal } from '../base/decimal.ts';
 import type { Problem } from '../base/problem.ts';
@@ -214,11 +215,18 @@ function knobsOf(flags: TrainFlags['given'], problems: Problem[]): Record<string
       problems.push({
         place: '--set',
         what: `there is no knob ${knob}.`,
-        remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.`,
+        remedy: knobRemedy(knob),
       });
     return [];
   });
   return Object.fromEntries([...fromFlags, ...fromSet]);
+}
+
+/** Names the knob that was probably meant; without one, lists all knobs. */
+function knobRemedy(written: string): string {
+  const names = Object.keys(FIELDS);
+  const meant = names.find((name) => resembles(written, name));
+  return meant === undefined ? `The knobs are ${names.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
 /**

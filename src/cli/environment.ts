@@ -124,10 +124,16 @@ function reportText(
     ({ name: tool, parameters }) =>
       `${tool}(${parameters.map((one) => (typeof one === 'string' ? one : one.name)).join(', ')})`,
   );
+  const rewards = [
+    `chance ${report.chance.toFixed(2)}`,
+    `nonsense ${report.nonsense.toFixed(2)}`,
+    ...(report.expert === null ? [] : [`expert ${report.expert.toFixed(2)}`]),
+    ...(report.untrained === null ? [] : [`model before training ${report.untrained.toFixed(2)}`]),
+  ];
   const lines = [
     `${name}: ${toolTexts.join(', ') || 'no tools'}; ${tasks.train} tasks to train on, ${tasks.test} to test; at most ${maxTurns} turns.`,
     `${report.episodes} episodes, ${report.turns} turns in ${(ms / 1000).toFixed(1)} s. The longest prompt has ${report.longestPrompt} characters, the longest answer of a tool ${report.longestReply}.`,
-    `Reward, mean: chance ${report.chance.toFixed(2)}, nonsense ${report.nonsense.toFixed(2)}, expert ${report.expert?.toFixed(2) ?? 'none'}${report.untrained === null ? '' : `, model before training ${report.untrained.toFixed(2)}`}.`,
+    ...(report.broken ? [] : [`Reward, mean: ${rewards.join(', ')}.`]),
   ];
   for (const { kind, text, line, episodes } of report.findings) {
     const place = line === null ? '' : placeIn(file, line);

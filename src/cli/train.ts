@@ -90,7 +90,7 @@ async function openNamedEnvironment({ envFile, envServer }: TrainArguments): Pro
 }
 
 const noExpert = ({ language }: Declaration) =>
-  `The class has no ${TERMS[language].expert}. The warm start imitates random calls, and the expert’s score below is that of a player that gives up at once.`;
+  `The class has no ${TERMS[language].expert}. The warm start imitates random calls, and there is no expert’s score to compare with.`;
 
 /** The checkpoint that the run trains adapters for; null if it has a model of its own. */
 function baseFor({ model }: RunConfig, options: TrainArguments): Promise<BaseCheckpoint | null> {

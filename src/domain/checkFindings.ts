@@ -6,22 +6,25 @@ export interface Finding {
   readonly episodes: number;
 }
 
+const MAX_EXAMPLE = 200; // characters
+
 /** The findings of a report that have to be fixed. Warnings don't have to be. */
 export const faultsOf = ({ findings }: { readonly findings: readonly Finding[] }): readonly Finding[] =>
   findings.filter(({ kind }) => kind === 'fault');
 
 /**
- * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers count as the same
- * finding.
+ * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers, or in the
+ * `example` at their end, count as the same finding; the first example is shown.
  */
 export class Findings {
   readonly #found = new Map<string, Finding>();
 
   /** Adds a finding, or counts it once more. */
-  add(kind: Finding['kind'], text: string, line: number | null): void {
+  add(kind: Finding['kind'], text: string, line: number | null, example = ''): void {
     const key = `${line ?? ''} ${text.replace(/\d+/g, '#')}`;
     const before = this.#found.get(key);
-    this.#found.set(key, { kind, text, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
+    const shown = Array.from(example).slice(0, MAX_EXAMPLE).join('') + (example.length > MAX_EXAMPLE ? '…' : '');
+    this.#found.set(key, { kind, text: text + shown, line, ...before, episodes: (before?.episodes ?? 0) + 1 });
   }
 
   /** All findings: faults first, then warnings; within each kind, the most frequent first. */

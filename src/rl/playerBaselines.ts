@@ -16,7 +16,7 @@ const TASKS_PER_YIELD = 16;
  * Measures the success of three players without a model on the evaluated tasks: the scripted expert, the simple rule if
  * the environment has one, and random play. Random play draws each token uniformly from those that the grammar mask
  * allows, even if the run has the mask off. It has its own random stream. Returns nothing for an environment that
- * answers later (a server), because it has no expert here.
+ * answers later (a server), because it has no expert here, and no expert's success if the environment has none.
  */
 export async function playerBaselines(
   env: ToolEnv,
@@ -27,12 +27,13 @@ export async function playerBaselines(
   const begin = evaluatedReset(env);
   const conditions = { env, begin, settings: { ...envSettings(config), grammar: true } };
   const tasks = evaluatedTasks(distinctSeeds(env, begin, config), config, 'rounds');
+  const { hasExpert = true } = env;
   let expertSolved = 0;
   let ruleSolved = 0;
   let randomSolved = 0;
   for (const { index, ...seeds } of tasks) {
     const solves = (player: Player) => playToEnd(openEpisode(conditions, seeds), player).success;
-    if (solves(expertPlayer)) expertSolved++;
+    if (hasExpert && solves(expertPlayer)) expertSolved++;
     if (env.ruleDoc !== undefined && solves(rulePlayer)) ruleSolved++;
     for (let episode = 0; episode < RANDOM_EPISODES; episode++) {
       if (solves(randomPlayer(random(config.seed, Purpose.baseline, index, episode)))) randomSolved++;
@@ -40,7 +41,7 @@ export async function playerBaselines(
     if (index % TASKS_PER_YIELD === TASKS_PER_YIELD - 1) await yieldToEvents();
   }
   return {
-    'baseline/expert': expertSolved / tasks.length,
+    ...(hasExpert && { 'baseline/expert': expertSolved / tasks.length }),
     ...(env.ruleDoc !== undefined && { 'baseline/rule': ruleSolved / tasks.length }),
     'baseline/random': randomSolved / (tasks.length * RANDOM_EPISODES),
   };

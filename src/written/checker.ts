@@ -1,5 +1,14 @@
 import type { Declaration } from './declaration.ts';
 import { type Finding, Findings } from '../domain/checkFindings.ts';
+import {
+  addProblems,
+  callText,
+  interruptedExpert,
+  isClearlyAbove,
+  stoppedCalls,
+  unsolvedTasks,
+  uselessCalls,
+} from './checkedPlays.ts';
 import { TERMS } from './languageTerms.ts';
 import { type ClassSettings, classSettings, rewardProblem, weightedReward } from './classSettings.ts';
 import {
@@ -36,14 +45,17 @@ export interface CheckReport {
 }
 
 /**
- * How often the tasks are played: by the random player, the nonsense player and the expert, and in the replay of the
- * random player.
+ * How often the tasks are played: by the random player, the nonsense player, the expert and the interrupted expert, and
+ * in the replay of the random player.
  */
-const PLAYTHROUGHS = 4;
+const PLAYTHROUGHS = 5;
+/** The number of calls that may take too long before the check ends. Each takes seconds. */
+const MAX_STOPPED_CALLS = 3;
 
 /**
- * Checks an environment by playing it. Three players play the same tasks: one calls random tools with words that it has
- * read, one is the environment's own expert, one sends nonsense. Then the random player's moves are replayed in a new
+ * Checks an environment by playing it. Four players play the same tasks: one calls random tools with words that it has
+ * read, one is the environment's own expert, one sends nonsense, and one is the expert with other players' calls in
+ * between, because training asks it after such calls. Then the random player's moves are replayed in a new
  * sandbox, with the tasks in reverse order, to see that the same moves give the same episodes. The report lists what is
  * wrong. Each call of `open` opens a new sandbox with the environment. `episodes` is the number of tasks; training and
  * test tasks alternate.
@@ -62,12 +74,14 @@ export async function checkEnvironment(
   const sandbox = await open();
   const settings = classSettings(sandbox.statics);
   const tasks = tasksOf(settings, episodes);
+  const stops = { left: MAX_STOPPED_CALLS };
   let playthrough = 0;
   const options = () => {
     const finishedPlaythroughs = playthrough++;
     return {
       seed,
       maxTurns: settings.maxTurns,
+      stops,
       onProgress: onProgress && ((share: number) => onProgress((finishedPlaythroughs + share) / PLAYTHROUGHS)),
     };
   };
@@ -83,18 +97,42 @@ export async function checkEnvironment(
   const expertEpisodes = expertResults.some(({ moves, problems }) => moves.length > 0 || problems.length > 0)
     ? expertResults
     : null;
+  const wrongCalls = (expertEpisodes ?? []).flatMap(({ moves }) =>
+    moves.flatMap((move) => ('tool' in move ? (callProblem(tools, move.tool, move.values) ?? []) : [])),
+  );
+  const expertIsSound = wrongCalls.length === 0 && expertResults.every(({ problems }) => problems.length === 0);
+  const interruptedPlays =
+    expertEpisodes && expertIsSound
+      ? playTasks(sandbox, tools, tasks, { ...options(), player: interruptedExpert(expertEpisodes, tools, seed) })
+      : [];
+  if (interruptedPlays.length === 0) playthrough++;
   sandbox.dispose();
+  const playedAll = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])];
 
-  for (const play of [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])]) {
-    for (const { text, line } of play.problems) findings.add('fault', text, line);
+  for (const play of playedAll) addProblems(findings, play, '');
+  const knownProblems = new Set(playedAll.flatMap(({ problems }) => problems.map(({ text }) => text)));
+  for (const play of interruptedPlays)
+    if (play.problems.every(({ text }) => !knownProblems.has(text)))
+      addProblems(findings, play, `. ${terms.expert} is asked after other players’ calls, as in training`);
+  for (const { call, argument } of await stoppedCalls([...playedAll, ...interruptedPlays], tools, open, seed))
+    findings.add(
+      'fault',
+      argument === null
+        ? 'A tool never returns, or takes too long: '
+        : `The argument ${argument} makes a tool compute too long. Check its value in the tool, and raise an error if it is too large: `,
+      null,
+      callText(call),
+    );
+  for (const play of playedAll) {
     const tooLarge = rewardProblem(play.parts ?? {}, settings);
     if (tooLarge !== null) findings.add('fault', tooLarge, null);
     for (const { refused, bug, line } of play.replies) {
       if (bug && refused)
         findings.add(
           'warning',
-          `A tool threw an error that looks like a mistake in your code: ${refused}`,
+          'A tool threw an error that looks like a mistake in your code, for example: ',
           line ?? null,
+          refused,
         );
     }
     for (const { cut } of play.replies)
@@ -105,15 +143,10 @@ export async function checkEnvironment(
         findings.add('warning', `${terms.weights} has no entry for the reward part ${name}, so its weight is 1.`, null);
     }
   }
-  for (const { moves } of expertEpisodes ?? []) {
-    for (const move of moves) {
-      const problem = 'tool' in move ? callProblem(tools, move.tool, move.values) : null;
-      if (problem !== null)
-        findings.add('fault', `${terms.expert} makes a wrong call: ${problem}. Training can’t imitate it.`, null);
-    }
-  }
+  for (const problem of wrongCalls)
+    findings.add('fault', `${terms.expert} makes a wrong call: ${problem}. Training can’t imitate it.`, null);
   const replaySandbox = await open();
-  const originals = chancePlays.toReversed();
+  const originals = stops.left > 0 ? chancePlays.toReversed() : [];
   const replayed = playTasks(
     replaySandbox,
     tools,
@@ -142,16 +175,14 @@ export async function checkEnvironment(
     meanReward(nonsensePlays),
     expertEpisodes && meanReward(expertEpisodes),
   ];
-  const broken = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])].some(
-    ({ problems }) => problems.length > 0,
-  );
-  if (expertReward === null)
+  const broken = [...playedAll, ...interruptedPlays].some(({ problems }) => problems.length > 0);
+  if (expertReward === null && stops.left > 0)
     findings.add(
       'warning',
       `The class has no ${terms.expert}. Training starts by imitating random calls, and there is no score to compare with.`,
       null,
     );
-  else if (!broken && expertReward <= chanceReward)
+  else if (!broken && expertReward !== null && expertReward <= chanceReward)
     findings.add(
       'fault',
       `The expert earns ${expertReward.toFixed(2)} and random calls earn ${chanceReward.toFixed(2)}. If nothing beats chance, something is wrong with ${terms.expert} or ${terms.reward}.`,
@@ -163,6 +194,18 @@ export async function checkEnvironment(
       `Nonsense calls earn ${nonsenseReward.toFixed(2)}, no less than the expert (${expertReward.toFixed(2)}). Check ${terms.reward}.`,
       null,
     );
+  if (!broken && expertReward === null && isClearlyAbove(nonsensePlays, chancePlays, settings))
+    findings.add(
+      'warning',
+      `Nonsense calls earn the most: ${nonsenseReward.toFixed(2)}, and random calls ${chanceReward.toFixed(2)}. Training would learn nonsense. Check ${terms.reward}.`,
+      null,
+    );
+  if (!broken) {
+    const allPlayers = [...playedAll, ...interruptedPlays];
+    for (const { text } of unsolvedTasks(allPlayers, tasks, expertEpisodes !== null, settings, terms))
+      findings.add('warning', text, null);
+    for (const text of uselessCalls(tools, allPlayers)) findings.add('warning', text, null);
+  }
   if (expertEpisodes && !broken) {
     const promptsWithAnswerCount = promptsWithAnswer(expertEpisodes);
     if (promptsWithAnswerCount > expertEpisodes.length / 2) {
@@ -192,7 +235,7 @@ export async function checkEnvironment(
         null,
       );
   }
-  const allPlays = [...chancePlays, ...nonsensePlays, ...(expertEpisodes ?? [])];
+  const allPlays = playedAll;
   if (!broken)
     for (const name of zeroParts(allPlays)) {
       findings.add(

@@ -1,6 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 import { transform } from 'sucrase';
+import { resembles } from '../base/resembles.ts';
 import { visible } from '../base/visible.ts';
 import {
   EnvironmentFileError,
@@ -78,7 +79,12 @@ export function readDeclaration(source: string): Declaration {
   const missing = [
     ['reset', 'no `reset(task)`. Add it: it begins a task and returns the prompt.'],
     ['getReward', 'no `getReward()`. Add it: it returns the reward of the episode.'],
-  ].flatMap(([name = '', missingPart]) => (methodNames.has(name) ? [] : [`The class has ${missingPart}`]));
+  ].flatMap(([name = '', missingPart = '']) => {
+    if (methodNames.has(name)) return [];
+    const similar = [...methodNames].find((each) => resembles(each, name));
+    if (similar === undefined) return [`The class has ${missingPart}`];
+    return [`The class has \`${visible(similar)}\`. Rename it: in TypeScript it is called \`${name}\`.`];
+  });
   if (tools.problems.length === 0 && faces.length === 0 && !methodNames.has('answer'))
     missing.push('The class has no tool. Add a public method, such as `guess(word: string): string`.');
   if (code !== null) problems.push(...missing.map((what) => ({ what, line: lineOf(body.from) })));

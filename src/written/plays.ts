@@ -24,6 +24,7 @@ export type Move = { readonly tool: string; readonly values: ArgumentValues } | 
 export interface EpisodeProblem {
   readonly text: string;
   readonly line: number | null;
+  readonly call?: Move; // during which it came up
 }
 
 /** An episode that was played. */
@@ -55,6 +56,19 @@ export type Chooser = (
 const MAX_REQUESTS_PER_CALL = 64;
 /** The value of `player` that lets the environment's own expert play. */
 export const EXPERT = 'expert';
+/**
+ * A player that asks the expert for each move, but makes another one in some turns. So the expert has to go on after
+ * calls that it would not make, as in training.
+ */
+export interface InterruptedExpert {
+  readonly interrupt: (episode: Pick<Play, 'prompt' | 'replies'>, id: number, expertMove: Move) => Move;
+}
+/** Calls that took too long and were stopped. Each takes seconds, so the check plays only until there are a few. */
+export interface StoppedCalls {
+  left: number;
+}
+/** Whether a problem is that of a call that was stopped. */
+export const isStopped = (problem: string) => /computed too long/.test(problem);
 
 interface EpisodeState {
   readonly id: number;
@@ -87,13 +101,15 @@ export function playTasks(
     player,
     onProgress,
     observe = false,
+    stops = { left: Infinity },
   }: {
     readonly seed: number;
     readonly maxTurns: number;
-    readonly player: Chooser | typeof EXPERT;
+    readonly player: Chooser | typeof EXPERT | InterruptedExpert;
     /** Called with the share of the work that is done, if every episode had `maxTurns` turns. */
     readonly onProgress?: ((share: number) => void) | undefined;
     readonly observe?: boolean; // call `observe` at the end of each episode
+    readonly stops?: StoppedCalls; // counted down; at 0 no further request is sent
   },
 ): readonly Play[] {
   const episodes = tasks.map((task, id): EpisodeState => ({
@@ -116,16 +132,20 @@ export function playTasks(
     request: (episode: EpisodeState) => Request,
     handleReply: (episodeState: EpisodeState, reply: Reply) => void,
   ) => {
-    for (let sent = 0; sent < askedEpisodes.length;) {
+    for (let sent = 0; sent < askedEpisodes.length && stops.left > 0;) {
       const batch = askedEpisodes.slice(sent, sent + batchSize);
       batchSize = Math.min(MAX_REQUESTS_PER_CALL, 2 * batchSize);
-      for (const [at, reply] of sandbox.serve(batch.map(request)).entries()) {
-        const episodeState = batch[at];
-        if (!episodeState) continue;
+      const requests = batch.map(request);
+      for (const [at, reply] of sandbox.serve(requests).entries()) {
+        const [episodeState, sentRequest] = [batch[at], requests[at]];
+        if (!episodeState || !sentRequest) continue;
         if (reply.problem === undefined) {
           handleReply(episodeState, reply);
         } else {
-          episodeState.problems.push({ text: reply.problem, line: reply.line ?? null });
+          const move = episodeState.moves.at(-1);
+          const call = sentRequest.op === 'call' && move ? { call: move } : {};
+          episodeState.problems.push({ text: reply.problem, line: reply.line ?? null, ...call });
+          if (isStopped(reply.problem)) stops.left--;
           episodeState.over = true;
           batchSize = 1;
         }
@@ -146,19 +166,25 @@ export function playTasks(
   for (let turn = 0; turn < maxTurns; turn++) {
     roundIndex = turn + 1;
     const active = episodes.filter(({ over }) => !over);
-    if (active.length === 0) break;
+    if (active.length === 0 || stops.left <= 0) break;
     const chosenMoves = new Map<EpisodeState, Move>();
-    if (player === EXPERT) {
+    if (typeof player !== 'function') {
       sendRequests(
         active,
         ({ id, task }) => ({ op: 'expert', id, chance: randomKeyOf(seed + turn + 1, task) }),
         (episodeState, { none, answer, tool = '', values }) => {
           if (none) episodeState.over = true;
-          else
-            chosenMoves.set(
-              episodeState,
-              answer === undefined ? { tool, values: (values ?? {}) as ArgumentValues } : { answer },
-            );
+          else {
+            const move: Move = answer === undefined ? { tool, values: (values ?? {}) as ArgumentValues } : { answer };
+            const problem = 'tool' in move ? callProblem(tools, move.tool, move.values) : null;
+            if (player === EXPERT) chosenMoves.set(episodeState, move);
+            else if (problem === null)
+              chosenMoves.set(episodeState, player.interrupt(episodeState, episodeState.id, move));
+            else {
+              episodeState.problems.push({ text: wrongCallOfExpert(problem), line: null });
+              episodeState.over = true;
+            }
+          }
         },
       );
     } else {
@@ -168,6 +194,7 @@ export function playTasks(
         else episodeState.over = true;
       }
     }
+    if (turn === 0) batchSize = 1; // the first calls: if they take too long, only a few of them should
     const callRequests = new Map<EpisodeState, Request>();
     for (const [episodeState, move] of chosenMoves) {
       episodeState.moves.push(move);
@@ -214,6 +241,8 @@ export function playTasks(
     ...{ parts, observed, problems },
   }));
 }
+
+const wrongCallOfExpert = (problem: string) => `The expert makes a wrong call: ${problem}`;
 
 function historyOf(moves: readonly Move[], replies: readonly Reply[]): readonly PastTurn[] {
   return moves.flatMap((move, at) => {

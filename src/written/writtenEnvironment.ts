@@ -66,6 +66,7 @@ export function writtenEnvironment(
     vocabulary: turns.vocabulary,
     tools: declaration.tools.map((tool) => ({ ...tool, parameters: tool.parameters.map(parameterName) })),
     maxTokens: turns.maxTokens,
+    hasExpert: declaration.hasExpert,
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,
     reset: resetFor('train'),

@@ -68,6 +68,7 @@ describe('the arguments of train', () => {
     expect(problemsOf('fast')[0]).toMatch(/^fast: no such flag/);
     expect(problemsOf('--fast', '9')).toHaveLength(1); // its value is no second problem
     expect(problemsOf('--set', 'speed=9')[0]).toMatch(/there is no knob speed\. The knobs are env, range/);
+    expect(problemsOf('--set', 'groupsize=4')[0]).toMatch(/there is no knob groupsize\. Did you mean groupSize\?/);
     expect(problemsOf('--set', 'speed')[0]).toMatch(/Use knob=value/);
   });
 

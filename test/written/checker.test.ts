@@ -142,3 +142,81 @@ test('a mistake of the program is told with its line and how often it came up', 
   expect(bug?.line).toBe(10);
   expect(bug?.episodes).toBeGreaterThan(1);
 });
+
+const textsOf = async (source: string) => (await check(source)).findings.map(({ kind, text }) => `${kind} ${text}`);
+/** The environment without its expert. */
+const withoutExpert = (source: string) => source.replace(/ {2}expert\(\).*\n/, '');
+
+test('an expert that fails or makes a wrong call after another player’s call is a fault with its line', async () => {
+  const failing = numbers({ guess: 'this.last = n;', statics: 'last = -1;', expert: 'this.next()' }).replace(
+    '  getReward',
+    '  private next() { if (this.last >= 0) throw new Error("lost"); return this.hidden; }\n  getReward',
+  );
+  const report = await check(failing);
+  expect(report.broken).toBe(true);
+  const [fault, ...others] = report.findings.filter(({ kind }) => kind === 'fault');
+  expect(others).toEqual([]);
+  expect(fault).toMatchObject({ line: 12 });
+  expect(fault?.text).toMatch(/expert\(\) failed: lost.*after other players’ calls.*guess\(n=\d+\)/);
+  expect(fault?.episodes).toBeGreaterThan(5);
+  const wrong = failing.replace('throw new Error("lost")', 'return "x"');
+  expect((await textsOf(wrong)).join()).toMatch(/fault The expert makes a wrong call: n of guess has to be a number/);
+});
+
+test('one line of code has one remark, with one example, whatever the messages say', async () => {
+  const report = await check(numbers({ guess: 'const seen = {}; seen["k" + "ab"[n % 2]].x;' }));
+  const bugs = report.findings.filter(({ text }) => text.includes('mistake'));
+  expect(bugs).toHaveLength(1);
+  expect(bugs[0]?.episodes).toBeGreaterThan(60);
+});
+
+test('nonsense that earns more than random calls is told, also without an expert', async () => {
+  const echo = numbers({ guess: 'this.sum += Math.abs(n);', statics: 'sum = 0;', reward: 'Math.min(this.sum, 100)' });
+  expect((await textsOf(withoutExpert(echo))).join()).toMatch(
+    /warning Nonsense calls earn the most: \d+\.\d+, and random calls 20/,
+  );
+  expect((await textsOf(withoutExpert(numbers()))).join()).not.toMatch(/Nonsense/);
+});
+
+test('tasks that nobody solves are told: all of them, or with an expert a tenth', async () => {
+  expect((await textsOf(numbers({ reward: 'this.done ? 0.75 : 0' }))).join()).toMatch(
+    /No player solved any of the 60 tasks.*at least 1; the most was 0\.75/,
+  );
+  const third = numbers({ reward: 'this.done && this.hidden > 2 ? 1 : 0' });
+  expect((await textsOf(third)).join()).toMatch(/Nobody solved \d+ of 60 tasks, such as (?:train|test) task \d+/);
+  expect((await textsOf(withoutExpert(third))).join()).not.toMatch(/olved/);
+});
+
+test('a tool without a legal call names the argument whose choices stand only in its description', async () => {
+  const game = (tool: string) => withoutExpert(numbers()).replace(/ {2}guess\(n[^\n]*\n/, tool);
+  const described = game(`
+  /**
+   * Moves.
+   * @param way Either "north" or "south".
+   */
+  move(way: string): string { if (way !== 'north' && way !== 'south') return 'No such way.'; this.done = true; return way; }
+`);
+  const texts = (await textsOf(described)).join('\n');
+  expect(texts).toMatch(/No player made a legal call of move.*choices of way .*"north" \| "south"/);
+  const typed = described.replace('way: string', "way: 'north' | 'south'");
+  expect((await textsOf(typed)).join()).not.toMatch(/legal call/);
+  const refusing = game(
+    `  pick(code: string): string { if (code !== 'q7') throw new Error('no such code'); return ''; }\n`,
+  );
+  expect((await textsOf(refusing)).join()).toMatch(/legal call of pick: all \d+ calls were refused.*no such code/);
+});
+
+test('the argument that makes a tool hang is named, after three such calls', async () => {
+  const slow = withoutExpert(numbers()).replace(
+    /guess\(n: number\)[^\n]*/,
+    'guess(n: number, digits: number): string { while (digits > 1e9); return n + " " + digits; }',
+  );
+  const report = await check(slow);
+  expect(
+    report.findings.find(({ text }) => text.includes('too long:') || text.includes('compute too long'))?.text,
+  ).toMatch(/The argument digits makes.*guess\(n=.*digits=/);
+  expect(report.findings.find(({ text }) => text.startsWith('A tool computed too long'))).toMatchObject({
+    line: 10,
+    episodes: 3,
+  });
+});

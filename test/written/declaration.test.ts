@@ -58,6 +58,12 @@ test.each([
   ['no class', 'const a = 1;\n', /no class/, null],
   ['a class that is not exported', 'class A {}\n', /no class/, null],
   ['no reset', `${OPEN}  act(): string { return ''; }\n  getReward() { return 1; }\n}\n`, /reset/, 1],
+  [
+    'the reward’s name of Python',
+    `${OPEN}  act(): string { return ''; }\n  reset(): string { return ''; }\n  get_reward() { return 1; }\n}\n`,
+    /`get_reward`.*`getReward`/,
+    1,
+  ],
   ['no getReward', `${OPEN}  act(): string { return ''; }\n  reset(): string { return ''; }\n}\n`, /getReward/, 1],
   ['no tool', `${OPEN}${REST}`, /no tool/, 1],
   ['a parameter without a type', `${OPEN}  act(word) { return ''; }\n${REST}`, /word.*has no type/, 2],

@@ -227,6 +227,7 @@ function Scores({ report }: { readonly report: MeanRewards }) {
       <tbody>
         {PLAYERS.map(({ player, doc }) => {
           const meanReward = report[player];
+          if (meanReward === null) return null; // the class has no such player, or it did not play
           return (
             <tr key={player} data-player={player}>
               <th scope="row">
@@ -234,10 +235,10 @@ function Scores({ report }: { readonly report: MeanRewards }) {
               </th>
               <td aria-hidden="true">
                 <span className="score-bar">
-                  <span style={{ width: `${(Math.max(0, meanReward ?? 0) / maxReward) * 100}%` }} />
+                  <span style={{ width: `${(Math.max(0, meanReward) / maxReward) * 100}%` }} />
                 </span>
               </td>
-              <td className="number">{meanReward === null ? 'none' : meanReward.toFixed(2)}</td>
+              <td className="number">{meanReward.toFixed(2)}</td>
             </tr>
           );
         })}
