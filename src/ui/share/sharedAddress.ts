@@ -1,7 +1,9 @@
 import { addressSelection } from '../address/address.ts';
 import { hashOf, type AddressSelection } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
-import { currentConfig, presetText } from '../export/caption.ts';
+import { presetNamed } from '../../config/presets.ts';
+import { currentConfig } from '../export/caption.ts';
+import { nearestPreset } from '../knobs/configStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { live } from '../run/liveStore.ts';
 import { useSelection } from '../shell/selectionStore.ts';
@@ -56,5 +58,5 @@ export function readableAddress(
 export function cardAddress(): string {
   const run = live.shownRecording ?? currentRun();
   const config = run?.begun ?? currentConfig();
-  return readableAddress() || `npm start · ${presetText(config)} · seed ${config.seed}`;
+  return readableAddress() || `npm start · ${presetNamed(nearestPreset(config)).label} · seed ${config.seed}`;
 }
