@@ -75,6 +75,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
   update: {
     loaded: '.update-grid',
     places: [
+      itself('tokens that changed', '[data-testid="changes"] button'),
       {
         name: 'why a token moved',
         open: async (page) => {

@@ -345,6 +345,8 @@ test('a picture card is saved as a PNG of 1200 × 630, in the colours of the the
   await expect
     .poll(() => dialog.locator('.share-card text').allTextContents())
     .toContainEqual(expect.stringMatching(/^Update 160\b.*\b3 turns/));
+  // others can't reach this host: how to get the same run stands in the address's place
+  await dialog.locator('.share-card').getByText('npm start · Number hunt · GRPO · seed 7', { exact: true }).waitFor();
   expect(await axe(page)).toEqual([]);
   const grounds = new Set<string>();
   for (const colorScheme of ['light', 'dark'] as const) {

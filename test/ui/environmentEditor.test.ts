@@ -8,7 +8,9 @@ import { expect, test, vi } from 'vitest';
 import { continueComment } from '../../src/ui/environment/Editor.tsx';
 import { completeTypeScript } from '../../src/ui/environment/completions.ts';
 import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
+import { isListedBelow } from '../../src/ui/environment/ReadingLine.tsx';
 import { nameAfterClass } from '../../src/ui/environment/templates.ts';
+import { codeParts } from '../../src/ui/parts/CodeText.tsx';
 import { readFile } from '../../src/written/examination.ts';
 
 /** A file with the cursor at `|`: in TypeScript, or in Python. */
@@ -113,4 +115,24 @@ test('a file that began as a template is named after its own class; a name that 
   // a name that came from the class before follows the class again; one that a person chose does not
   expect(nameAfterClass('lockedChest.ts', 'PhoneBook', 'LockedChest')).toBe('phoneBook.ts');
   expect(nameAfterClass('mine.ts', 'PhoneBook', 'LockedChest')).toBeNull();
+});
+
+test('a problem that stands below the editor is not said again beside it; code in it is told apart by its backticks', () => {
+  const reading = readFile({
+    name: 'a.ts',
+    text: 'export default class A {\n  async act() { return 1; }\n  reset() { return ""; }\n}',
+  });
+  if (!reading.problem) throw new Error('the file has a problem');
+  expect(isListedBelow(reading, reading.problem)).toBe(true);
+  expect(isListedBelow(reading, { ...reading.problem, line: 99 })).toBe(false);
+  expect(isListedBelow(undefined, reading.problem)).toBe(false);
+  const sound = readFile({
+    name: 'a.ts',
+    text: 'export default class A {\n  act() { return ""; }\n  reset() { return ""; }\n  getReward() { return this.won; }\n}',
+  });
+  const [mistake] = sound.problem ? [] : sound.declared.mistakes;
+  if (!mistake) throw new Error('the file has a mistake');
+  expect(isListedBelow(sound, mistake)).toBe(true);
+  expect(codeParts('Use `act` or `go()`.')).toEqual(['Use ', 'act', ' or ', 'go()', '.']);
+  expect(codeParts('a ` alone')).toEqual(['a ` alone']);
 });

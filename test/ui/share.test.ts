@@ -1,4 +1,7 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
+import { Card } from '../../src/ui/share/Card.tsx';
 import { makeClip } from '../../src/ui/share/ShareClip.tsx';
 import { rolloutFrames, trainingFrames } from '../../src/ui/share/clipFrames.ts';
 import { duelFrames, duelHeadline } from '../../src/ui/share/duel.ts';
@@ -27,6 +30,16 @@ test('a card says how the rollout ended, and success from the first update to th
   expect(cardWords({ ...first, lastCurveUpdate: 1 }, success).success).toMatch(/16 %$/);
   expect(cardWords(first, { x: [], y: [] }).success).toBe('');
   expect(cardWords(truncatedMoment(first, 5), success).headline).toContain('5 of 23 tokens');
+});
+
+test('a card draws its board as far as its tokens go, none of its turns faint, and all of it where all tokens are shown', () => {
+  const guesses = (tokens: number, chosenTurn: number | null) => {
+    const moment = truncatedMoment(first, tokens, chosenTurn);
+    const markup = renderToStaticMarkup(createElement(Card, { moment, address: 'ada.github.io' }));
+    expect(markup).not.toContain('data-later="true"');
+    return markup.split('class="guess"').length - 1;
+  };
+  expect([guesses(8, null), guesses(20, null), guesses(23, null), guesses(23, 1)]).toEqual([1, 3, 4, 4]);
 });
 
 test('a rollout is filmed token by token, what the tool wrote at once, and its board goes along', () => {

@@ -86,9 +86,7 @@ function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
   const solveTheSame = paired?.onlyA === 0 && paired.onlyB === 0;
   if (solveTheSame) return `${taskSetText} both solve ${percent(x)}, and the same ones.`;
   const successText = `${taskSetText} ${a.label} solves ${percent(x)} and ${b.label} ${percent(y)}`;
-  const onlyOneText = paired
-    ? `${paired.onlyA} are solved by ${a.label} alone, ${paired.onlyB} by ${b.label} alone`
-    : '';
+  const onlyOneText = paired ? `${a.label} alone solves ${paired.onlyA}, ${b.label} alone ${paired.onlyB}` : '';
   if (coversAllTasks)
     return `${successText}${onlyOneText ? `; ${onlyOneText}` : ''}. Evaluation covers every task, so there is no sampling error, but another seed may differ.`;
   const p = paired

@@ -36,7 +36,7 @@ export function ReadingLine() {
 }
 
 /** The problems that were found by reading a file: those that keep it from being played or, without any, likely mistakes. */
-export function problemsOf(result: Reading): readonly FileProblem[] {
+function problemsOf(result: Reading): readonly FileProblem[] {
   return result.problem ? [result.problem, ...result.others] : result.declared.mistakes;
 }
 

@@ -1,7 +1,9 @@
 import { addressSelection, recordingInView } from '../address/address.ts';
 import { DEFAULT_SELECTION, hashOf, type AddressSelection } from '../address/hash.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
-import { currentConfig, presetText } from '../export/caption.ts';
+import { presetNamed } from '../../config/presets.ts';
+import { currentConfig } from '../export/caption.ts';
+import { nearestPreset } from '../knobs/configStore.ts';
 import { currentRun } from '../run/liveRun.ts';
 import { hasHistory, type Route } from '../address/screens.ts';
 import type { EmbedPanel } from '../embed/panels.ts';
@@ -87,5 +89,5 @@ export function readableAddress(
 export function cardAddress(): string {
   const run = live.shownRecording ?? currentRun();
   const config = run?.begun ?? currentConfig();
-  return readableAddress() || `npm start · ${presetText(config)} · seed ${config.seed}`;
+  return readableAddress() || `npm start · ${presetNamed(nearestPreset(config)).label} · seed ${config.seed}`;
 }

@@ -106,7 +106,7 @@ export function Duel({ recording, preset }: Props) {
  */
 function sharedText({ episode: { question, view } }: Play): string {
   const omitQuestion = KINDS_WITHOUT_QUESTION.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
-  return `${omitQuestion ? 'Same task. ' : `${question} `}Both agents get the same random draws, so any difference comes from training.`;
+  return omitQuestion ? 'Both play the same task, with the same random draws.' : `${question} Both get the same random draws.`;
 }
 
 /** The results of both plays in words; '' until both are over. */
