@@ -15,8 +15,8 @@ export interface Training {
   readonly progress: Progress;
 }
 
-/** The event of a finished imitation step. */
-export type ImitationStep = Extract<TrainingEvent, { type: 'imitated' }>;
+/** The event of a finished imitation step, or of knobs that the run chose while it imitates. */
+export type ImitationEvent = Extract<TrainingEvent, { type: 'imitated' | 'imitation-changed' }>;
 
 /** Opens the session of a run that begins or continues. Throws the errors of `openSession`. */
 export async function openTraining(
@@ -55,13 +55,13 @@ export async function imitateToEnd({ session, log, progress }: Training): Promis
 
 /**
  * Pulls events until the run is finished, an error stops it, or a callback returns 'end'. `onMetrics` is called
- * after the first evaluation (update 0) and after every update; `onImitated` after each imitation step that is a stage
+ * after the first evaluation (update 0) and after every update; `onImitation` after each imitation step that is a stage
  * of training. An error may occur in the middle of an update.
  */
 export async function trainToEnd(
   { session, log, progress }: Training,
   onMetrics: (update: number, values: Metrics) => Promise<'on' | 'end'>,
-  onImitated: (step: ImitationStep) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
+  onImitation: (event: ImitationEvent) => Promise<'on' | 'end'> = () => Promise.resolve('on'),
 ): Promise<'finished' | 'failed' | 'ended'> {
   for await (const event of session.events) {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
@@ -71,10 +71,10 @@ export async function trainToEnd(
     }
     if (event.type === 'running' && event.finished) break;
     if (event.type === 'phase') progress.phase(event);
-    if (event.type === 'imitated') {
-      progress.imitated(event);
-      if ((await onImitated(event)) === 'end') return 'ended';
-    }
+    if (event.type === 'imitated') progress.imitated(event);
+    if (event.type === 'imitation-changed' && event.larger) progress.larger(event.larger);
+    const isImitation = event.type === 'imitated' || event.type === 'imitation-changed';
+    if (isImitation && (await onImitation(event)) === 'end') return 'ended';
     if (event.type !== 'metrics') continue;
     if (event.update > 0) progress.update(event.update, log.run.config.updates, event.values);
     if ((await onMetrics(event.update, event.values)) === 'end') return 'ended';

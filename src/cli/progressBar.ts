@@ -1,6 +1,6 @@
 import type { Metrics } from '../domain/metrics.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
-import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
+import type { ModelCost, Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 import { terminalText } from './terminalText.ts';
 
 const BAR_WIDTH = 24;
@@ -10,6 +10,7 @@ export interface Progress {
   readonly ready: (backend: BackendInfo) => void;
   readonly phase: (event: { readonly phase: Phase; readonly done: number; readonly total: number }) => void;
   readonly imitated: (step: Omit<Extract<TrainingEvent, { type: 'imitated' }>, 'type'>) => void;
+  readonly larger: (model: ModelCost) => void;
   readonly update: (update: number, total: number, values: Metrics) => void;
   readonly problem: (message: string, hint: string) => void;
   readonly end: () => void;
@@ -34,6 +35,9 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
       const solved = tries ? `  solves ${tries.solved}/${tries.played} by itself, the expert ${tries.expert}` : '';
       if (live || total < 100 || done % 10 === 0 || done === total)
         line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}${solved}`);
+    },
+    larger: ({ parameters }) => {
+      line(`Imitation taught this model too little. It starts again with ${parameters} parameters.`);
     },
     update: (update, total, values) => {
       if (!live && update % 10 !== 0 && update !== total) return;

@@ -11,7 +11,8 @@ import { problemText } from '../base/problem.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Checkpoint } from '../runs/checkpoint.ts';
-import { runLine, updateLine } from '../runs/log.ts';
+import { imitationLine, runLine, updateLine } from '../runs/log.ts';
+import { nextStep } from '../runs/nextStep.ts';
 import type { Run } from '../runs/run.ts';
 import { hasBegun, progressText, runProgressText } from '../runs/progressText.ts';
 import type { Declaration } from '../written/declaration.ts';
@@ -31,7 +32,7 @@ import { program } from './program.ts';
 import { progress } from './progressBar.ts';
 import { refuseSavedRun, runToResume, saveRun } from './savedRun.ts';
 import { type StopRequest, listenForStop } from './stopSignal.ts';
-import { openTraining, type Training, trainToEnd } from './openTraining.ts';
+import { type ImitationEvent, openTraining, type Training, trainToEnd } from './openTraining.ts';
 
 /** `npm run train`: trains a run in Node, with the same training loop as the page. */
 async function main(args: readonly string[]): Promise<number> {
@@ -66,8 +67,7 @@ async function train(options: TrainArguments): Promise<number> {
   const seconds = () => Date.now() / 1000;
   const events = options.tensorboard === null ? null : await eventFile(callerPath(options.tensorboard), run, seconds, jobOf(options)); // prettier-ignore
   const shownProgress = progress(process.stderr, options.json);
-  // if the run isn't saved, a signal may end the program at once
-  const stop = options.save === null ? null : listenForStop(() => performance.now());
+  const stop = listenForStop(() => performance.now());
   const training = await openTraining(run, host, shownProgress, base);
   try {
     const saved = resumed ? runProgressText(resumed) : '';
@@ -111,7 +111,7 @@ function jobOf({ mayStartNew, save, config }: TrainArguments): string | null {
 
 /** The options of `trainAndSave`: outputs for the metrics, and the signal that ends the run early. */
 interface TrainContext {
-  readonly stop: StopRequest | null;
+  readonly stop: StopRequest;
   readonly events: EventFile | null;
   readonly options: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile' | 'envServer'>;
   readonly environmentFile: EnvironmentFile | null; // the environment that was named
@@ -130,17 +130,20 @@ async function trainAndSave(
   const { json, save, saveEvery } = options;
   const began = performance.now();
   let { saved } = initial;
+  let place = save;
   const saveNow = async () => {
-    if (save === null) return;
+    if (place === null) return;
     const checkpoint = await session.checkpoint();
     const reached = progressText(checkpoint);
     if (reached === saved || !hasBegun(checkpoint.progress)) return;
-    await saveRun(save, log.run, checkpoint);
+    await saveRun(place, log.run, checkpoint);
     saved = reached;
   };
-  // saves every `saveEvery` imitation steps or updates, and when a signal asks the program to end
+  // saves every `saveEvery` imitation steps or updates, and when a signal asks the program to end; then in a new folder
+  // if the run isn't saved
   const saveIfDue = async (count: number) => {
-    const ending = stop?.signal.aborted ?? false;
+    const ending = stop.signal.aborted;
+    if (ending) place ??= freeName('stopped-run');
     if (ending || (count > 0 && count % saveEvery === 0)) await saveNow();
     return ending ? 'end' : 'on';
   };
@@ -152,11 +155,15 @@ async function trainAndSave(
     if (environmentFile) lastCheckpoint = await session.checkpoint();
     return saveIfDue(update);
   };
-  const outcome = await trainToEnd(training, onUpdate, ({ done }) => saveIfDue(done)).catch(async (error: unknown) => {
+  const onImitation = async (event: ImitationEvent) => {
+    if (json && isLogged(event)) console.log(imitationLine(event));
+    return event.type === 'imitated' ? saveIfDue(event.done) : 'on';
+  };
+  const outcome = await trainToEnd(training, onUpdate, onImitation).catch(async (error: unknown) => {
     const fault = environmentFile && faultText(error, environmentFile.name);
     if (fault === null) throw error;
-    const place = await pausedRun(log.run, lastCheckpoint, save);
-    progress.problem(`${fault} The run is paused.`, pausedText(place, lastCheckpoint, options));
+    const pausedPlace = await pausedRun(log.run, lastCheckpoint, save);
+    progress.problem(`${fault} The run is paused.`, pausedText(pausedPlace, lastCheckpoint, options));
     return 'paused' as const;
   });
   if (outcome === 'paused') return 1;
@@ -166,20 +173,25 @@ async function trainAndSave(
   }
   if (outcome === 'ended') {
     progress.end();
-    console.error(stoppedText(saved, save ?? ''));
-    return stop?.exitCode() ?? 1;
+    console.error(stoppedText(saved, place ?? '', options));
+    return stop.exitCode();
   }
   await saveNow();
   progress.end();
   const seconds = Number(((performance.now() - began) / 1000).toFixed(3));
   const hash = await session.parametersHash();
   const { before, after } = evaluations(log.run);
-  const summary = { before, after, updates: log.run.update, seconds, parameters_hash: hash };
+  const next = nextStep(log.run.series, log.run.config);
+  const summary = { before, after, updates: log.run.update, seconds, parameters_hash: hash, next };
   // people read the sentence, programs the last line of standard output
   if (!json) console.error(summaryText(log.run, summary));
   console.log(JSON.stringify({ kind: 'summary', ...summary }));
   return 0;
 }
+
+/** Whether a step of imitation gets a line in the log: one with tries, and every tenth. So do all changes of knobs. */
+const isLogged = (event: ImitationEvent) =>
+  event.type !== 'imitated' || event.tries !== undefined || event.done % 10 === 0 || event.done === event.total;
 
 /**
  * Saves a run whose environment failed, as it was after its last update: in the folder of --save, or else in a new one.
@@ -199,16 +211,19 @@ function pausedText(
 ): string {
   const repairHint = envServer === null ? 'Fix the file' : 'See that the server runs';
   if (place === null || checkpoint === null) return `No update was done. ${repairHint} and start again.`;
-  const folder = visible(place, 4096);
-  const flag =
-    envServer === null ? `--env-file ${visible(envFile ?? '', 4096)}` : `--env-server '${visible(envServer, 4096)}'`;
-  return `It is saved in ${folder} after ${progressText(checkpoint)}. ${repairHint}, then: npm run train -- --resume ${folder} ${flag}`;
+  return `It is saved in ${visible(place, 4096)} after ${progressText(checkpoint)}. ${repairHint}, then: ${resumeCommand(place, { envFile, envServer })}`;
 }
 
-function stoppedText(saved: string, save: string): string {
-  const folder = visible(save, 4096);
+/** The command that continues a saved run, with the flag that names its environment. */
+function resumeCommand(place: string, { envFile, envServer }: Pick<TrainArguments, 'envFile' | 'envServer'>): string {
+  const file = envFile === null ? '' : ` --env-file ${visible(envFile, 4096)}`;
+  const server = envServer === null ? '' : ` --env-server '${visible(envServer, 4096)}'`;
+  return `npm run train -- --resume ${visible(place, 4096)}${file}${server}`;
+}
+
+function stoppedText(saved: string, place: string, options: Pick<TrainArguments, 'envFile' | 'envServer'>): string {
   return saved !== ''
-    ? `Stopped; ${saved} is saved in ${folder}. Go on with: npm run train -- --resume ${folder}`
+    ? `Stopped; ${saved} is saved in ${visible(place, 4096)}. Go on with: ${resumeCommand(place, options)}`
     : `Stopped before the first update: there is nothing to save yet.`;
 }
 
@@ -230,7 +245,7 @@ function evaluations({ series }: Run): { readonly before: Metrics; readonly afte
 
 function summaryText(
   { config, environment }: Run,
-  summary: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string },
+  summary: { before: Metrics; after: Metrics; updates: number; seconds: number; parameters_hash: string; next: string },
 ): string {
   const success = EVALUATION_WORDS[evaluationSetOf(config)].success.toLowerCase();
   const percent = (x: number | undefined) => (x === undefined ? '–' : `${(100 * x).toFixed(1)} %`);
@@ -244,6 +259,7 @@ function summaryText(
     `${success}, sampled: ${percent(summary.before['eval/success_sampled'])} → ${percent(summary.after['eval/success_sampled'])}`,
     `on the same tasks: ${baselines.join(', ')}`,
     `parameters ${summary.parameters_hash}`,
+    ...(summary.next === '' ? [] : [`next: ${summary.next}`]),
   ].join('\n');
 }
 

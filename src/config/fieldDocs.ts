@@ -112,7 +112,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
 
   warmStart: '“shipped”: weights that imitated imperfect demonstrations, if a file fits the model. “continued”: the shipped weights, trained further by imitation, in this environment only and with the settings that made them. “train”: random weights, trained by imitation when the run starts. “none”: random weights, or the checkpoint as it is.',
   demonstrator: 'The player that a warm start imitates (“train” and “continued”). “imperfect”: it does the right thing only now and then, as for the shipped weights. “expert”: the scripted expert.',
-  imitationSteps: 'Imitation steps of a warm start (“train” and “continued”). 0: the number in the recipe (each environment has one; adapters and the shipped text agent have their own). To see what imitation alone learns, choose as many as the optimizer steps that RL would take.',
+  imitationSteps: 'Imitation steps of a warm start (“train” and “continued”). 0: the number in the recipe (each environment has one; adapters and the shipped text agent have their own). In an environment that a person wrote, 0 lets the run choose: it imitates until it solves nearly as many training tasks as the expert. To see what imitation alone learns, choose as many as the optimizer steps that RL would take.',
   imitationHorizon: 'Imitation steps over which the learning rate falls to a tenth. 0: all imitation steps. “Start RL now” sets it.',
   updates: 'Updates until the run ends. You can add more later.',
   evalEvery: 'Updates between evaluations. 0: only before and after training.',

@@ -139,6 +139,12 @@ export const METRICS = {
     once: true,
     doc: 'Share of evaluated tasks solved by a simple rule without search or learning, where the environment has one.',
   },
+  'baseline/numbers': {
+    label: 'Numbers in the texts',
+    unit: '',
+    once: true,
+    doc: 'Different numbers that the scripted expert reads or writes in the evaluated tasks. Only measured in an environment that a person wrote. Arithmetic with many numbers is hard for a small agent.',
+  },
   'baseline/random': {
     label: 'Random play',
     unit: '',

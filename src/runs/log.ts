@@ -3,6 +3,7 @@ import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import type { HealthState } from '../domain/health.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import { metricNamed, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { byUpdate } from './byUpdate.ts';
 import { CheckpointError } from './checkpoint.ts';
@@ -30,6 +31,12 @@ export function runLine(run: Run, extraFields: JsonRecord = {}): string {
 /** The line of an update: its metrics by name. Update 0 is the evaluation before training. */
 export function updateLine(update: number, values: Metrics): string {
   return JSON.stringify({ kind: 'update', update, ...values });
+}
+
+/** The line of a step of imitation, or of the knobs that a run chose while it imitates. `readLog` ignores it. */
+export function imitationLine(event: Extract<TrainingEvent, { type: 'imitated' | 'imitation-changed' }>): string {
+  const { type: _, ...fields } = event;
+  return JSON.stringify({ kind: 'imitation', ...fields });
 }
 
 /** The log of a run, with all points of its curves. `readLog` reads it back. */

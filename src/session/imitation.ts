@@ -1,5 +1,11 @@
 import type { RunConfig } from '../config/fields.ts';
-import { canGrow, choosesSteps, imitationOf, type ShorterImitation, warmStartRecipe } from '../config/imitationRecipe.ts';
+import {
+  canGrow,
+  choosesSteps,
+  imitationOf,
+  type ShorterImitation,
+  warmStartRecipe,
+} from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
 import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import { kindsOf, turnsOf } from '../domain/tokenSpans.ts';

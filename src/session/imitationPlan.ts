@@ -11,7 +11,7 @@ const ENOUGH = 0.9;
 /** The same at the end of the first model's time. With less, imitation starts again with a larger model. */
 const NEARLY_ENOUGH = 0.7;
 /** Estimated seconds on one core for imitating with the first model, if a larger one may follow, and with the last. */
-export const IMITATION_SECONDS = { first: 90, last: 180 } as const;
+const IMITATION_SECONDS = { first: 90, last: 180 } as const;
 
 // What one core of a laptop does in a second. Only an estimate, but the same on every machine.
 const FLOPS = 2e10;

@@ -81,7 +81,10 @@ export function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task 
     outOfTurns: rewardSoFar,
     expert: (turn) => language.turn(expert(turn) ?? NO_NEXT_CALL),
     demonstrate: (quality, draw, turn) =>
-      language.turn((draw.next() < moveQuality(quality, expertMoves) ? expert(turn) : null) ?? imperfectMove(textsSoFar.join(' '), draw)),
+      language.turn(
+        (draw.next() < moveQuality(quality, expertMoves) ? expert(turn) : null) ??
+          imperfectMove(textsSoFar.join(' '), draw),
+      ),
     view: () => ({ kind: 'calls', title: declaration.name, prompt, shown, steps: [...steps], earned }),
   };
 }

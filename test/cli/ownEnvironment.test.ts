@@ -54,6 +54,26 @@ test('an endless loop pauses the run: its place is named, what was trained is sa
   expect(on.err).toContain('Goes on after update 1');
 });
 
+test('a run that is ended while it imitates has shown its steps, and is saved even if no folder was named', async () => {
+  write('slow.ts', NUMBERS);
+  const args = `${SIZES} --imitationSteps 100000 --seed 5 --backend cpu --json --env-file slow.ts`.split(' ');
+  const { child, ended } = programs.start('train', args);
+  let shown = '';
+  child.stdout?.on('data', (text: unknown) => {
+    shown += String(text);
+    if (shown.includes('"kind":"imitation","done":20')) child.kill('SIGTERM');
+  });
+  const { code, out, err } = await ended;
+  expect(code).toBe(143);
+  expect(out).toMatch(
+    /"kind":"imitation","done":10,"total":100000,"loss":[\d.]+,"tries":\{"solved":\d,"expert":4,"played":4\}/,
+  );
+  expect(err).toMatch(
+    /imitation step \d+ of 100000 is saved in stopped-run\. .*--resume stopped-run --env-file slow\.ts/,
+  );
+  expect(readFileSync(programs.at('stopped-run', 'environment.ts'), 'utf8')).toBe(NUMBERS);
+});
+
 test('a class in Python is trained on, saved as environment.py, and paused at the line of an endless loop', async () => {
   const rows = HIDDEN_WORD.replace('"train": 100_000', '"train": 1_000_000');
   write('word.py', rows);

@@ -36,7 +36,11 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
 });
 
 test('on a phone the list opens from the header, with targets of 44 px', async () => {
-  const { page } = await visitStill(browser, { hash: '#/lab?layers=3&entropyCoef=0.5', viewport: PHONE, hasTouch: true });
+  const { page } = await visitStill(browser, {
+    hash: '#/lab?layers=3&entropyCoef=0.5',
+    viewport: PHONE,
+    hasTouch: true,
+  });
   await page.locator('.header').getByRole('button', { name: '2 changed' }).click();
   await page.getByRole('dialog').getByText('0.02 → 0.5').waitFor();
   await expect.poll(() => tooSmall(page)).toEqual([]);

@@ -22,5 +22,6 @@ test('an imitation says that who is imitated errs on purpose, and compares its l
 test('what it solved by itself is said with the step that this was after', () => {
   const tries = { solved: 12, expert: 32, played: 32, step: 20 };
   const words = imitationWords({ total: 600, losses: [3, 1, 0.9], tries, isExpert: false });
-  expect(words).toMatch(/After step 20 it tried 32 training tasks by itself, .* and solved 12\./);
+  expect(words).toMatch(/After step 20 it tried 32 training tasks by itself, .* solved 12\. The expert solves 32/);
+  expect(imitationWords({ total: 900, losses: [], tries: null, isExpert: false, isOpen: true })).toMatch(/at most 900/);
 });

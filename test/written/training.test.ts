@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
+import { DEFAULTS, type RunConfig } from '../../src/config/fields.ts';
 import { YOUR_ENVIRONMENT_PRESET } from '../../src/config/presets.ts';
 import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
@@ -153,6 +154,69 @@ test('imitation that is ended early ends with the step under way, and a run that
   await trainTo(again, 1);
   expect(await again.parametersHash()).toBe(await whole.parametersHash());
   for (const session of [whole, again]) session.dispose();
+});
+
+/** A session that goes on as if it had imitated all but one of `step` steps. */
+async function openBefore(step: number, knobs: Partial<RunConfig>): Promise<{ session: Session; from: Checkpoint }> {
+  const words = { ...config(1), language: 'words', imitationSteps: 0, ...knobs } as const;
+  const first = await openSession(words, hostFor(NUMBERS), () => undefined);
+  await imitate(first, 1);
+  const { version: _, sum: __, progress, ...rest } = await first.checkpoint();
+  first.dispose();
+  const tries = [{ step: step - 40, solved: 0, expert: 4, played: 4 }];
+  const from = checkpointOf({ ...rest, progress: { ...progress, imitated: step - 1, tries } });
+  return { session: await openSession(words, hostFor(NUMBERS), () => undefined, null, from), from };
+}
+
+/** The events of a session until `count` steps of imitation are done. */
+async function imitate(session: Session, count: number): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for (;;) {
+    const event = (await session.events.next()).value as RunEvent;
+    if (event.type !== 'phase') events.push(event);
+    if (events.filter(({ type }) => type === 'imitated').length === count) return events;
+  }
+}
+
+test('a run that chooses its steps says their number as a knob, and with this knob from its start it is the same run', async () => {
+  const { session, from } = await openBefore(6400, {});
+  const events = await imitate(session, 3);
+  const knobs = { warmStart: 'train', imitationSteps: 8000, imitationHorizon: 0 } as const;
+  expect(events.slice(0, 2)).toMatchObject([
+    { type: 'imitation-changed', knobs },
+    { type: 'imitated', done: 6400, total: 8000, tries: { expert: 4 } },
+  ]);
+  const begun = { ...from.begun, ...knobs };
+  const { version: _, sum: __, ...rest } = from;
+  const again = await openSession(begun, hostFor(NUMBERS), () => undefined, null, checkpointOf({ ...rest, begun }));
+  await imitate(again, 3);
+  expect(await again.parametersHash()).toBe(await session.parametersHash());
+  for (const each of [session, again]) each.dispose();
+});
+
+test('a run that learns too little starts again larger, and then is the run that began with the larger sizes', async () => {
+  const { width, layers, heads, kvHeads, ffn } = DEFAULTS;
+  const { session, from } = await openBefore(6400, { width, layers, heads, kvHeads, ffn });
+  const small = session.policy;
+  const events = await imitate(session, 2);
+  const larger = { width: 64, layers: 4 };
+  expect(events).toMatchObject([
+    { type: 'imitated', done: 6400 },
+    { type: 'imitation-changed', knobs: larger, larger: { parameters: expect.any(Number) as number } },
+    { type: 'imitated', done: 1 },
+  ]);
+  expect(session.policy).not.toBe(small);
+  expect(session.config()).toMatchObject(larger);
+  const saved = await session.checkpoint();
+  expect(saved).toMatchObject({ begun: larger, progress: { imitated: 1, tries: [] } });
+  const resumed = await openSession(saved.begun, hostFor(NUMBERS), () => undefined, null, saved);
+  const fresh = await openSession({ ...from.begun, ...larger }, hostFor(NUMBERS), () => undefined);
+  await imitate(session, 1);
+  await imitate(resumed, 1);
+  await imitate(fresh, 2);
+  const hash = await session.parametersHash();
+  expect([await resumed.parametersHash(), await fresh.parametersHash()]).toEqual([hash, hash]);
+  for (const each of [session, resumed, fresh]) each.dispose();
 });
 
 const FILE: EnvironmentFile = { name: 'numbers.ts', text: NUMBERS };

@@ -122,8 +122,7 @@ function openAddress(hash: string, writtenByPage: boolean): void {
         preset: recording ?? nearestPreset(config),
         planned: planned.length > 0 ? { startConfig: config, changes: planned } : null,
       });
-    }
-    else if (recording) useConfig.setState({ preset: recording });
+    } else if (recording) useConfig.setState({ preset: recording });
     // a link from one screen to another changes no knobs, so the messages about corrected settings stay
     if (changes || corrections.length > 0) useConfig.setState({ corrections });
   }

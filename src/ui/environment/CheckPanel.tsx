@@ -14,7 +14,7 @@ import { KINDS } from '../rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Parameter, ValueSchema } from '../../text/toolSchema.ts';
 import { MEMBERS } from './members.ts';
-import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { choosePreset, useConfig } from '../knobs/configStore.ts';
 import { nextEnvironment, setEnvironment, start } from '../run/engine.ts';
 
@@ -101,9 +101,8 @@ function CheckOutcome() {
       )}
       {check === null && (
         <p className="soft">
-          Training first imitates a player that mostly follows <code translate="no">expert()</code>, for{' '}
-          {ENVIRONMENTS[YOUR_ENVIRONMENT].recipe.steps} steps. The lab shows how long they take, and <i>Start RL now</i>{' '}
-          ends them early.
+          Training first imitates a player that mostly follows <code translate="no">expert()</code>, until the agent
+          solves nearly as many training tasks, or for some minutes. <i>Start RL now</i> in the lab ends this early.
         </p>
       )}
       {isOutdated && <p className="note">The file has changed since this check.</p>}

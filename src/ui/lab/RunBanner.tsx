@@ -9,6 +9,7 @@ import { ResumeCard } from '../resume/ResumeCard.tsx';
 import { latestSaveText } from '../runs/saving.ts';
 import { useSelection } from '../shell/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
+import { nextStep } from '../../runs/nextStep.ts';
 import { summarizeRun, type SummaryState } from '../run/runSummary.ts';
 import { summaryWords, waitingWords } from '../run/sentences.ts';
 import { CodeText } from '../parts/CodeText.tsx';
@@ -70,11 +71,17 @@ function RunVerdict() {
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
   // while a new run starts, the old one is still in view, and its verdict would look like the new run's
+  const next = summary && !starting && live.config ? nextStep(live.series, live.config) : '';
   const words = summary && !starting && summaryWords(summary, health, finished);
   return (
     <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : summary?.state}>
       <Icon name={summary && !starting ? SUMMARY_ICONS[summary.state] : 'curves'} />
       <p className="large headline">{words ? words.headline : <Waiting />}</p>
+      {finished && next !== '' && (
+        <p className="small" data-testid="next-step">
+          Next: {next}
+        </p>
+      )}
       {words && (
         <details>
           <summary className="small">Details</summary>

@@ -1,3 +1,4 @@
+import { choosesSteps } from '../../config/imitationRecipe.ts';
 import { useEffect, useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
@@ -32,10 +33,11 @@ export function Demonstrations() {
   const losses = useLive((s) => s.losses);
   const tries = useLive((s) => s.tries);
   const isExpert = useConfig((s) => s.applied?.demonstrator === 'expert');
+  const isOpen = useConfig((s) => s.applied !== null && choosesSteps(s.applied));
   return (
     <>
       <p className="no-rollouts" role="status" data-testid="no-rollouts">
-        {imitationWords({ total, losses, tries, isExpert })}
+        {imitationWords({ total, losses, tries, isExpert, isOpen })}
       </p>
       <ShownDemonstrations isExpert={isExpert} />
     </>
@@ -47,10 +49,11 @@ interface ImitationState {
   readonly losses: readonly number[]; // of each step so far: −mean log π of the demonstrated tokens
   readonly tries: (Tries & { readonly step: number }) | null; // null: none yet
   readonly isExpert: boolean; // whether the imitated player is the expert
+  readonly isOpen?: boolean; // the run has yet to choose its number of steps; `total` is the largest
 }
 
 /** Sentences that explain why there are no rollouts while a run imitates, and when they come. */
-export function imitationWords({ total, losses, tries, isExpert }: ImitationState): string {
+export function imitationWords({ total, losses, tries, isExpert, isOpen = false }: ImitationState): string {
   const [first, last] = [losses[0], losses.at(-1)];
   const player = isExpert
     ? 'the expert'
@@ -59,11 +62,14 @@ export function imitationWords({ total, losses, tries, isExpert }: ImitationStat
     first === undefined || last === undefined || losses.length === 1
       ? ''
       : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
-  return `It imitates ${player}. Its own rollouts follow after step ${total}.${lossChange}${tries ? triesWords(tries) : ''}`;
+  const end = isOpen
+    ? `It goes on until it solves nearly as many training tasks as the expert, for at most ${total} steps. Its own rollouts follow.`
+    : `Its own rollouts follow after step ${total}.`;
+  return `It imitates ${player}. ${end}${lossChange}${tries ? triesWords(tries) : ''}`;
 }
 
-const triesWords = ({ solved, played, step }: Tries & { readonly step: number }) =>
-  ` After step ${step} it tried ${played} training tasks by itself, taking its likeliest words, and solved ${solved}. RL can only strengthen what it gets right sometimes.`;
+const triesWords = ({ solved, expert, played, step }: Tries & { readonly step: number }) =>
+  ` After step ${step} it tried ${played} training tasks by itself, taking its likeliest words, and solved ${solved}. The expert solves ${expert} of them. RL can only strengthen what it gets right sometimes.`;
 
 function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
   const step = useShownStep();

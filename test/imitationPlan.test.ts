@@ -1,0 +1,70 @@
+import { describe, expect, it, test } from 'vitest';
+import { parseConfig } from '../src/config/config.ts';
+import { learningRateAt, warmStartRecipe } from '../src/config/imitationRecipe.ts';
+import { YOUR_ENVIRONMENT_PRESET } from '../src/config/presets.ts';
+import type { MetricName } from '../src/domain/metrics.ts';
+import { nextStep } from '../src/runs/nextStep.ts';
+import { addMetrics } from '../src/runs/runLog.ts';
+import type { Series } from '../src/runs/series.ts';
+import { mostSteps, planAfter } from '../src/session/imitationPlan.ts';
+
+const triesOf = (step: number, before: number, last: number, expert = 30) =>
+  [before, last].map((solved, i) => ({ step: step - 40 * (1 - i), solved, expert, played: 32 }));
+const LIMITS = { most: 1000, mayGrow: true };
+
+describe('the plan of imitation', () => {
+  it('ends a quarter later than two tries in a row reach nine tenths of the expert, and not before step 120', () => {
+    expect(planAfter(triesOf(200, 27, 27), LIMITS)).toEqual({ steps: 250 });
+    expect(planAfter(triesOf(200, 26, 30), LIMITS)).toBe('on');
+    expect(planAfter(triesOf(200, 30, 26), LIMITS)).toBe('on');
+    expect(planAfter(triesOf(80, 30, 30), LIMITS)).toBe('on');
+    expect(planAfter(triesOf(120, 30, 30), LIMITS)).toEqual({ steps: 150 });
+  });
+
+  it('at four fifths of the time starts again larger, unless the agent is nearly there or can’t grow', () => {
+    expect(planAfter(triesOf(760, 5, 5), LIMITS)).toBe('on');
+    expect(planAfter(triesOf(800, 5, 5), LIMITS)).toBe('larger');
+    expect(planAfter(triesOf(800, 21, 21), LIMITS)).toEqual({ steps: 1000 });
+    expect(planAfter(triesOf(800, 5, 5), { ...LIMITS, mayGrow: false })).toEqual({ steps: 1000 });
+  });
+
+  it('without an expert ends as soon as the form of a call is learned', () => {
+    expect(planAfter(triesOf(120, 0, 0, 0), LIMITS)).toEqual({ steps: 150 });
+  });
+
+  it('has fewer steps the more work a step is', () => {
+    const model = (size: number) => ({ parameters: [{ size } as never], length: 50 });
+    const at = { rows: 64, mayGrow: true };
+    expect(mostSteps(model(28_065), at)).toBe(1344); // 90 s at 0.067 s
+    expect(mostSteps(model(280_650), at)).toBeLessThan(350);
+    expect(mostSteps(model(28_065), { ...at, mayGrow: false })).toBe(2688);
+  });
+});
+
+const OWN = parseConfig({ ...YOUR_ENVIRONMENT_PRESET.set });
+
+test('the chosen number of steps has the learning rates of the steps before it was chosen', () => {
+  const [open, chosen] = [OWN, { ...OWN, imitationSteps: 250 }].map((config) => warmStartRecipe(config));
+  for (const step of [0, 5, 30, 199]) expect(learningRateAt(chosen!, step)).toBe(learningRateAt(open!, step));
+  expect(learningRateAt(chosen!, 249)).toBeLessThan(0.2 * learningRateAt(open!, 249));
+});
+
+test('the next step follows from what was measured', () => {
+  const next = (values: Partial<Record<MetricName, readonly [before: number, after: number]>>, knobs = {}) => {
+    const series = new Map<MetricName, Series>();
+    const at = (i: 0 | 1) => Object.fromEntries(Object.entries(values).map(([name, pair]) => [name, pair[i]]));
+    addMetrics(series, 0, { 'baseline/expert': 1, ...at(0) });
+    addMetrics(series, 100, at(1));
+    return nextStep(series, { ...OWN, ...knobs });
+  };
+  const stuck = { 'eval/success': [0.3, 0.3], 'eval/success_sampled': [0.2, 0.25] } as const;
+  expect(next({ 'eval/success': [0.9, 1], 'eval/success_sampled': [0.4, 0.95] })).toMatch(/harder/);
+  expect(next({ 'eval/success': [1, 1], 'eval/success_sampled': [0.3, 0.6] })).toMatch(/60 % sampled.*200 updates/);
+  expect(next({ 'eval/success': [0.6, 0.3], 'eval/success_sampled': [0.3, 0.2] })).toMatch(/learning rate/);
+  expect(next(stuck)).toMatch(/width=64 and layers=4/);
+  expect(next(stuck, { width: 64, layers: 4, imitationSteps: 800 })).toMatch(/imitationSteps=1600/);
+  expect(next({ ...stuck, 'baseline/numbers': [14, 14] })).toMatch(/tool that calculates.*SmolLM2/);
+  expect(next({ ...stuck, 'eval/malformed_sampled': [0.5, 0.5] })).toMatch(/50 % of its turns are malformed/);
+  expect(next({ ...stuck, 'baseline/expert': [0, 0] })).toMatch(/expert\(\)/);
+  expect(next({ ...stuck, 'baseline/expert': [0.3, 0.3] })).toMatch(/improve expert\(\)|updates/);
+});
