@@ -24,7 +24,7 @@ function packageFolder(id: string): string | null {
 }
 
 /** The text with the licences of these packages. Throws if a package has none: then the page can't be given away. */
-export function licencesText(folders: Iterable<string>): string {
+function licencesText(folders: Iterable<string>): string {
   const sections = Array.from(new Set(folders), (folder) => {
     const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Readonly<
       Record<'name' | 'version' | 'license', string>

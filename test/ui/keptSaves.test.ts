@@ -9,7 +9,8 @@ let started = 0;
 const words = new Map<string, string>(); // its local storage
 
 beforeEach(() => {
-  [saves, started] = [new Map(), 0];
+  saves = new Map();
+  started = 0;
   words.clear();
   vi.stubGlobal('navigator', {});
   vi.stubGlobal('localStorage', {

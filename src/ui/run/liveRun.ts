@@ -22,7 +22,7 @@ export function currentRun(): Run | null {
 }
 
 /** How long the current run has trained, in seconds, without pauses. */
-export function trainedSeconds(): number {
+function trainedSeconds(): number {
   const now = trainingSince === null ? 0 : (performance.now() - trainingSince) / 1000;
   return Math.round(10 * (secondsBefore + now)) / 10;
 }

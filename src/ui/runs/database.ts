@@ -39,7 +39,7 @@ export async function readAll(onTimeout: (message: string) => void): Promise<rea
 }
 
 /** What can be said of a save without reading it whole. */
-export interface SaveSummary extends TrainedRun {
+interface SaveSummary extends TrainedRun {
   readonly slot: string;
   readonly name: string;
 }
