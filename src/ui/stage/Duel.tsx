@@ -107,7 +107,9 @@ export function Duel({ recording, preset }: Props) {
  */
 function sharedText({ episode: { question, view } }: Play): string {
   const omitQuestion = KINDS_WITHOUT_QUESTION.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
-  return omitQuestion ? 'Both play the same task, with the same random draws.' : `${question} Both get the same random draws.`;
+  return omitQuestion
+    ? 'Both play the same task, with the same random draws.'
+    : `${question} Both get the same random draws.`;
 }
 
 /** The results of both plays in words; '' until both are over. */
