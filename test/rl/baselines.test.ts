@@ -61,7 +61,8 @@ describe('the rule', () => {
   it('has no expert where the environment has none', async () => {
     const config = parseConfig({ env: 'bandit', evalTasks: 8 });
     const env = { ...createEnv(config, null), hasExpert: false };
-    expect(Object.keys(await playerBaselines(env, config, () => Promise.resolve()))).toEqual(['baseline/random']);
+    const values = await playerBaselines(env, config, () => Promise.resolve());
+    expect(Object.keys(values)).toEqual(['baseline/rule', 'baseline/random']);
   });
 
   it('solves a share where there is one, and is not spoken of where there is none', async () => {
