@@ -6,6 +6,14 @@ export interface Finding {
   readonly episodes: number;
 }
 
+/** A batch of episodes that an untrained model played, with the knobs that a default run has. */
+export interface UntrainedPlay {
+  readonly reward: number; // mean
+  readonly episodeTokens: number; // the most that an episode can have
+  readonly prompts: number; // of a batch that fits into memory
+  readonly defaultPrompts: number; // of a batch, if memory doesn't matter
+}
+
 const MAX_EXAMPLE = 200; // characters
 
 /** The findings of a report that have to be fixed. Warnings don't have to be. */

@@ -29,6 +29,7 @@ import type { Attempt } from '../domain/preferences.ts';
 import type { ModelCost, TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer, Question } from '../wire/questions.ts';
+import { withFittingBatch } from './fittingBatch.ts';
 import { evaluate } from '../rl/evaluate.ts';
 import { train } from '../rl/trainer.ts';
 
@@ -81,7 +82,8 @@ export interface Session {
 /**
  * Builds a run: environment, backend, weights, trainer. While it opens, `onEvent` gets the phases and `ready`; all later
  * events come from `events`, those of imitation first. With `resumedFrom` the run continues from that checkpoint. A run
- * that trains adapters needs the open checkpoint in `openedBase`. Until this returns, the caller keeps its old run.
+ * that trains adapters needs the open checkpoint in `openedBase`. If the batch of a person's environment doesn't fit
+ * into memory, a new run has fewer prompts; `ready` has the knobs that it uses. Until this returns, the caller keeps its old run.
  * Throws ConfigError or BackendError if the configuration is impossible on this machine, CheckpointError if
  * `resumedFrom` belongs to another model or environment, BaseNeededError if `openedBase` is missing or isn't the
  * checkpoint that the run began with.
@@ -94,12 +96,18 @@ export async function openSession(
   resumedFrom: Checkpoint | null = null,
   openedBase: BaseCheckpoint | null = null,
 ): Promise<Session> {
-  const { startConfig, base, env, chatTokenizer } = await prepareRun(requested, host, facts, resumedFrom, openedBase);
+  const prepared = await prepareRun(requested, host, facts, resumedFrom, openedBase);
+  const { base, env, chatTokenizer } = prepared;
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const stage = new StageProgress(onEvent, host.now);
-  const networks = await openNetworks({ startConfig, env, host, resumedFrom, base, stage }, (event) =>
-    onEvent(stage.withTimeLeft(event)),
-  );
+  const openWith = (knobs: RunConfig) =>
+    openNetworks({ startConfig: knobs, env, host, resumedFrom, base, stage }, (event) =>
+      onEvent(stage.withTimeLeft(event)),
+    );
+  const { config: startConfig, opened: networks } =
+    resumedFrom || base
+      ? { config: prepared.startConfig, opened: await openWith(prepared.startConfig) }
+      : await withFittingBatch(prepared.startConfig, openWith);
   onEvent({
     type: 'ready',
     backend: networks.policy.backend,

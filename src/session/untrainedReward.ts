@@ -3,10 +3,11 @@ import { YOUR_ENVIRONMENT_PRESET } from '../config/presets.ts';
 import { rollout } from '../rl/rollout.ts';
 import { trainingTasks } from '../rl/trainer.ts';
 import type { Host } from './host.ts';
+import type { UntrainedPlay } from '../domain/checkFindings.ts';
 import { openSession } from './session.ts';
 
 /**
- * The reward of an untrained model on a person's environment: the mean over one batch of training tasks, played by the
+ * Plays an untrained model on a person's environment. Its reward is the mean over one batch of training tasks, played by the
  * model of a default run with random weights, at temperature 1 and under the grammar mask. As in the environment check,
  * the reward is the weighted sum of the parts of `getReward()`, without format penalty and without rewards for turns.
  * The model runs on the CPU. Throws EnvironmentFileError if the file is faulty, and ConfigError if a default run isn't
@@ -15,7 +16,7 @@ import { openSession } from './session.ts';
 export async function untrainedReward(
   seed: number,
   host: Pick<Host, 'now' | 'yieldToEvents'> & Pick<Required<Host>, 'ownEnvironment'>,
-): Promise<number> {
+): Promise<UntrainedPlay> {
   const config = parseConfig({
     ...YOUR_ENVIRONMENT_PRESET.set,
     seed,
@@ -27,8 +28,12 @@ export async function untrainedReward(
   const session = await openSession(config, cpuHost, () => undefined);
   try {
     const { policy, env } = session;
-    const { episodes } = await rollout(policy, env, trainingTasks(policy, config, 1), host.yieldToEvents);
-    return episodes.reduce((sum, { parts }) => sum + parts.outcome, 0) / episodes.length;
+    const { episodes } = await rollout(policy, env, trainingTasks(policy, session.config(), 1), host.yieldToEvents);
+    return {
+      reward: episodes.reduce((sum, { parts }) => sum + parts.outcome, 0) / episodes.length,
+      episodeTokens: env.maxTokens,
+      ...{ prompts: session.config().prompts, defaultPrompts: config.prompts },
+    };
   } finally {
     session.dispose();
   }

@@ -50,7 +50,7 @@ export interface CheckReport {
  */
 const PLAYTHROUGHS = 5;
 /** The number of calls that may take too long before the check ends. Each takes seconds. */
-const MAX_STOPPED_CALLS = 3;
+const MAX_STOPPED_CALLS = 2;
 
 /**
  * Checks an environment by playing it. Four players play the same tasks: one calls random tools with words that it has

@@ -2,7 +2,7 @@ import { type CheckReport, checkEnvironment } from './checker.ts';
 import { classSettings, weightedReward } from './classSettings.ts';
 import { type EnvironmentFile, EnvironmentFileError, type FileProblem } from '../domain/environmentFile.ts';
 import type { Declaration } from './declaration.ts';
-import { faultsOf } from '../domain/checkFindings.ts';
+import { faultsOf, type Finding, type UntrainedPlay } from '../domain/checkFindings.ts';
 import { declarationOf } from './languages.ts';
 import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -73,7 +73,7 @@ export async function examine(
     readonly episodes: number;
     readonly seed: number;
     readonly onProgress: (share: number) => void;
-    readonly untrained: () => Promise<number>;
+    readonly untrained: () => Promise<UntrainedPlay>;
   },
 ): Promise<Examination> {
   try {
@@ -95,23 +95,40 @@ export async function examine(
 
 /**
  * Adds the mean reward of an untrained model to the report of a check. `untrained` is null if the check found a fault
- * or the model can't play.
+ * or the model can't play. Warns if its episodes are too long for a whole batch. If it can't play for a reason that
+ * doesn't lie in the file, such as the memory of this machine, that is a warning too, so it keeps nobody from an
+ * export.
  */
 export async function withUntrained(
   report: CheckReport,
-  untrained: () => Promise<number>,
+  untrained: () => Promise<UntrainedPlay>,
 ): Promise<{ readonly report: CheckReport; readonly untrained: number | null }> {
   if (faultsOf(report).length > 0) return { report, untrained: null };
   try {
-    return { report, untrained: await untrained() };
+    const { reward, episodeTokens, prompts, defaultPrompts } = await untrained();
+    if (prompts === defaultPrompts) return { report, untrained: reward };
+    const smaller = `An episode can have ${episodeTokens} tokens. ${defaultPrompts} prompts of that length don’t fit into memory, so a run takes ${prompts} in a batch. ${whatToShorten(report)}`;
+    return { report: withFinding(report, 'warning', smaller, null), untrained: reward };
   } catch (error) {
-    const [text, line] =
-      error instanceof EnvironmentFileError
-        ? [error.first.what, error.first.line]
-        : [error instanceof Error ? error.message : String(error), null];
-    const finding = { kind: 'fault' as const, text: `Training can’t start: ${text}`, line, episodes: 1 };
-    return { report: { ...report, findings: [...report.findings, finding] }, untrained: null };
+    if (error instanceof EnvironmentFileError) {
+      const { what, line } = error.first;
+      return { report: withFinding(report, 'fault', `Training can’t start: ${what}`, line), untrained: null };
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    const text = `Training can’t start on this machine: ${reason} ${whatToShorten(report)}`;
+    return { report: withFinding(report, 'warning', text, null), untrained: null };
   }
+}
+
+function withFinding(report: CheckReport, kind: Finding['kind'], text: string, line: number | null): CheckReport {
+  return { ...report, findings: [...report.findings, { kind, text, line, episodes: 1 }] };
+}
+
+/** Advice for episodes that are too long, with the lengths that the check measured. */
+function whatToShorten({ longestPrompt, longestReply, settings: { maxTurns } }: CheckReport): string {
+  return longestReply > longestPrompt / maxTurns
+    ? `To shorten it: a tool’s answer has up to ${longestReply} characters in each of up to ${maxTurns} turns. Let the tools say only what is new, or lower the number of turns.`
+    : `To shorten it: the prompt has up to ${longestPrompt} characters.`;
 }
 
 async function sampleOf(declaration: Declaration, openSandbox: () => Promise<Sandbox>, seed: number): Promise<Sample> {

@@ -68,7 +68,7 @@ export interface StoppedCalls {
   left: number;
 }
 /** Whether a problem is that of a call that was stopped. */
-export const isStopped = (problem: string) => /computed too long/.test(problem);
+export const isStopped = (problem: string) => problem.includes('computed too long');
 
 interface EpisodeState {
   readonly id: number;

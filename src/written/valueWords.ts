@@ -26,7 +26,7 @@ export function textWords(text: string): readonly string[] {
 export function valueWords(value: unknown, schema: ValueSchema = ANY_TEXT): readonly string[] {
   if (value === undefined) return [DEFAULT];
   if (isText(schema) || typeof value !== 'object' || value === null) {
-    const words = textValueWords(String(value));
+    const words = textValueWords(typeof value === 'string' ? value : jsonLine(value));
     const isExact = typeof value !== 'string' || isText(schema) || wordsValue(words, schema) === value;
     return isExact ? words : [jsonLine(value)];
   }

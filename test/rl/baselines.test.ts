@@ -58,6 +58,13 @@ describe('the rule', () => {
       expect((await rule({ env, evalTasks: 512 }))['baseline/rule']).toBe(0.5);
   });
 
+  it('has no expert where the environment has none', async () => {
+    const config = parseConfig({ env: 'bandit', evalTasks: 8 });
+    const env = { ...createEnv(config, null), hasExpert: false };
+    const values = await playerBaselines(env, config, () => Promise.resolve());
+    expect(Object.keys(values)).toEqual(['baseline/rule', 'baseline/random']);
+  });
+
   it('solves a share where there is one, and is not spoken of where there is none', async () => {
     for (const env of FIELDS.env.choices) {
       const values = await rule({ env });

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { faultsOf } from '../../src/domain/checkFindings.ts';
+import { EnvironmentFileError } from '../../src/domain/environmentFile.ts';
 import { examine, readFile } from '../../src/written/examination.ts';
 import { acting, sandboxOf } from './machine.ts';
 
-const untrained = () => Promise.resolve(0.25);
+const PLAYED = { reward: 0.25, episodeTokens: 90, prompts: 32, defaultPrompts: 32 };
+const untrained = () => Promise.resolve(PLAYED);
 const options = { seed: 1, onProgress: () => undefined, untrained };
 const open = (source: string) => () => sandboxOf(source);
 const file = (text: string) => ({ name: 'mine.ts', text });
@@ -54,13 +56,25 @@ test('what keeps a file from being read or loaded has its line', async () => {
   });
 });
 
-test('a model that cannot begin is a fault with its reason', async () => {
-  const found = await examine(file(WORDS), open(WORDS), {
-    ...options,
-    episodes: 10,
-    untrained: () => Promise.reject(new Error('too long')),
-  });
+test.each([
+  ['a fault if the file is the reason', new EnvironmentFileError('too long', 3), 'fault', 3],
+  ['a warning if this machine is the reason: it keeps nobody from an export', new Error('5.3 GiB'), 'warning', null],
+])('a model that cannot begin is %s', async (_, error, kind, line) => {
+  const refused = () => Promise.reject(error);
+  const found = await examine(file(WORDS), open(WORDS), { ...options, episodes: 10, untrained: refused });
   if (found.problem) throw new Error(found.problem.what);
   expect(found.untrained).toBeNull();
-  expect(faultsOf(found.report).map(({ text }) => text)).toEqual([expect.stringContaining('too long')]);
+  expect(found.report.findings.at(-1)).toMatchObject({ kind, line });
+  expect(found.report.findings.at(-1)?.text).toContain(kind === 'fault' ? 'too long' : '5.3 GiB');
+  expect(faultsOf(found.report)).toHaveLength(kind === 'fault' ? 1 : 0);
+});
+
+test('a batch that had to be smaller is a warning with the tokens, and says what to shorten', async () => {
+  const smaller = () => Promise.resolve({ ...PLAYED, episodeTokens: 1234, prompts: 16 });
+  const found = await examine(file(WORDS), open(WORDS), { ...options, episodes: 10, untrained: smaller });
+  if (found.problem) throw new Error(found.problem.what);
+  expect(found.untrained).toBe(0.25);
+  expect(found.report.findings.at(-1)?.text).toMatch(
+    /1234 tokens.* takes 16 in a batch.*tool’s answer has up to \d+ characters/,
+  );
 });

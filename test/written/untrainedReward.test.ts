@@ -32,10 +32,11 @@ const earned = (reward: string) => {
       throw new Error('no Python here');
     },
   });
-  return untrainedReward(1, {
+  const played = untrainedReward(1, {
     ...{ ownEnvironment: environment, now: () => performance.now() },
     yieldToEvents: () => Promise.resolve(),
   });
+  return played.then(({ reward: mean }) => mean);
 };
 
 test('where every call is paid, a model with random weights earns the weighted reward', async () => {

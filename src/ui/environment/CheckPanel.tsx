@@ -78,7 +78,7 @@ function CheckOutcome() {
     return (
       <>
         <p className="soft">
-          Playing {wholeNumber(CHECK_TASKS)} tasks with each of three players, then the random calls a second time …
+          Playing {wholeNumber(CHECK_TASKS)} tasks with each of four players, then the random calls a second time …
         </p>
         <progress value={check.progress} max={1} aria-label="Check" />
       </>

@@ -176,7 +176,7 @@ function unionOf(parts: readonly (SyntaxNode | null)[], schemaOfPart: (node: Syn
   const all = parts.flatMap((part) => (part ? [schemaOfPart(part)] : []));
   // an optional part, such as an alias of `int | None`, makes the whole union optional
   const nullable = parts.includes(null) || all.some((schema) => schema.nullable);
-  const flat = all.flatMap(({ nullable: _, ...schema }) => unionMembers(schema));
+  const flat = all.flatMap(({ nullable: _nullable, ...schema }) => unionMembers(schema));
   const schemas = [...new Map(flat.map((schema) => [JSON.stringify(schema), schema])).values()];
   const types = [...new Set(schemas.map(({ type }) => type))].toSorted() as ParameterType[];
   const isPlain = schemas.every((schema) => typeof schema.type === 'string' && Object.keys(schema).length === 1);
