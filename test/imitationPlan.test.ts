@@ -1,3 +1,10 @@
+import { Purpose, random } from '../src/base/rng.ts';
+import { NO_REWARD_SETTINGS } from '../src/envs/env.ts';
+import { demonstrator, playToEnd } from '../src/envs/players.ts';
+import { openEpisode } from '../src/envs/stepper.ts';
+import { readDeclaration } from '../src/written/declaration.ts';
+import { writtenEnvironment } from '../src/written/writtenEnvironment.ts';
+import { sandboxOf } from './written/machine.ts';
 import { describe, expect, it, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { learningRateAt, warmStartRecipe } from '../src/config/imitationRecipe.ts';
@@ -39,6 +46,40 @@ describe('the plan of imitation', () => {
     expect(mostSteps(model(280_650), at)).toBeLessThan(350);
     expect(mostSteps(model(28_065), { ...at, mayGrow: false })).toBe(2688);
   });
+});
+
+/** Six presses of the button that the prompt names; a wrong one loses. */
+const PRESSES = `
+export default class Presses {
+  static tasks = { train: 1000, test: 10 };
+  static maxTurns = 6;
+  right = 'a'; pressed = 0; lost = false; done = false;
+  reset({ draw }) { this.right = draw.pick(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']); return 'a b c d e f g h press ' + this.right; }
+  /** Presses a button. @param name its name */
+  press(name: 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h'): string {
+    this.pressed++;
+    if (name !== this.right) this.lost = true;
+    this.done = this.pressed === 6;
+    return 'on';
+  }
+  expert() { return { tool: 'press', arguments: { name: this.right } }; }
+  getReward() { return this.lost ? 0 : 1; }
+}
+`;
+
+test('in a long episode the imitated player errs so rarely that it makes no mistake in two episodes of five', async () => {
+  const env = writtenEnvironment(readDeclaration(PRESSES), await sandboxOf(PRESSES), {
+    chatTokenizer: null,
+    think: false,
+  });
+  const wins = Array.from({ length: 200 }, (_, seed) => {
+    const conditions = { env, settings: NO_REWARD_SETTINGS, begin: env.demonstration };
+    const { quality } = warmStartRecipe(OWN);
+    const draw = random(1, Purpose.demonstration, seed, 0);
+    return playToEnd(openEpisode(conditions, { seed, environmentSeed: seed }), demonstrator(quality, draw)).success;
+  }).filter(Boolean).length;
+  expect(wins).toBeGreaterThan(65);
+  expect(wins).toBeLessThan(125);
 });
 
 const OWN = parseConfig({ ...YOUR_ENVIRONMENT_PRESET.set });
