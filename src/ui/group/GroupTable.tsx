@@ -66,7 +66,7 @@ export function GroupTable({ rows, shared, chosen, comparisonName, choose }: Pro
           </th>
         </tr>
       </thead>
-      <tbody ref={body} onKeyDown={onKey}>
+      <tbody ref={body}>
         {rows.map((row, i) => (
           <tr key={row.episode.row} data-chosen={row.episode.row === chosen.row}>
             <th scope="row">
@@ -94,7 +94,7 @@ export function GroupTable({ rows, shared, chosen, comparisonName, choose }: Pro
               </td>
             )}
             <td className="group-words">
-              <Continuation {...{ row, shared, chosen, choose }} index={i} />
+              <Continuation {...{ row, shared, chosen, choose, onKey }} index={i} />
             </td>
           </tr>
         ))}
@@ -109,10 +109,11 @@ const plusMinus = (value: number) => `${value > 0 ? '+' : ''}${exactNumber(value
 interface ContinuationProps extends Pick<Props, 'shared' | 'chosen' | 'choose'> {
   readonly row: GroupRow;
   readonly index: number; // of the row in the table
+  readonly onKey: (event: KeyboardEvent) => void;
 }
 
 /** The words of a rollout from the first that differs, a button for each turn, and how the rollout ended. */
-function Continuation({ row, shared, chosen, choose, index }: ContinuationProps) {
+function Continuation({ row, shared, chosen, choose, index, onKey }: ContinuationProps) {
   const { rollout, episode } = row;
   const end = shared + MAX_TOKENS;
   const turns = rollout.turns
@@ -133,6 +134,7 @@ function Continuation({ row, shared, chosen, choose, index }: ContinuationProps)
           tabIndex={isChosenRow && turn === currentTurn ? 0 : -1}
           aria-pressed={isChosenRow && turn === currentTurn}
           onClick={() => choose(row, turn)}
+          onKeyDown={onKey}
         >
           <span className="visually-hidden">
             Rollout {index + 1}, {turn === null ? 'ends here' : `turn ${turn}`}
