@@ -1,10 +1,8 @@
-import type { NamedFile } from './library.ts';
-
 /**
  * The files in the order in which they are read. prime-rl writes the episodes of `effective` that it trained on into
  * `all`, too; without `effective`, each occurs once.
  */
-export function inReadingOrder<F extends NamedFile>(files: readonly F[]): readonly F[] {
+export function inReadingOrder<F extends { readonly path: string }>(files: readonly F[]): readonly F[] {
   const paths = new Set(files.map(({ path }) => path));
   return files
     .filter(({ path }) => !EFFECTIVE.test(path) || !paths.has(path.replace(EFFECTIVE, '$1all$2')))
