@@ -73,6 +73,61 @@ test('a tool that takes all memory is told so with its line, and the next call i
   expect(after).toEqual({ parts: { reward: 1 } });
 });
 
+const AGAIN = `import importlib, os, sys
+KEPT = []
+def again(name):
+    for other in [one for one, value in sys.modules.items() if value is None]: del sys.modules[other]
+    return importlib.import_module(name)
+`;
+
+test('what Python takes outside of its memory counts: files end at 512 MB with all else, and output is not kept', async () => {
+  const block = 'block = bytearray(2 ** 25)\n';
+  const files = `${block}for n in range(40): open(f"/tmp/{n}", "wb").write(block)\nreturn "taken"`;
+  const sparse = 'with open("/tmp/a", "wb") as file: file.seek(2 ** 30); file.write(b"x")\nreturn "taken"';
+  const deleted = `${block}for n in range(40):\n    open("/tmp/b", "wb").write(block)\n    os.unlink("/tmp/b")\nreturn "freed"`;
+  const tools = [
+    deleted,
+    sparse,
+    'with open("/tmp/c", "wb") as file: file.truncate(2 ** 30)\nreturn "taken"',
+    'os.write(os.pipe()[1], b"x"); return "taken"',
+    'print("x" * 2 ** 25, end="", flush=True); return "printed"',
+    files,
+  ];
+  const members = tools.map((body, at) => `    def act${at}(self) -> str:\n${body.replaceAll(/^/gm, '        ')}\n`);
+  const sandbox = await pythonSandboxOf(actingInPython('return ""', AGAIN, members.join('')), {
+    ...PYTHON_LIMITS,
+    callMs: 30_000,
+  });
+  const before = process.memoryUsage().rss;
+  const [, ...replies] = sandbox.serve([
+    OPEN,
+    ...tools.map((_, at) => ({ op: 'call', id: 0, tool: `act${at}`, values: [] }) as const),
+  ]);
+  const grown = process.memoryUsage().rss - before;
+  sandbox.dispose();
+  const full = expect.stringContaining('Errno 51') as string;
+  expect(replies.map(({ text, refused }) => text ?? refused)).toEqual([
+    'freed',
+    full,
+    full,
+    expect.stringContaining('Errno 33') as string,
+    'printed',
+    full,
+  ]);
+  expect(grown).toBeLessThan(800 * 2 ** 20);
+});
+
+test('a conversion to JavaScript, which a file brings back, ends Python before it takes memory', async () => {
+  const body =
+    'core = again("_pyodide_core")\nfor _ in range(8): KEPT.append(core.to_js(bytearray(2 ** 27)))\nreturn "taken"';
+  const sandbox = await pythonSandboxOf(actingInPython(body, AGAIN), { ...PYTHON_LIMITS, callMs: 30_000 });
+  const before = process.memoryUsage().rss;
+  const [, called] = sandbox.serve([OPEN, CALL]);
+  sandbox.dispose();
+  expect(called?.problem).toMatch(/JavaScript.*Python was ended/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(700 * 2 ** 20);
+});
+
 const ENDS: readonly (readonly [string, string])[] = [
   [
     'a loop that catches what stops it',

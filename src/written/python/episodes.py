@@ -1,6 +1,7 @@
 """This program runs in the same interpreter as a person's environment. It makes episodes of their class, calls its methods and returns the
 results, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
 
+import asyncio
 import enum
 import inspect
 import json
@@ -107,36 +108,50 @@ def reward_number(value):
     return value if value is not None and abs(value) <= MAX_REWARD else None
 
 
-def settled(value):
+class Loop(asyncio.BaseEventLoop):
+    """Runs coroutines without a clock: waiting takes no time, but everything happens in the same order."""
+
+    now = 0.0
+
+    def __init__(self):
+        super().__init__()
+        self._selector = self
+
+    def time(self):
+        return self.now
+
+    def select(self, timeout):
+        if timeout is None:
+            raise Fault("An async method waits for something that never comes. Only asyncio’s own functions work here.")
+        self.now += timeout
+        return []
+
+    def _process_events(self, events):
+        pass
+
+    def _write_to_self(self):
+        pass
+
+
+class LoopPolicy:
+    """Gives asyncio these loops. Pyodide's own use JavaScript."""
+
+    def new_event_loop(self):
+        return Loop()
+
+    get_event_loop = new_event_loop
+
+    def set_event_loop(self, loop):
+        pass
+
+
+def settled(value, **_):
     """The result of a coroutine, which runs to its end. Any other value unchanged."""
     if not isinstance(value, types.CoroutineType):
         return value
-    import asyncio
-
-    class Loop(asyncio.BaseEventLoop):
-        """Runs coroutines without a clock: waiting takes no time, but everything happens in the same order."""
-
-        now = 0.0
-
-        def time(self):
-            return self.now
-
-        def select(self, timeout):
-            if timeout is None:
-                raise Fault("An async method waits for something that never comes. Only asyncio’s own functions work here.")
-            self.now += timeout
-            return []
-
-        def _process_events(self, events):
-            pass
-
-        def _write_to_self(self):
-            pass
-
     running = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     loop = Loop()
-    loop._selector = loop
     try:
         return loop.run_until_complete(value)
     finally:
@@ -436,7 +451,12 @@ class Episodes:
 
 
 def without_doors():
-    """Blocks imports of the modules that give access to JavaScript. They would be of no use: the thread has no network, storage or files."""
+    """Blocks imports of the modules that give access to JavaScript, so that a file that needs them fails with a message. A file can undo this.
+    interpreter.ts refuses what these modules would do."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "JsFinder"]
+    asyncio.run = settled
+    asyncio.events._event_loop_policy = LoopPolicy()
+    asyncio._set_running_loop(None)  # Pyodide's own, which runs always
     for name in list(sys.modules):
         if name in ("js", "pyodide_js", "_pyodide_core", "pyodide") or name.startswith(("pyodide.", "_pyodide")):
             sys.modules[name] = None
