@@ -14,7 +14,8 @@ import { PRESET_CARDS } from '../src/config/presetCards.ts';
 const readme = readFileSync('README.md', 'utf8');
 const inFolder = (folder: string) =>
   readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
-const journal = ['JOURNAL.md', ...inFolder('docs/journal')];
+const archive = inFolder('docs/journal/archive');
+const journal = ['JOURNAL.md', ...inFolder('docs/journal'), ...archive];
 const pages = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs'), ...journal];
 
 test('docs/knobs.md lists every knob as it is; when it does not: npm run readme', () => {
