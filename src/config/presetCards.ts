@@ -29,7 +29,7 @@ export interface PresetResult {
   readonly seeds: number;
   readonly seconds: number; // median duration of a run, on two cores of a server
   readonly curve?: readonly number[]; // success at evaluations with equal distances, mean over seeds
-  /** Source: an experiment's shipped runs, or docs/journal/learning.md. */
+  /** Source: an experiment's shipped runs, or the journal (docs/journal/archive/2026-11-learning.md). */
   readonly source: 'learning' | 'echo-trap' | 'preferences' | 'journal';
 }
 
@@ -287,7 +287,7 @@ export const PRESET_CARDS: Readonly<Record<PresetName, PresetCard>> = {
     group: 'failures',
     learns: 'The tool adds random words. With both masks on, the agent learns anyway.',
     doc: 'The tool wraps its word in six random ones. Switch both masks off to see how training on observations hurts.',
-    // docs/journal/learning.md has the results of each seed, for this and all other results from the journal
+    // docs/journal/archive/2026-11-learning.md has each seed's result, for this and all other results from the journal
     result: {
       source: 'journal',
       ...{ before: 0.25, after: 0.765, low: 0.73, high: 0.8, seeds: 8, seconds: 37 },

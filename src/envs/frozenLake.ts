@@ -145,8 +145,8 @@ interface LakeWords {
 /**
  * Makes the words for lakes of one size. With `name`, a move returns the cell's name, and the agent has to compare it
  * with the holes that the prompt lists. With `outlook`, a move returns the rows and columns to the goal, and what is on
- * the four sides. With names, 150 steps of imitating an expert solved .32 of the lakes. With outlooks, 100 smaller
- * steps of imitating a player that is right half the time solved .66 (docs/journal/learning.md).
+ * the four sides. With names, 150 steps of imitating an expert solved .32 of the lakes. With outlooks, 150 smaller
+ * steps of imitating a player that is right half the time solved .67 (docs/journal/learning.md).
  */
 function makeLakeWords(size: number, sight: CellReport): LakeWords {
   const names = cellNames(size);

@@ -52,7 +52,7 @@ export function addProblems(findings: Findings, { problems, moves }: Play, remar
 /** A call that was stopped because it took too long. */
 export interface StoppedCall {
   readonly call: Move;
-  readonly argument: string | null; // the argument whose value is enough to cause it; null if no single one is
+  readonly argument: string | null; // the argument whose value is enough to cause it; null if no single one is, or if no call of the tool returned
 }
 
 /** Limit on the arguments of a stopped call that are tried, because each try may take seconds. */
@@ -75,7 +75,7 @@ export async function stoppedCalls(
       const names = Object.keys(call.values).slice(0, MAX_TRIES);
       const returned = callsOf(plays, call.tool).find(({ reply }) => reply.text !== undefined)?.move;
       const tries = names.length === 1 || !returned ? [] : names;
-      let argument = names.length === 1 ? (names[0] ?? null) : null;
+      let argument = returned && names.length === 1 ? (names[0] ?? null) : null;
       for (const name of tries) {
         const sandbox = await open();
         const move: Move = { tool: call.tool, values: { ...returned?.values, [name]: call.values[name] } };

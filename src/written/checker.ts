@@ -115,14 +115,13 @@ export async function checkEnvironment(
     if (play.problems.every(({ text }) => !knownProblems.has(text)))
       addProblems(findings, play, `. ${terms.expert} is asked after other players’ calls, as in training`);
   for (const { call, argument } of await stoppedCalls([...playedAll, ...interruptedPlays], tools, open, seed))
-    findings.add(
-      'fault',
-      argument === null
-        ? 'A tool never returns, or takes too long: '
-        : `The argument ${argument} makes a tool compute too long. Check its value in the tool, and raise an error if it is too large: `,
-      null,
-      callText(call),
-    );
+    if (argument !== null)
+      findings.add(
+        'fault',
+        `The argument ${argument} makes a tool compute too long. Check its value in the tool, and raise an error if it is too large: `,
+        null,
+        callText(call),
+      );
   for (const play of playedAll) {
     const tooLarge = rewardProblem(play.parts ?? {}, settings);
     if (tooLarge !== null) findings.add('fault', tooLarge, null);
