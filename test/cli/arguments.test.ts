@@ -67,7 +67,7 @@ describe('the arguments of train', () => {
     );
     expect(problemsOf('fast')[0]).toMatch(/^fast: no such flag/);
     expect(problemsOf('--fast', '9')).toHaveLength(1); // its value is no second problem
-    expect(problemsOf('--set', 'speed=9')[0]).toMatch(/there is no knob speed\. The knobs are env, range/);
+    expect(problemsOf('--set', 'velocity=9')[0]).toMatch(/there is no knob velocity\. The knobs are env, range/);
     expect(problemsOf('--set', 'groupsize=4')[0]).toMatch(/there is no knob groupsize\. Did you mean groupSize\?/);
     expect(problemsOf('--set', 'speed')[0]).toMatch(/Use knob=value/);
   });
@@ -77,9 +77,9 @@ describe('the arguments of train', () => {
   });
 
   it('are told apart into what is wrong and what to do; how the command is called follows, and is no problem', () => {
-    const { problems, message } = errorOf('--set', 'speed=9', '--save-every', '0');
+    const { problems, message } = errorOf('--set', 'velocity=9', '--save-every', '0');
     expect(problems).toMatchObject([
-      { place: '--set', what: 'there is no knob speed.', remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.` },
+      { place: '--set', what: 'there is no knob velocity.', remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.` },
       { what: '--save-every can’t be 0.', remedy: 'Use a whole number of updates from 1.' },
     ]);
     expect(message).toBe([...problems.map(problemText), USAGE].join('\n'));
