@@ -11,7 +11,7 @@ const LOCK_TIMEOUT_MS = 5000;
  * Locks that the tabs of this browser share. Absent on plain http; then two tabs differ only by their random slot
  * names.
  */
-const locks = () => (navigator as Partial<Navigator>).locks;
+const locks = () => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 
 /** A requested lock. */
 interface LockRequest {
