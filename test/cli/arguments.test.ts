@@ -79,7 +79,11 @@ describe('the arguments of train', () => {
   it('are told apart into what is wrong and what to do; how the command is called follows, and is no problem', () => {
     const { problems, message } = errorOf('--set', 'velocity=9', '--save-every', '0');
     expect(problems).toMatchObject([
-      { place: '--set', what: 'there is no knob velocity.', remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.` },
+      {
+        place: '--set',
+        what: 'there is no knob velocity.',
+        remedy: `The knobs are ${Object.keys(FIELDS).join(', ')}.`,
+      },
       { what: '--save-every can’t be 0.', remedy: 'Use a whole number of updates from 1.' },
     ]);
     expect(message).toBe([...problems.map(problemText), USAGE].join('\n'));
