@@ -82,13 +82,13 @@ def again(name):
 
 test('what Python takes outside of its memory counts: files end at 512 MB with all else, and output is not kept', async () => {
   const block = 'block = bytearray(2 ** 25)\n';
-  const files = `${block}for n in range(40): open(f"/tmp/{n}", "wb").write(block)\nreturn "taken"`;
-  const sparse = 'with open("/tmp/a", "wb") as file: file.seek(2 ** 30); file.write(b"x")\nreturn "taken"';
-  const deleted = `${block}for n in range(40):\n    open("/tmp/b", "wb").write(block)\n    os.unlink("/tmp/b")\nreturn "freed"`;
+  const files = `${block}for n in range(40): open(f"{n}", "wb").write(block)\nreturn "taken"`;
+  const sparse = 'with open("a", "wb") as file: file.seek(2 ** 30); file.write(b"x")\nreturn "taken"';
+  const deleted = `${block}for n in range(40):\n    open("b", "wb").write(block)\n    os.unlink("b")\nreturn "freed"`;
   const tools = [
     deleted,
     sparse,
-    'with open("/tmp/c", "wb") as file: file.truncate(2 ** 30)\nreturn "taken"',
+    'with open("c", "wb") as file: file.truncate(2 ** 30)\nreturn "taken"',
     'os.write(os.pipe()[1], b"x"); return "taken"',
     'print("x" * 2 ** 25, end="", flush=True); return "printed"',
     files,
