@@ -61,6 +61,13 @@ def settled(value):
     return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Tools may sleep for a minute; only the order of what happens is compared."""
+    sleep = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda _, result=None: sleep(0, result))
+
+
 def with_floats(tool, arguments):
     """The arguments with the floats that a model writes: the episodes are JSON from JavaScript, which writes 2.0 as 2."""
 
