@@ -42,10 +42,10 @@ def argument_problem(tool: str, arguments: Mapping[str, Any]) -> str | None:
             return f"{tool} needs the argument {name}"
         value = arguments[name]
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7976931348623157e308
-        if not (number if kind == "number" else isinstance(value, TYPES[kind])):
-            return f"{name} of {tool} has to be a {kind}"
         if "enum" in parameter and value not in parameter["enum"]:
             return f"{name} of {tool} has to be one of {', '.join(parameter['enum'])}"
+        if not (number if kind == "number" else isinstance(value, TYPES[kind])):
+            return f"{name} of {tool} has to be a {kind}"
     return None
 
 
