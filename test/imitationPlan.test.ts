@@ -91,10 +91,14 @@ test('the chosen number of steps has the learning rates of the steps before it w
 });
 
 test('the next step follows from what was measured', () => {
-  const next = (values: Partial<Record<MetricName, readonly [before: number, after: number]>>, knobs = {}) => {
+  const next = (
+    values: Partial<Record<MetricName, readonly [before: number, after: number]>>,
+    knobs = {},
+    hasExpert = true,
+  ) => {
     const series = new Map<MetricName, Series>();
     const at = (i: 0 | 1) => Object.fromEntries(Object.entries(values).map(([name, pair]) => [name, pair[i]]));
-    addMetrics(series, 0, { 'baseline/expert': 1, ...at(0) });
+    addMetrics(series, 0, { ...(hasExpert && { 'baseline/expert': 1 }), 'baseline/random': 0.1, ...at(0) });
     addMetrics(series, 100, at(1));
     return nextStep(series, { ...OWN, ...knobs });
   };
@@ -106,6 +110,11 @@ test('the next step follows from what was measured', () => {
   expect(next(stuck, { width: 64, layers: 4, imitationSteps: 800 })).toMatch(/imitationSteps=1600/);
   expect(next({ ...stuck, 'baseline/numbers': [14, 14] })).toMatch(/tool that calculates.*SmolLM2/);
   expect(next({ ...stuck, 'eval/malformed_sampled': [0.5, 0.5] })).toMatch(/50 % of its turns are malformed/);
-  expect(next({ ...stuck, 'baseline/expert': [0, 0] })).toMatch(/expert\(\)/);
+  expect(next({ ...stuck, 'baseline/expert': [0, 0] })).toMatch(/Give the class an expert\(\)/);
+  // nothing is said of an expert that doesn't exist
+  expect(next(stuck, {}, false)).toMatch(/25 % sampled\. Give the class an expert\(\)/);
+  expect(next({ 'eval/success': [0.9, 1], 'eval/success_sampled': [0.4, 0.95] }, {}, false)).toMatch(
+    /95 % sampled\. Make/,
+  );
   expect(next({ ...stuck, 'baseline/expert': [0.3, 0.3] })).toMatch(/improve expert\(\)|updates/);
 });

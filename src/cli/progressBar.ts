@@ -32,7 +32,8 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
       if (live && phase === 'imitating') line(`${bar(done, total)} imitation ${done}/${total}`);
     },
     imitated: ({ done, total, loss, tries }) => {
-      const solved = tries ? `  solves ${tries.solved}/${tries.played} by itself, the expert ${tries.expert}` : '';
+      const ofExpert = tries && tries.expert > 0 ? `, the expert ${tries.expert}` : '';
+      const solved = tries ? `  solves ${tries.solved}/${tries.played} by itself${ofExpert}` : '';
       if (live || total < 100 || done % 10 === 0 || done === total)
         line(`${bar(done, total)} imitation ${done}/${total}  loss ${loss.toFixed(3)}${solved}`);
     },

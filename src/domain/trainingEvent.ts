@@ -15,7 +15,7 @@ export type Phase =
 /** Some training tasks that the agent played by itself during imitation, with greedy decoding. */
 export interface Tries {
   readonly solved: number;
-  readonly expert: number; // number of the same tasks that the expert solves
+  readonly expert: number; // number of the same tasks that the expert solves; 0 if there is none
   readonly played: number;
 }
 

@@ -22,14 +22,16 @@ export function nextStep(series: ReadonlyMap<MetricName, Series>, config: RunCon
   const last = (name: MetricName) => series.get(name)?.lastValue;
   const [before, greedy, sampled] = [first('eval/success'), last('eval/success'), last('eval/success_sampled')];
   if (before === undefined || greedy === undefined || sampled === undefined || config.updates < 2) return '';
-  const expert = first('baseline/expert') ?? 1;
-  const goal = LEARNED * expert;
+  const expert = first('baseline/expert'); // undefined: the environment has none, or is a server
+  const goal = LEARNED * (expert || 1);
   const isOwn = config.env === YOUR_ENVIRONMENT;
-  if (isOwn && expert === 0)
-    return 'Give the class an expert() that solves its tasks: the agent could only imitate calls that solve nothing.';
-  const solved = `It solves ${percent(greedy)} greedy and ${percent(sampled)} sampled, the expert ${percent(expert)}.`;
+  const isServer = first('baseline/random') === undefined && expert === undefined;
+  const ofExpert = expert === undefined ? '' : `, the expert ${percent(expert)}`;
+  const solved = `It solves ${percent(greedy)} greedy and ${percent(sampled)} sampled${ofExpert}.`;
   if (greedy >= goal && sampled >= goal) return `${solved} Make the task harder, or train another seed.`;
-  if (isOwn && expert < 1 - CLEAR_GAIN && greedy >= goal - CLEAR_GAIN)
+  if (isOwn && !expert && !isServer)
+    return `${solved} Give the class an expert() that solves its tasks: the agent could only imitate other calls.`;
+  if (isOwn && expert !== undefined && expert < 1 - CLEAR_GAIN && greedy >= goal - CLEAR_GAIN)
     return `${solved} The agent imitates the expert, so improve expert() first.`;
   const [sampledBefore = sampled, malformed = 0] = [first('eval/success_sampled'), last('eval/malformed_sampled')];
   if (greedy < before - CLEAR_GAIN)

@@ -63,13 +63,13 @@ export function imitationWords({ total, losses, tries, isExpert, isOpen = false 
       ? ''
       : ` Imitation loss: ${shortNumber(first)} at first, ${shortNumber(last)} in the last step.`;
   const end = isOpen
-    ? `It goes on until it solves nearly as many training tasks as the expert, for at most ${total} steps. Its own rollouts follow.`
+    ? `It goes on until the agent solves enough training tasks by itself, for at most ${total} steps. Its own rollouts follow.`
     : `Its own rollouts follow after step ${total}.`;
   return `It imitates ${player}. ${end}${lossChange}${tries ? triesWords(tries) : ''}`;
 }
 
 const triesWords = ({ solved, expert, played, step }: Tries & { readonly step: number }) =>
-  ` After step ${step} it tried ${played} training tasks by itself, taking its likeliest words, and solved ${solved}. The expert solves ${expert} of them. RL can only strengthen what it gets right sometimes.`;
+  ` After step ${step} it tried ${played} training tasks by itself, taking its likeliest words, and solved ${solved}.${expert > 0 ? ` The expert solves ${expert} of them.` : ''} RL can only strengthen what it gets right sometimes.`;
 
 function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
   const step = useShownStep();
