@@ -23,7 +23,7 @@ export function nextStep(series: ReadonlyMap<MetricName, Series>, config: RunCon
   const [before, greedy, sampled] = [first('eval/success'), last('eval/success'), last('eval/success_sampled')];
   if (before === undefined || greedy === undefined || sampled === undefined || config.updates < 2) return '';
   const expert = first('baseline/expert'); // undefined: the environment has none, or is a server
-  const goal = LEARNED * (expert || 1);
+  const goal = LEARNED * (expert !== undefined && expert > 0 ? expert : 1);
   const isOwn = config.env === YOUR_ENVIRONMENT;
   const isServer = first('baseline/random') === undefined && expert === undefined;
   const ofExpert = expert === undefined ? '' : `, the expert ${percent(expert)}`;
