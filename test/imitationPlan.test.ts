@@ -4,7 +4,7 @@ import { demonstrator, playToEnd } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
 import { readDeclaration } from '../src/written/declaration.ts';
 import { writtenEnvironment } from '../src/written/writtenEnvironment.ts';
-import { sandboxOf } from './written/machine.ts';
+import { acting, sandboxOf } from './written/machine.ts';
 import { describe, expect, it, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { learningRateAt, warmStartRecipe } from '../src/config/imitationRecipe.ts';
@@ -13,7 +13,7 @@ import type { MetricName } from '../src/domain/metrics.ts';
 import { nextStep } from '../src/runs/nextStep.ts';
 import { addMetrics } from '../src/runs/runLog.ts';
 import type { Series } from '../src/runs/series.ts';
-import { mostSteps, planAfter } from '../src/session/imitationPlan.ts';
+import { differentBatches, mostSteps, planAfter } from '../src/session/imitationPlan.ts';
 
 const triesOf = (step: number, before: number, last: number, expert = 30) =>
   [before, last].map((solved, i) => ({ step: step - 40 * (1 - i), solved, expert, played: 32 }));
@@ -40,12 +40,37 @@ describe('the plan of imitation', () => {
   });
 
   it('has fewer steps the more work a step is', () => {
-    const model = (size: number) => ({ parameters: [{ size } as never], length: 50 });
-    const at = { rows: 64, mayGrow: true };
-    expect(mostSteps(model(28_065), at)).toBe(1344); // 90 s at 0.067 s
-    expect(mostSteps(model(280_650), at)).toBeLessThan(350);
-    expect(mostSteps(model(28_065), { ...at, mayGrow: false })).toBe(2688);
+    expect(mostSteps(model(28_065), STEP)).toBe(1526); // 90 s at 0.059 s
+    expect(mostSteps(model(280_650), STEP)).toBeLessThan(350);
+    expect(mostSteps(model(28_065), { ...STEP, mayGrow: false })).toBe(3053);
+    expect(mostSteps(model(28_065), { ...STEP, work: 1400 })).toBe(1213); // an expert that compares a few numbers
   });
+
+  it('repeats the demonstrations of an expert that searches, and has at least half of the time for learning', () => {
+    expect(differentBatches({ ...STEP, work: 1400 })).toBe(Infinity);
+    const searching = { ...STEP, work: 20_000 }; // of a breadth-first search at each turn
+    expect(differentBatches(searching)).toBe(180); // 45 s at 0.25 s
+    expect(mostSteps(model(28_065), searching)).toBe(1672); // what is left of 90 s, at 0.027 s
+    expect(differentBatches({ ...STEP, work: 1e6 })).toBe(32);
+    expect(mostSteps(model(28_065), { ...STEP, work: 1e6 })).toBe(120);
+  });
+});
+
+const model = (size: number) => ({ parameters: [{ size } as never], length: 50 });
+const STEP = { rows: 64, mayGrow: true };
+
+/** A class whose expert makes this many turns of a loop. */
+const countingTo = (turns: number) => acting('this.done = true; return "ok"', '', `static tasks = { train: 10, test: 5 }; expert() { for (let i = 0; i < ${turns}; i++); return { tool: 'act', arguments: { word: 'x' } }; }`); // prettier-ignore
+
+test('the work of a demonstration is counted: calls and loop turns of the class, each time the same', async () => {
+  const workOf = async (source: string) =>
+    writtenEnvironment(readDeclaration(source), await sandboxOf(source), { chatTokenizer: null, think: false })
+      .demonstrationWork;
+  const searching = await workOf(countingTo(20_000));
+  expect(searching).toBeGreaterThan(20_000);
+  expect(searching).toBeLessThan(42_000); // QuickJS counts a loop’s turn once or twice
+  expect(await workOf(countingTo(20_000))).toBe(searching);
+  expect(await workOf(countingTo(1))).toBeLessThan(2000);
 });
 
 /** Six presses of the button that the prompt names; a wrong one loses. */

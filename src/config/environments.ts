@@ -30,6 +30,7 @@ export interface WarmStartRecipe {
   readonly learningRate: number;
   readonly warmUp: number; // steps in which the rate rises from 0 to its full value; then it falls linearly to a tenth
   readonly plateau?: number; // share of the horizon in which the rate doesn't fall yet; default: the warm-up only
+  readonly batches?: number; // after so many steps the demonstrations repeat; default: never
   readonly horizon?: number; // the step at which the rate has fallen to a tenth; default: the last step
 }
 

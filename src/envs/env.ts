@@ -195,6 +195,8 @@ export interface ToolEnv {
    * held out.
    */
   readonly demonstration: Reset;
+  /** Calls and loop turns of an average demonstration, counted. Absent if few, as in the built-in environments. */
+  readonly demonstrationWork?: number;
   readonly splits: Splits;
   /**
    * The number of tasks if the environment holds none out. That many consecutive seeds of `reset` give every task

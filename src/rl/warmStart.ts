@@ -51,7 +51,7 @@ export interface WarmStart {
 
 /**
  * Imitates scripted, deliberately imperfect demonstrations with the same objective as RL. Yields after each step. Every
- * step has new episodes. The optimizer is reset at the end.
+ * step has new episodes, unless the recipe repeats them. The optimizer is reset at the end.
  */
 export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
   for await (const step of imitationSteps(start, 0)) yield step;
@@ -91,11 +91,24 @@ async function* imitationSteps(
   if (!first) throw new RangeError('warmStart: there is no environment.');
   policy.setGrammar(first.env.grammar(true));
   const rows = Int32Array.from({ length: Math.min(recipe().rows ?? policy.rows, policy.rows) }, (_, row) => row);
+  const { batches = Infinity } = recipe();
+  const size = policy.rows * policy.length;
+  const learned = rows.length * policy.length;
+  const repeated = new Map<number, Pick<EpisodeRecord, 'tokens' | 'roles' | 'states'>>(); // the rows that have an episode
   for (let step = done; step < recipe().steps; step++) {
-    const batch = { seed, step, rows: policy.rows, length: policy.length };
-    const record = demonstrations(demonstrated, batch, rows.length);
-    const { tokens, roles, states } = record;
-    policy.load({ tokens, roles, states }, imitationCredit(record));
+    const batch = { seed, step: step % batches, rows: policy.rows, length: policy.length };
+    const played = repeated.get(batch.step) ?? demonstrations(demonstrated, batch, rows.length);
+    const [tokens, roles, states] = [new Int32Array(size), new Uint8Array(size), new Uint8Array(size)];
+    tokens.set(played.tokens);
+    roles.set(played.roles);
+    states.set(played.states);
+    if (batches < Infinity)
+      repeated.set(batch.step, {
+        tokens: tokens.slice(0, learned),
+        roles: roles.slice(0, learned),
+        states: states.slice(0, learned),
+      });
+    policy.load({ tokens, roles, states }, imitationCredit({ roles }));
     await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
     await yieldToEvents();
     yield step + 1;
@@ -139,7 +152,7 @@ export function demonstrations(
 }
 
 /** Advantage 1 and a policy loss at every action token, none elsewhere. */
-function imitationCredit({ roles }: EpisodeRecord): SuppliedCredit {
+function imitationCredit({ roles }: Pick<EpisodeRecord, 'roles'>): SuppliedCredit {
   const actionMask = Float32Array.from(roles, (role) => (role === Role.action ? 1 : 0));
   const zeros = () => new Float32Array(roles.length);
   return {

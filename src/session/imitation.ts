@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/fields.ts';
+import type { WarmStartRecipe } from '../config/environments.ts';
 import {
   canGrow,
   choosesSteps,
@@ -15,7 +16,7 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Policy } from '../model/policy.ts';
 import { tryTasks } from '../rl/evaluate.ts';
 import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
-import { mostSteps, planAfter, triesAfter } from './imitationPlan.ts';
+import { differentBatches, mostSteps, planAfter, triesAfter } from './imitationPlan.ts';
 
 const MAX_SHOWN = 8; // demonstrations of a step
 
@@ -42,15 +43,14 @@ interface Imitation {
 export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 'done' | 'larger'> {
   const { policy, env, startConfig, progress, yieldToEvents, onImitated, triesTasks, onChosen } = run;
   const { seed } = startConfig();
-  const { rows = policy.rows } = warmStartRecipe(startConfig());
   const mayGrow = canGrow(startConfig());
-  const most = mostSteps(policy, { rows: Math.min(rows, policy.rows), mayGrow });
+  const most = mostSteps(policy, { ...batchOf(run), mayGrow });
   const isChoosing = () => triesTasks && choosesSteps(startConfig());
   const total = () => Math.min(isChoosing() ? most : Infinity, warmStartRecipe(startConfig()).steps);
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total: total() }) as const;
   if (progress.imitated < total()) yield phase(progress.imitated);
   else await onImitated();
-  const recipe = () => warmStartRecipe(startConfig());
+  const recipe = () => recipeOf(run);
   for await (const { step, loss } of continueWarmStart(
     { policy, env, seed, recipe, yieldToEvents },
     progress.imitated,
@@ -80,13 +80,27 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
   return 'done';
 }
 
+type Demonstrating = Pick<Imitation, 'policy' | 'env' | 'startConfig'>;
+
+/** The demonstrations of a step of the run's imitation. */
+function batchOf({ policy, env, startConfig }: Demonstrating) {
+  const { rows = policy.rows } = warmStartRecipe(startConfig());
+  return { rows: Math.min(rows, policy.rows), work: env.demonstrationWork };
+}
+
+/** The recipe of the run's imitation now. If the environment's expert takes long, its demonstrations repeat. */
+const recipeOf = (run: Demonstrating): WarmStartRecipe => ({
+  ...warmStartRecipe(run.startConfig()),
+  ...(run.env.demonstrationWork !== undefined && { batches: differentBatches(batchOf(run)) }),
+});
+
 /** Runs the whole imitation of a run at once, with the policy's weights. `onEvent` gets the phases. */
 export async function finishImitation(
   { policy, env, startConfig }: Pick<Imitation, 'policy' | 'env'> & { readonly startConfig: RunConfig },
   { yieldToEvents }: Pick<Imitation, 'yieldToEvents'>,
   onEvent: (event: Extract<TrainingEvent, { type: 'phase' }>) => void,
 ): Promise<void> {
-  const recipe = warmStartRecipe(startConfig);
+  const recipe = recipeOf({ policy, env, startConfig: () => startConfig });
   const { seed } = startConfig;
   for await (const done of warmStart({ policy, env, seed, recipe: () => recipe, yieldToEvents })) {
     onEvent({ type: 'phase', phase: 'imitating', update: 0, done, total: recipe.steps });
@@ -94,20 +108,20 @@ export async function finishImitation(
 }
 
 /** Some of the demonstrations that the current step of imitation learns from; null after the last step. */
-export function currentDemonstrations({
-  policy,
-  env,
-  startConfig,
-  progress,
-}: Pick<Imitation, 'policy' | 'env' | 'startConfig' | 'progress'>): DemonstratedStep | null {
+export function currentDemonstrations(
+  run: Pick<Imitation, 'policy' | 'env' | 'startConfig' | 'progress'>,
+): DemonstratedStep | null {
+  const { policy, env, startConfig, progress } = run;
   const { seed } = startConfig();
-  const { steps: total, quality, rows = policy.rows } = warmStartRecipe(startConfig());
+  const { rows } = batchOf(run);
+  const { steps: total, quality, batches } = recipeOf(run);
   const step = progress.imitated;
   if (step >= total) return null;
   const { length } = policy;
   const writing = writingOf(env.vocabulary);
-  const shownRows = Math.min(rows, policy.rows, MAX_SHOWN);
-  const record = demonstrations([{ env, quality }], { seed, step, rows: policy.rows, length }, shownRows);
+  const shownRows = Math.min(rows, MAX_SHOWN);
+  const batch = { seed, step: step % (batches ?? Infinity), rows: policy.rows, length };
+  const record = demonstrations([{ env, quality }], batch, shownRows);
   const episodes = Array.from({ length: shownRows }, (_, row) => {
     const [from, to] = [row * length, row * length + record.lengths[row]!];
     const [roles, turns] = [record.roles.subarray(from, to), record.turns.subarray(from, to)];

@@ -25,6 +25,8 @@ export interface MeasuredTexts {
   readonly plays: readonly Play[];
   /** The expert's episodes. Without an expert, the random ones. */
   readonly examplePlays: readonly Play[];
+  /** Work of an episode with the expert: calls and loop turns of the class's code. */
+  readonly episodeWork: number;
 }
 
 /** Number of tasks that are played in each split (fewer if the split has fewer). */
@@ -49,7 +51,9 @@ export function measureTexts(
     Array.from({ length: Math.min(tasks[split], TASKS_PER_SPLIT) }, (_, index): TaskId => ({ split, index })),
   );
   const options = { seed: TASK_SEED, maxTurns };
-  const expertPlays = playTasks(sandbox, tools, taskIds, { ...options, player: EXPERT });
+  const { result: expertPlays, work } = sandbox.counted(() =>
+    playTasks(sandbox, tools, taskIds, { ...options, player: EXPERT }),
+  );
   const chancePlays = playTasks(sandbox, tools, taskIds, { ...options, player: chancePlayer(tools, TASK_SEED) });
   const plays = [...expertPlays, ...chancePlays];
   const faultyPlay = plays.find(({ problems }) => problems.length > 0);
@@ -75,6 +79,7 @@ export function measureTexts(
     moves,
     plays,
     examplePlays,
+    episodeWork: work / taskIds.length,
   };
 }
 

@@ -76,6 +76,11 @@ export interface Sandbox {
    * to be ended, every later reply says why.
    */
   serve(requests: readonly Request[]): readonly Reply[];
+  /**
+   * Calls `play`, and counts the work of the requests that it serves: calls and loop turns of the environment's code. The
+   * number is the same on every machine, if all requests were.
+   */
+  counted<T>(play: () => T): { readonly result: T; readonly work: number };
   dispose(): void;
 }
 
@@ -90,6 +95,7 @@ export interface SandboxLimits {
   readonly stackBytes: number;
 }
 
+const UNIT = 10_000; // calls and loop turns
 export const LIMITS: SandboxLimits = { work: 200, memoryBytes: 64e6, stackBytes: 64 * 1024 };
 
 const FILE = 'environment.ts';
@@ -127,6 +133,7 @@ export async function openSandbox(
 ): Promise<Sandbox> {
   const lineCount = code.split('\n').length;
   const work = { environment: 0, machine: 0 }; // done by the current call, in units
+  let allWork = 0; // of the environment's code, in units
   // above `limits.work`, so that the call can first reach a loop turn of its own code, where stopping does no harm
   const maxMachineWork = 2 * limits.work;
   let currentRequest = -1; // index of the request in progress
@@ -137,7 +144,7 @@ export async function openSandbox(
     memoryLimit: limits.memoryBytes,
     maxStackSize: limits.stackBytes,
     timezoneOffset: 0,
-    interruptHandler: () => ++work.environment > limits.work || work.machine > limits.work,
+    interruptHandler: () => (allWork++, ++work.environment > limits.work || work.machine > limits.work),
     wasi: (memory) => ({
       // no real clock and no real random numbers, so that every machine gives the same results
       clock_time_get: (_id: number, _precision: bigint, at: number) => (
@@ -253,6 +260,11 @@ export async function openSandbox(
         }
       }
       return requests.map(() => endReply ?? {});
+    },
+    counted(play) {
+      const before = allWork;
+      const result = play();
+      return { result, work: (allWork - before) * UNIT };
     },
     dispose: () => {
       if (endReply === null) vm.dispose();

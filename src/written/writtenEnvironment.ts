@@ -71,6 +71,7 @@ export function writtenEnvironment(
     grammar: turns.grammar,
     reset: resetFor('train'),
     demonstration: resetFor('train'),
+    demonstrationWork: measured.episodeWork,
     splits: { heldOut: test, shifted: test },
   };
 }

@@ -126,6 +126,21 @@ describe('warm start', () => {
     }
   });
 
+  it('repeats its demonstrations after as many steps as the recipe says, without playing them again', async () => {
+    const env = createEnv(parseConfig());
+    let begun = 0;
+    const counting: ToolEnv = { ...env, demonstration: (...start) => (begun++, env.demonstration(...start)) };
+    const policy = fakePolicy(8, env.maxTokens, env.vocabulary.length);
+    const recipe = { ...ENVIRONMENTS['number-hunt'].recipe, steps: 5, rows: 3, batches: 2 };
+    for await (const step of imitationOf(policy, counting, recipe)) expect(step).toBeGreaterThan(0);
+    expect(begun).toBe(2 * 3);
+    const [first, second, third, fourth, fifth] = policy.loaded;
+    expect(third).toEqual(first);
+    expect(fourth).toEqual(second);
+    expect(fifth).toEqual(first);
+    expect(second!.tokens).not.toEqual(first!.tokens);
+  });
+
   it('stops where weights blow up, naming what did, and leaves the weights alone', async () => {
     const { policy, run } = begin(undefined, 'gradient head');
     await expect(run()).rejects.toThrow(/gradient head became non-finite\. Use a lower learning rate/);

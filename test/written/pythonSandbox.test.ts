@@ -237,3 +237,16 @@ test.each(['hiddenWord', 'sortCards'])(
     expect(declaration.tools.every(({ description }) => description !== '')).toBe(true);
   },
 );
+
+test('the work of requests is counted: calls and loop turns of Python, each time the same', async () => {
+  const sandbox = await pythonSandboxOf(
+    actingInPython('total = 0\nfor i in range(len(word) * 100):\n    total += i\nreturn str(total)'),
+  );
+  const workOf = (word: string) => sandbox.counted(() => sandbox.serve([OPEN, { ...CALL, values: [word] }])).work;
+  workOf('x'); // imports `random`
+  const [short, long] = [workOf('x'), workOf('x'.repeat(21))];
+  expect(long - short).toBe(6 * 20 * 100); // a loop turn counts as six of a class in TypeScript
+  expect(workOf('x')).toBe(short);
+  const { result } = sandbox.counted(() => sandbox.serve([OPEN, CALL]));
+  expect(result[1]).toMatchObject({ text: '4950' });
+});
