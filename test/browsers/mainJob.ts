@@ -100,8 +100,22 @@ export async function mainJob(
  * fault, imitates until RL is started by a press, and trains three updates.
  * @param show gets a picture of each stage
  */
-export async function environmentJob(tab: Tab, baseURL: string, show: (stage: string) => Promise<void>): Promise<void> {
-  await load(tab, `${baseURL}?environment#/environment`);
+export async function environmentJob(
+  tab: Tab,
+  baseURL: string,
+  language: 'typescript' | 'python',
+  show: (stage: string) => Promise<void>,
+): Promise<void> {
+  await load(tab, `${baseURL}?${language}#/environment`);
+  await run(
+    tab,
+    (value) => {
+      const select = document.querySelector<HTMLSelectElement>('select[aria-label="Language"]')!;
+      Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value')!.set!.call(select, value);
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    },
+    language,
+  );
   await press(tab, 'Check', '[data-testid="check"]');
   const sound = () => document.querySelector('[data-testid="verdict"][data-faults="0"]') !== null;
   await until(tab, 'a check without a fault', PATIENCE, sound);
@@ -112,7 +126,7 @@ export async function environmentJob(tab: Tab, baseURL: string, show: (stage: st
     return Number(/over (\d+) steps/.exec(label ?? '')?.[1] ?? 0) >= 20;
   };
   await until(tab, 'twenty steps of imitation', 2 * PATIENCE, hasImitated);
-  await press(tab, 'Start RL now'); // all 600 steps would take an hour in the slowest of these browsers
+  await press(tab, 'Start RL now'); // all steps would take an hour in the slowest of these browsers
   await until(tab, 'three updates', PATIENCE, () => window.__playground!.snapshot().update >= 3);
   await press(tab, 'Pause');
   await until(tab, 'a pause', PATIENCE, () => !window.__playground!.snapshot().running);

@@ -80,10 +80,14 @@ describe.each([
     expect(lines.join('')).toBe(readFileSync(path.join(TESTS, 'written/thousandEpisodes.txt'), 'utf8'));
   });
 
-  test('checks an environment that a person writes, and trains on it', { timeout: 1_500_000 }, async (context) => {
-    const tab = await opened(open, context);
-    await environmentJob(tab, inject('baseURL'), pictures(tab, name));
-  });
+  test.for(['typescript', 'python'] as const)(
+    'checks an environment that a person writes in %s, and trains on it',
+    { timeout: 1_500_000 },
+    async (language, context) => {
+      const tab = await opened(open, context);
+      await environmentJob(tab, inject('baseURL'), language, pictures(tab, `${name}-${language}`));
+    },
+  );
 
   test('draws what tells tokens apart, and nothing is scrolled sideways', async (context) => {
     const tab = await opened(open, context);
