@@ -107,6 +107,7 @@ export async function environmentJob(
   show: (stage: string) => Promise<void>,
 ): Promise<void> {
   await load(tab, `${baseURL}?${language}#/environment`);
+  await until(tab, 'the editor', PATIENCE, () => document.querySelector('select[aria-label="Language"]') !== null);
   await run(
     tab,
     (value) => {
