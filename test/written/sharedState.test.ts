@@ -77,8 +77,8 @@ test.each([
 });
 
 test('a shared regular expression starts anew in each call', async () => {
-  const [first, second] = await repliesOf('const A = /a/g;', 'return String(A.test("aa")) + "xax".replace(A, "b");');
-  expect([first?.text, second?.text]).toEqual(['truexbx', 'truexbx']);
+  const [first, second] = await repliesOf('const A = /a/g;', 'return String(A.test("a"));');
+  expect([first?.text, second?.text]).toEqual(['true', 'true']);
 });
 
 test.each(['new Uint8Array(4)', 'new ArrayBuffer(4)', '[[1, 2].values()]'])(
