@@ -8,7 +8,8 @@
   'use strict';
   const { random, Purpose } = rng;
   const { parse, stringify } = JSON;
-  const { create, freeze, keys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Object;
+  const { create, freeze, is, keys, preventExtensions, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } =
+    Object;
   const { apply, ownKeys } = Reflect;
   const { isFinite, isInteger } = Number;
   const toText = String;
@@ -53,17 +54,6 @@
     ]) {
       delete root[name];
     }
-    const seen = new Set();
-    const freezeAll = (value) => {
-      if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
-      seen.add(value);
-      freezeAll(getPrototypeOf(value));
-      for (const name of ownKeys(value)) {
-        const { value: inner, get, set } = getOwnPropertyDescriptor(value, name);
-        for (const each of [inner, get, set]) freezeAll(each);
-      }
-      freeze(value);
-    };
     // these have setters, which freezing does not disable
     for (const name of ['stackTraceLimit', 'prepareStackTrace'])
       defineProperty(Error, name, { value: Error[name], writable: false });
@@ -88,6 +78,7 @@
     defineProperty(prototype, name, {
       get: () => value,
       set(own) {
+        if (this === prototype) throw new TypeError(`'${name}' is read-only`);
         defineProperty(this, name, { value: own, writable: true, enumerable: true, configurable: true });
       },
     });
@@ -111,8 +102,83 @@
     return freeze({ next, int, pick, shuffle, chance: (p) => next() < p });
   }
 
+  const REMEDY = 'Keep it in `this` and set it in reset().';
+  /** Matches the messages of the virtual machine about a change of what is frozen. */
+  const FROZEN = /read-only|not extensible|could not delete property|not configurable/;
+  const frozen = new WeakSet();
+  const patterns = []; // shared regular expressions, which remember where they stopped
+
+  /**
+   * Freezes a value and everything that can be reached from it. Of a file, `name` is the value's name in it, for
+   * messages, and `source` is its code.
+   */
+  function freezeAll(root, name = '', source = '') {
+    const queue = [];
+    const add = (value, isPrototype = false) => {
+      if ((typeof value !== 'object' && typeof value !== 'function') || value === null || frozen.has(value)) return;
+      frozen.add(value);
+      apply(push, queue, [[value, isPrototype]]);
+    };
+    add(root);
+    for (const [value, isPrototype] of queue) {
+      const isLive = ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof Iterator;
+      if (name && isLive && !isPrototype)
+        throw new TypeError(
+          `\`${name}\` holds a buffer, a typed array or an iterator. It can’t be frozen, so episodes could change it for each other. Use a list, or make it in reset().`,
+        );
+      add(getPrototypeOf(value), true);
+      for (const key of ownKeys(value)) {
+        const { value: inner, get, set } = getOwnPropertyDescriptor(value, key);
+        for (const each of [get, set]) add(each);
+        add(inner, key === 'prototype');
+        const isReplaced =
+          isPrototype && typeof key === 'string' && [' =', '='].some((by) => source.includes(`.${key}${by}`));
+        if (isReplaced) overridable(value, key); // an object may have its own, as in `this.act = this.act.bind(this)`
+      }
+      if (name && !isPrototype) refuseChanges(value, add);
+      if (name && value instanceof RegExp && !isPrototype) {
+        preventExtensions(value); // not its lastIndex, without which it can't be used
+        apply(push, patterns, [value]);
+      } else freeze(value);
+    }
+  }
+
+  /**
+   * Has a collection refuse changes, which freezing doesn't stop, and hands over what it holds. Weak ones can keep
+   * something for an episode's own objects.
+   */
+  function refuseChanges(value, add) {
+    const isWeak = value instanceof WeakMap || value instanceof WeakSet;
+    if (!isWeak && !(value instanceof Map) && !(value instanceof Set)) return;
+    for (const name of ['set', 'add', 'delete', 'clear', 'getOrInsert', 'getOrInsertComputed']) {
+      const change = value[name];
+      if (change === undefined) continue;
+      const guarded = (...values) => {
+        if (!isWeak || frozen.has(values[0])) throw new TypeError(`'${name}' would change it, and it is read-only`);
+        return apply(change, value, values);
+      };
+      defineProperty(value, name, { value: guarded });
+    }
+    if (isWeak) return;
+    value.forEach((inner, key) => {
+      add(inner);
+      add(key);
+    });
+  }
+
+  /** A reply with a fault if an episode gave a new value to a variable that all episodes share; null if not. */
+  function changedVariable() {
+    for (let at = 0; at < watched.length; at++) {
+      const { name, line, read, value } = watched[at];
+      if (!is(read(), value))
+        return problem(`All episodes share \`${name}\`, and an episode gave it a new value. ${REMEDY}`, line);
+    }
+    return null;
+  }
+
   let Environment;
   let file = '';
+  const watched = []; // variables that all episodes share
   const episodes = new Map();
   let task = { requests: [], at: 0, replies: [], running: false };
 
@@ -138,7 +204,14 @@
 
   /** A reply for a fault of the environment. (A tool that rejects a call gives a reply with `refused` instead.) */
   const problem = (what, line = null) => ({ problem: apply(cut, what, [0, MAX_TEXT]), line });
-  const thrown = (where, error) => problem(`${where} failed: ${wordsOf(error)}`, lineOf(error));
+  const thrown = (where, error) =>
+    problem(
+      changesFrozen(error)
+        ? `${where} changes something that can’t be changed, because all episodes share it or the code froze it: ${wordsOf(error)}. ${REMEDY}`
+        : `${where} failed: ${wordsOf(error)}`,
+      lineOf(error),
+    );
+  const changesFrozen = (error) => error instanceof TypeError && FROZEN.test(wordsOf(error));
 
   function textOf(where, value) {
     if (typeof value === 'string')
@@ -245,6 +318,7 @@
       try {
         reply = textOf(`${tool}()`, apply(environment[tool], environment, values));
       } catch (error) {
+        if (changesFrozen(error)) return thrown(`${tool}()`, error);
         const bug = bugs.some((kind) => error instanceof kind);
         reply = { refused: wordsOf(error), line: lineOf(error), ...(bug && { bug }) };
       }
@@ -319,7 +393,14 @@
       const { tasks, maxTurns, weights } = Environment;
       // JSON would write null for NaN and infinity, and an error's text would not name them
       const named = (_, value) => (typeof value === 'number' && !isFinite(value) ? toText(value) : value);
-      return stringify({ tasks, maxTurns, weights }, named);
+      const settings = stringify({ tasks, maxTurns, weights }, named);
+      const source = toText(Environment);
+      freezeAll(Environment, Environment.name, source);
+      for (const [shared, line, read] of exported.shared ?? []) {
+        freezeAll(read(), shared, source);
+        if (line > 0) apply(push, watched, [{ name: shared, line, read, value: read() }]);
+      }
+      return settings;
     },
     /**
      * Serves a list of requests. Without `text`, continues after the request that was stopped; `why` and `line` are the
@@ -337,9 +418,11 @@
         const request = task.requests[task.at];
         begin();
         task.running = true;
+        for (let each = 0; each < patterns.length; each++) patterns[each].lastIndex = 0;
         let reply;
         try {
           reply = operations[request.op](request);
+          if (reply.problem === undefined) reply = changedVariable() ?? reply;
         } catch (error) {
           reply = thrown(WHERE[request.op], error);
         }

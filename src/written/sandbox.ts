@@ -6,6 +6,7 @@ import rngSource from '../base/rng.ts?raw';
 import { type Declaration, EnvironmentFileError, eraseTypes } from './declaration.ts';
 import serverProgram from './inside.js?raw';
 import { meteredWasm } from './meteredMachine.ts';
+import { withSharedNames } from './sharedState.ts';
 
 /** Seed and two counters of `random` in src/base/rng.ts. */
 export type RandomKey = readonly [seed: number, a: number, b: number];
@@ -118,7 +119,7 @@ export function machinePrograms(code: string): Readonly<Record<'rng' | 'playgrou
   return {
     rng: `(function (exports) { ${eraseTypes(rngSource)}\n})`,
     playground: serverProgram,
-    environment: `(function (exports) { 'use strict'; ${code}\n})`,
+    environment: `(function (exports) { 'use strict'; ${withSharedNames(code)}\n})`,
   };
 }
 
@@ -201,6 +202,7 @@ export async function openSandbox(
     const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
     const exported = vm.newObject();
     vm.callFunction(run, vm.undefined, exported).dispose();
+    resetWork();
     return JSON.parse(vm.callFunction(take, vm.undefined, exported, vm.newString(FILE)).toString()) as Statics;
   };
   let statics: Statics;

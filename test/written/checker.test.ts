@@ -6,6 +6,8 @@ import { sandboxOf } from './machine.ts';
 const check = (source: string, episodes = 60) =>
   checkEnvironment(readDeclaration(source), () => sandboxOf(source), { episodes, seed: 1 });
 
+/** State that outlives an episode where nothing can freeze it: in a function’s own variable. */
+const COUNTER = 'const next = (() => { let n = 0; return () => n++; })();';
 /** Find a number from 0 to 9: right as it stands, and with one thing planted in it. */
 const numbers = ({
   reset = '',
@@ -42,9 +44,10 @@ test('a sound environment has no finding; chance earns what three draws out of s
 test.each([
   [
     'what an episode remembers stands outside of it',
-    { before: 'let played = 0;', guess: 'played++; if (played % 7 === 0) return "seven";' },
+    { before: COUNTER, guess: 'if (next() % 7 === 0) return "seven";' },
     /different episode.*\((?:train|test) task \d+\)/,
   ],
+  ['it counts in a variable outside', { before: 'let played = 0;', guess: 'played++;' }, /All episodes share `played`/],
   ['it asks for a chance of its own', { guess: 'if (Math.random() < .5) return "x";' }, /draw/],
   ['the reward is turned round', { reward: 'this.done ? 0 : 1' }, /nothing beats chance/],
   ['every turn is paid the same', { reward: '1' }, /nothing beats chance/],
@@ -126,13 +129,11 @@ test('a state’s key and what is observed are checked: a text each, and the sam
       'stateKey() { return String(this.hidden); } observe(history) { return history.map((turn) => turn.answer).join(); }',
     ),
   ).toBe('');
-  expect(await texts('stateKey() { return "n" + count++; }', 'let count = 0;')).toMatch(
+  expect(await texts('stateKey() { return "n" + next(); }', COUNTER)).toMatch(
     /different episode.*stateKey\(\).* turn 1/,
   );
   expect(await texts('stateKey() { return this.hidden; }')).toMatch(/stateKey\(\) returned number/);
-  expect(await texts('observe() { return "n" + count++; }', 'let count = 0;')).toMatch(
-    /different episode.*observe\(\)/,
-  );
+  expect(await texts('observe() { return "n" + next(); }', COUNTER)).toMatch(/different episode.*observe\(\)/);
   expect(await texts('observe(history) { return history; }')).toMatch(/observe\(\) returned a list/);
 });
 

@@ -5,10 +5,10 @@ export type Part = 'field' | 'constructor' | 'reset' | 'act' | 'getReward' | 'ex
 export function harmful(part: Part, code: string): string {
   const at = (here: Part) => (part === here ? code : '');
   return [
-    'let made = 0; const kept = [];',
+    'const next = (() => { let n = 0; return () => n++; })();',
     'export default class Harmful {',
-    `  nth = ++made; seen = 0; done = false; ${at('field')}`,
-    `  constructor() { if (made === 2) { ${at('constructor')} } }`,
+    `  nth = 1 + next(); seen = 0; done = false; ${at('field')}`,
+    `  constructor() { if (this.nth === 2) { ${at('constructor')} } }`,
     `  reset({ draw }): string { if (this.nth === 2) { ${at('reset')} } return 'begin'; }`,
     `  act(word: string): string { if (this.nth === 2) { ${at('act')} } return 'seen ' + ++this.seen; }`,
     `  getReward() { if (this.nth === 2) { ${at('getReward')} } return { right: 1 }; }`,

@@ -1,10 +1,16 @@
 """This program runs in the same interpreter as a person's environment. It makes episodes of their class, calls its methods and returns the
 results, as inside.js does for a class in TypeScript. The host checks every reply, because a person's file can change anything here."""
 
+import array
+import ast
 import asyncio
+import collections
 import enum
+import functools
 import inspect
+import itertools
 import json
+import marshal
 import math
 import random
 import sys
@@ -24,6 +30,7 @@ MAX_DEPTH = 8  # of lists in an argument
 # exceptions that probably mean a mistake in the code
 BUGS = (TypeError, NameError, AttributeError, LookupError, ArithmeticError, RecursionError, ImportError, MemoryError)
 SPLITS = ("train", "test")
+PLAIN = (list, dict, tuple, set, frozenset, str, bytes, bytearray, int, float, array.array, types.NoneType)
 TOO_LONG = "computed too long and was stopped."
 WHERE = {
     "open": "reset()",
@@ -37,7 +44,11 @@ WHERE = {
 
 
 class Fault(Exception):
-    """A mistake of the environment."""
+    """A mistake of the environment. `line` is its place in the file, if it's known."""
+
+    def __init__(self, what, line=None):
+        super().__init__(what)
+        self.line = line
 
 
 def kind(value):
@@ -71,7 +82,7 @@ def line_of(error):
 def problem(where, error):
     """A reply with a mistake of the environment and its place."""
     if isinstance(error, Fault):
-        return {"problem": words_of(error), "line": None}
+        return {"problem": words_of(error), "line": error.line}
     if isinstance(error, KeyboardInterrupt):
         return {"problem": f"{where} {TOO_LONG}", "line": line_of(error)}
     name = "" if isinstance(error, (ValueError, RuntimeError)) else f"{type(error).__name__}: "
@@ -259,13 +270,129 @@ def reward_functions(module):
     return [each for each in functions if "environments" in inspect.signature(each).parameters]
 
 
+def flat(dictionary):
+    """The names and values of a dictionary in one list."""
+    return [part for item in dictionary.items() for part in item]
+
+
+class SharedState:
+    """What a file's module and classes hold. All episodes share it, so none may change it. Python can't freeze it, so it is compared with
+    what it was after loading. Not compared are the caches of functools, which change no result, what reading adds to a defaultdict, and what is
+    inside of other modules' objects, such as itertools.cycle."""
+
+    def __init__(self, module, source):
+        self.module = module
+        self.source = source
+        self.reached = {}  # by id; it keeps what was reached, so that no new object gets its id
+        self.first = dict(self.parts(self.reached))
+        size = sum(len(fact) if isinstance(fact, bytes) else 100 for facts in self.first.values() for fact in facts)
+        self.every = 32 + size // 1000  # comparing takes time, so it is done seldom; in the first episodes more often
+        self.ended = 0
+
+    def compare(self):
+        """Called at the end of each episode. Raises Fault if an episode changed what all episodes share."""
+        self.ended += 1
+        if self.ended % self.every and self.ended & (self.ended - 1):  # not a power of two either
+            return
+        now = dict(self.parts({}))
+        for name in {**now, **self.first}:
+            if self.first.get(name) != now.get(name):
+                what = f"All episodes share `{name}`, and an episode changed it. Keep it in self and set it in reset()."
+                raise Fault(what, self.line_of_change(name.rpartition(".")[2]))
+
+    def parts(self, reached):
+        """The names of the module and of its classes, each with what it holds, as facts that can be compared."""
+        for name, value in list(vars(self.module).items()):
+            if self.is_own(value):
+                for attribute, inner in list(vars(value).items()):
+                    is_method = isinstance(inner, types.FunctionType) and attribute != "__annotate_func__"
+                    if is_method or not attribute.startswith("__"):  # Python itself sets the others
+                        yield f"{name}.{attribute}", self.facts(inner, reached)
+            if not name.startswith("__"):
+                yield name, self.facts(value, reached)
+
+    def facts(self, root, reached):
+        """All that can be reached from a value: plain data as bytes, and of anything else the id."""
+        facts, lists = [], [[root]]
+        for values in lists:
+            facts.append(len(values))
+            for value in values:
+                try:
+                    facts.append(marshal.dumps(value, 0) if isinstance(value, PLAIN) else id(value))
+                    if isinstance(value, PLAIN):
+                        continue
+                except ValueError:  # it holds something that isn't plain
+                    facts.append(id(value))
+                if id(value) not in reached:
+                    reached[id(value)] = value
+                    lists.append(self.inside(value))
+        return facts
+
+    def is_own(self, value):
+        return isinstance(value, type) and value.__module__ == self.module.__name__ and not issubclass(value, enum.Enum)
+
+    def inside(self, value):
+        """The values that a value holds."""
+        held = []
+        if self.is_own(type(value)) or isinstance(value, types.SimpleNamespace):
+            slots = [slot for each in type(value).__mro__ for slot in getattr(each, "__slots__", ())]
+            held = [*flat(getattr(value, "__dict__", {})), *(getattr(value, slot, None) for slot in slots)]
+        match value:
+            case dict():
+                empty = getattr(value, "default_factory", None)
+                return held + flat({key: item for key, item in value.items() if item or type(item) is not empty})
+            case list() | tuple() | set() | frozenset() | collections.deque():
+                return held + list(value)
+            case types.FunctionType() if value.__globals__ is vars(self.module):
+                cells = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]
+                return [value.__code__, value.__defaults__, value.__kwdefaults__, *flat(vars(value)), *cells]
+            case type() if self.is_own(value):
+                return flat({name: item for name, item in vars(value).items() if not name.startswith("__")})
+            case staticmethod() | classmethod() | functools._lru_cache_wrapper():
+                return [value.__wrapped__]
+            case property():
+                return [value.fget, value.fset]
+            case functools.partial():
+                return [value.func, value.args, value.keywords]
+            case types.MethodType():
+                return [value.__func__, value.__self__]
+            case random.Random() if value is not random._inst:
+                return [value.getstate()]
+            case types.GeneratorType() if value.gi_frame:
+                return [value.gi_frame.f_lasti, *value.gi_frame.f_locals.values()]
+            case itertools.count():
+                return [repr(value)]
+        return held
+
+    def line_of_change(self, name):
+        """The first line where a function sets a variable or attribute of this name, or calls a method of it; else where the file has it first."""
+
+        def is_it(node):
+            return name in (getattr(node, "id", None), getattr(node, "attr", None), getattr(node, "name", None))
+
+        def is_set(node):
+            return isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)) and any(map(is_it, ast.walk(node)))
+
+        def is_called(node):
+            return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and any(map(is_it, ast.walk(node.func.value)))
+
+        nodes = list(ast.walk(ast.parse(self.source)))
+        inner = [each for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) for part in node.body for each in ast.walk(part)]
+        for found in filter(is_set, inner), filter(is_called, inner), filter(is_it, nodes):
+            line = min((node.lineno for node in found), default=None)
+            if line is not None:
+                return line
+        return None
+
+
 class Episodes:
     """The episodes of one class. Each has its own state of the generator in the module `random`."""
 
-    def __init__(self, environment_class, tools, functions):
+    def __init__(self, environment_class, tools, functions, shared):
         self.environment_class = environment_class
         self.tools = tools  # for each tool the schemas of its parameters, by name
         self.functions = functions  # the file's reward functions
+        self.shared = shared
         self.open = {}  # by id: the environment, and the state of its random generator
         self.seen = {}  # by id: the task's row and the messages so far, for reward functions
 
@@ -444,7 +571,9 @@ class Episodes:
                 return reply
             if op == "observe":
                 return self.observe(environment, request["history"])
-            return self.reward(environment, id)
+            reply = self.reward(environment, id)
+            self.shared.compare()
+            return reply
         finally:
             if op != "expert":  # asking the expert doesn't change the episode's random numbers
                 self.open[id] = (environment, random.getstate())
@@ -506,7 +635,7 @@ def playground(begin):
             found = module.__dict__.get(name)
             if not isinstance(found, type):
                 raise Fault(f"The file ran, but then {name} isn’t a class.")
-            episodes = Episodes(found, tools, reward_functions(module))
+            episodes = Episodes(found, tools, reward_functions(module), SharedState(module, source))
             return {"statics": episodes.statics()}
         except BaseException as error:
             reply = problem("The file", error)
