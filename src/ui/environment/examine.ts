@@ -4,8 +4,7 @@ import { download } from '../export/fileDownload.ts';
 import { renameFile, useEnvironment } from './environmentStore.ts';
 import { nameAfterClass } from './templates.ts';
 import type { ExaminerCommand, ExaminerEvent } from '../../written/examinerMessages.ts';
-import { startWorker, workerFailure } from '../../wire/startWorker.ts';
-import { noteFailure } from '../shell/newVersion.ts';
+import { WorkerClient, type WorkerListener } from '../shell/workerClient.ts';
 
 /** Tasks that a check plays. */
 export const CHECK_TASKS = 1000;
@@ -32,7 +31,7 @@ export function readOnChange(): () => void {
 function readNewestText(): void {
   const { file, reading } = useEnvironment.getState();
   if (fileBeingRead !== null || (reading?.text === file.text && reading.language === languageOf(file))) return;
-  reader ??= new ExaminerClient(
+  reader ??= examiner(
     {
       onEvent: (event) => {
         if (event.type !== 'read' || fileBeingRead === null) return;
@@ -43,7 +42,7 @@ function readNewestText(): void {
         fileBeingRead = null;
         readNewestText();
       },
-      onWorkerEnd: () => ([reader, fileBeingRead] = [null, null]), // the next change of the text starts another worker
+      onLoss: () => ([reader, fileBeingRead] = [null, null]), // the next change of the text starts another worker
     },
     false,
   );
@@ -79,7 +78,7 @@ function runCheck(exportAfterCheck: boolean): void {
   const { name, text } = useEnvironment.getState().file;
   const examination = exportAfterCheck ? currentExamination(useEnvironment.getState()) : null;
   if (!examination) useEnvironment.setState({ check: { state: 'running', text, progress: 0 } });
-  checker = new ExaminerClient(
+  checker = examiner(
     {
       onEvent: (event) => {
         if (event.type === 'progress') {
@@ -91,7 +90,7 @@ function runCheck(exportAfterCheck: boolean): void {
           useEnvironment.setState({ check: { state: 'done', text, examination: event.examination, exported } });
         }
       },
-      onWorkerEnd: (reason) => {
+      onLoss: (reason) => {
         checker = null;
         useEnvironment.setState({ check: { state: 'ended', text, reason } });
       },
@@ -123,61 +122,28 @@ export function cancelCheck(): void {
 /** How long a started worker may send nothing. A fallback: an environment's computation has its own limit. */
 const TIMEOUT_MS = 10_000;
 
-/** Callbacks for what the examiner reports. */
-interface ExaminerListener {
-  readonly onEvent: (event: Exclude<ExaminerEvent, { type: 'here' | 'failed' }>) => void;
-  /** The worker has ended; `why` is a sentence. */
-  readonly onWorkerEnd: (why: string) => void;
+type ExaminerClient = WorkerClient<ExaminerCommand, ExaminerEvent>;
+
+/** Starts a worker that examines an environment's file. `hasTimeout`: ends it once it has sent nothing for ten seconds after a message. */
+function examiner(
+  { onEvent, onLoss }: WorkerListener<Exclude<ExaminerEvent, { type: 'here' | 'failed' }>>,
+  hasTimeout: boolean,
+): ExaminerClient {
+  let timeout: ReturnType<typeof setTimeout> | undefined;
+  const client: ExaminerClient = new WorkerClient(
+    'The sandbox',
+    () => new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' }),
+    {
+      onEvent: (event) => {
+        clearTimeout(timeout);
+        if (hasTimeout) timeout = setTimeout(() => client.fail(SILENT), TIMEOUT_MS);
+        if (event.type === 'failed') client.fail(`The sandbox stopped: ${event.message}`);
+        else if (event.type !== 'here') onEvent(event);
+      },
+      onLoss,
+    },
+  );
+  return client;
 }
 
-/** Owns a worker that examines an environment's file. */
-class ExaminerClient {
-  readonly #worker: Worker;
-  readonly #onLoss: ExaminerListener['onWorkerEnd'];
-  #timeout: ReturnType<typeof setTimeout> | undefined;
-
-  /** Starts the worker. `hasTimeout`: ends it once it has sent nothing for ten seconds after a message. */
-  constructor({ onEvent, onWorkerEnd }: ExaminerListener, hasTimeout: boolean) {
-    this.#onLoss = onWorkerEnd;
-    this.#worker = startWorker(
-      () => new Worker(new URL('../../examiner.ts', import.meta.url), { type: 'module', name: 'examining' }),
-    );
-    this.#worker.onmessage = ({ data }: MessageEvent<ExaminerEvent>) => {
-      if (hasTimeout) this.#restartTimeout();
-      if (data.type === 'failed') this.#fail(`The sandbox stopped: ${data.message}`);
-      else if (data.type !== 'here') onEvent(data);
-    };
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      void noteFailure(event.message);
-      this.#fail(workerFailure('The sandbox', event));
-    };
-  }
-
-  /** Sends a command. */
-  send(command: ExaminerCommand): void {
-    this.#worker.postMessage(command);
-  }
-
-  /** Ends the worker, whatever it is doing. */
-  terminate(): void {
-    clearTimeout(this.#timeout);
-    this.#worker.terminate();
-  }
-
-  #restartTimeout(): void {
-    clearTimeout(this.#timeout);
-    this.#timeout = setTimeout(
-      () =>
-        this.#fail(
-          `The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it. Your class may compute for long as it’s loaded, or in one call: let it compute less there.`,
-        ),
-      TIMEOUT_MS,
-    );
-  }
-
-  #fail(reason: string): void {
-    this.terminate();
-    this.#onLoss(reason);
-  }
-}
+const SILENT = `The sandbox didn’t answer for ${TIMEOUT_MS / 1000} seconds, so the page ended it. Your class may compute for long as it’s loaded, or in one call: let it compute less there.`;

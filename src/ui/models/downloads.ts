@@ -3,9 +3,8 @@ import { HUB } from '../../hub/modelCatalogue.ts';
 import { storedFiles, storedModels, type StoredModel, removeModel } from '../../hub/storedModels.ts';
 import type { Listing } from '../../hub/listing.ts';
 import type { DownloaderCommand, DownloaderEvent } from '../../wire/downloaderMessages.ts';
-import { startWorker, workerFailure } from '../../wire/startWorker.ts';
-import { noteFailure } from '../shell/newVersion.ts';
 import { notice } from '../shell/notices.ts';
+import { WorkerClient } from '../shell/workerClient.ts';
 import { readHeaders } from './modelStore.ts';
 
 interface DownloadsState {
@@ -30,29 +29,23 @@ export const useDownloads = create<DownloadsState>()(() => ({
   problem: null,
 }));
 
-let worker: Worker | null = null;
+let client: WorkerClient<DownloaderCommand, DownloaderEvent> | null = null;
 
 function send(command: DownloaderCommand): void {
-  if (!worker) {
-    worker = startWorker(
-      () => new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' }),
-    );
-    worker.onmessage = ({ data }: MessageEvent<DownloaderEvent>) => handleEvent(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      void noteFailure(event.message);
-      worker = null;
-      const { requestedId, download } = useDownloads.getState();
-      const message = `${workerFailure('The download', event)} What was downloaded is kept.`;
-      useDownloads.setState({
-        requestedId: null,
-        download: null,
-        problem: { id: requestedId ?? download?.id ?? '', message },
-      });
-      void refreshKept();
-    };
-  }
-  worker.postMessage(command);
+  client ??= new WorkerClient(
+    'The download',
+    () => new Worker(new URL('../../downloader.ts', import.meta.url), { type: 'module', name: 'downloading' }),
+    { onEvent: handleEvent, onLoss: handleLoss },
+  );
+  client.send(command);
+}
+
+function handleLoss(reason: string): void {
+  client = null;
+  const { requestedId, download } = useDownloads.getState();
+  const problem = { id: requestedId ?? download?.id ?? '', message: `${reason} What was downloaded is kept.` };
+  useDownloads.setState({ requestedId: null, download: null, problem });
+  void refreshKept();
 }
 
 function handleEvent(event: DownloaderEvent): void {

@@ -11,7 +11,7 @@ import type {
   SpokenToken,
   WriteOptions,
 } from '../../wire/speakerMessages.ts';
-import { SpeakerClient } from './speakerClient.ts';
+import { WorkerClient } from '../shell/workerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { setModel } from '../run/engine.ts';
 import type { PickedModel } from '../run/pickedModel.ts';
@@ -143,13 +143,17 @@ export function onTask(listener: (event: TaskEvent) => void): void {
   taskListener = listener;
 }
 
-let client: SpeakerClient | null = null;
+let client: WorkerClient<SpeakerCommand, SpeakerEvent> | null = null;
 let seedCount = 0; // number of seeds used so far; each turn takes the next
 const watch = new AnswerWatch((overdue) => useModels.setState({ overdue }));
 
 function send(command: SpeakerCommand): void {
   if (command.type !== 'stop') watch.commandSent();
-  client ??= new SpeakerClient({ onEvent: handleEvent, onLoss: handleLoss });
+  client ??= new WorkerClient(
+    'The worker that reads the model',
+    () => new Worker(new URL('../../speaker.ts', import.meta.url), { type: 'module', name: 'speaking' }),
+    { onEvent: handleEvent, onLoss: handleLoss },
+  );
   client.send(command);
 }
 

@@ -1,7 +1,6 @@
 import type { RunFile } from '../../runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
-import { startWorker, workerFailure } from '../../wire/startWorker.ts';
-import { noteFailure } from '../shell/newVersion.ts';
+import { WorkerClient } from '../shell/workerClient.ts';
 
 /**
  * Receives the events of the reader. `onLoss`: the worker has stopped; `hung` is true if it was ended because it did not
@@ -14,69 +13,59 @@ export interface ReaderListener {
 
 /** Owns the worker that reads files of rollouts and of runs. */
 export class ReaderClient {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #runs = new Map<number, (read: ReadRun) => void>();
-  #lastId = 0;
-  readonly #onLoss: ReaderListener['onLoss'];
+  readonly #client: WorkerClient<ReaderCommand, ReaderEvent>;
   readonly #watchdog: ReturnType<typeof setInterval>;
   #heardAt: number | null = null; // null: the worker is still being loaded
   #checkedAt = 0;
+  #hangs = false;
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
-    this.#worker = startWorker(
+    this.#client = new WorkerClient(
+      'The worker that reads files',
       () => new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' }),
+      {
+        onEvent: (event) => {
+          this.#heardAt = performance.now();
+          if (event.type === 'read') this.#client.answer(event.id, event.rollouts);
+          else if (event.type === 'run') this.#client.answer(event.id, event.read);
+          else if (event.type !== 'alive') onEvent(event);
+        },
+        onLoss: (reason) => {
+          clearInterval(this.#watchdog);
+          onLoss(reason, this.#hangs);
+        },
+      },
     );
-    this.#onLoss = onLoss;
     this.#watchdog = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
-    this.#worker.onmessage = ({ data }: MessageEvent<ReaderEvent>) => {
-      this.#heardAt = performance.now();
-      if (data.type === 'alive') return;
-      if (data.type === 'read') {
-        this.#waiting.get(data.id)?.resolve(data.rollouts);
-        this.#waiting.delete(data.id);
-      } else if (data.type === 'run') {
-        this.#runs.get(data.id)?.(data.read);
-        this.#runs.delete(data.id);
-      } else onEvent(data);
-    };
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      void noteFailure(event.message);
-      this.terminate();
-      onLoss(workerFailure('The worker that reads files', event), false);
-    };
   }
 
   /** Sends a command. */
   send(command: ReaderCommand): void {
-    this.#worker.postMessage(command);
+    this.#client.send(command);
   }
 
   /** Reads the rollouts of these rows, in order. If the worker ends before it answers, each is a problem. */
   read(rows: readonly number[]): Promise<readonly ReadRollout[]> {
-    const id = ++this.#lastId;
-    return new Promise((resolve) => {
-      this.#waiting.set(id, { rows, resolve });
-      this.send({ type: 'read', id, rows });
-    });
+    return this.#client.ask<readonly ReadRollout[]>(
+      (id) => ({ type: 'read', id, rows }),
+      () => rows.map((row) => ({ row, problem: READING_STOPPED })),
+    );
   }
 
   /** Reads the run of a file. If the worker ends before it answers, resolves with a problem. */
   readRun(file: RunFile): Promise<ReadRun> {
-    const id = ++this.#lastId;
-    return new Promise((resolve) => {
-      this.#runs.set(id, resolve);
-      this.send({ type: 'run', id, file });
-    });
+    return this.#client.ask<ReadRun>(
+      (id) => ({ type: 'run', id, file }),
+      () => ({ problem: READING_STOPPED }),
+    );
   }
 
   /** Ends the worker if it hasn't been heard for this long; an idle worker is heard every second. */
   endIfSilent(ms: number): void {
     if (this.#heardAt === null || performance.now() - this.#heardAt < ms) return;
-    this.terminate();
-    this.#onLoss('Reading did not end, so it was stopped.', true);
+    this.#hangs = true;
+    this.#client.fail('Reading did not end, so it was stopped.');
   }
 
   #check(): void {
@@ -90,12 +79,7 @@ export class ReaderClient {
   /** Ends the worker. Open requests resolve with a problem. */
   terminate(): void {
     clearInterval(this.#watchdog);
-    this.#worker.terminate();
-    for (const { rows, resolve } of this.#waiting.values())
-      resolve(rows.map((row) => ({ row, problem: READING_STOPPED })));
-    this.#waiting.clear();
-    for (const resolve of this.#runs.values()) resolve({ problem: READING_STOPPED });
-    this.#runs.clear();
+    this.#client.terminate();
   }
 }
 
@@ -105,8 +89,3 @@ const MAX_SILENCE_MS = 20_000;
 
 /** Problem of a rollout or run that cannot be read because the worker has ended. */
 export const READING_STOPPED = 'reading has stopped: open the files again';
-
-interface Waiting {
-  readonly rows: readonly number[];
-  readonly resolve: (rollouts: readonly ReadRollout[]) => void;
-}
