@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, inject as address, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   finished,
   launch,
@@ -45,33 +45,6 @@ const tabsOpen = (page: Page) =>
     const { held = [] } = await navigator.locks.query();
     return held.filter(({ name }) => name?.startsWith('rollout-playground-run-')).length;
   });
-
-test('a run that was saved after the clock was set back by a day is offered first, above the older one', async () => {
-  const { page: older, problems } = await visitStill(browser, { hash: until(3) });
-  await stepped(older, 3);
-  await still(older);
-  await saved(older);
-  await older.close();
-  const newer = await older.context().newPage();
-  await newer.addInitScript(() => {
-    const now = Date.now.bind(Date);
-    Date.now = () => now() - 86_400_000;
-  });
-  await newer.goto(address('baseURL') + until(5));
-  await loaded(newer);
-  await stepped(newer, 5);
-  await still(newer);
-  await newer.getByTestId('saved').getByText('saved').waitFor();
-  await saved(newer);
-  await newer.reload();
-  const card = newer.getByTestId('resume');
-  await card.getByText(/update 3\b.* clock /).waitFor();
-  await expect
-    .poll(() => card.getByRole('button', { name: /^Resume/ }).allTextContents())
-    .toEqual([expect.stringContaining('update 5'), expect.stringContaining('update 3')]);
-  expect(problems).toEqual([]);
-  await newer.context().close();
-});
 
 // all else that can be wrong with a save: test/ui/saves.test.ts
 test('MUST-22: a save with one flipped bit in a weight is not gone on with; what is wrong is said, and the page trains', async () => {
