@@ -129,6 +129,18 @@ test('in Python each change that outlives an episode is a fault that names it an
       'kept = counter()',
     ],
     ['def top(): pass', 'top.kept = 1', 'top'],
+    [
+      'import functools\ndef add(kept, n): kept.append(n)\nadd_one = functools.partial(add, [])',
+      'add_one(1)',
+      'add_one',
+      'add_one = functools.partial(add, [])',
+    ],
+    [
+      'class Deck:\n    @property\n    def top(self, kept=[]):\n        kept.append(1)\n        return 1',
+      'Deck().top',
+      'Deck.top',
+      'def top(self, kept=[]):',
+    ],
     ['LONG = [str(n) for n in range(9)]', 'sorted(LONG); own = list(LONG); own.append(1)', ''],
     ['import functools\n@functools.cache\ndef square(n): return n * n', 'square(3)', ''],
     ['import functools\nclass Deck:\n    @functools.lru_cache\n    def top(self): return 1', 'Deck().top()', ''],
