@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { DEFAULT_PATTERN } from '../src/rollouts/splitPattern.ts';
 import type { PickedFile, ReaderCommand, ReaderEvent } from '../src/wire/readerMessages.ts';
 
@@ -8,6 +8,7 @@ let told: ReaderEvent[] = [];
 let atFirst: (() => void) | null = null; // done as soon as anything is told, before the reader goes on
 const listeners = new Map<string, typeof hear>();
 beforeAll(async () => {
+  // never put back: the reader says every second that it is alive, to the end of this process
   vi.stubGlobal('addEventListener', (type: string, listener: typeof hear) => listeners.set(type, listener));
   vi.stubGlobal('postMessage', (event: ReaderEvent) => {
     told.push(event);
@@ -17,9 +18,6 @@ beforeAll(async () => {
   });
   await import('../src/reader.ts');
   hear = listeners.get('message')!;
-});
-afterAll(() => {
-  vi.unstubAllGlobals();
 });
 beforeEach(() => {
   told = [];

@@ -3,7 +3,7 @@ import { parser } from '@lezer/javascript';
 import { childrenOf, descendants, lineFinder } from './syntax.ts';
 
 const isFunction = ({ name }: SyntaxNode) =>
-  /^(?:Function(?:Declaration|Expression)|ArrowFunction|MethodDeclaration)$/.test(name);
+  /^(?:ArrowFunction|MethodDeclaration|FunctionDeclaration|FunctionExpression)$/.test(name);
 const isInner = (node: SyntaxNode) => isFunction(node) || node.name === 'ClassBody';
 /** Matches what follows a name that is given a value. */
 const GIVEN = /^\s*(?:(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)?=(?![=>])|\+\+|--)/;
