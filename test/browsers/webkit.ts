@@ -46,7 +46,9 @@ export async function openWebKit({ width, height }: { readonly width: number; re
   }
   const { name, server } = await display();
   const port = await freePort();
-  const driver = spawn(program, [`--port=${port}`], { stdio: 'ignore', env: { ...process.env, DISPLAY: name } });
+  // Safari gives isolated pages shared memory; this browser does so only if it's told to
+  const env = { ...process.env, DISPLAY: name, JSC_useSharedArrayBuffer: '1' };
+  const driver = spawn(program, [`--port=${port}`], { stdio: 'ignore', env });
   const ended = new Promise((resolve) => driver.once('exit', resolve));
   const send = async <T>(method: 'GET' | 'POST' | 'DELETE', where: string, body?: object): Promise<T> => {
     const options = body ? { method, body: JSON.stringify(body) } : { method };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { classSettings } from '../../src/written/classSettings.ts';
 import { checkEnvironment } from '../../src/written/checker.ts';
 import { readPython } from '../../src/written/python/pythonDeclaration.ts';
@@ -249,4 +249,15 @@ test('the work of requests is counted: calls and loop turns of Python, each time
   expect(workOf('x')).toBe(short);
   const { result } = sandbox.counted(() => sandbox.serve([OPEN, CALL]));
   expect(result[1]).toMatchObject({ text: '4950' });
+});
+
+test.each([
+  [true, /Reloading won’t help/],
+  [false, /Reload the page once/],
+])('without shared memory it is said whether a reload helps (isolated: %s)', async (isIsolated, says) => {
+  vi.stubGlobal('SharedArrayBuffer', undefined);
+  vi.stubGlobal('crossOriginIsolated', isIsolated);
+  // another text, so that no interpreter of an earlier test is taken
+  await expect(pythonSandboxOf(actingInPython('return "alone"'))).rejects.toThrow(says);
+  vi.unstubAllGlobals();
 });

@@ -145,6 +145,11 @@ function currentMethod(requests: readonly Request[], { requestsBegun }: Interpre
   return WHERE[request?.op ?? 'call'];
 }
 
+const RELOAD =
+  'Reload the page once: it has it from the second visit on. In a frame of another page it has none; open the page in a tab of its own.';
+const NO_SHARED_MEMORY =
+  'Reloading won’t help: this browser gives no page such memory. Use Chrome, Edge, Firefox or Safari, or write the class in TypeScript.';
+
 async function interpreterFor(startPython: StartPython, code: string): Promise<Interpreter> {
   const previous = spareInterpreter;
   spareInterpreter = null;
@@ -152,8 +157,9 @@ async function interpreterFor(startPython: StartPython, code: string): Promise<I
     return previous.interpreter;
   previous?.interpreter.end();
   if (typeof SharedArrayBuffer === 'undefined') {
+    const { crossOriginIsolated: isIsolated } = globalThis as Partial<typeof globalThis>; // absent in Node
     throw new EnvironmentFileError(
-      `Python needs memory that two threads share, and this page has none. ${placeProblem() ?? 'Reload the page once: it has it from the second visit on. In a frame of another page it has none; open the page in a tab of its own.'}`,
+      `Python needs memory that two threads share, and this page has none. ${placeProblem() ?? (isIsolated ? NO_SHARED_MEMORY : RELOAD)}`,
       null,
     );
   }
