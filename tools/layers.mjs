@@ -91,7 +91,7 @@ export const LAYERS = [
 export const WORKER_ADDRESSES = [
   { from: 'src/ui/run/runClient.ts', to: 'src/worker.ts' },
   { from: 'src/ui/rollouts/readerClient.ts', to: 'src/reader.ts' },
-  { from: 'src/ui/models/speakerClient.ts', to: 'src/speaker.ts' },
+  { from: 'src/ui/models/modelStore.ts', to: 'src/speaker.ts' },
   { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
   { from: 'src/ui/environment/examine.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
