@@ -9,10 +9,13 @@ import { describe, expect, it, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { learningRateAt, warmStartRecipe } from '../src/config/imitationRecipe.ts';
 import { YOUR_ENVIRONMENT_PRESET } from '../src/config/presets.ts';
+import { noProgress } from '../src/domain/progress.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
 import { nextStep } from '../src/runs/nextStep.ts';
 import { addMetrics } from '../src/runs/runLog.ts';
 import type { Series } from '../src/runs/series.ts';
+import type { Policy } from '../src/model/policy.ts';
+import { currentDemonstrations } from '../src/session/imitation.ts';
 import { differentBatches, mostSteps, planAfter } from '../src/session/imitationPlan.ts';
 
 const triesOf = (step: number, before: number, last: number, expert = 30) =>
@@ -108,6 +111,17 @@ test('in a long episode the imitated player errs so rarely that it makes no mist
 });
 
 const OWN = parseConfig({ ...YOUR_ENVIRONMENT_PRESET.set });
+
+test('while a run chooses, its demonstrations are shown with the largest possible number of steps', async () => {
+  const env = writtenEnvironment(readDeclaration(PRESSES), await sandboxOf(PRESSES), {
+    chatTokenizer: null,
+    think: false,
+  });
+  const policy = { ...model(280_650), rows: 64, length: env.maxTokens } as unknown as Policy;
+  const shown = currentDemonstrations({ policy, env, startConfig: () => OWN, progress: noProgress() });
+  expect(shown).toMatchObject({ step: 1, total: mostSteps(policy, { ...STEP, work: env.demonstrationWork }) });
+  expect(shown?.total).toBeLessThan(8000);
+});
 
 test('the chosen number of steps has the learning rates of the steps before it was chosen', () => {
   const [open, chosen] = [OWN, { ...OWN, imitationSteps: 250 }].map((config) => warmStartRecipe(config));

@@ -44,9 +44,8 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
   const { policy, env, startConfig, progress, yieldToEvents, onImitated, triesTasks, onChosen } = run;
   const { seed } = startConfig();
   const mayGrow = canGrow(startConfig());
-  const most = mostSteps(policy, { ...batchOf(run), mayGrow });
   const isChoosing = () => triesTasks && choosesSteps(startConfig());
-  const total = () => Math.min(isChoosing() ? most : Infinity, warmStartRecipe(startConfig()).steps);
+  const total = () => totalSteps(run);
   const phase = (done: number) => ({ type: 'phase', phase: 'imitating', update: 0, done, total: total() }) as const;
   if (progress.imitated < total()) yield phase(progress.imitated);
   else await onImitated();
@@ -88,6 +87,15 @@ function batchOf({ policy, env, startConfig }: Demonstrating) {
   return { rows: Math.min(rows, policy.rows), work: env.demonstrationWork };
 }
 
+/** The number of steps of the run's imitation; the largest possible number while the run is choosing it. */
+function totalSteps(run: Demonstrating): number {
+  const config = run.startConfig();
+  const { steps } = warmStartRecipe(config);
+  return choosesSteps(config)
+    ? Math.min(steps, mostSteps(run.policy, { ...batchOf(run), mayGrow: canGrow(config) }))
+    : steps;
+}
+
 /** The recipe of the run's imitation now. If the environment's expert takes long, its demonstrations repeat. */
 const recipeOf = (run: Demonstrating): WarmStartRecipe => ({
   ...warmStartRecipe(run.startConfig()),
@@ -114,7 +122,8 @@ export function currentDemonstrations(
   const { policy, env, startConfig, progress } = run;
   const { seed } = startConfig();
   const { rows } = batchOf(run);
-  const { steps: total, quality, batches } = recipeOf(run);
+  const { quality, batches } = recipeOf(run);
+  const total = totalSteps(run);
   const step = progress.imitated;
   if (step >= total) return null;
   const { length } = policy;
