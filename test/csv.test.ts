@@ -6,7 +6,7 @@ import { baseName } from '../src/base/baseName.ts';
 import { csvText } from '../src/base/csv.ts';
 import { parseFacts } from '../src/facts/parse.ts';
 import { safeNames } from '../src/runs/run.ts';
-import { csvOfCurves } from '../src/ui/export/curvesCsv.ts';
+import { csvOfCurves } from '../src/page/curves/curvesCsv.ts';
 
 const cellsOf = (csv: string) => Papa.parse<string[]>(csv.trimEnd()).data;
 

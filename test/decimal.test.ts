@@ -5,8 +5,8 @@ import { ConfigError } from '../src/config/configProblem.ts';
 import { problemText } from '../src/base/problem.ts';
 import { parseDecimal } from '../src/base/decimal.ts';
 import { parseExperimentArguments } from '../src/cli/experimentArguments.ts';
-import { readPlan } from '../src/ui/experiments/planAddress.ts';
-import { readHash } from '../src/ui/address/hash.ts';
+import { readPlan } from '../src/page/experiments/planAddress.ts';
+import { readHash } from '../src/page/address/hash.ts';
 
 // prettier-ignore
 const NOT_DECIMAL = [

@@ -6,7 +6,7 @@ import { DEFAULTS } from '../src/config/fields.ts';
 import { parseResult, RESULT_VERSION } from '../src/experiments/runResult.ts';
 import { readManifest } from '../src/runs/manifest.ts';
 import { parseSweep } from '../src/sweeps/sweepFile.ts';
-import { hashOf, readHash } from '../src/ui/address/hash.ts';
+import { hashOf, readHash } from '../src/page/address/hash.ts';
 import { shippedRecording } from './shippedRecording.ts';
 
 // The knob `randomness` was called `luck` until 2026-11-26.

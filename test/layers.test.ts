@@ -138,7 +138,7 @@ const PLANTED: readonly (readonly [file: string, text: string])[] = [
   ['src/ui/app.ts', "import type { Policy } from '../model/policy.ts';"],
   ['src/ui/app.ts', "import { train } from '../rl/trainer.ts';"],
   ['src/ui/app.ts', "import './main.tsx';"],
-  ['src/ui/run/engine.ts', "import '../../worker.ts';"],
+  ['src/page/training/engine.ts', "import '../../worker.ts';"],
   ['src/rl/trainer.ts', "import '../session/session.ts';"],
   ['src/model/policy.ts', "import '../cli/train.ts';"],
 ];
@@ -176,7 +176,7 @@ describe('imports go one way', () => {
     const fine: readonly Source[] = [
       { file: 'src/rl/trainer.ts', text: "import type { Policy } from '../model/policy.ts'; import '../envs/env.ts';" },
       {
-        file: 'src/ui/run/runClient.ts',
+        file: 'src/page/training/runClient.ts',
         text: "new Worker(new URL('../../worker.ts', import.meta.url), { type: 'module' });",
       },
       {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { StageProgress } from '../src/session/stageProgress.ts';
-import { waitingWords } from '../src/ui/run/sentences.ts';
+import { waitingWords } from '../src/page/words/sentences.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 
 type Phase = Extract<RunEvent, { type: 'phase' }>;

@@ -12,7 +12,7 @@ import { openSession } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/openBase.ts';
 import { memoryPlan, openReadingModel } from '../src/speaking/readingModel.ts';
 import { openTextCheckpoint } from '../src/speaking/textCheckpoint.ts';
-import { waitingWords } from '../src/ui/run/sentences.ts';
+import { waitingWords } from '../src/page/words/sentences.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 
 const never = () => new Promise<never>(() => undefined);

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { servePage } from '../scripts/page-server.mjs';
-import { embeddedPanel, EMBED_PANELS } from '../src/ui/embed/panels.ts';
+import { embeddedPanel, EMBED_PANELS } from '../src/page/address/panels.ts';
 
 let above = '';
 let server: Server;

@@ -7,7 +7,7 @@ import { runWithDefaults, type Run } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { RunEvent } from '../src/wire/events.ts';
-import { hashOf, DEFAULT_SELECTION, readHash } from '../src/ui/address/hash.ts';
+import { hashOf, DEFAULT_SELECTION, readHash } from '../src/page/address/hash.ts';
 import { bareHost } from './bareHost.ts';
 
 const begun = parseConfig({

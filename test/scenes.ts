@@ -1,6 +1,6 @@
 import { ENV_NAMES, type EnvName } from '../src/config/environments.ts';
-import { type Scene, sceneOf } from '../src/ui/choice/scene.ts';
-import { SCENE_SEEDS } from '../src/ui/choice/scenes.ts';
+import { type Scene, sceneOf } from '../src/page/stage/scene.ts';
+import { SCENE_SEEDS } from '../src/page/stage/scenes.ts';
 import { expertPlay, subject } from './envs/checker.ts';
 
 /** Every environment's scene worked out again: the scripted expert's episode, under the preset that has the environment's name. */

@@ -10,7 +10,7 @@ import { openEpisode } from '../src/envs/stepper.ts';
 import { ownLines } from '../src/rollouts/writeOwn.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { Question } from '../src/wire/questions.ts';
-import { channelValue } from '../src/ui/rollout/channels.ts';
+import { channelValue } from '../src/page/rollout/channels.ts';
 import { factsFor } from './envs/factFiles.ts';
 import { bareHost } from './bareHost.ts';
 

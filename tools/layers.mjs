@@ -12,6 +12,46 @@ const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
 const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts', 'hub']; // what the page, the worker and the command line share
 const FOLDERS = ['formats', 'text', 'checkpoints', 'handover']; // what is written for other programs
 
+const OTHER_TYPES = ['text', 'written']; // the page may name types of these, which run elsewhere
+
+/** What the page knows, in rooms: each may import those above it. */
+const PAGE_ROOMS = [
+  'browser', // what the browser gives: its storage, files, workers, notices, downloads
+  'words', // numbers, verdicts and sentences made from data
+  'rollout', // a rollout read for showing: kinds, channels, looks, pushes, advantages
+  'curves', // series to plots: axes, scales, labels, what is in view of all charts
+  'address', // screens, links, what a link holds
+  'knobs', // settings of the run to be, their changes, presets
+  'view', // what is in view: the run's state, its batches, the recording, what is selected
+  'runs', // kept, saved and listed runs
+  'training', // the run's worker: start, step, pause, ask, resume
+  'experiments', // comparisons and experiments: several runs, trained beside
+  'files', // rollout files, exports, checkpoints
+  'models', // language models opened, downloaded, talked to, trained beside
+  'environment', // the environment that a person writes
+  'learn', // chapters, exercises, tour, class
+  'stage', // the first screen, and the choice of a preset
+  'share', // links, cards, clips
+  'shell', // keys, drops, what the page tells of itself
+];
+
+/** The components, in rooms: each may import the page's rooms, the shared ones above it, and of the screens itself alone. */
+const SHARED_ROOMS = ['parts', 'drawings', 'charts', 'tokens', 'knobs', 'export', 'run', 'frame'];
+// prettier-ignore
+const SCREENS = ['lab', 'group', 'update', 'compare', 'profile', 'models', 'talk', 'rollouts', 'editor', 'learn', 'stage', 'play', 'share', 'tour', 'choice'];
+
+const PAGE = PAGE_ROOMS.map((room) => `page/${room}`);
+const SHARED = SHARED_ROOMS.map((room) => `ui/${room}`);
+const ALL_SCREENS = SCREENS.map((room) => `ui/${room}`);
+
+/** @param {string} name @param {readonly string[]} imports @returns {Layer} */
+const pageLayer = (name, imports) => ({
+  name,
+  files: [`src/${name}/`],
+  imports: [...RUNS, ...imports, name],
+  types: OTHER_TYPES,
+});
+
 /** @type {readonly Layer[]} */
 export const LAYERS = [
   { name: 'base', files: ['src/base/'], imports: ['base'] }, // random numbers, checksums, intervals, text: nothing of this project
@@ -47,8 +87,13 @@ export const LAYERS = [
     files: ['src/speaking/'],
     imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
   },
-  { name: 'page', files: ['src/ui/main.tsx'], imports: ['ui'] }, // where the page starts: nobody imports it
-  { name: 'ui', files: ['src/ui/'], imports: [...RUNS, 'ui'], types: ['text', 'written'] },
+  { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/frame', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
+  ...PAGE.map((name, i) => pageLayer(name, PAGE.slice(0, i))),
+  ...SHARED.map((name, i) => pageLayer(name, [...PAGE, ...SHARED.slice(0, i)])),
+  ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED])),
+  pageLayer('ui/embed', [...PAGE, ...SHARED, ...ALL_SCREENS]), // one panel in a frame of another page
+  pageLayer('ui/shell', [...PAGE, ...SHARED, ...ALL_SCREENS]), // the page around its screens
+  { name: 'styles', files: ['src/ui/styles/'], imports: [] },
   {
     name: 'session', // puts a run together
     files: ['src/session/', 'src/analysis/'],
@@ -89,11 +134,11 @@ export const LAYERS = [
 
 /** The page names its workers by address only, and these their helpers; nobody imports them. */
 export const WORKER_ADDRESSES = [
-  { from: 'src/ui/run/runClient.ts', to: 'src/worker.ts' },
-  { from: 'src/ui/rollouts/readerClient.ts', to: 'src/reader.ts' },
-  { from: 'src/ui/models/modelStore.ts', to: 'src/speaker.ts' },
-  { from: 'src/ui/models/downloads.ts', to: 'src/downloader.ts' },
-  { from: 'src/ui/environment/examine.ts', to: 'src/examiner.ts' },
+  { from: 'src/page/training/runClient.ts', to: 'src/worker.ts' },
+  { from: 'src/page/files/readerClient.ts', to: 'src/reader.ts' },
+  { from: 'src/page/models/modelStore.ts', to: 'src/speaker.ts' },
+  { from: 'src/page/models/downloads.ts', to: 'src/downloader.ts' },
+  { from: 'src/page/environment/examine.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
   { from: 'src/worker/pageRuntimes.ts', to: 'src/python.ts' },
 ];

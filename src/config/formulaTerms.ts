@@ -1,7 +1,7 @@
 import type { FieldName } from './fields.ts';
 import type { MaskKnob } from './masks.ts';
 
-/** The tokens of a batch that a term reads or pushes. `src/ui/formula/touchedTokens.ts` finds them. */
+/** The tokens of a batch that a term reads or pushes. `src/page/rollout/touchedTokens.ts` finds them. */
 export type TokenSet =
   | 'paid' // tokens with a reward from the environment
   | 'klReward'

@@ -1,11 +1,11 @@
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
-import { bindAddress } from './address/address.ts';
-import { embeddedPanel } from './embed/panels.ts';
+import { bindAddress } from '../page/view/address.ts';
+import { embeddedPanel } from '../page/address/panels.ts';
 import { App } from './shell/App.tsx';
-import { bindNewVersion } from './shell/newVersion.ts';
-import { keepTranslatedTextLive } from './shell/translatedText.ts';
-import { inject, openEngine } from './run/transport.ts';
+import { bindNewVersion } from '../page/browser/newVersion.ts';
+import { keepTranslatedTextLive } from '../page/browser/translatedText.ts';
+import { inject, openEngine } from '../page/training/transport.ts';
 import './styles/theme.css';
 import './styles/base.css';
 import './styles/parts.css';
@@ -40,7 +40,7 @@ createRoot(root).render(
 );
 bindNewVersion();
 openEngine();
-void import('./replay/player.ts').then((m) => m.openReplay());
+void import('../page/view/player.ts').then((m) => m.openReplay());
 void listen();
 
 /**
@@ -48,9 +48,9 @@ void listen();
  * input.
  */
 async function listen(): Promise<void> {
-  const { bindKeyboard } = await import('./shell/keyboard.ts');
-  const { bindDrop } = await import('./shell/drop.ts');
-  const { snapshot, checksum } = await import('./shell/snapshot.ts');
+  const { bindKeyboard } = await import('../page/shell/keyboard.ts');
+  const { bindDrop } = await import('../page/shell/drop.ts');
+  const { snapshot, checksum } = await import('../page/shell/snapshot.ts');
   if (!panel) {
     bindKeyboard();
     bindDrop();

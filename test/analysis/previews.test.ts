@@ -8,7 +8,7 @@ import { creditSettings } from '../../src/rl/settings.ts';
 import { credit } from '../../src/rl/credit.ts';
 import type { Session } from '../../src/session/session.ts';
 import { unflippedPreview } from '../../src/runs/recordedReadings.ts';
-import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
+import { previewNumbers } from '../../src/page/rollout/previewNumbers.ts';
 import { type Trained, trained } from './trained.ts';
 
 const TINY = {

@@ -2,13 +2,13 @@ import { Profiler } from 'react';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
-import { useConfig } from '../../src/ui/knobs/configStore.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
+import { useConfig } from '../../src/page/knobs/configStore.ts';
+import { live } from '../../src/page/view/liveStore.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
-import { frameOf } from '../../src/ui/curves/frame.ts';
+import { frameOf } from '../../src/page/view/frame.ts';
 import { LineChart } from '../../src/ui/curves/LineChart.tsx';
-import { xPixel, yPixel } from '../../src/ui/curves/plot.ts';
-import { useChartView } from '../../src/ui/curves/view.ts';
+import { xPixel, yPixel } from '../../src/page/curves/plot.ts';
+import { useChartView } from '../../src/page/curves/view.ts';
 import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
 
 /** What a chart of 400 × 200 px shows of the gradient norm. */

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
-import { useConfig } from '../../src/ui/knobs/configStore.ts';
+import { useConfig } from '../../src/page/knobs/configStore.ts';
 import { GroupOfRollouts } from '../../src/ui/group/Group.tsx';
-import { live, useLive } from '../../src/ui/run/liveStore.ts';
-import { useSelection } from '../../src/ui/shell/selectionStore.ts';
+import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useSelection } from '../../src/page/view/selectionStore.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
 
 const rowsOf = (name: string) =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../src/config/fields.ts';
-import { downloadModel, useDownloads } from '../../src/ui/models/downloads.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
-import { bindKeyboard } from '../../src/ui/shell/keyboard.ts';
+import { downloadModel, useDownloads } from '../../src/page/models/downloads.ts';
+import { live } from '../../src/page/view/liveStore.ts';
+import { bindKeyboard } from '../../src/page/shell/keyboard.ts';
 
 test('M that is let go before the code for it has come holds no mask; held until then, it does', async () => {
   Object.assign(live, { batchConfig: DEFAULTS, isExample: true });
@@ -12,7 +12,7 @@ test('M that is let go before the code for it has come holds no mask; held until
     document.body.dispatchEvent(new KeyboardEvent(type, { key: 'm', bubbles: true }));
   press('keydown');
   press('keyup');
-  const { isPreviewKeyDown: isKeyed } = await import('../../src/ui/rollout/previewStore.ts');
+  const { isPreviewKeyDown: isKeyed } = await import('../../src/page/training/previewStore.ts');
   await new Promise((resolve) => setTimeout(resolve)); // the code has come: what waited for it has run
   expect(isKeyed()).toBe(false);
   press('keydown');

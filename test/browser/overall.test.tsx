@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
-import { live, useLive } from '../../src/ui/run/liveStore.ts';
+import { live, useLive } from '../../src/page/view/liveStore.ts';
 import { EvaluationChange } from '../../src/ui/talk/Talk.tsx';
 
 test('beside a task that is asked stands what training did to all of them, once that was measured twice', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { languageOf } from '../../src/domain/environmentFile.ts';
-import { TEMPLATES } from '../../src/ui/environment/templates.ts';
+import { TEMPLATES } from '../../src/page/environment/templates.ts';
 import { virtualMachine } from '../../src/worker/virtualMachine.ts';
 import recorded from '../written/thousandEpisodes.txt?raw';
 import { checksumOfPlays } from '../written/thousandEpisodes.ts';

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
-import { keepTranslatedTextLive } from '../../src/ui/shell/translatedText.ts';
+import { keepTranslatedTextLive } from '../../src/page/browser/translatedText.ts';
 import { simulateTranslation } from './simulateTranslation.ts';
 
 let undo: () => void;

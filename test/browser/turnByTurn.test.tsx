@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
-import { useTurnByTurn } from '../../src/ui/rollout/turnByTurn.ts';
+import { useTurnByTurn } from '../../src/page/view/turnByTurn.ts';
 
 const TURNS = 4;
 const drawn: string[] = [];

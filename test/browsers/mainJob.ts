@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
-import { PLACES, type Route, SCREENS, siblingViews } from '../../src/ui/address/screens.ts';
+import { PLACES, type Route, SCREENS, siblingViews } from '../../src/page/address/screens.ts';
 import { press, run, type Tab, until } from './tab.ts';
 
 /** A rollout file of verl with three turns. */

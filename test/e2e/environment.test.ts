@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
-import { environmentHash } from '../../src/ui/environment/environmentAddress.ts';
+import { environmentHash } from '../../src/page/environment/environmentAddress.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { exportFolder } from '../../src/written/exports/exportFolder.ts';

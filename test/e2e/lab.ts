@@ -5,8 +5,8 @@ import { chromium, type Browser, type BrowserContextOptions, type Locator, type 
 import { inject } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
-import { type Route, SCREENS, siblingViews } from '../../src/ui/address/screens.ts';
-import type { snapshot } from '../../src/ui/shell/snapshot.ts';
+import { type Route, SCREENS, siblingViews } from '../../src/page/address/screens.ts';
+import type { snapshot } from '../../src/page/shell/snapshot.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };

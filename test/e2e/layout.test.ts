@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type ListedRoute, SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { type ListedRoute, SCREEN_LIST } from '../../src/page/address/screens.ts';
 import { DESKTOP, framesLater, launch, PHONE, stepped, toScreen, visitStill } from './lab.ts';
 import { SCREENS_TO_WALK } from './places.ts';
 

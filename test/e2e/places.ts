@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
-import type { ListedRoute } from '../../src/ui/address/screens.ts';
+import type { ListedRoute } from '../../src/page/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { drop, handToClass, toScreen, unfold } from './lab.ts';
 

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { SCREEN_LIST } from '../../src/page/address/screens.ts';
 import { launch, toScreen, train, visitStill } from './lab.ts';
 
 declare global {

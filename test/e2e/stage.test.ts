@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { decode } from 'modern-gif';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { STEP_MS } from '../../src/ui/stage/playClock.ts';
+import { STEP_MS } from '../../src/page/stage/playClock.ts';
 import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall } from './lab.ts';
 
 let browser: Browser;

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { invariants, checkInvariant } from '../../src/ui/knobs/maskChecks.ts';
+import { invariants, checkInvariant } from '../../src/page/words/maskChecks.ts';
 import { checksum, framesLater, launch, read, stepped, still, train, unfold, visitStill, WITHOUT_GPU } from './lab.ts';
 
 const FIRST_UPDATE_MS = 60_000; // on a slow shared machine; 20 s is the aim

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCREENS } from '../../src/ui/address/screens.ts';
+import { SCREENS } from '../../src/page/address/screens.ts';
 import { simulateTranslation } from '../browser/simulateTranslation.ts';
 import { launch, read, visit } from './lab.ts';
 

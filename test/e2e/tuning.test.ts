@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readHash } from '../../src/ui/address/hash.ts';
+import { readHash } from '../../src/page/address/hash.ts';
 import { launch, read, toScreen, train, visitStill } from './lab.ts';
 
 // the least of everything: what takes time is compiling, in software

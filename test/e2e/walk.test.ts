@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
+import { SCREEN_LIST } from '../../src/page/address/screens.ts';
 import { axe, axeInBothThemes, DESKTOP, framesLater, launch, PHONE, stepped, tooSmall, visitStill } from './lab.ts';
 import { misfits } from './misfits.ts';
 import { wideFont } from './wideFont.ts';

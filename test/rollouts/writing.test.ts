@@ -5,9 +5,9 @@ import { Role } from '../../src/domain/tokens.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
 import { traceLines } from '../../src/rollouts/writeTraces.ts';
 import type { RolloutRecord, TokenChannel } from '../../src/rollouts/rolloutRecord.ts';
-import { CHANNEL_NAMES, CHANNELS, channelValue, type Channel } from '../../src/ui/rollout/channels.ts';
-import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
-import { readRollout } from '../../src/ui/rollout/readRollout.ts';
+import { CHANNEL_NAMES, CHANNELS, channelValue, type Channel } from '../../src/page/rollout/channels.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/page/rollout/rewardParts.ts';
+import { readRollout } from '../../src/page/rollout/readRollout.ts';
 import { fileOf, readAll, recordedBatches } from './reading.ts';
 
 const { batches, vocabulary } = recordedBatches();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { advantageEquation, equationWith, groupFormula } from '../../src/ui/rollout/advantage.ts';
+import { advantageEquation, equationWith, groupFormula } from '../../src/page/rollout/advantage.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
 const GROUP = { baselineText: 'mean of the group' };

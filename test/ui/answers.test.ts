@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { flippedKnobs } from '../../src/runs/recordedReadings.ts';
-import { previewNumbers } from '../../src/ui/formula/previewNumbers.ts';
+import { previewNumbers } from '../../src/page/rollout/previewNumbers.ts';
 import type { Answer } from '../../src/wire/questions.ts';
-import { recordedAnswer } from '../../src/ui/replay/recordedAnswer.ts';
+import { recordedAnswer } from '../../src/page/view/recordedAnswer.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
 const recording = shippedRecording();

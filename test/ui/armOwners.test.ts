@@ -25,8 +25,8 @@ afterEach(() => vi.unstubAllGlobals());
 /** The page as it is after a reload. */
 async function page() {
   vi.resetModules();
-  const { useExperiments } = await import('../../src/ui/experiments/experimentStore.ts');
-  const runner = await import('../../src/ui/experiments/experimentRunner.ts');
+  const { useExperiments } = await import('../../src/page/experiments/experimentStore.ts');
+  const runner = await import('../../src/page/experiments/experimentRunner.ts');
   const stored = () =>
     JSON.parse(items.get(KEY) ?? '') as Record<'waiting' | 'failed' | 'results', { seed: number }[]> & {
       running: boolean;
@@ -149,7 +149,7 @@ test('an experiment that is paused while it waits for its turn does not begin wh
 async function comparison() {
   vi.resetModules();
   const { cancelComparison, runComparison, useComparison } =
-    await import('../../src/ui/comparisons/comparisonStore.ts');
+    await import('../../src/page/experiments/comparisonStore.ts');
   const arms = [3, 4].flatMap((seed) =>
     ['A', 'B'].map((label) => ({ label, config: parseConfig({ seed, updates: 2 }) })),
   );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { ArmQueue } from '../../src/runs/armQueue.ts';
-import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../../src/ui/run/armWorker.ts';
+import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../../src/page/training/armWorker.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';

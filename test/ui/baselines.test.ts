@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { baselineSentence, baselinesOf } from '../../src/ui/curves/baselineLines.ts';
-import { labelHeights } from '../../src/ui/curves/plot.ts';
-import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/ui/curves/curves.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
+import { baselineSentence, baselinesOf } from '../../src/page/view/baselineLines.ts';
+import { labelHeights } from '../../src/page/curves/plot.ts';
+import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/page/curves/curves.ts';
+import { live } from '../../src/page/view/liveStore.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
 
 beforeEach(() => {

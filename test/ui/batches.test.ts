@@ -9,12 +9,12 @@ import {
   isOnlyInWorker,
   newestBatch,
   receiveBatch,
-} from '../../src/ui/run/batches.ts';
-import { nextBatch, showBatch } from '../../src/ui/run/runEvents.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
+} from '../../src/page/view/batches.ts';
+import { nextBatch, showBatch } from '../../src/page/training/runEvents.ts';
+import { live } from '../../src/page/view/liveStore.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
-import { useSelection } from '../../src/ui/shell/selectionStore.ts';
-import { sharedPrefixLength } from '../../src/ui/group/align.ts';
+import { useSelection } from '../../src/page/view/selectionStore.ts';
+import { sharedPrefixLength } from '../../src/page/rollout/align.ts';
 import { example } from './example.ts';
 
 const config = parseConfig();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { presetDifferences } from '../../src/ui/knobs/ChangedList.tsx';
-import { presetConfig } from '../../src/ui/knobs/configStore.ts';
+import { presetConfig } from '../../src/page/knobs/configStore.ts';
 
 const given = presetConfig('number-hunt');
 

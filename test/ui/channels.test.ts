@@ -6,7 +6,7 @@ import {
   channelValue,
   type ChannelView,
   isClipped,
-} from '../../src/ui/rollout/channels.ts';
+} from '../../src/page/rollout/channels.ts';
 import { example } from './example.ts';
 
 const trained = example.lossMask.indexOf(1);

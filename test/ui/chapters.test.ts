@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { presetConfig } from '../../src/ui/knobs/configStore.ts';
-import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
-import type { Exercise } from '../../src/ui/learn/exercise.ts';
-import { minutesOf } from '../../src/ui/learn/minutes.ts';
-import { exerciseText } from '../../src/ui/learn/texts/catalogue.ts';
-import { CHAPTER_TEXTS } from '../../src/ui/learn/texts/chapterTexts.ts';
-import { fill } from '../../src/ui/learn/texts/fill.ts';
-import { WORDS } from '../../src/ui/learn/texts/learnWords.ts';
-import { TOUR } from '../../src/ui/learn/texts/tourTexts.ts';
+import { presetConfig } from '../../src/page/knobs/configStore.ts';
+import { CHAPTERS } from '../../src/page/learn/chapters.ts';
+import type { Exercise } from '../../src/page/learn/exercise.ts';
+import { minutesOf } from '../../src/page/learn/minutes.ts';
+import { exerciseText } from '../../src/page/learn/catalogue.ts';
+import { CHAPTER_TEXTS } from '../../src/page/learn/chapterTexts.ts';
+import { fill } from '../../src/page/learn/fill.ts';
+import { WORDS } from '../../src/page/learn/learnWords.ts';
+import { TOUR } from '../../src/page/learn/tourTexts.ts';
 
 const exercises = CHAPTERS.flatMap(({ id, exercises: all }) =>
   all.map((exercise: Exercise) => ({ chapter: id, exercise })),

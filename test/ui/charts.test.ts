@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { bucketsInRange, firstIndexFrom, type SmoothedCurve } from '../../src/runs/buckets.ts';
 import { Series } from '../../src/runs/series.ts';
 import { smoothCurve } from '../../src/runs/smoothing.ts';
-import { linearAxis, logAxis } from '../../src/ui/curves/axes.ts';
-import { marksOf } from '../../src/ui/curves/frame.ts';
-import { readChartSettings } from '../../src/ui/curves/view.ts';
-import { pointNear } from '../../src/ui/curves/traces.ts';
-import { rangeBetween, pinchRange, shiftedRange, zoomedRange } from '../../src/ui/curves/xRange.ts';
+import { linearAxis, logAxis } from '../../src/page/curves/axes.ts';
+import { marksOf } from '../../src/page/view/frame.ts';
+import { readChartSettings } from '../../src/page/curves/view.ts';
+import { pointNear } from '../../src/page/view/traces.ts';
+import { rangeBetween, pinchRange, shiftedRange, zoomedRange } from '../../src/page/curves/xRange.ts';
 
 /** A curve of values at updates from 1. */
 const traceOf = (y: readonly number[], weight = 0.8): SmoothedCurve => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkedInWords } from '../../src/ui/models/modelText.ts';
+import { checkedInWords } from '../../src/page/models/modelText.ts';
 
 test('a downloaded model is called checked where the hub gave a checksum of every file, and nowhere else', () => {
   const file = (name: string, sum: 'sha256' | 'gitSha1' | null) => ({

@@ -7,8 +7,8 @@ import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
 import { summaryOf } from '../../src/experiments/statistics.ts';
 import { nextCard } from '../../src/ui/choice/PresetDialog.tsx';
-import { SCENES } from '../../src/ui/choice/scenes.ts';
-import { resultTexts, timeWords } from '../../src/ui/choice/presetTimes.ts';
+import { SCENES } from '../../src/page/stage/scenes.ts';
+import { resultTexts, timeWords } from '../../src/page/stage/presetTimes.ts';
 import { expertScenes } from '../scenes.ts';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];

@@ -8,10 +8,10 @@ import {
   mergeFiles,
   readClassFile,
   SCHEMA,
-} from '../../src/ui/learn/classFile.ts';
-import { classCsv, classTable, countsOf } from '../../src/ui/learn/classTable.ts';
-import type { Result } from '../../src/ui/learn/exerciseResult.ts';
-import { say } from '../../src/ui/learn/texts/catalogue.ts';
+} from '../../src/page/learn/classFile.ts';
+import { classCsv, classTable, countsOf } from '../../src/page/learn/classTable.ts';
+import type { Result } from '../../src/page/learn/exerciseResult.ts';
+import { say } from '../../src/page/learn/catalogue.ts';
 
 const RESULT: Result = {
   predicted: 'more',

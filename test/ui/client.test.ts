@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { setProblem, useLive } from '../../src/ui/run/liveStore.ts';
-import { RunClient, type ForwardedEvent } from '../../src/ui/run/runClient.ts';
+import { setProblem, useLive } from '../../src/page/view/liveStore.ts';
+import { RunClient, type ForwardedEvent } from '../../src/page/training/runClient.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 let workers: ReturnType<typeof stubWorkers>;

@@ -3,10 +3,10 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health } from '../../src/domain/health.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
-import { chartName } from '../../src/ui/runs/line.ts';
-import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
+import { chartName } from '../../src/page/runs/line.ts';
+import { readRun, runText } from '../../src/page/runs/keptRun.ts';
 import { Series } from '../../src/runs/series.ts';
-import type { TrainedArm } from '../../src/ui/run/armWorker.ts';
+import type { TrainedArm } from '../../src/page/training/armWorker.ts';
 import type { Checkpoint } from '../../src/runs/checkpoint.ts';
 import {
   collapseArms,
@@ -14,14 +14,14 @@ import {
   suggestedValue,
   maskArms,
   MASKS_OFF,
-} from '../../src/ui/comparisons/readyComparisons.ts';
+} from '../../src/page/experiments/readyComparisons.ts';
 import {
   progressWords,
   automaticSeedCount,
   useComparison,
   withSeed,
-} from '../../src/ui/comparisons/comparisonStore.ts';
-import { pairsOf, comparisonVerdict } from '../../src/ui/comparisons/comparisonVerdict.ts';
+} from '../../src/page/experiments/comparisonStore.ts';
+import { pairsOf, comparisonVerdict } from '../../src/page/experiments/comparisonVerdict.ts';
 
 const flat = (value: number) => {
   const series = new Series();

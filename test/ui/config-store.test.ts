@@ -13,9 +13,9 @@ import {
   presetConfig,
   undoEdit,
   useConfig,
-} from '../../src/ui/knobs/configStore.ts';
-import { pendingLive, pendingRestart } from '../../src/ui/run/pendingKnobs.ts';
-import { sliderValue, valueAfterSlide, SLIDER_STEPS, sliderPosition } from '../../src/ui/knobs/scale.ts';
+} from '../../src/page/knobs/configStore.ts';
+import { pendingLive, pendingRestart } from '../../src/page/knobs/pendingKnobs.ts';
+import { sliderValue, valueAfterSlide, SLIDER_STEPS, sliderPosition } from '../../src/page/knobs/scale.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keptText } from '../../src/ui/parts/keptText.ts';
+import { keptText } from '../../src/page/browser/keptText.ts';
 
 /** A storage of the browser with room for `room` characters. Its keys are properties, as in a browser. */
 function storage(room = Infinity): Storage {
@@ -26,7 +26,7 @@ async function tab(session = storage()) {
   vi.resetModules();
   vi.stubGlobal('localStorage', local);
   vi.stubGlobal('sessionStorage', session);
-  const { useEnvironment, ...store } = await import('../../src/ui/environment/environmentStore.ts');
+  const { useEnvironment, ...store } = await import('../../src/page/environment/environmentStore.ts');
   const act = <T>(does: () => T): T => {
     vi.stubGlobal('sessionStorage', session);
     return does();

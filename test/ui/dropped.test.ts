@@ -1,8 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { useEnvironment } from '../../src/ui/environment/environmentStore.ts';
-import { useFacts } from '../../src/ui/knobs/factsStore.ts';
-import { openDropped } from '../../src/ui/shell/dropHandlers.ts';
-import { dismissNotices, useNotices } from '../../src/ui/shell/notices.ts';
+import { useEnvironment } from '../../src/page/environment/environmentStore.ts';
+import { useFacts } from '../../src/page/training/factsStore.ts';
+import { openDropped } from '../../src/page/shell/dropHandlers.ts';
+import { dismissNotices, useNotices } from '../../src/page/browser/notices.ts';
 
 beforeEach(() => {
   dismissNotices();

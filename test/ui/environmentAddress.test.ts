@@ -1,8 +1,8 @@
 import { deflateSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { random } from '../../src/base/rng.ts';
-import { environmentHash, readEnvironmentHash } from '../../src/ui/environment/environmentAddress.ts';
-import { TEMPLATES } from '../../src/ui/environment/templates.ts';
+import { environmentHash, readEnvironmentHash } from '../../src/page/environment/environmentAddress.ts';
+import { TEMPLATES } from '../../src/page/environment/templates.ts';
 
 test.each(TEMPLATES)('the template $title fits into a link, and comes out of it as it was', ({ file }) => {
   const hash = environmentHash(file);

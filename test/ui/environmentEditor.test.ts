@@ -6,10 +6,10 @@ import { EditorState, type Extension, type Transaction } from '@codemirror/state
 import type { EditorView } from '@codemirror/view';
 import { expect, test, vi } from 'vitest';
 import { continueComment } from '../../src/ui/environment/Editor.tsx';
-import { completeTypeScript } from '../../src/ui/environment/completions.ts';
-import { completePython } from '../../src/ui/environment/pythonCompletions.ts';
+import { completeTypeScript } from '../../src/page/environment/completions.ts';
+import { completePython } from '../../src/page/environment/pythonCompletions.ts';
 import { isListedBelow } from '../../src/ui/environment/ReadingLine.tsx';
-import { nameAfterClass } from '../../src/ui/environment/templates.ts';
+import { nameAfterClass } from '../../src/page/environment/templates.ts';
 import { codeParts } from '../../src/ui/parts/CodeText.tsx';
 import { readFile } from '../../src/written/examination.ts';
 

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { readHash, routeOf } from '../../src/ui/address/hash.ts';
-import { defaultPlan, planHash, readPlan } from '../../src/ui/experiments/planAddress.ts';
-import { costOf } from '../../src/ui/experiments/experimentCost.ts';
-import { parseRequest, plannedRunOf, type RunRequest } from '../../src/ui/experiments/requests.ts';
-import { loadQueue, saveQueue } from '../../src/ui/experiments/storage.ts';
+import { readHash, routeOf } from '../../src/page/address/hash.ts';
+import { defaultPlan, planHash, readPlan } from '../../src/page/experiments/planAddress.ts';
+import { costOf } from '../../src/page/experiments/experimentCost.ts';
+import { parseRequest, plannedRunOf, type RunRequest } from '../../src/page/experiments/requests.ts';
+import { loadQueue, saveQueue } from '../../src/page/experiments/storage.ts';
 
 const KEY = 'rollout-playground-experiments';
 const REQUEST: RunRequest = { experiment: 'ablation', arm: 'ppo-both', seed: 2, updates: 5, backend: 'cpu' };

@@ -3,8 +3,8 @@ import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { verdictOf, type ArmResult } from '../../src/ui/learn/exercise.ts';
-import * as find from '../../src/ui/learn/findings.ts';
+import { verdictOf, type ArmResult } from '../../src/page/learn/exercise.ts';
+import * as find from '../../src/page/learn/findings.ts';
 import { example } from './example.ts';
 
 type Curves = Readonly<Partial<Record<MetricName, readonly number[]>>>;

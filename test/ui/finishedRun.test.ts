@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { presetConfig } from '../../src/ui/knobs/configStore.ts';
+import { presetConfig } from '../../src/page/knobs/configStore.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { workerHere } from './workerHere.ts';
@@ -19,11 +19,11 @@ beforeAll(async () => {
 afterAll(() => vi.unstubAllGlobals());
 
 const page = async () => ({
-  ...(await import('../../src/ui/run/engine.ts')),
-  ...(await import('../../src/ui/run/liveStore.ts')),
-  ...(await import('../../src/ui/run/liveRun.ts')),
-  ...(await import('../../src/ui/knobs/configStore.ts')),
-  ...(await import('../../src/ui/runs/saving.ts')),
+  ...(await import('../../src/page/training/engine.ts')),
+  ...(await import('../../src/page/view/liveStore.ts')),
+  ...(await import('../../src/page/runs/liveRun.ts')),
+  ...(await import('../../src/page/knobs/configStore.ts')),
+  ...(await import('../../src/page/runs/saving.ts')),
 });
 
 /** Waits until the run rests after this update. */

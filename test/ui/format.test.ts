@@ -7,8 +7,8 @@ import {
   percentagePoints,
   probability,
   shortNumber,
-} from '../../src/ui/parts/numberText.ts';
-import { updatesInWords } from '../../src/ui/profile/profileStore.ts';
+} from '../../src/page/words/numberText.ts';
+import { updatesInWords } from '../../src/page/view/profileStore.ts';
 
 test('a change that is not 0 never reads as 0: what is small has two significant digits', () => {
   for (let exponent = -12; exponent <= 2; exponent++) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
-import { configStateFromHash, presetConfig } from '../../src/ui/knobs/configStore.ts';
-import { SCREEN_LIST } from '../../src/ui/address/screens.ts';
-import { hashOf, DEFAULT_SELECTION, readHash } from '../../src/ui/address/hash.ts';
+import { configStateFromHash, presetConfig } from '../../src/page/knobs/configStore.ts';
+import { SCREEN_LIST } from '../../src/page/address/screens.ts';
+import { hashOf, DEFAULT_SELECTION, readHash } from '../../src/page/address/hash.ts';
 
 const first = { processReward: 0.5, entropyCoef: 0.02, learningRate: 1e-3, updates: 160 };
 

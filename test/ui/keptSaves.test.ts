@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { presetConfig } from '../../src/ui/knobs/configStore.ts';
-import { droppableRuns } from '../../src/ui/runs/keepRule.ts';
+import { presetConfig } from '../../src/page/knobs/configStore.ts';
+import { droppableRuns } from '../../src/page/runs/keepRule.ts';
 import { type Run, runWithDefaults } from '../../src/runs/run.ts';
-import type { SavedRun } from '../../src/ui/runs/saveRecord.ts';
+import type { SavedRun } from '../../src/page/runs/saveRecord.ts';
 
 let saves = new Map<string, SavedRun>(); // the browser's database
 let started = 0;
@@ -19,8 +19,8 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  vi.doUnmock('../../src/ui/runs/database.ts');
-  vi.doUnmock('../../src/ui/run/liveRun.ts');
+  vi.doUnmock('../../src/page/runs/database.ts');
+  vi.doUnmock('../../src/page/runs/liveRun.ts');
   vi.unstubAllGlobals();
 });
 
@@ -37,7 +37,7 @@ const runOf = (name: string, seconds: number, update = seconds): Run => {
 async function visit() {
   vi.resetModules();
   let run: Run | null = null;
-  vi.doMock('../../src/ui/runs/database.ts', () => ({
+  vi.doMock('../../src/page/runs/database.ts', () => ({
     writeSave: (slot: string, saved: SavedRun) => Promise.resolve(void saves.set(slot, saved)),
     deleteSave: (slot: string) => Promise.resolve(void saves.delete(slot)),
     summarizeSaves: () =>
@@ -45,10 +45,10 @@ async function visit() {
         Array.from(saves, ([slot, { run: of, order }]) => ({ slot, order, name: of.name, seconds: of.seconds ?? 0 })),
       ),
   }));
-  vi.doMock('../../src/ui/run/liveRun.ts', () => ({ runAt: () => run }));
-  const { takeCheckpoint, noteReplaced, noteResumed, saveAndWait } = await import('../../src/ui/runs/saving.ts');
-  const { useNotices } = await import('../../src/ui/shell/notices.ts');
-  const { useLive } = await import('../../src/ui/run/liveStore.ts');
+  vi.doMock('../../src/page/runs/liveRun.ts', () => ({ runAt: () => run }));
+  const { takeCheckpoint, noteReplaced, noteResumed, saveAndWait } = await import('../../src/page/runs/saving.ts');
+  const { useNotices } = await import('../../src/page/browser/notices.ts');
+  const { useLive } = await import('../../src/page/view/liveStore.ts');
   const save = async (next: Run) => {
     run = next;
     useLive.setState({ update: next.update });
@@ -97,7 +97,7 @@ test('a run is deleted after four later ones trained at least as long, which is 
   await (await visit()).train(runOf('first', 100));
   const [slot = ''] = saves.keys();
   await (await visit()).train(runOf('second', 100));
-  const { setPinned } = await import('../../src/ui/runs/pinnedSaves.ts');
+  const { setPinned } = await import('../../src/page/runs/pinnedSaves.ts');
   setPinned(slot, true);
   let last = await visit();
   for (let i = 0; i < 4; i++) {
@@ -116,9 +116,9 @@ test('what is dropped depends on both time and age', () => {
 });
 
 test('the list keeps a long run through thirty short ones, and forgets the oldest of those', async () => {
-  vi.doUnmock('../../src/ui/runs/database.ts');
+  vi.doUnmock('../../src/page/runs/database.ts');
   vi.resetModules();
-  const { putRun, useRuns } = await import('../../src/ui/runs/runStore.ts');
+  const { putRun, useRuns } = await import('../../src/page/runs/runStore.ts');
   putRun(runOf('long', 600));
   for (let i = 0; i < 30; i++) putRun(runOf(`short ${i}`, 5));
   const listed = useRuns.getState().runs.map(({ name }) => name);

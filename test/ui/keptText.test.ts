@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { keptText, readKeptText } from '../../src/ui/parts/keptText.ts';
+import { keptText, readKeptText } from '../../src/page/browser/keptText.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
+import { readRun, runText } from '../../src/page/runs/keptRun.ts';
 
 const fields = { source: 'x.csv', content: 'Ada,teacher,Ben', left: undefined };
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { lastAddress, storeLastAddress } from '../../src/ui/address/lastAddress.ts';
+import { lastAddress, storeLastAddress } from '../../src/page/address/lastAddress.ts';
 
 beforeEach(() => {
   const kept = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { ExerciseError } from '../../src/ui/learn/learnMessage.ts';
-import { say } from '../../src/ui/learn/texts/catalogue.ts';
+import { ExerciseError } from '../../src/page/learn/learnMessage.ts';
+import { say } from '../../src/page/learn/catalogue.ts';
 
 test('recorded runs that cannot be loaded are reported with a sentence of Learn', async () => {
   vi.stubGlobal('location', { hash: '', href: 'http://lab.example/' });
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-  const { shippedRuns } = await import('../../src/ui/learn/exerciseRun.ts');
+  const { shippedRuns } = await import('../../src/page/learn/exerciseRun.ts');
   const error: unknown = await shippedRuns({ experiment: 'echo-trap', arm: 'break-it' }).catch((why: unknown) => why);
   if (!(error instanceof ExerciseError)) throw new Error(`got ${String(error)}, want Learn’s own words`);
   expect(error.reason.word).toBe('noShipped');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { hashOf, subpathOf, readHash, routeOf } from '../../src/ui/address/hash.ts';
+import { hashOf, subpathOf, readHash, routeOf } from '../../src/page/address/hash.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { learnHash, readLearnAddress } from '../../src/ui/learn/learnAddress.ts';
+import { learnHash, readLearnAddress } from '../../src/page/learn/learnAddress.ts';
 
 test('a place of Learn stands in the address, and its knobs behind it', () => {
   const config = parseConfig({ seed: 3 });

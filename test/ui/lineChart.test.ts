@@ -2,10 +2,10 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { addMetrics } from '../../src/runs/runLog.ts';
-import { frameOf } from '../../src/ui/curves/frame.ts';
-import { type Chart, LineChart } from '../../src/ui/curves/LineChart.tsx';
-import type { Plot } from '../../src/ui/curves/plot.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
+import { frameOf } from '../../src/page/view/frame.ts';
+import { LineChart } from '../../src/ui/curves/LineChart.tsx';
+import type { Chart, Plot } from '../../src/page/curves/plot.ts';
+import { live } from '../../src/page/view/liveStore.ts';
 
 const PLOT: Plot = {
   ...{ width: 120, height: 60, left: 10, right: 10, top: 5, bottom: 15 },

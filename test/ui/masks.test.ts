@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
-import { maskPhrase, maskSentence } from '../../src/ui/knobs/maskSentence.ts';
+import { maskPhrase, maskSentence } from '../../src/page/words/maskSentence.ts';
 import { agentOnly } from '../../src/config/masks.ts';
-import { invariants, checkInvariant } from '../../src/ui/knobs/maskChecks.ts';
+import { invariants, checkInvariant } from '../../src/page/words/maskChecks.ts';
 
 const STATES = ['on', 'off'] as const;
 const GROUPS = ['grpo', 'rloo', 'reinforce++-baseline'] as const;

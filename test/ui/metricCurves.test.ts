@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { bandOf, curveOf, seedGroups, updatesAxis } from '../../src/ui/runs/metricCurves.ts';
+import { bandOf, curveOf, seedGroups, updatesAxis } from '../../src/page/runs/metricCurves.ts';
 
 const curve = (y: readonly number[], first = 1) =>
   Series.of({ x: Uint32Array.from(y, (_, i) => first + i), y: Float64Array.from(y) });

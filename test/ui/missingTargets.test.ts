@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { missingTargets, type RunPosition } from '../../src/ui/shell/linkTargets.ts';
-import type { ShownRollout } from '../../src/ui/run/currentRollout.ts';
-import { readRollout } from '../../src/ui/rollout/readRollout.ts';
+import { missingTargets, type RunPosition } from '../../src/page/view/linkTargets.ts';
+import type { ShownRollout } from '../../src/page/view/currentRollout.ts';
+import { readRollout } from '../../src/page/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 const viewOf = (row: number): ShownRollout => ({

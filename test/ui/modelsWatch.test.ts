@@ -31,7 +31,7 @@ afterEach(() => {
 const say = (event: SpeakerEvent) => made.at(-1)?.onmessage?.({ data: event });
 
 test('a worker that is silent for three seconds is overdue until it says something, and Cancel ends it', async () => {
-  const { useModels, readHeaders, cancel } = await import('../../src/ui/models/modelStore.ts');
+  const { useModels, readHeaders, cancel } = await import('../../src/page/models/modelStore.ts');
   readHeaders('slow.gguf', []);
   expect(useModels.getState()).toMatchObject({ readingName: 'slow.gguf', overdue: false });
   vi.advanceTimersByTime(2900);
@@ -46,7 +46,7 @@ test('a worker that is silent for three seconds is overdue until it says somethi
 });
 
 test('after that another file is read by a new worker, and one that answers in time is never overdue', async () => {
-  const { useModels, readHeaders, stopWriting } = await import('../../src/ui/models/modelStore.ts');
+  const { useModels, readHeaders, stopWriting } = await import('../../src/page/models/modelStore.ts');
   const before = made.length;
   readHeaders('small.gguf', []);
   expect(made).toHaveLength(before + 1);

@@ -13,7 +13,7 @@ const served = (answer: () => Promise<Response>) => {
   });
 };
 const failing = async (error: unknown) => {
-  const { noteFailure, useNewVersion } = await import('../../src/ui/shell/newVersion.ts');
+  const { noteFailure, useNewVersion } = await import('../../src/page/browser/newVersion.ts');
   await noteFailure(error);
   return useNewVersion.getState().isThere;
 };

@@ -5,8 +5,8 @@ import { RESULT_VERSION, resultFromRun, type RunResult } from '../../src/experim
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
-import { openFiles, useOpenedFiles } from '../../src/ui/runs/openFiles.ts';
-import { useRuns } from '../../src/ui/runs/runStore.ts';
+import { openFiles, useOpenedFiles } from '../../src/page/files/openFiles.ts';
+import { useRuns } from '../../src/page/runs/runStore.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
 import { replaced, replacement } from '../damage.ts';
@@ -114,7 +114,7 @@ test('a log, a saved folder and a folder of a sweep open as runs of the list, dr
 });
 
 test('the log of a run that the page saves opens again, there and on the command line, with the same numbers and what happened on its way', async () => {
-  const { logOf } = await import('../../src/ui/export/wholeRun.ts');
+  const { logOf } = await import('../../src/page/files/wholeRun.ts');
   const changes = [{ update: 1, text: 'learning rate' }];
   const trap = { state: 'trap', since: 2, kind: null, evidence: [], remedies: [] } as const;
   const run = { ...readLog(LOG.join('\n'), FILE), changes, skipped: 2, health: [{ update: 2, health: trap }] };

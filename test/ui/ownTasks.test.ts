@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EpisodeView } from '../../src/domain/episode.ts';
-import { nextSeed, taskToShow } from '../../src/ui/stage/liveAgent.ts';
-import type { Play } from '../../src/ui/stage/play.ts';
+import { nextSeed, taskToShow } from '../../src/page/stage/liveAgent.ts';
+import type { Play } from '../../src/page/stage/play.ts';
 
 const SEEDS = [70, 71, 72];
 const played = (seed: number, update: number, success = false) =>

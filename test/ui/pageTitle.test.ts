@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PLACES, SCREENS, type Route } from '../../src/ui/address/screens.ts';
-import { titleOf } from '../../src/ui/shell/pageTitle.ts';
+import { PLACES, SCREENS, type Route } from '../../src/page/address/screens.ts';
+import { titleOf } from '../../src/page/view/pageTitle.ts';
 
 const ROUTES = Object.keys(SCREENS) as Route[];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../../src/ui/curves/endLabels.ts';
+import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../../src/page/curves/endLabels.ts';
 import {
   xPixel,
   bandPath,
@@ -9,7 +9,7 @@ import {
   type Plot,
   updateTicks,
   updateAt,
-} from '../../src/ui/curves/plot.ts';
+} from '../../src/page/curves/plot.ts';
 
 /** Updates 0 to 2 and values 0 to 4 in a plot of 20 × 100 px. */
 const PLOT: Plot = {

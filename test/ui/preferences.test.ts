@@ -3,8 +3,8 @@ import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 import { hackingSentence } from '../../src/ui/preferences/Preferences.tsx';
-import { rolloutTokensOf, pairOf } from '../../src/ui/preferences/pairs.ts';
-import { partsOfEpisode, partsOfToken } from '../../src/ui/rollout/rewardParts.ts';
+import { rolloutTokensOf, pairOf } from '../../src/page/rollout/pairs.ts';
+import { partsOfEpisode, partsOfToken } from '../../src/page/rollout/rewardParts.ts';
 import { Series } from '../../src/runs/series.ts';
 
 test('an attempt is the row’s own ids and roles, cut at its length', () => {

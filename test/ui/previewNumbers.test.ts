@@ -4,8 +4,8 @@ import type { FieldName, RunConfig } from '../../src/config/fields.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { BatchPreview, ObjectiveMeans } from '../../src/domain/batchPreview.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import { previewNumbers, clipChange } from '../../src/ui/formula/previewNumbers.ts';
-import { previewKnobs } from '../../src/ui/formula/previewKnobs.ts';
+import { previewNumbers, clipChange } from '../../src/page/rollout/previewNumbers.ts';
+import { previewKnobs } from '../../src/page/knobs/previewKnobs.ts';
 import { whyNotMeasured } from '../../src/ui/rollout/ChannelBar.tsx';
 import { example } from './example.ts';
 

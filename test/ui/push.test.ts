@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { channelValue, type ChannelView, isClippedInAnyEpoch } from '../../src/ui/rollout/channels.ts';
+import { channelValue, type ChannelView, isClippedInAnyEpoch } from '../../src/page/rollout/channels.ts';
 import { epochFormula, pushByEpoch, pushSentence, pushReason } from '../../src/ui/rollout/Inspector.tsx';
-import { hardestPushedObservation } from '../../src/ui/learn/hardestPushedObservation.ts';
+import { hardestPushedObservation } from '../../src/page/learn/hardestPushedObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CHAPTERS } from '../../src/ui/learn/chapters.ts';
-import { drawnShare } from '../../src/ui/learn/findings.ts';
-import type { Exercise } from '../../src/ui/learn/exercise.ts';
-import { pauseRecordingAt } from '../../src/ui/learn/recordedUpdateView.ts';
-import { play, playBatchFromStart, useReplay } from '../../src/ui/replay/player.ts';
-import { live } from '../../src/ui/run/liveStore.ts';
-import { useSelection } from '../../src/ui/shell/selectionStore.ts';
+import { CHAPTERS } from '../../src/page/learn/chapters.ts';
+import { drawnShare } from '../../src/page/learn/findings.ts';
+import type { Exercise } from '../../src/page/learn/exercise.ts';
+import { pauseRecordingAt } from '../../src/page/learn/recordedUpdateView.ts';
+import { play, playBatchFromStart, useReplay } from '../../src/page/view/player.ts';
+import { live } from '../../src/page/view/liveStore.ts';
+import { useSelection } from '../../src/page/view/selectionStore.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
 const FIRST = { preset: 'number-hunt', update: 1 } as const;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { channelScale, channelValue } from '../../src/ui/rollout/channels.ts';
+import { channelScale, channelValue } from '../../src/page/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/domain/tokenSpans.ts';
-import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/ui/rollout/readRollout.ts';
+import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/page/rollout/readRollout.ts';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
   const words = [

@@ -15,8 +15,8 @@ import {
   stopReading,
   table,
   useRollouts,
-} from '../../src/ui/rollouts/rolloutFileStore.ts';
-import { openRun } from '../../src/ui/rollouts/openRollouts.ts';
+} from '../../src/page/files/rolloutFileStore.ts';
+import { openRun } from '../../src/page/files/openRollouts.ts';
 import type { ReaderCommand, ReaderEvent } from '../../src/wire/readerMessages.ts';
 
 /** A worker that only listens: what the page sends it is noted, and what it says is said by hand. */

@@ -26,11 +26,11 @@ beforeEach(() => {
 const names = () => [...held].map((name) => name.replace('rollout-playground-run-', ''));
 
 test('a tab keeps the place it saves at from others while it is open', async () => {
-  const { isFree, ownSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { isFree, ownSaveSlot } = await import('../../src/page/runs/saveSlot.ts');
   const own = ownSaveSlot();
   await expect.poll(names).toEqual([own]);
   vi.resetModules(); // another tab
-  const other = await import('../../src/ui/runs/saveSlot.ts');
+  const other = await import('../../src/page/runs/saveSlot.ts');
   expect(other.ownSaveSlot()).not.toBe(own);
   await expect.poll(() => held.size).toBe(2);
   expect(await other.isFree('nobody’s')).toBe(true);
@@ -38,7 +38,7 @@ test('a tab keeps the place it saves at from others while it is open', async () 
 });
 
 test('who takes another place before the lock of the first was granted gives the first one free', async () => {
-  const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { ownSaveSlot, takeSaveSlot } = await import('../../src/page/runs/saveSlot.ts');
   const first = ownSaveSlot();
   expect(await takeSaveSlot('second')).toBe(true);
   await expect.poll(names).toEqual(['second']);
@@ -48,7 +48,7 @@ test('who takes another place before the lock of the first was granted gives the
 });
 
 test('two places taken one right after the other leave the later one held alone', async () => {
-  const { ownSaveSlot, takeSaveSlot } = await import('../../src/ui/runs/saveSlot.ts');
+  const { ownSaveSlot, takeSaveSlot } = await import('../../src/page/runs/saveSlot.ts');
   expect(await Promise.all([takeSaveSlot('a'), takeSaveSlot('b')])).toEqual([true, true]);
   await expect.poll(names).toEqual(['b']);
   expect(ownSaveSlot()).toBe('b');

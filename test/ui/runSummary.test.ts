@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Health, HealthState } from '../../src/domain/health.ts';
-import { summarizeRun, distinctTasks, type SummaryState } from '../../src/ui/run/runSummary.ts';
-import { summarySentence, summaryWords } from '../../src/ui/run/sentences.ts';
+import { summarizeRun, distinctTasks, type SummaryState } from '../../src/page/words/runSummary.ts';
+import { summarySentence, summaryWords } from '../../src/page/words/sentences.ts';
 import { Series } from '../../src/runs/series.ts';
-import { shownText, shownValue } from '../../src/ui/run/metricText.ts';
+import { shownText, shownValue } from '../../src/page/words/metricText.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 

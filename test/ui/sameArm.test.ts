@@ -56,8 +56,8 @@ const wanted = () => {
 };
 
 test('an arm of an experiment ends with the very weights and numbers that the command line gives it', async () => {
-  const { useExperiments } = await import('../../src/ui/experiments/experimentStore.ts');
-  const { start } = await import('../../src/ui/experiments/experimentRunner.ts');
+  const { useExperiments } = await import('../../src/page/experiments/experimentStore.ts');
+  const { start } = await import('../../src/page/experiments/experimentRunner.ts');
   useExperiments.setState({ plan: PLAN });
   start();
   await vi.waitFor(() => expect(useExperiments.getState().mode).toBe('idle'), { timeout: 60_000 });
@@ -67,7 +67,7 @@ test('an arm of an experiment ends with the very weights and numbers that the co
 });
 
 test('the arms of a comparison begin with the same weights, and end with those that the command line gives them', async () => {
-  const { runComparison, useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
+  const { runComparison, useComparison } = await import('../../src/page/experiments/comparisonStore.ts');
   await runComparison({ title: '', arms: ['A', 'B'].map((label) => ({ label, config })), fork: undefined });
   const { results, state, problem } = useComparison.getState();
   expect([state, problem]).toEqual(['done', '']);
@@ -77,8 +77,8 @@ test('the arms of a comparison begin with the same weights, and end with those t
 });
 
 test('the arm of a lesson ends with the weights that the command line gives it, though the lab trains it an update at a time', async () => {
-  const { trainArms } = await import('../../src/ui/learn/exerciseRun.ts');
-  const { currentRun } = await import('../../src/ui/run/liveRun.ts');
+  const { trainArms } = await import('../../src/page/learn/exerciseRun.ts');
+  const { currentRun } = await import('../../src/page/runs/liveRun.ts');
   const told: number[] = [];
   const [seen] = await trainArms(
     [{ preset: 'bandit', set: config, updates: UPDATES }],
@@ -94,11 +94,11 @@ test('the arm of a lesson ends with the weights that the command line gives it, 
 });
 
 test('the arms of a fork begin with the weights of the run in the lab, and end with those that it would have', async () => {
-  const { startPreset: begin } = await import('../../src/ui/learn/chapterActions.ts');
-  const { useLive } = await import('../../src/ui/run/liveStore.ts');
-  const { step } = await import('../../src/ui/run/transport.ts');
-  const { forkRun } = await import('../../src/ui/comparisons/readyComparisons.ts');
-  const { useComparison } = await import('../../src/ui/comparisons/comparisonStore.ts');
+  const { startPreset: begin } = await import('../../src/page/learn/chapterActions.ts');
+  const { useLive } = await import('../../src/page/view/liveStore.ts');
+  const { step } = await import('../../src/page/training/transport.ts');
+  const { forkRun } = await import('../../src/page/experiments/readyComparisons.ts');
+  const { useComparison } = await import('../../src/page/experiments/comparisonStore.ts');
   const { run } = useLive.getState();
   begin('bandit', config, false);
   await vi.waitFor(() => expect(useLive.getState().run).toBeGreaterThan(run), { timeout: 60_000 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { withUsedKernels } from '../../src/ui/address/sameKernels.ts';
+import { withUsedKernels } from '../../src/page/address/sameKernels.ts';
 
 const NAME = 'shared';
 

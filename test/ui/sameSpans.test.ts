@@ -5,7 +5,7 @@ import { Role } from '../../src/domain/tokens.ts';
 import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { ownLines } from '../../src/rollouts/writeOwn.ts';
-import { readRollout } from '../../src/ui/rollout/readRollout.ts';
+import { readRollout } from '../../src/page/rollout/readRollout.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { longBatch, longVocabulary } from './longText.ts';
 

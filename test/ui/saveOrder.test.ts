@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { StoredSave } from '../../src/ui/runs/database.ts';
+import type { StoredSave } from '../../src/page/runs/database.ts';
 
 /** What the browser's storage does, or refuses to do. */
 const storage = (kept: Map<string, string> | null) => ({
@@ -15,7 +15,7 @@ const storage = (kept: Map<string, string> | null) => ({
 /** Another tab, or the same one after a reload. */
 const tab = async () => {
   vi.resetModules();
-  return import('../../src/ui/runs/saveOrder.ts');
+  return import('../../src/page/runs/saveOrder.ts');
 };
 
 beforeEach(() => {
@@ -78,7 +78,7 @@ test('with a clock set back, the oldest run is the one to forget', async () => {
     },
   });
   vi.resetModules();
-  const { summarizeSaves } = await import('../../src/ui/runs/database.ts');
+  const { summarizeSaves } = await import('../../src/page/runs/database.ts');
   const oldestFirst = (await summarizeSaves()).map(({ slot }) => slot);
   expect(oldestFirst.slice(-2)).toEqual(['b', 'a']);
   expect(oldestFirst.slice(0, 2).toSorted()).toEqual(['y', 'z']);
@@ -87,11 +87,11 @@ test('with a clock set back, the oldest run is the one to forget', async () => {
 test('with a clock set back, the newest run is offered first', async () => {
   vi.resetModules();
   const saves = [1, 3, 2].map((order) => ({ slot: `${order}`, value: { run: null, order, savedAt: -order } }));
-  vi.doMock('../../src/ui/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
-  vi.doMock('../../src/ui/runs/readSave.ts', () => ({ readSave: (value: unknown) => value }));
-  vi.doMock('../../src/ui/runs/saveSlot.ts', () => ({ isFree: () => Promise.resolve(true) }));
-  const { findSavedRuns: lookForSaved } = await import('../../src/ui/resume/resumeOffers.ts');
-  const { useRuns } = await import('../../src/ui/runs/runStore.ts');
+  vi.doMock('../../src/page/runs/database.ts', () => ({ readAll: () => Promise.resolve(saves) }));
+  vi.doMock('../../src/page/runs/readSave.ts', () => ({ readSave: (value: unknown) => value }));
+  vi.doMock('../../src/page/runs/saveSlot.ts', () => ({ isFree: () => Promise.resolve(true) }));
+  const { findSavedRuns: lookForSaved } = await import('../../src/page/runs/resumeOffers.ts');
+  const { useRuns } = await import('../../src/page/runs/runStore.ts');
   await lookForSaved();
   expect(useRuns.getState().offers.map(({ slot }) => slot)).toEqual(['3', '2', '1']);
 });

@@ -13,10 +13,10 @@ import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';
-import { readRun, runText } from '../../src/ui/runs/keptRun.ts';
-import { summariesOf } from '../../src/ui/runs/database.ts';
-import { readSave } from '../../src/ui/runs/readSave.ts';
-import { saveRecord } from '../../src/ui/runs/saveRecord.ts';
+import { readRun, runText } from '../../src/page/runs/keptRun.ts';
+import { summariesOf } from '../../src/page/runs/database.ts';
+import { readSave } from '../../src/page/runs/readSave.ts';
+import { saveRecord } from '../../src/page/runs/saveRecord.ts';
 
 const points = (x: number[], y: number[]) => ({ x: Uint32Array.from(x), y: Float64Array.from(y) });
 const pool = () => new Map([['w', Float32Array.of(1, 2)]]);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BREAKPOINTS } from '../../src/ui/parts/breakpoints.ts';
+import { BREAKPOINTS } from '../../src/page/browser/breakpoints.ts';
 
 const FOLDER = 'src/ui/styles';
 const files = readdirSync(FOLDER).filter((name) => name.endsWith('.css') && name !== 'theme.css');

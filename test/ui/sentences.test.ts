@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chartSentence } from '../../src/ui/curves/chartText.ts';
+import { chartSentence } from '../../src/page/view/chartText.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { Series } from '../../src/runs/series.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { applyEvent, flush } from '../../src/ui/run/runEvents.ts';
-import { useLive } from '../../src/ui/run/liveStore.ts';
-import { useSelection } from '../../src/ui/shell/selectionStore.ts';
+import { applyEvent, flush } from '../../src/page/training/runEvents.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
+import { useSelection } from '../../src/page/view/selectionStore.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
 import { fakeReady, fakeUpdate } from './fake-run.ts';
 

@@ -2,15 +2,15 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Answer, Question } from '../../src/wire/questions.ts';
-import { useLive } from '../../src/ui/run/liveStore.ts';
-import { ask, continueFrom, regenerate, beginTalk, useTalk } from '../../src/ui/talk/talkStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
+import { ask, continueFrom, regenerate, beginTalk, useTalk } from '../../src/page/training/talkStore.ts';
 import { example, exampleVocabulary } from './example.ts';
 
 type Asked = Extract<Question, { kind: 'talk' }>;
 
 /** What the page asked and nobody has answered yet; each is answered by hand. */
 const waiting: { readonly asked: Question; readonly answer: (answer: Answer) => void }[] = [];
-vi.mock('../../src/ui/run/transport.ts', () => ({
+vi.mock('../../src/page/training/transport.ts', () => ({
   question: (asked: Question) => new Promise<Answer>((answer) => waiting.push({ asked, answer })),
 }));
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { isTextModel } from '../../src/ui/models/openModel.ts';
+import { isTextModel } from '../../src/page/models/openModel.ts';
 
 const MIB = 2 ** 20;
 const placed = (path: string, text: string) => ({ path, file: new File([text], path.replace(/.*\//, '')) });

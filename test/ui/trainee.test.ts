@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { sizesInWords, traineeInWords } from '../../src/ui/models/traineeText.ts';
+import { sizesInWords, traineeInWords } from '../../src/page/models/traineeText.ts';
 
 const NOTHING = { parameters: null, vocabulary: null, card: null, checkpointName: '' };
 const words = (knobs: Readonly<Record<string, unknown>>, known: Partial<Parameters<typeof traineeInWords>[1]> = {}) =>

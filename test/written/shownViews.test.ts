@@ -8,7 +8,7 @@ import { envSettings } from '../../src/envs/index.ts';
 import { playExpert } from '../../src/envs/players.ts';
 import { Calls } from '../../src/ui/drawings/Calls.tsx';
 import { RewardSplit } from '../../src/ui/rollout/RewardSplit.tsx';
-import { viewUpTo } from '../../src/ui/drawings/viewUpTo.ts';
+import { viewUpTo } from '../../src/page/rollout/viewUpTo.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';

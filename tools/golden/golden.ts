@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readFlags } from '../../tools/flags.mjs';
-import { openDawn } from '../../tools/dawn.ts';
+import { openDawn } from '../dawn.ts';
 import { ConfigError } from '../../src/config/configProblem.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import { visible } from '../../src/base/visible.ts';

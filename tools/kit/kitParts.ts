@@ -3,7 +3,7 @@ import { measure } from '../../bench/measure.mjs';
 import { modelOf } from '../../bench/peer.mjs';
 import { table } from '../../bench/table.mjs';
 import { WORKLOADS } from '../../bench/workloads.mjs';
-import { openDawn } from '../../tools/dawn.ts';
+import { openDawn } from '../dawn.ts';
 import { openGpu } from '../../src/gpu/device.ts';
 import { KERNEL_SET_NAMES, kernelSetNamed } from '../../src/config/kernelChoice.ts';
 import { defaultSet } from '../../src/model/gpu/kernelSets.ts';

@@ -4,11 +4,11 @@ import { type Checkpoint, checkpointBytes } from '../../runs/checkpoint.ts';
 import { packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Answer } from '../../wire/questions.ts';
-import { download } from '../export/fileDownload.ts';
+import { download } from '../../page/browser/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { bytes } from '../parts/numberText.ts';
-import { convert, nextModel } from '../run/engine.ts';
-import { exportRun } from './exportRun.ts';
+import { bytes } from '../../page/words/numberText.ts';
+import { convert, nextModel } from '../../page/training/engine.ts';
+import { exportRun } from '../../page/files/exportRun.ts';
 
 interface Props {
   readonly run: Run;

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import type { Run } from '../../runs/run.ts';
-import { exportRun } from './exportRun.ts';
+import { exportRun } from '../../page/files/exportRun.ts';
 
 // loaded on demand, because few runs train adapters for a checkpoint
 const AdapterExport = lazy(() => import('./AdapterExport.tsx').then((m) => ({ default: m.AdapterExport })));

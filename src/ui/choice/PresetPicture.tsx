@@ -1,9 +1,9 @@
 import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESET_CARDS, type PresetGroup } from '../../config/presetCards.ts';
-import { presetConfig } from '../knobs/configStore.ts';
+import { presetConfig } from '../../page/knobs/configStore.ts';
 import type { PresetName } from '../../config/presets.ts';
-import type { Scene } from './scene.ts';
-import { SCENES } from './scenes.ts';
+import type { Scene } from '../../page/stage/scene.ts';
+import { SCENES } from '../../page/stage/scenes.ts';
 
 // of every drawing, in SVG units
 const WIDTH = 132;

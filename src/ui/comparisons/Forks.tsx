@@ -1,6 +1,6 @@
 import { RunCurves } from '../runs/RunCurves.tsx';
 import { RunRow } from '../runs/RunRow.tsx';
-import { useRuns } from '../runs/runStore.ts';
+import { useRuns } from '../../page/runs/runStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/runs.css';
@@ -9,11 +9,11 @@ import { contradictions } from '../../config/contradictions.ts';
 import { parseDecimal } from '../../base/decimal.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { problemText } from '../../base/problem.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
-import type { TrainedArm as TrainedRuns } from '../run/armWorker.ts';
-import { lastChangedKnob } from '../run/lastChangedKnob.ts';
-import { useLive, live } from '../run/liveStore.ts';
+import type { TrainedArm as TrainedRuns } from '../../page/training/armWorker.ts';
+import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
+import { useLive, live } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
 import {
@@ -23,7 +23,7 @@ import {
   forkRun,
   COMPARISON_UPDATES,
   MASKS_OFF,
-} from './readyComparisons.ts';
+} from '../../page/experiments/readyComparisons.ts';
 import {
   cancelComparison,
   SEEDS_PER_PRESS,
@@ -31,11 +31,11 @@ import {
   progressWords,
   undoComparison,
   useComparison,
-} from './comparisonStore.ts';
-import { pairsOf } from './comparisonVerdict.ts';
-import { pause as pauseRecording } from '../replay/player.ts';
-import { useSelection } from '../shell/selectionStore.ts';
-import { startPreset, stepToPushedObservation } from '../learn/chapterActions.ts';
+} from '../../page/experiments/comparisonStore.ts';
+import { pairsOf } from '../../page/experiments/comparisonVerdict.ts';
+import { pause as pauseRecording } from '../../page/view/player.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
+import { startPreset, stepToPushedObservation } from '../../page/learn/chapterActions.ts';
 
 /**
  * The screen for comparisons: a fork of the lab's run or one of three ready-made ones, with the runs that they trained

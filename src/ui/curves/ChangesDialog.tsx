@@ -1,7 +1,7 @@
 import { Dialog } from '../parts/Dialog.tsx';
-import { live } from '../run/liveStore.ts';
+import { live } from '../../page/view/liveStore.ts';
 import { ChangeList } from './ChangeList.tsx';
-import { moveCrosshair } from './view.ts';
+import { moveCrosshair } from '../../page/curves/view.ts';
 
 /** Lists all knob changes of the run. A press moves the crosshair of the curves to a change. */
 export function ChangesDialog({ close }: { readonly close: () => void }) {

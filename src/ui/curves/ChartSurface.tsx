@@ -1,9 +1,9 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
-import { updateAxis, newestUpdate } from './chartClock.ts';
-import { bindGestures, type UpdateEnds, PLOT_SELECTOR } from './gestures.ts';
-import { useLive } from '../run/liveStore.ts';
-import { registerSurface, showRange, moveCrosshair, useChartView } from './view.ts';
-import { shiftedRange, type XRange, zoomedRange } from './xRange.ts';
+import { updateAxis, newestUpdate } from '../../page/view/chartClock.ts';
+import { bindGestures, type UpdateEnds, PLOT_SELECTOR } from '../../page/curves/gestures.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { registerSurface, showRange, moveCrosshair, useChartView } from '../../page/curves/view.ts';
+import { shiftedRange, type XRange, zoomedRange } from '../../page/curves/xRange.ts';
 
 const LIVE_ENDS: UpdateEnds = { axis: updateAxis, newestUpdate };
 const STEPS_IN_VIEW = 100; // arrow-key steps across the updates in view

@@ -1,9 +1,9 @@
-import { textWidth } from '../parts/textWidth.ts';
+import { textWidth } from '../../page/browser/textWidth.ts';
 import type { SmoothedCurve } from '../../runs/buckets.ts';
-import { xPixel, yPixel, type Plot, verticalLine } from './plot.ts';
-import { pointNear } from './traces.ts';
-import { useChartView } from './view.ts';
-import type { XRange } from './xRange.ts';
+import { xPixel, yPixel, type Plot, verticalLine } from '../../page/curves/plot.ts';
+import { pointNear } from '../../page/view/traces.ts';
+import { useChartView } from '../../page/curves/view.ts';
+import type { XRange } from '../../page/curves/xRange.ts';
 
 const FONT_PX = 10.5; // px, --type-1
 const TAG_HEIGHT = 17; // px

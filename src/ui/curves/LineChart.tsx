@@ -1,62 +1,16 @@
 import { memo, type ReactNode, useId } from 'react';
 import '../styles/charts.css';
-import { xPixel, bandPath, yPixel, linePath, type Plot, verticalLine } from './plot.ts';
+import {
+  bandPath,
+  type Chart,
+  LINE_END_GAP,
+  linePath,
+  VALUE_GAP,
+  verticalLine,
+  xPixel,
+  yPixel,
+} from '../../page/curves/plot.ts';
 
-/** Text beside an axis. */
-export interface Tick {
-  readonly value: number; // update or value
-  readonly text: string;
-  readonly anchor?: 'start' | 'end'; // which end of the text is at this place; absent: its middle
-}
-
-/** A line through points. */
-export interface Line {
-  readonly cssClass: string;
-  readonly x: ArrayLike<number>; // ascending
-  readonly y: ArrayLike<number>;
-  readonly colour?: string; // absent: the colour of its CSS class
-  readonly dash?: string | undefined;
-  readonly run?: number; // index of the run that the curve belongs to
-}
-
-/** The area from the lowest to the highest values. */
-export interface Band {
-  readonly x: ArrayLike<number>;
-  readonly low: ArrayLike<number>;
-  readonly high: ArrayLike<number>;
-  readonly colour?: string;
-}
-
-/** A horizontal line to compare curves with, and its name beside the plot. */
-export interface PlacedBaseline {
-  readonly text: string;
-  readonly x: number; // of the name, px from the left
-  readonly y: number; // of the name, px from the top
-  readonly line: number; // of the horizontal line, px from the top
-}
-
-/** Something that happened at an update. */
-export interface Flag {
-  readonly update: number;
-  readonly text: string;
-}
-
-/** Everything that a line chart shows. */
-export interface Chart {
-  readonly plot: Plot;
-  readonly valueTicks?: readonly Tick[];
-  readonly updateTicks?: readonly Tick[];
-  readonly gridLines?: readonly number[]; // values that have a horizontal line
-  readonly flags?: readonly Flag[];
-  readonly bands?: readonly Band[];
-  readonly lines: readonly Line[]; // later ones lie over earlier ones
-  readonly baselines?: readonly PlacedBaseline[];
-}
-
-/** Length by which horizontal lines stick out to the right of the plot, px. */
-export const LINE_END_GAP = 4;
-/** Gap between the values of the axis and the plot, px. */
-export const VALUE_GAP = 8;
 const CLIP_MARGIN = 1; // px by which lines may leave the plot: half of the widest stroke
 
 interface Props {

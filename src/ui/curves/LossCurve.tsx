@@ -1,9 +1,9 @@
 import { useRef } from 'react';
-import { shortNumber } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
-import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from './frame.ts';
-import { type Chart, LineChart } from './LineChart.tsx';
-import { edgeAttributes } from './plot.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
+import { useSize } from '../../page/browser/useSize.ts';
+import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from '../../page/view/frame.ts';
+import { LineChart } from './LineChart.tsx';
+import { type Chart, edgeAttributes } from '../../page/curves/plot.ts';
 
 /** The imitation loss of each step that this page knows of. */
 export function LossCurve({ losses }: { readonly losses: readonly number[] }) {

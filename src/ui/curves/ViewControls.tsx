@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { MAX_SMOOTHING } from '../../runs/smoothing.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { showRange, setLogScale, setSmoothing, useChartView } from './view.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { showRange, setLogScale, setSmoothing, useChartView } from '../../page/curves/view.ts';
 
 const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
 

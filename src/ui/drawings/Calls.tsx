@@ -1,5 +1,5 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
 
 interface Props {

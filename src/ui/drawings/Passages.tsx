@@ -1,5 +1,5 @@
 import type { EnvView, TextRange } from '../../domain/envView.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
 import '../styles/passages.css';
 
 type View = Extract<EnvView, { kind: 'passages' }>;

@@ -1,5 +1,5 @@
 import type { EnvView } from '../../domain/envView.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
 
 type Sum = Extract<EnvView, { kind: 'sum' }>;
 type Bandit = Extract<EnvView, { kind: 'bandit' }>;

@@ -1,6 +1,6 @@
 import { ChartCard } from '../curves/ChartCard.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { valuesInWords } from '../curves/chartText.ts';
+import { valuesInWords } from '../../page/view/chartText.ts';
 
 const CURVE_METRICS = ['rollout/success'] as const;
 

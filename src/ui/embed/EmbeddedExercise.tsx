@@ -1,8 +1,8 @@
-import { useSubpath } from '../address/route.ts';
-import { CHAPTERS, chapterNamed, exerciseNamed } from '../learn/chapters.ts';
-import type { Exercise } from '../learn/exercise.ts';
+import { useSubpath } from '../../page/address/route.ts';
+import { CHAPTERS, chapterNamed, exerciseNamed } from '../../page/learn/chapters.ts';
+import type { Exercise } from '../../page/learn/exercise.ts';
 import { ExercisePanel } from '../learn/ExercisePanel.tsx';
-import { CLASS_VIEW, readLearnAddress } from '../learn/learnAddress.ts';
+import { CLASS_VIEW, readLearnAddress } from '../../page/learn/learnAddress.ts';
 import '../styles/learn.css';
 
 /** The exercise that the address names, or the first of its chapter. */

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { useSelection } from '../shell/selectionStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { StagePanel } from '../stage/Stage.tsx';
 
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));

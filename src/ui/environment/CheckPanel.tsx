@@ -2,21 +2,21 @@ import { useEffect, useRef } from 'react';
 import { languageOf, type EnvironmentFile } from '../../domain/environmentFile.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
 import type { Examination, Sample } from '../../written/examination.ts';
-import { wholeNumber, signedReward } from '../parts/numberText.ts';
-import { useEnvironment } from './environmentStore.ts';
-import { cancelCheck, check, CHECK_TASKS } from './examine.ts';
+import { wholeNumber, signedReward } from '../../page/words/numberText.ts';
+import { useEnvironment } from '../../page/environment/environmentStore.ts';
+import { cancelCheck, check, CHECK_TASKS } from '../../page/environment/examine.ts';
 import { isListedBelow, LineButton, Problems } from './ReadingLine.tsx';
 import { CodeText } from '../parts/CodeText.tsx';
 import type { CheckReport } from '../../written/checker.ts';
 import type { Move } from '../../written/plays.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { KINDS } from '../rollout/kinds.ts';
+import { KINDS } from '../../page/rollout/kinds.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { Parameter, ValueSchema } from '../../text/toolSchema.ts';
-import { MEMBERS } from './members.ts';
+import { MEMBERS } from '../../page/environment/members.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
-import { choosePreset, useConfig } from '../knobs/configStore.ts';
-import { nextEnvironment, setEnvironment, start } from '../run/engine.ts';
+import { choosePreset, useConfig } from '../../page/knobs/configStore.ts';
+import { nextEnvironment, setEnvironment, start } from '../../page/training/engine.ts';
 
 /** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {

@@ -1,7 +1,13 @@
 import { useEffect } from 'react';
 import { Dialog } from '../parts/Dialog.tsx';
-import { type Draft, MAX_VERSIONS, onOtherTabsDrafts } from './drafts.ts';
-import { openDraft, readDrafts, removeDraft, useEnvironment, VERSION_PAUSE_MS } from './environmentStore.ts';
+import { type Draft, MAX_VERSIONS, onOtherTabsDrafts } from '../../page/environment/drafts.ts';
+import {
+  openDraft,
+  readDrafts,
+  removeDraft,
+  useEnvironment,
+  VERSION_PAUSE_MS,
+} from '../../page/environment/environmentStore.ts';
 
 /** The texts that the person wrote, by name, each with its versions to go back to. */
 export function DraftsDialog({ close }: { readonly close: () => void }) {

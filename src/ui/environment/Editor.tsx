@@ -17,9 +17,9 @@ import {
 import { classHighlighter } from '@lezer/highlight';
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
 import { codeParts } from '../parts/CodeText.tsx';
-import { completeTypeScript, nodeAt } from './completions.ts';
-import { completePython } from './pythonCompletions.ts';
-import { useEnvironment, setText } from './environmentStore.ts';
+import { completeTypeScript, nodeAt } from '../../page/environment/completions.ts';
+import { completePython } from '../../page/environment/pythonCompletions.ts';
+import { useEnvironment, setText } from '../../page/environment/environmentStore.ts';
 
 interface Props {
   readonly label: string;

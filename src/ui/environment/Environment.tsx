@@ -1,12 +1,12 @@
 import { lazy, Suspense, useEffect, useId, useState, useRef } from 'react';
 import { languageOf, type EnvironmentLanguage } from '../../domain/environmentFile.ts';
-import { storeLastAddress } from '../address/lastAddress.ts';
-import { routeOf } from '../address/hash.ts';
+import { storeLastAddress } from '../../page/address/lastAddress.ts';
+import { routeOf } from '../../page/address/hash.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/environment.css';
 import { CheckPanel } from './CheckPanel.tsx';
-import { readEnvironmentHash, environmentHash } from './environmentAddress.ts';
+import { readEnvironmentHash, environmentHash } from '../../page/environment/environmentAddress.ts';
 import {
   openInEditor,
   useEnvironment,
@@ -14,19 +14,19 @@ import {
   chooseLanguage,
   openFile,
   renameFile,
-} from './environmentStore.ts';
-import { readOnChange, checkAndExport, currentExamination, CHECK_TASKS } from './examine.ts';
+} from '../../page/environment/environmentStore.ts';
+import { readOnChange, checkAndExport, currentExamination, CHECK_TASKS } from '../../page/environment/examine.ts';
 import { DraftsDialog } from './DraftsDialog.tsx';
 import { ReadingLine } from './ReadingLine.tsx';
-import { download } from '../export/fileDownload.ts';
+import { download } from '../../page/browser/fileDownload.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { CopyField } from '../share/CopyField.tsx';
-import { pageAddress } from '../share/sharedAddress.ts';
+import { pageAddress } from '../../page/share/sharedAddress.ts';
 import { ServerDialog } from './ServerDialog.tsx';
-import { EMPTY_TEMPLATES, TEMPLATES } from './templates.ts';
+import { EMPTY_TEMPLATES, TEMPLATES } from '../../page/environment/templates.ts';
 import { faultsOf } from '../../domain/checkFindings.ts';
-import { wholeNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
+import { wholeNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { FixEnvironment } from './FixEnvironment.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));

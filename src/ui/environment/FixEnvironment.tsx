@@ -1,9 +1,9 @@
 import { type EnvironmentFile, environmentSum } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { nextEnvironment, continueWithEnvironment } from '../run/engine.ts';
-import { useLive } from '../run/liveStore.ts';
-import { goToLine, openInEditor, useEnvironment } from './environmentStore.ts';
+import { nextEnvironment, continueWithEnvironment } from '../../page/training/engine.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { goToLine, openInEditor, useEnvironment } from '../../page/environment/environmentStore.ts';
 
 /** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
 export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boolean }) {

@@ -1,7 +1,7 @@
 import type { FileProblem } from '../../domain/environmentFile.ts';
 import type { Reading } from '../../written/examination.ts';
 import { CodeText } from '../parts/CodeText.tsx';
-import { goToLine, useEnvironment } from './environmentStore.ts';
+import { goToLine, useEnvironment } from '../../page/environment/environmentStore.ts';
 
 /**
  * The problems of the text, each with a button to its line. If it has none: the name of its class and its tools, and

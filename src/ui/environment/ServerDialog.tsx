@@ -3,9 +3,9 @@ import { DEFAULTS } from '../../config/fields.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverKnobs, SERVER_PRESET } from '../../config/presets.ts';
 import { isServerAddress, readServerAddress, type ServerAddress, serverFile } from '../../domain/serverAddress.ts';
-import { editKnobs, useConfig } from '../knobs/configStore.ts';
+import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { setEnvironment, nextEnvironment, start } from '../run/engine.ts';
+import { setEnvironment, nextEnvironment, start } from '../../page/training/engine.ts';
 
 const EXAMPLE_ADDRESS = 'ws://127.0.0.1:8000/ws';
 

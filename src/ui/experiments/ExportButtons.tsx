@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { tableCsv, tableMarkdown } from '../../experiments/experimentExports.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { resultsText } from '../../experiments/runResult.ts';
-import { download } from '../export/fileDownload.ts';
-import { deleteResults, restoreDeleted, useExperiments } from './experimentStore.ts';
+import { download } from '../../page/browser/fileDownload.ts';
+import { deleteResults, restoreDeleted, useExperiments } from '../../page/experiments/experimentStore.ts';
 
 /** Buttons to export the table or to delete its results. */
 export function ExportButtons({ table }: { readonly table: Table }) {

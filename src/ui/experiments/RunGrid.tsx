@@ -3,11 +3,11 @@ import { isRunArm } from '../../experiments/experimentDefinition.ts';
 import { usableResult, usableShippedResult, type PlannedRun } from '../../experiments/experimentPlan.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import type { Table } from '../../experiments/resultTable.ts';
-import { duration } from '../parts/numberText.ts';
+import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { Sparkline } from './Sparkline.tsx';
-import { isSameRequest, requestFor } from './requests.ts';
-import { useExperiments } from './experimentStore.ts';
+import { isSameRequest, requestFor } from '../../page/experiments/requests.ts';
+import { useExperiments } from '../../page/experiments/experimentStore.ts';
 
 /** A table of the state of every run of the plan: one row per arm, one column per seed. */
 export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {

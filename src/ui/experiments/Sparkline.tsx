@@ -1,7 +1,7 @@
 import { meanCurve } from '../../experiments/statistics.ts';
-import { SHARE_AXIS } from '../curves/axes.ts';
+import { SHARE_AXIS } from '../../page/curves/axes.ts';
 import { LineChart } from '../curves/LineChart.tsx';
-import { percent } from '../parts/numberText.ts';
+import { percent } from '../../page/words/numberText.ts';
 
 // px; the margins are half of the widest stroke
 const PLOT_BOX = { width: 112, height: 30, left: 1.5, right: 1.5, top: 1.5, bottom: 1.5 };

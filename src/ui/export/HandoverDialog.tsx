@@ -3,9 +3,9 @@ import { FIELDS } from '../../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../../config/mappedKnob.ts';
 import type { PackedRun } from '../../runs/packed.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { convert } from '../run/engine.ts';
+import { convert } from '../../page/training/engine.ts';
 import '../styles/handover.css';
-import { download, fileName } from './fileDownload.ts';
+import { download, fileName } from '../../page/browser/fileDownload.ts';
 
 const ENGINE_WORDS: Readonly<
   Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>

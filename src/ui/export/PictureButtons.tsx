@@ -1,6 +1,6 @@
 import { useState, type RefObject } from 'react';
-import { download, fileName } from './fileDownload.ts';
-import { pictureOf, pngOf, type Caption } from './svg.ts';
+import { download, fileName } from '../../page/browser/fileDownload.ts';
+import { pictureOf, pngOf, type Caption } from '../../page/browser/svg.ts';
 
 interface Props {
   readonly chart: RefObject<HTMLElement | null>; // contains the drawing

@@ -1,24 +1,24 @@
 import { useEffect, useMemo, useRef, Fragment, useState } from 'react';
 import { formulaOf, symbolsText, type FormulaEquation, type Part, type Piece } from '../../config/formula.ts';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import '../styles/formula.css';
-import { bindTargets, useFormula, pinTarget, sameTarget, releaseTarget } from './formulaTarget.ts';
-import { useShownRollout } from '../run/currentRollout.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { bindTargets, useFormula, pinTarget, sameTarget, releaseTarget } from '../../page/training/formulaTarget.ts';
+import { useShownRollout } from '../../page/view/currentRollout.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { TERM_LIST } from '../../config/formulaTerms.ts';
 import { typeset } from './typeset.tsx';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { algorithmTitle } from '../knobs/algorithm.ts';
+import { algorithmTitle } from '../../page/knobs/algorithm.ts';
 import { BeforeAfterChange } from '../curves/BeforeAfterChange.tsx';
 import { knobText } from '../../config/knobText.ts';
-import { wholeNumber } from '../parts/numberText.ts';
-import { usesTouch } from '../parts/breakpoints.ts';
-import { usePreview } from '../rollout/previewStore.ts';
-import { lastChangedKnob } from '../run/lastChangedKnob.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { previewNumbers } from './previewNumbers.ts';
-import { countMarks, type MarkCounts } from './counts.ts';
-import { PREVIEWABLE_KNOBS, type FormulaTarget } from './previewKnobs.ts';
+import { wholeNumber } from '../../page/words/numberText.ts';
+import { usesTouch } from '../../page/browser/breakpoints.ts';
+import { usePreview } from '../../page/training/previewStore.ts';
+import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { previewNumbers } from '../../page/rollout/previewNumbers.ts';
+import { countMarks, type MarkCounts } from '../../page/rollout/counts.ts';
+import { PREVIEWABLE_KNOBS, type FormulaTarget } from '../../page/knobs/previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useRef } from 'react';
 import { REWARD_PARTS, type EpisodeView } from '../../domain/episode.ts';
-import { exactNumber, signedNumber } from '../parts/numberText.ts';
+import { exactNumber, signedNumber } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { STOP_TEXTS } from '../rollout/kinds.ts';
-import type { Rollout } from '../rollout/readRollout.ts';
-import { PART_DOCS, PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
+import type { Rollout } from '../../page/rollout/readRollout.ts';
+import { PART_DOCS, PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
 import { classPartsText } from '../rollout/RewardSplit.tsx';
 import { spansFrom, TurnWords } from '../rollout/RolloutWords.tsx';
 

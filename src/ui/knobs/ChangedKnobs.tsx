@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
-import { useLive } from '../run/liveStore.ts';
-import { changedFromPreset, useConfig } from './configStore.ts';
-import { presetLabel, presetTitle } from './presetTitle.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { changedFromPreset, useConfig } from '../../page/knobs/configStore.ts';
+import { presetLabel, presetTitle } from '../../page/knobs/presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 

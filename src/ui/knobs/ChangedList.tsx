@@ -1,8 +1,8 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { useLive } from '../run/liveStore.ts';
-import { presetLabel } from './presetTitle.ts';
-import { changedFromPreset, editKnobs, presetConfig, useConfig } from './configStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { presetLabel } from '../../page/knobs/presetTitle.ts';
+import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
 import { knobText, knobValueText } from '../../config/knobText.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';

@@ -1,5 +1,5 @@
 import { useState, type DragEvent } from 'react';
-import { readFacts } from './factsStore.ts';
+import { readFacts } from '../../page/training/factsStore.ts';
 
 /** A box to drop or choose a file of facts. */
 export function FactsDrop() {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { FactsDrop } from './FactsDrop.tsx';
 import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
-import { readFacts, restoreFacts, useFacts, useFactsOpen } from './factsStore.ts';
+import { readFacts, restoreFacts, useFacts, useFactsOpen } from '../../page/training/factsStore.ts';
 import '../styles/facts.css';
 
 /** A panel for a person's own facts: drop or choose a CSV file or paste text, then see what could be read. */

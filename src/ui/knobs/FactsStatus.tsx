@@ -1,7 +1,7 @@
-import { choosePreset, useConfig } from './configStore.ts';
-import { start } from '../run/engine.ts';
-import { deleteFacts, useFacts } from './factsStore.ts';
-import { wholeNumber } from '../parts/numberText.ts';
+import { choosePreset, useConfig } from '../../page/knobs/configStore.ts';
+import { start } from '../../page/training/engine.ts';
+import { deleteFacts, useFacts } from '../../page/training/factsStore.ts';
+import { wholeNumber } from '../../page/words/numberText.ts';
 
 interface Props {
   readonly testId: string;

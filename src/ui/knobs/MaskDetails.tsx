@@ -1,15 +1,15 @@
 import { FIELDS, type FieldName } from '../../config/config.ts';
 import '../styles/masks.css';
-import { useConfig, editKnobs } from './configStore.ts';
+import { useConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { agentOnly, isMaskKnob, MASK_SWITCHES, type MaskKnob, ownMasks } from '../../config/masks.ts';
 import { Knob } from './Knob.tsx';
 import { METRICS } from '../../domain/metrics.ts';
-import { shortNumber } from '../parts/numberText.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { invariants, checkInvariant, type Invariant } from './maskChecks.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { invariants, checkInvariant, type Invariant } from '../../page/words/maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useShallow } from 'zustand/react/shallow';
-import { maskPhrase } from './maskSentence.ts';
+import { maskPhrase } from '../../page/words/maskSentence.ts';
 
 const EXPERT_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');
 

@@ -1,11 +1,11 @@
 import { useShallow } from 'zustand/react/shallow';
 import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
-import { useRecording } from '../curves/markedUpdate.ts';
-import { editKnobs, useConfig } from '../knobs/configStore.ts';
+import { useRecording } from '../../page/view/markedUpdate.ts';
+import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
-import { useLive } from '../run/liveStore.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { HEALTH } from '../shell/HealthChip.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/health.css';

@@ -4,9 +4,9 @@ import { GroupStrip } from '../rollout/GroupStrip.tsx';
 import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
 import { Boundary } from '../shell/Boundary.tsx';
 import { Header } from '../shell/Header.tsx';
-import { useSelection } from '../shell/selectionStore.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { isUntouched, useLive } from '../run/liveStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { isUntouched, useLive } from '../../page/view/liveStore.ts';
 
 // not needed to read the page, so loaded after the first paint
 const BranchPanel = lazy(() => import('../rollout/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));

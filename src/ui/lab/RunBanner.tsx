@@ -1,17 +1,17 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
-import { editKnobs, useConfig } from '../knobs/configStore.ts';
-import { cancelStart, endWorker, run, start } from '../run/engine.ts';
-import { isUntouched, live, useLive, type Problem } from '../run/liveStore.ts';
-import { continueFailedRun } from '../resume/resumeRun.ts';
+import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
+import { cancelStart, endWorker, run, start } from '../../page/training/engine.ts';
+import { isUntouched, live, useLive, type Problem } from '../../page/view/liveStore.ts';
+import { continueFailedRun } from '../../page/training/resumeRun.ts';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { latestSaveText } from '../runs/saving.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { latestSaveText } from '../../page/runs/saving.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { NoGpu } from '../replay/NoGpu.tsx';
 import { nextStep } from '../../runs/nextStep.ts';
-import { summarizeRun, type SummaryState } from '../run/runSummary.ts';
-import { summaryWords, waitingWords } from '../run/sentences.ts';
+import { summarizeRun, type SummaryState } from '../../page/words/runSummary.ts';
+import { summaryWords, waitingWords } from '../../page/words/sentences.ts';
 import { CodeText } from '../parts/CodeText.tsx';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
@@ -222,7 +222,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
 }
 
 async function choose(source: 'file' | 'folder'): Promise<void> {
-  (await import('../models/chooseModel.ts')).chooseModel(source);
+  (await import('../../page/models/chooseModel.ts')).chooseModel(source);
 }
 
 function startAgain(): void {

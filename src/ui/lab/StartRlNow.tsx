@@ -1,7 +1,7 @@
 import { shorterImitation } from '../../config/imitationRecipe.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { endImitation } from '../run/engine.ts';
-import { useLive } from '../run/liveStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { endImitation } from '../../page/training/engine.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 
 /** The button that ends imitation early. Nothing is shown if that isn't possible, or the last step is under way. */
 export function StartRlNow() {

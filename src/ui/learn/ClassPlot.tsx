@@ -1,11 +1,11 @@
 import { useRef } from 'react';
 import { Bar, BarChart, XAxis, YAxis } from 'recharts';
-import { useSize } from '../parts/useSize.ts';
-import { chapterNamed } from './chapters.ts';
-import { type Column, countsOf, type StudentResults } from './classTable.ts';
-import type { Exercise } from './exercise.ts';
-import { say } from './texts/catalogue.ts';
-import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
+import { useSize } from '../../page/browser/useSize.ts';
+import { chapterNamed } from '../../page/learn/chapters.ts';
+import { type Column, countsOf, type StudentResults } from '../../page/learn/classTable.ts';
+import type { Exercise } from '../../page/learn/exercise.ts';
+import { say } from '../../page/learn/catalogue.ts';
+import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 
 const ROW_HEIGHT = 34; // px per exercise
 const X_AXIS_HEIGHT = 28; // px

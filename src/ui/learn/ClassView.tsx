@@ -1,16 +1,16 @@
 import { Fragment, lazy, Suspense, useRef } from 'react';
-import { download } from '../export/fileDownload.ts';
+import { download } from '../../page/browser/fileDownload.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { chosenFiles } from '../parts/filesWithPaths.ts';
-import { CHAPTERS, chapterNamed } from './chapters.ts';
-import { addFiles, clearClass, useClass } from './classStore.ts';
-import { classCsv, classTable, type Column, type StudentResults } from './classTable.ts';
-import { verdictOf } from './exercise.ts';
-import { learnHash } from './learnAddress.ts';
-import { useProgress } from './chapterProgress.ts';
-import { formattedNumber } from './texts/fill.ts';
-import { exerciseText, say } from './texts/catalogue.ts';
-import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
+import { chosenFiles } from '../../page/browser/filesWithPaths.ts';
+import { CHAPTERS, chapterNamed } from '../../page/learn/chapters.ts';
+import { addFiles, clearClass, useClass } from '../../page/learn/classStore.ts';
+import { classCsv, classTable, type Column, type StudentResults } from '../../page/learn/classTable.ts';
+import { verdictOf } from '../../page/learn/exercise.ts';
+import { learnHash } from '../../page/learn/learnAddress.ts';
+import { useProgress } from '../../page/learn/chapterProgress.ts';
+import { formattedNumber } from '../../page/learn/fill.ts';
+import { exerciseText, say } from '../../page/learn/catalogue.ts';
+import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 
 const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { learnLink } from './learnAddress.ts';
-import { say } from './texts/catalogue.ts';
+import { learnLink } from '../../page/learn/learnAddress.ts';
+import { say } from '../../page/learn/catalogue.ts';
 
 interface Props {
   readonly hash: string;

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import type { ChapterId } from './chapters.ts';
+import type { ChapterId } from '../../page/learn/chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
-import { doExercise, predict, stopExercise, useExerciseRun } from './exerciseRun.ts';
-import { type Exercise, verdictOf } from './exercise.ts';
+import { doExercise, predict, stopExercise, useExerciseRun } from '../../page/learn/exerciseRun.ts';
+import { type Exercise, verdictOf } from '../../page/learn/exercise.ts';
 import { HandInLink } from './HandIn.tsx';
-import { learnHash } from './learnAddress.ts';
-import { useProgress } from './chapterProgress.ts';
-import { keyOf, type Result } from './exerciseResult.ts';
-import type { ExerciseText } from './texts/shape.ts';
-import { fill } from './texts/fill.ts';
-import { exerciseText, say } from './texts/catalogue.ts';
+import { learnHash } from '../../page/learn/learnAddress.ts';
+import { useProgress } from '../../page/learn/chapterProgress.ts';
+import { keyOf, type Result } from '../../page/learn/exerciseResult.ts';
+import type { ExerciseText } from '../../page/learn/shape.ts';
+import { fill } from '../../page/learn/fill.ts';
+import { exerciseText, say } from '../../page/learn/catalogue.ts';
 
 interface Props {
   readonly chapter: ChapterId;

@@ -1,9 +1,9 @@
 import { useId } from 'react';
-import { download, fileName } from '../export/fileDownload.ts';
-import type { ChapterId } from './chapters.ts';
-import { classFileText } from './classFile.ts';
-import { saveProgress, useProgress } from './chapterProgress.ts';
-import { say } from './texts/catalogue.ts';
+import { download, fileName } from '../../page/browser/fileDownload.ts';
+import type { ChapterId } from '../../page/learn/chapters.ts';
+import { classFileText } from '../../page/learn/classFile.ts';
+import { saveProgress, useProgress } from '../../page/learn/chapterProgress.ts';
+import { say } from '../../page/learn/catalogue.ts';
 
 /** Form that saves a chapter's results as a file for the class view. */
 export function HandIn({ chapter }: { readonly chapter: ChapterId }) {

@@ -4,13 +4,13 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { EnvPanel } from '../rollout/EnvPanel.tsx';
 import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
-import { chapterNamed, type ChapterId } from './chapters.ts';
-import type { Exercise } from './exercise.ts';
+import { chapterNamed, type ChapterId } from '../../page/learn/chapters.ts';
+import type { Exercise } from '../../page/learn/exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';
-import { useProgress } from './chapterProgress.ts';
-import { keyOf } from './exerciseResult.ts';
-import { say } from './texts/catalogue.ts';
-import { CHAPTER_TEXTS } from './texts/chapterTexts.ts';
+import { useProgress } from '../../page/learn/chapterProgress.ts';
+import { keyOf } from '../../page/learn/exerciseResult.ts';
+import { say } from '../../page/learn/catalogue.ts';
+import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 
 interface Props {
   readonly chapter: ChapterId;

@@ -2,8 +2,8 @@ import { useEffect } from 'react';
 import { CATALOGUE, HUB, type OfferedModel } from '../../hub/modelCatalogue.ts';
 import type { StoredModel } from '../../hub/storedModels.ts';
 import type { Listing } from '../../hub/listing.ts';
-import { bytes, count } from '../parts/numberText.ts';
-import { checkedInWords } from './modelText.ts';
+import { bytes, count } from '../../page/words/numberText.ts';
+import { checkedInWords } from '../../page/models/modelText.ts';
 import {
   requestListing,
   downloadModel,
@@ -12,7 +12,7 @@ import {
   refreshKept,
   removeKept,
   useDownloads,
-} from './downloads.ts';
+} from '../../page/models/downloads.ts';
 
 /** Models to download, with address, size and licence. The page contacts no server before a button is pressed. */
 export function Catalogue() {

@@ -1,15 +1,22 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
-import { shortNumber, wholeNumber, signedReward, rewardNumber } from '../parts/numberText.ts';
+import { shortNumber, wholeNumber, signedReward, rewardNumber } from '../../page/words/numberText.ts';
 import { TokenView } from '../rollout/TokenView.tsx';
-import { type ChatChannel, chatLooks, chatTurns } from './chatTurns.ts';
-import { clearText, sendMessage, stopWriting, useModels } from './modelStore.ts';
-import { useTasks, chooseRandomTask, beginTask, chooseEnv, playTurns, takeTypedTurn } from './taskStore.ts';
+import { type ChatChannel, chatLooks, chatTurns } from '../../page/models/chatTurns.ts';
+import { clearText, sendMessage, stopWriting, useModels } from '../../page/models/modelStore.ts';
+import {
+  useTasks,
+  chooseRandomTask,
+  beginTask,
+  chooseEnv,
+  playTurns,
+  takeTypedTurn,
+} from '../../page/models/taskStore.ts';
 import { TEXT_ENVS } from '../../config/environments.ts';
 import type { ExpertPlay, TaskProgress } from '../../wire/speakerMessages.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
-import { callTemplate } from '../rollout/callTemplate.ts';
-import { STOP_TEXTS } from '../rollout/kinds.ts';
+import { callTemplate } from '../../page/rollout/callTemplate.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 
 /** Panel for a conversation with the open model, or for a task that it plays. */

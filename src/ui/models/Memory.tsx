@@ -1,8 +1,8 @@
 import type { CSSProperties } from 'react';
 import { LENGTHS, type MemoryPlan, type ModelCard, type SpeakingEngine } from '../../domain/modelCard.ts';
-import { bytes, duration, wholeNumber } from '../parts/numberText.ts';
-import { reportedMemoryInWords } from './reportedMemory.ts';
-import { closeModel, openModel, planMemory as planFor, useModels } from './modelStore.ts';
+import { bytes, duration, wholeNumber } from '../../page/words/numberText.ts';
+import { reportedMemoryInWords } from '../../page/models/reportedMemory.ts';
+import { closeModel, openModel, planMemory as planFor, useModels } from '../../page/models/modelStore.ts';
 
 const ENGINES: Readonly<Record<SpeakingEngine, string>> = { gpu: 'GPU', cpu: 'CPU' };
 

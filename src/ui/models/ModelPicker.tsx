@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from 'react';
-import { openPicked } from './openModel.ts';
+import { openPicked } from '../../page/models/openModel.ts';
 
 /** Area to drop or choose a checkpoint. Names the kinds of models that can be opened. */
 export function ModelPicker({ children }: { readonly children: ReactNode }) {

@@ -5,17 +5,17 @@ import '../styles/rollouts.css';
 import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
-import { useModels, replaceToken } from './modelStore.ts';
+import { useModels, replaceToken } from '../../page/models/modelStore.ts';
 import { OpeningMessages } from './OpeningMessages.tsx';
 import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
 import type { ModelCard } from '../../domain/modelCard.ts';
-import { bytes, count, wholeNumber } from '../parts/numberText.ts';
+import { bytes, count, wholeNumber } from '../../page/words/numberText.ts';
 import { TermList } from '../parts/TermList.tsx';
 import { Memory } from './Memory.tsx';
-import { formatsInWords, templateInWords, weightsInWords } from './modelText.ts';
+import { formatsInWords, templateInWords, weightsInWords } from '../../page/models/modelText.ts';
 import { tokenAt } from '../../domain/textSpans.ts';
 import { type Alternative, Distribution } from '../rollout/Distribution.tsx';
-import { useAddress } from '../address/address.ts';
+import { useAddress } from '../../page/view/address.ts';
 import { NoTemplate } from './TrainingPanel.tsx';
 
 /** The Models screen: open a checkpoint, read about it, and talk to it. */

@@ -1,4 +1,4 @@
-import { cancel, type ModelRefusal, useModels } from './modelStore.ts';
+import { cancel, type ModelRefusal, useModels } from '../../page/models/modelStore.ts';
 
 /** Messages about opening a model: what is being read, why a model was refused, and errors. */
 export function OpeningMessages() {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { TrainedTitle } from '../knobs/ChangedKnobs.tsx';
-import { useConfig } from '../knobs/configStore.ts';
-import { nextModel, weigh } from '../run/engine.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { useModels } from './modelStore.ts';
-import { type ModelFacts, traineeInWords } from './traineeText.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { nextModel, weigh } from '../../page/training/engine.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { useModels } from '../../page/models/modelStore.ts';
+import { type ModelFacts, traineeInWords } from '../../page/models/traineeText.ts';
 
 const ASK_DELAY_MS = 250; // a dragged slider asks only after it has rested this long
 

@@ -7,21 +7,27 @@ import { adapterKnobsFor, PRESETS, type PresetName, type RunPreset } from '../..
 import { visible } from '../../base/visible.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
-import { useEnvironment } from '../environment/environmentStore.ts';
-import { nextEnvironment } from '../run/engine.ts';
-import { traineeInWords } from './traineeText.ts';
+import { useEnvironment } from '../../page/environment/environmentStore.ts';
+import { nextEnvironment } from '../../page/training/engine.ts';
+import { traineeInWords } from '../../page/models/traineeText.ts';
 import type { ModelCard } from '../../domain/modelCard.ts';
 import { isTooLarge, type FittingKnob, type TrainingPlan } from '../../domain/trainingPlan.ts';
-import { knobDifferences, presetConfig } from '../knobs/configStore.ts';
+import { knobDifferences, presetConfig } from '../../page/knobs/configStore.ts';
 import { runProgressText } from '../../runs/progressText.ts';
-import { shortNumber, bytes } from '../parts/numberText.ts';
-import type { PickedModel } from '../run/pickedModel.ts';
-import { useLive } from '../run/liveStore.ts';
-import { planTraining, useModels } from './modelStore.ts';
-import { continueAdapterRun, savedAdapterRun, type SavedAdapterRun, trainOn, trainOnOwn } from './trainModel.ts';
+import { shortNumber, bytes } from '../../page/words/numberText.ts';
+import type { PickedModel } from '../../page/view/pickedModel.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { planTraining, useModels } from '../../page/models/modelStore.ts';
+import {
+  continueAdapterRun,
+  savedAdapterRun,
+  type SavedAdapterRun,
+  trainOn,
+  trainOnOwn,
+} from '../../page/models/trainModel.ts';
 import { type FieldName, parseField } from '../../config/config.ts';
 import { ConfigError } from '../../config/configProblem.ts';
-import { reportedMemoryBytes, reportedMemoryInWords } from './reportedMemory.ts';
+import { reportedMemoryBytes, reportedMemoryInWords } from '../../page/models/reportedMemory.ts';
 import { MemoryParts } from './Memory.tsx';
 
 const CHECKPOINT_PRESETS = (Object.keys(PRESETS) as PresetName[]).filter(

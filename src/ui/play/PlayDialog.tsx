@@ -1,11 +1,11 @@
 import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent } from 'react';
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted, shortNumber, percent, rewardNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
+import { counted, shortNumber, percent, rewardNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { useSelection } from '../shell/selectionStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import {
   canPlaySelected,
   playAgain,
@@ -17,16 +17,16 @@ import {
   removeLastWord,
   writeWord,
   type AgentRecord,
-} from './game.ts';
+} from '../../page/training/game.ts';
 import { Transcript } from './Transcript.tsx';
 import '../styles/play.css';
-import { callTemplate } from '../rollout/callTemplate.ts';
-import { STOP_TEXTS } from '../rollout/kinds.ts';
+import { callTemplate } from '../../page/rollout/callTemplate.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
-import { readTokens, textOf } from '../rollout/readRollout.ts';
+import { readTokens, textOf } from '../../page/rollout/readRollout.ts';
 
 /** The dialog in which the reader plays a task in the agent's place: with the same words, rules and reward. */
 export function PlayDialog() {

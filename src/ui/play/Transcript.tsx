@@ -2,10 +2,10 @@ import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { signedNumber } from '../parts/numberText.ts';
-import { PART_LABELS, partsOfEpisode } from '../rollout/rewardParts.ts';
-import { readTokens } from '../rollout/readRollout.ts';
-import { trainedLook } from '../rollout/trainedLook.ts';
+import { signedNumber } from '../../page/words/numberText.ts';
+import { PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
+import { readTokens } from '../../page/rollout/readRollout.ts';
+import { trainedLook } from '../../page/rollout/trainedLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 
 interface Props {

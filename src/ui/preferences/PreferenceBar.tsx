@@ -1,6 +1,6 @@
-import { percent, shortNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { percent, shortNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/preferences.css';
 

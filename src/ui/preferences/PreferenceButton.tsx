@@ -1,6 +1,6 @@
 import { FIELDS } from '../../config/config.ts';
-import { editKnobs, useConfig } from '../knobs/configStore.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 
 /** Buttons among the reward knobs: to open the preferences, and to turn on the reward model if it's off. */

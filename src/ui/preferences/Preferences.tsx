@@ -1,20 +1,20 @@
 import { useState, type KeyboardEvent, useMemo } from 'react';
-import { useConfig } from '../knobs/configStore.ts';
-import { prefer } from '../run/engine.ts';
-import { shortNumber, percent } from '../parts/numberText.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { rolloutTokensOf, pairOf, type Pair } from './pairs.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { prefer } from '../../page/training/engine.ts';
+import { shortNumber, percent } from '../../page/words/numberText.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { rolloutTokensOf, pairOf, type Pair } from '../../page/rollout/pairs.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import '../styles/preferences.css';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { KINDS, STOP_TEXTS } from '../rollout/kinds.ts';
-import { readRollout, textOf } from '../rollout/readRollout.ts';
+import { KINDS, STOP_TEXTS } from '../../page/rollout/kinds.ts';
+import { readRollout, textOf } from '../../page/rollout/readRollout.ts';
 import { SpanLabel } from '../rollout/SpanLabel.tsx';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ChartCard } from '../curves/ChartCard.tsx';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
-import { valuesInWords } from '../curves/chartText.ts';
+import { valuesInWords } from '../../page/view/chartText.ts';
 import type { Series } from '../../runs/series.ts';
 
 /** The dialog to choose the better of two rollouts of one prompt, with the numbers of the reward model. */

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { roofline, type KernelClock, type KernelWork } from '../../domain/profile.ts';
-import { bytes, count, percent, shortNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
-import { measure } from '../run/engine.ts';
-import { useProfile, type MeasuredProfile } from './profileStore.ts';
+import { bytes, count, percent, shortNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { measure } from '../../page/training/engine.ts';
+import { useProfile, type MeasuredProfile } from '../../page/view/profileStore.ts';
 
 const CLOCK_TEXTS: Readonly<Record<KernelClock, string>> = {
   timestamps: 'GPU timestamps around repeats of each kernel',

@@ -1,17 +1,23 @@
 import { useEffect, useState } from 'react';
 import type { MetricName, Metrics } from '../../domain/metrics.ts';
-import { download } from '../export/fileDownload.ts';
-import { fence } from '../run/engine.ts';
-import { bytes, count, percent, shortNumber } from '../parts/numberText.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { download } from '../../page/browser/fileDownload.ts';
+import { fence } from '../../page/training/engine.ts';
+import { bytes, count, percent, shortNumber } from '../../page/words/numberText.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { run as startTraining } from '../run/transport.ts';
+import { run as startTraining } from '../../page/training/transport.ts';
 import '../styles/profile.css';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
-import { recentTimes, meanTimes, useProfile, type MeasuredProfile, type MeanTimes } from './profileStore.ts';
+import {
+  recentTimes,
+  meanTimes,
+  useProfile,
+  type MeasuredProfile,
+  type MeanTimes,
+} from '../../page/view/profileStore.ts';
 import type { ChoiceReason, KernelReport, MeasuredKernelSet } from '../../config/kernelChoice.ts';
 import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';

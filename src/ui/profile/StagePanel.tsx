@@ -1,8 +1,8 @@
 import { Fragment } from 'react';
 import { STAGES, type Stage } from '../../domain/profile.ts';
-import { percent, shortNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
-import { recentTimes, type MeanTimes, updatesInWords } from './profileStore.ts';
+import { percent, shortNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { recentTimes, type MeanTimes, updatesInWords } from '../../page/view/profileStore.ts';
 
 const STAGE_DESCRIPTIONS: Readonly<Record<Stage, string>> = {
   sampling: 'rollouts: drawing tokens, tools and environment',

@@ -3,15 +3,15 @@ import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts
 import { presetNamed, PRESETS } from '../../config/presets.ts';
 import { recordedPreset } from '../../config/recordings.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { presetConfig, useConfig } from '../knobs/configStore.ts';
-import { percent } from '../parts/numberText.ts';
-import { hasWebGpu } from '../parts/webGpu.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { presetConfig, useConfig } from '../../page/knobs/configStore.ts';
+import { percent } from '../../page/words/numberText.ts';
+import { hasWebGpu } from '../../page/browser/webGpu.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import '../styles/replay.css';
-import { beginTour, isOffered } from '../tour/offer.ts';
+import { beginTour, isOffered } from '../../page/learn/offer.ts';
 import { SuccessCurve } from './SuccessCurve.tsx';
 import { NoGpu } from './NoGpu.tsx';
-import { useReplay } from './player.ts';
+import { useReplay } from '../../page/view/player.ts';
 
 /** The recorded run beside the welcome text, and the tour for first-time visitors. */
 export function Replay() {

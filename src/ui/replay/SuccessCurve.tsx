@@ -1,8 +1,8 @@
 import { METRICS } from '../../domain/metrics.ts';
-import { SHARE_AXIS } from '../curves/axes.ts';
-import { type Chart, LineChart } from '../curves/LineChart.tsx';
-import { xPixel, yPixel, type Plot } from '../curves/plot.ts';
-import { percent } from '../parts/numberText.ts';
+import { SHARE_AXIS } from '../../page/curves/axes.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import { type Chart, type Plot, xPixel, yPixel } from '../../page/curves/plot.ts';
+import { percent } from '../../page/words/numberText.ts';
 
 const SMALL_SIZE = { width: 320, height: 58 };
 const MARGINS = { left: 44, right: 8, top: 6, bottom: 7 };

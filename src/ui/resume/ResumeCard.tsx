@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'react';
-import { duration } from '../parts/numberText.ts';
+import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/resume.css';
-import { resume } from './resumeRun.ts';
+import { resume } from '../../page/training/resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { runProgressText } from '../../runs/progressText.ts';
-import { isUntouched, useLive } from '../run/liveStore.ts';
-import { longerLaterRuns } from '../runs/keepRule.ts';
-import { pinnedSlots, setPinned } from '../runs/pinnedSaves.ts';
-import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
-import { MAX_SAVED_RUNS } from '../runs/saving.ts';
-import { deleteSaved, findSavedRuns } from './resumeOffers.ts';
+import { isUntouched, useLive } from '../../page/view/liveStore.ts';
+import { longerLaterRuns } from '../../page/runs/keepRule.ts';
+import { pinnedSlots, setPinned } from '../../page/runs/pinnedSaves.ts';
+import { type ResumeOffer, useRuns } from '../../page/runs/runStore.ts';
+import { MAX_SAVED_RUNS } from '../../page/runs/saving.ts';
+import { deleteSaved, findSavedRuns } from '../../page/runs/resumeOffers.ts';
 
 /** Saved runs that are listed before the others are folded away: the newest ones, and the one that trained longest. */
 const LISTED = 3;
@@ -132,7 +132,7 @@ function SavedRunRow({ offer: { slot, run, savedAt, problem }, isPinned, runsLef
 }
 
 async function saveAs(run: Run): Promise<void> {
-  await (await import('../checkpoints/exportRun.ts')).exportRun(run);
+  await (await import('../../page/files/exportRun.ts')).exportRun(run);
 }
 
 const DAY_SECONDS = 86_400;

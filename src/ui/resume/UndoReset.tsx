@@ -1,9 +1,9 @@
 import { type PointerEvent, useEffect, useState } from 'react';
 import '../styles/resume.css';
 import { runProgressText } from '../../runs/progressText.ts';
-import { restoreReplacedRun } from './resumeRun.ts';
-import { useRuns } from '../runs/runStore.ts';
-import { endUndoOffer } from './resumeOffers.ts';
+import { restoreReplacedRun } from '../../page/training/resumeRun.ts';
+import { useRuns } from '../../page/runs/runStore.ts';
+import { endUndoOffer } from '../../page/runs/resumeOffers.ts';
 
 const UNDO_MS = 8000;
 

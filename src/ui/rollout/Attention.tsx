@@ -1,15 +1,15 @@
 import { type CSSProperties, useMemo, useState } from 'react';
 import type { AttentionView } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
-import { useAnswer, useUpdateFinished } from '../run/runAnswers.ts';
-import { percent, wholeNumber } from '../parts/numberText.ts';
-import { type RolloutSource, wordOf } from '../run/inspect.ts';
-import { useCostAccepted } from '../run/acceptedCost.ts';
+import { useAnswer, useUpdateFinished } from '../../page/training/runAnswers.ts';
+import { percent, wholeNumber } from '../../page/words/numberText.ts';
+import { type RolloutSource, wordOf } from '../../page/training/inspect.ts';
+import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
 import type { Kind } from '../../domain/tokens.ts';
-import { KINDS } from './kinds.ts';
-import { live } from '../run/liveStore.ts';
-import { readRollout } from './readRollout.ts';
+import { KINDS } from '../../page/rollout/kinds.ts';
+import { live } from '../../page/view/liveStore.ts';
+import { readRollout } from '../../page/rollout/readRollout.ts';
 import '../styles/attention.css';
 
 interface Subject extends RolloutSource {

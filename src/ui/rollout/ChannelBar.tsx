@@ -1,7 +1,7 @@
-import type { ShownPreview } from '../shell/selectionStore.ts';
-import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from './channels.ts';
-import { KINDS } from './kinds.ts';
-import { shortNumber } from '../parts/numberText.ts';
+import type { ShownPreview } from '../../page/view/selectionStore.ts';
+import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from '../../page/rollout/channels.ts';
+import { KINDS } from '../../page/rollout/kinds.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
 import { FIELDS } from '../../config/fields.ts';
 import { isMeasured } from '../../domain/batch.ts';
 

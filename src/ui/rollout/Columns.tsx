@@ -1,7 +1,7 @@
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useRef } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
-import type { Rollout } from './readRollout.ts';
+import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { spansFrom, TurnWords } from './RolloutWords.tsx';
 
 /** A rollout shown as a column. */

@@ -3,12 +3,12 @@ import { useEffect, useMemo, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import type { Question } from '../../wire/questions.ts';
 import type { Tries } from '../../domain/trainingEvent.ts';
-import { useAnswer } from '../run/runAnswers.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { shortNumber } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
+import { useAnswer } from '../../page/training/runAnswers.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { SpanLabel } from './SpanLabel.tsx';
-import { KINDS } from './kinds.ts';
+import { KINDS } from '../../page/rollout/kinds.ts';
 import '../styles/demonstrations.css';
 
 const SHOWN_MS = 2000;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { barePercent, wholeNumber } from '../parts/numberText.ts';
+import { barePercent, wholeNumber } from '../../page/words/numberText.ts';
 import '../styles/distribution.css';
 
 /** A token that could have been written at a position. */

@@ -1,8 +1,8 @@
-import { turnInView, useShownRollout } from '../run/currentRollout.ts';
-import { rewardNumber } from '../parts/numberText.ts';
-import { STOP_TEXTS } from './kinds.ts';
-import { useSelection } from '../shell/selectionStore.ts';
-import { useLive } from '../run/liveStore.ts';
+import { turnInView, useShownRollout } from '../../page/view/currentRollout.ts';
+import { rewardNumber } from '../../page/words/numberText.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from './RewardSplit.tsx';

@@ -1,14 +1,14 @@
 import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { useShownRollout } from '../run/currentRollout.ts';
-import { shortNumber, exactNumber, signedNumber, rewardNumber } from '../parts/numberText.ts';
-import { live } from '../run/liveStore.ts';
-import { selectRow, useSelection } from '../shell/selectionStore.ts';
+import { useShownRollout } from '../../page/view/currentRollout.ts';
+import { shortNumber, exactNumber, signedNumber, rewardNumber } from '../../page/words/numberText.ts';
+import { live } from '../../page/view/liveStore.ts';
+import { selectRow, useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { advantageEquation } from './advantage.ts';
-import { groupStats } from './readRollout.ts';
+import { advantageEquation } from '../../page/rollout/advantage.ts';
+import { groupStats } from '../../page/rollout/readRollout.ts';
 import { usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 
 const LinkedPlan = lazy(() => import('../shell/LinkedPlan.tsx').then((m) => ({ default: m.LinkedPlan })));

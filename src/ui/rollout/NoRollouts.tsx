@@ -1,8 +1,8 @@
-import { counted } from '../parts/numberText.ts';
-import { useLive, type Session } from '../run/liveStore.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { presetLabel } from '../knobs/presetTitle.ts';
-import { useReplay } from '../replay/player.ts';
+import { counted } from '../../page/words/numberText.ts';
+import { useLive, type Session } from '../../page/view/liveStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { presetLabel } from '../../page/knobs/presetTitle.ts';
+import { useReplay } from '../../page/view/player.ts';
 import { Demonstrations } from './Demonstrations.tsx';
 
 /** Shown if there are no rollouts: explains why and how to get some. */

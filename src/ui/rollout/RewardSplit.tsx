@@ -1,6 +1,6 @@
 import type { EpisodeView } from '../../domain/episode.ts';
-import { signedNumber } from '../parts/numberText.ts';
-import { PART_DOCS, PART_LABELS, partsOfEpisode } from './rewardParts.ts';
+import { signedNumber } from '../../page/words/numberText.ts';
+import { PART_DOCS, PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
 
 interface Props {
   readonly episode: Pick<EpisodeView, 'parts'> & Partial<Pick<EpisodeView, 'view'>>;

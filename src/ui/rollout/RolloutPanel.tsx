@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { turnInView, useShownRollout } from '../run/currentRollout.ts';
-import { live } from '../run/liveStore.ts';
-import { chooseChannel, selectToken, useSelection } from '../shell/selectionStore.ts';
+import { turnInView, useShownRollout } from '../../page/view/currentRollout.ts';
+import { live } from '../../page/view/liveStore.ts';
+import { chooseChannel, selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { ChannelBar } from './ChannelBar.tsx';
-import { channelLooks } from './channelLooks.ts';
-import { CHANNELS, type ChannelView, type LogprobsAroundUpdate } from './channels.ts';
-import { STOP_TEXTS } from './kinds.ts';
-import { turnsUpTo } from './readRollout.ts';
+import { channelLooks } from '../../page/rollout/channelLooks.ts';
+import { CHANNELS, type ChannelView, type LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
+import { turnsUpTo } from '../../page/rollout/readRollout.ts';
 import { rowAnnotations } from './rowAnnotations.tsx';
 import { TokenView } from './TokenView.tsx';
 
@@ -105,7 +105,7 @@ function useLogprobChange(
   useEffect(() => {
     if (!isWanted || !config) return;
     let unmounted = false;
-    void import('../run/inspect.ts')
+    void import('../../page/training/inspect.ts')
       .then((m) => m.rowLogprobs({ batch, row, config }))
       .then((moved) => {
         if (!unmounted) setReceived({ batch, row, moved });

@@ -1,8 +1,8 @@
-import { KINDS } from './kinds.ts';
-import { wholeNumber } from '../parts/numberText.ts';
+import { KINDS } from '../../page/rollout/kinds.ts';
+import { wholeNumber } from '../../page/words/numberText.ts';
 import type { Span } from '../../domain/tokenSpans.ts';
 import type { Kind } from '../../domain/tokens.ts';
-import { type Rollout, textOf } from './readRollout.ts';
+import { type Rollout, textOf } from '../../page/rollout/readRollout.ts';
 
 /** The spans of a turn with their tokens from position `start` up to `end`. Empty spans are left out. */
 export function spansFrom(rollout: Rollout, turn: number, start: number, end = Infinity): readonly Span<Kind>[] {

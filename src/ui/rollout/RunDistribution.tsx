@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Role } from '../../domain/tokens.ts';
-import { branchFrom, useBranches } from './branches.ts';
+import { branchFrom, useBranches } from '../../page/training/branches.ts';
 import { type Alternative, Distribution } from './Distribution.tsx';
-import { arrow, shortNumber, signedNumber, wholeNumber } from '../parts/numberText.ts';
-import { distributionAt, type Reply, type RolloutSource, wordOf } from '../run/inspect.ts';
-import { useCostAccepted } from '../run/acceptedCost.ts';
-import { useLive } from '../run/liveStore.ts';
+import { arrow, shortNumber, signedNumber, wholeNumber } from '../../page/words/numberText.ts';
+import { distributionAt, type Reply, type RolloutSource, wordOf } from '../../page/training/inspect.ts';
+import { useCostAccepted } from '../../page/view/acceptedCost.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { CostQuestion } from '../run/CostQuestion.tsx';
 
 const MAX_BARS = 10;

@@ -8,12 +8,12 @@ import {
   useRef,
   useState,
 } from 'react';
-import { TokenMark } from '../formula/mark.ts';
-import { count } from '../parts/numberText.ts';
-import { SPAN_KINDS } from './kinds.ts';
+import { TokenMark } from '../../page/rollout/mark.ts';
+import { count } from '../../page/words/numberText.ts';
+import { SPAN_KINDS } from '../../page/rollout/kinds.ts';
 import { SpanLabel } from './SpanLabel.tsx';
-import type { Look, TokenLayout, ShownSpan, ShownTurn, TokenLook } from './tokenLook.ts';
-import { useTurnByTurn } from './turnByTurn.ts';
+import type { Look, TokenLayout, ShownSpan, ShownTurn, TokenLook } from '../../page/rollout/tokenLook.ts';
+import { useTurnByTurn } from '../../page/view/turnByTurn.ts';
 
 /** What is shown around the tokens. Pass the same object in every render: a new object re-renders every turn. */
 export interface TokenAnnotations {

@@ -1,7 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
-import { ROUNDING_ERROR, signedReward } from '../parts/numberText.ts';
+import { ROUNDING_ERROR, signedReward } from '../../page/words/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
-import { PART_DOCS, PART_LABELS, partsOfToken } from './rewardParts.ts';
+import { PART_DOCS, PART_LABELS, partsOfToken } from '../../page/rollout/rewardParts.ts';
 import type { TokenAnnotations } from './TokenView.tsx';
 
 interface AnnotatedRow {

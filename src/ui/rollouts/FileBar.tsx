@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
-import { bytes, count } from '../parts/numberText.ts';
-import { closeFiles, stopReading, useRollouts, setPattern } from './rolloutFileStore.ts';
+import { bytes, count } from '../../page/words/numberText.ts';
+import { closeFiles, stopReading, useRollouts, setPattern } from '../../page/files/rolloutFileStore.ts';
 import { useState } from 'react';
 import { DEFAULT_PATTERN, PATTERN_LABELS, parseNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
 

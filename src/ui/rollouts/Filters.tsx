@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { parseDecimal } from '../../base/decimal.ts';
 import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.ts';
-import { count, percent } from '../parts/numberText.ts';
-import { search, table, useRollouts } from './rolloutFileStore.ts';
+import { count, percent } from '../../page/words/numberText.ts';
+import { search, table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 
 const ORDERS: readonly SortColumn[] = ['step', 'group', 'reward'];
 const BOUNDS = [

@@ -1,6 +1,6 @@
 import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
-import { count, shortNumber } from '../parts/numberText.ts';
-import { table, useRollouts } from './rolloutFileStore.ts';
+import { count, shortNumber } from '../../page/words/numberText.ts';
+import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 
 const ROW_HEIGHT = 28; // px
 const EXTRA_ROWS = 12; // drawn beyond either edge of the view

@@ -1,8 +1,8 @@
 import { type ReactNode, useMemo, useState, useEffect, useRef } from 'react';
-import { count, shortNumber } from '../parts/numberText.ts';
-import type { Look, TokenLayout, ShownTurn } from '../rollout/tokenLook.ts';
+import { count, shortNumber } from '../../page/words/numberText.ts';
+import type { Look, TokenLayout, ShownTurn } from '../../page/rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
-import { chunksOf, PART_SIZE, piecesOf } from './chunks.ts';
+import { chunksOf, PART_SIZE, piecesOf } from '../../page/files/chunks.ts';
 
 // estimated heights of parts that have not been drawn yet
 const SPAN_HEIGHT = 48; // px

@@ -3,8 +3,8 @@ import { type RolloutRecord, type TokenChannel, TOKEN_CHANNELS } from '../../rol
 import type { TokenAnnotations } from '../rollout/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import type { SpanKind } from '../../domain/tokens.ts';
-import { fullStrength } from '../parts/strength.ts';
-import { fillOf, type Look, memoizedLook, type ShownSpan, type ShownTurn } from '../rollout/tokenLook.ts';
+import { fullStrength } from '../../page/words/strength.ts';
+import { fillOf, type Look, memoizedLook, type ShownSpan, type ShownTurn } from '../../page/rollout/tokenLook.ts';
 
 interface Props {
   readonly record: RolloutRecord;

@@ -9,18 +9,18 @@ import {
   type TokenChannel,
 } from '../../rollouts/rolloutRecord.ts';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
-import { shortNumber, signedNumber } from '../parts/numberText.ts';
-import type { Channel, ChannelView } from '../rollout/channels.ts';
+import { shortNumber, signedNumber } from '../../page/words/numberText.ts';
+import type { Channel, ChannelView } from '../../page/rollout/channels.ts';
 import { RecordTokens } from './RecordTokens.tsx';
 import type { KeptBatch } from '../../domain/batch.ts';
 import { ChannelBar } from '../rollout/ChannelBar.tsx';
-import { channelLooks } from '../rollout/channelLooks.ts';
-import { readWords, type Rollout } from '../rollout/readRollout.ts';
+import { channelLooks } from '../../page/rollout/channelLooks.ts';
+import { readWords, type Rollout } from '../../page/rollout/readRollout.ts';
 import { rowAnnotations } from '../rollout/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
-import { table, useRollouts } from './rolloutFileStore.ts';
-import { useReadRollouts } from './useRead.ts';
-import { STOP_TEXTS } from '../rollout/kinds.ts';
+import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
+import { useReadRollouts } from '../../page/files/useRead.ts';
+import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 
 /** What colours the tokens of a rollout: a channel as in the lab or a list of numbers from the file; or plain text. */
 type RecordChannel =

@@ -2,26 +2,26 @@ import { useEffect, useMemo, useState, useId, useRef } from 'react';
 import { meansByStep, filteredRows, sortedRows, type MeansByStep } from '../../rollouts/select.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { routeOf } from '../address/hash.ts';
+import { routeOf } from '../../page/address/hash.ts';
 import '../styles/tokens.css';
 import '../styles/rollouts.css';
-import { readRolloutsHash, rolloutsHash } from './rolloutsAddress.ts';
+import { readRolloutsHash, rolloutsHash } from '../../page/files/rolloutsAddress.ts';
 import { FileBar } from './FileBar.tsx';
 import { Filters } from './Filters.tsx';
 import { List } from './List.tsx';
-import { openSample, openPicked, openRun } from './openRollouts.ts';
+import { openSample, openPicked, openRun } from '../../page/files/openRollouts.ts';
 import { StepCurves } from './StepCurves.tsx';
-import { table, useRollouts, type RolloutsView } from './rolloutFileStore.ts';
+import { table, useRollouts, type RolloutsView } from '../../page/files/rolloutFileStore.ts';
 import { RecordView, RecordHead } from './RecordView.tsx';
 import { StepsComparison } from './StepsComparison.tsx';
-import { useReadRollouts } from './useRead.ts';
-import { shortNumber } from '../parts/numberText.ts';
-import { groupStats } from '../rollout/readRollout.ts';
+import { useReadRollouts } from '../../page/files/useRead.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
+import { groupStats } from '../../page/rollout/readRollout.ts';
 import { RecordTokens } from './RecordTokens.tsx';
 import { ownFormat } from '../../rollouts/ownFormat.ts';
 import { FORMATS } from '../../rollouts/rolloutFormats.ts';
-import { useLive } from '../run/liveStore.ts';
-import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from './saveRollouts.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from '../../page/files/saveRollouts.ts';
 
 /** The Rollouts screen: opens rollouts from files of this project and of RL libraries. */
 export function Rollouts() {

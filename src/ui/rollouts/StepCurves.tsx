@@ -2,9 +2,9 @@ import { useMemo, useRef, useState } from 'react';
 import { bucketsInRange } from '../../runs/buckets.ts';
 import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
 import { LineChart } from '../curves/LineChart.tsx';
-import { type Plot, updateAt, verticalLine } from '../curves/plot.ts';
-import { percent, shortNumber } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
+import { type Plot, updateAt, verticalLine } from '../../page/curves/plot.ts';
+import { percent, shortNumber } from '../../page/words/numberText.ts';
+import { useSize } from '../../page/browser/useSize.ts';
 
 const LABELS: Readonly<Record<StepMean, string>> = {
   reward: 'reward',

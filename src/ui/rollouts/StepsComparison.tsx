@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
 import { nearestStep, type StepMeans } from '../../rollouts/select.ts';
-import { percent, shortNumber } from '../parts/numberText.ts';
+import { percent, shortNumber } from '../../page/words/numberText.ts';
 import { RecordHead } from './RecordView.tsx';
 import { RecordTokens } from './RecordTokens.tsx';
-import { table, useRollouts } from './rolloutFileStore.ts';
-import { useReadRollouts } from './useRead.ts';
+import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
+import { useReadRollouts } from '../../page/files/useRead.ts';
 
 /** Two steps side by side, with the means and one rollout of each. */
 export function StepsComparison({ list, steps }: Pick<Props, 'list' | 'steps'>) {

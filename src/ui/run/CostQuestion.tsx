@@ -1,8 +1,8 @@
-import { bytes, duration } from '../parts/numberText.ts';
+import { bytes, duration } from '../../page/words/numberText.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Question } from '../../wire/questions.ts';
-import type { NoAnswer } from './inspect.ts';
-import { acceptCost } from './acceptedCost.ts';
+import type { NoAnswer } from '../../page/training/inspect.ts';
+import { acceptCost } from '../../page/view/acceptedCost.ts';
 
 /**
  * Cost of an answer, as a part of a sentence: “about 40 s of computing, and up to 700 MB of memory on top of the

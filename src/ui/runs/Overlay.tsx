@@ -2,24 +2,32 @@ import { useRef, useState, type RefObject } from 'react';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { ChartSurface } from '../curves/ChartSurface.tsx';
 import { Crosshair } from '../curves/Crosshair.tsx';
-import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../curves/endLabels.ts';
-import type { UpdateEnds } from '../curves/gestures.ts';
-import { type Chart, LineChart } from '../curves/LineChart.tsx';
-import { xPixel, yPixel, edgeAttributes, labelHeights, type Plot, updateTicks } from '../curves/plot.ts';
-import { pointNear } from '../curves/traces.ts';
-import { useChartView } from '../curves/view.ts';
+import { endLabels, LINE_HEIGHT, nameMarginWidth } from '../../page/curves/endLabels.ts';
+import type { UpdateEnds } from '../../page/curves/gestures.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import {
+  type Chart,
+  xPixel,
+  yPixel,
+  edgeAttributes,
+  labelHeights,
+  type Plot,
+  updateTicks,
+} from '../../page/curves/plot.ts';
+import { pointNear } from '../../page/view/traces.ts';
+import { useChartView } from '../../page/curves/view.ts';
 import { ViewControls } from '../curves/ViewControls.tsx';
-import { shortNumber } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
-import { shownText } from '../run/metricText.ts';
-import { bandOf, curveOf, lastUpdateOf, updatesAxis, valueAxis, seedGroups } from './metricCurves.ts';
-import { colourOf, type RunLine, chartLines, chartName, DASHES } from './line.ts';
+import { shortNumber } from '../../page/words/numberText.ts';
+import { useSize } from '../../page/browser/useSize.ts';
+import { shownText } from '../../page/words/metricText.ts';
+import { bandOf, curveOf, lastUpdateOf, updatesAxis, valueAxis, seedGroups } from '../../page/runs/metricCurves.ts';
+import { colourOf, type RunLine, chartLines, chartName, DASHES } from '../../page/runs/line.ts';
 import type { Run } from '../../runs/run.ts';
-import { useReplay } from '../replay/player.ts';
-import { drawnLines, useRuns } from './runStore.ts';
-import { lastMetricValue, type KeptMetric, metricLabel } from './keptRun.ts';
-import { csvOfCurves, columnTitle } from '../export/curvesCsv.ts';
-import { presetText, smoothingText } from '../export/caption.ts';
+import { useReplay } from '../../page/view/player.ts';
+import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
+import { lastMetricValue, type KeptMetric, metricLabel } from '../../page/runs/keptRun.ts';
+import { csvOfCurves, columnTitle } from '../../page/curves/curvesCsv.ts';
+import { presetText, smoothingText } from '../../page/files/caption.ts';
 import { PictureButtons } from '../export/PictureButtons.tsx';
 import '../styles/export.css';
 

@@ -1,22 +1,28 @@
 import { useEffect } from 'react';
 import type { Run } from '../../runs/run.ts';
-import { useReplay } from '../replay/player.ts';
-import { listRun } from '../run/liveRun.ts';
-import { useLive } from '../run/liveStore.ts';
-import { KEPT_METRICS, type KeptMetric, metricLabel, differingKnobs, lastMetricValue } from './keptRun.ts';
-import { type RunLine, chartName, chartLines } from './line.ts';
+import { useReplay } from '../../page/view/player.ts';
+import { listRun } from '../../page/runs/liveRun.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import {
+  KEPT_METRICS,
+  type KeptMetric,
+  metricLabel,
+  differingKnobs,
+  lastMetricValue,
+} from '../../page/runs/keptRun.ts';
+import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
-import { drawnLines, useRuns } from './runStore.ts';
+import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobValueText } from '../../config/knobText.ts';
-import { signedNumber } from '../parts/numberText.ts';
-import { shownText } from '../run/metricText.ts';
+import { signedNumber } from '../../page/words/numberText.ts';
+import { shownText } from '../../page/words/metricText.ts';
 import { Swatch } from './Swatch.tsx';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { LineChart } from '../curves/LineChart.tsx';
-import type { Plot } from '../curves/plot.ts';
-import { useChartView } from '../curves/view.ts';
-import { curveOf, updatesAxis, valueAxis } from './metricCurves.ts';
+import type { Plot } from '../../page/curves/plot.ts';
+import { useChartView } from '../../page/curves/view.ts';
+import { curveOf, updatesAxis, valueAxis } from '../../page/runs/metricCurves.ts';
 
 /** Panel that draws the chosen runs in one chart and lists the knobs in which they differ. */
 export function RunCurves() {

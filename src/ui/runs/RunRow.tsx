@@ -1,20 +1,20 @@
 import { backendText, type Run } from '../../runs/run.ts';
-import { hashOf } from '../address/hash.ts';
+import { hashOf } from '../../page/address/hash.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { percent } from '../parts/numberText.ts';
+import { percent } from '../../page/words/numberText.ts';
 import { Swatch } from './Swatch.tsx';
-import { fullName, lastMetricValue, MAX_NAMED_KNOBS } from './keptRun.ts';
-import { deleteRun, MAX_DRAWN_RUNS, toggleShown, useRuns } from './runStore.ts';
+import { fullName, lastMetricValue, MAX_NAMED_KNOBS } from '../../page/runs/keptRun.ts';
+import { deleteRun, MAX_DRAWN_RUNS, toggleShown, useRuns } from '../../page/runs/runStore.ts';
 import { SameKernels } from './SameKernels.tsx';
 import { lazy, Suspense, useState } from 'react';
-import { csvOfCurves } from '../export/curvesCsv.ts';
-import { download, fileName } from '../export/fileDownload.ts';
-import { columnsOf, logOf } from '../export/wholeRun.ts';
+import { csvOfCurves } from '../../page/curves/curvesCsv.ts';
+import { download, fileName } from '../../page/browser/fileDownload.ts';
+import { columnsOf, logOf } from '../../page/files/wholeRun.ts';
 import { type PackedRun, packedRun } from '../../runs/packed.ts';
 import { ExportRun } from '../checkpoints/ExportRun.tsx';
-import { currentRun } from '../run/liveRun.ts';
-import { useLive } from '../run/liveStore.ts';
-import { latestCheckpoint } from './saving.ts';
+import { currentRun } from '../../page/runs/liveRun.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { latestCheckpoint } from '../../page/runs/saving.ts';
 
 /** A run in the list: a checkbox to draw it, its description, and buttons for what can be done with it. */
 export function RunRow({ run }: { readonly run: Run }) {
@@ -140,7 +140,7 @@ function packedLatest(): PackedRun | null {
 
 /** Opens the kept rollouts of the run under way on the Rollouts screen, where they can also be saved. */
 async function showRollouts(): Promise<void> {
-  const { openRun } = await import('../rollouts/openRollouts.ts');
+  const { openRun } = await import('../../page/files/openRollouts.ts');
   await openRun();
   location.assign('#/rollouts');
 }

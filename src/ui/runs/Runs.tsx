@@ -1,18 +1,18 @@
 import { type PointerEvent, useEffect, useState, type ChangeEvent, useRef } from 'react';
-import { useLive } from '../run/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
-import { run as startTraining } from '../run/transport.ts';
+import { run as startTraining } from '../../page/training/transport.ts';
 import '../styles/runs.css';
-import { chooseFile } from '../checkpoints/importFolder.ts';
+import { chooseFile } from '../../page/files/importFolder.ts';
 import { SingleRun } from './SingleRun.tsx';
 import { RunCurves } from './RunCurves.tsx';
 import { RunRow } from './RunRow.tsx';
 import { ResumeCard } from '../resume/ResumeCard.tsx';
-import { MAX_RUNS, undelete, useRuns } from './runStore.ts';
-import { chosenFiles } from '../parts/filesWithPaths.ts';
-import { openFiles, useOpenedFiles } from './openFiles.ts';
+import { MAX_RUNS, undelete, useRuns } from '../../page/runs/runStore.ts';
+import { chosenFiles } from '../../page/browser/filesWithPaths.ts';
+import { openFiles, useOpenedFiles } from '../../page/files/openFiles.ts';
 
 /** The Runs screen: the list of this browser's runs, their curves in one chart, and the knobs in which they differ. */
 export function Runs() {

@@ -1,6 +1,6 @@
 import { findKernelSet } from '../../config/kernelChoice.ts';
-import { hashOf } from '../address/hash.ts';
-import { withUsedKernels } from '../address/sameKernels.ts';
+import { hashOf } from '../../page/address/hash.ts';
+import { withUsedKernels } from '../../page/address/sameKernels.ts';
 import '../styles/export.css';
 import type { Run } from '../../runs/run.ts';
 

@@ -1,9 +1,9 @@
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { environmentTitle } from '../../domain/serverAddress.ts';
-import { presetLabel } from '../knobs/presetTitle.ts';
+import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
-import { hashOf } from '../address/hash.ts';
-import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { hashOf } from '../../page/address/hash.ts';
+import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/configStore.ts';
 import { knobValueText } from '../../config/knobText.ts';
 
 /** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */

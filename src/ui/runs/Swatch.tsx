@@ -1,4 +1,4 @@
-import { colourOf, DASHES } from './line.ts';
+import { colourOf, DASHES } from '../../page/runs/line.ts';
 
 /** A sample of a line: its colour and dash pattern. */
 export function Swatch({ slot }: { readonly slot: number }) {

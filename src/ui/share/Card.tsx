@@ -1,15 +1,15 @@
 import type { Ref } from 'react';
 import { firstIndexFrom } from '../../runs/buckets.ts';
-import { frameOf } from '../curves/frame.ts';
-import { type Chart, LineChart } from '../curves/LineChart.tsx';
-import { xPixel, yPixel } from '../curves/plot.ts';
+import { frameOf } from '../../page/view/frame.ts';
+import { LineChart } from '../curves/LineChart.tsx';
+import { type Chart, xPixel, yPixel } from '../../page/curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
-import { viewUpTo } from '../drawings/viewUpTo.ts';
-import { live } from '../run/liveStore.ts';
+import { viewUpTo } from '../../page/rollout/viewUpTo.ts';
+import { live } from '../../page/view/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
 import { CardFrame, PAD } from './CardFrame.tsx';
 import { CardTokens } from './CardTokens.tsx';
-import { cardWords, type Moment } from './moment.ts';
+import { cardWords, type Moment } from '../../page/share/moment.ts';
 
 const METRIC = 'rollout/success';
 const CURVE_ZOOM = 1.65; // of the curve, which is laid out at the page's size

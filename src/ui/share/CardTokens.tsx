@@ -1,6 +1,6 @@
 import { useId } from 'react';
-import type { Rollout } from '../rollout/readRollout.ts';
-import { textWidth } from '../parts/textWidth.ts';
+import type { Rollout } from '../../page/rollout/readRollout.ts';
+import { textWidth } from '../../page/browser/textWidth.ts';
 
 const FONT_SIZE = 20;
 const LINE_HEIGHT = 38;

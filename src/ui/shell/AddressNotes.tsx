@@ -1,11 +1,11 @@
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions } from '../../config/contradictions.ts';
 import { problemText } from '../../base/problem.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { useRoute } from '../address/route.ts';
-import { useMissingTargets } from './linkTargets.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { useRoute } from '../../page/address/route.ts';
+import { useMissingTargets } from '../../page/view/linkTargets.ts';
 import '../styles/notes.css';
-import { counted, wholeNumber } from '../parts/numberText.ts';
+import { counted, wholeNumber } from '../../page/words/numberText.ts';
 
 /**
  * Notes shown on every screen: what the address asks for and the page doesn't have, and what a link points at that

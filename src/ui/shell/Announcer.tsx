@@ -1,10 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Health } from '../../domain/health.ts';
-import { summarizeRun } from '../run/runSummary.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { summarizeRun } from '../../page/words/runSummary.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
 import { UndoReset } from '../resume/UndoReset.tsx';
-import { useSelection } from './selectionStore.ts';
-import { summarySentence } from '../run/sentences.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
+import { summarySentence } from '../../page/words/sentences.ts';
 
 const ShareDialog = lazy(() => import('../share/ShareDialog.tsx').then((m) => ({ default: m.ShareDialog })));
 

@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import '../styles/boundary.css';
-import { isLoadFailure, noteFailure, useNewVersion } from './newVersion.ts';
+import { isLoadFailure, noteFailure, useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
 
 interface Props {

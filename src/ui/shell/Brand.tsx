@@ -1,4 +1,4 @@
-import { useAddress } from '../address/address.ts';
+import { useAddress } from '../../page/view/address.ts';
 
 /** The project's icon and name at the top of every screen; a link to the start screen. */
 export function Brand() {

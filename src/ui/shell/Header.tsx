@@ -1,12 +1,12 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { ChangedKnobs, TrainedTitle } from '../knobs/ChangedKnobs.tsx';
-import { useConfig } from '../knobs/configStore.ts';
-import { duration } from '../parts/numberText.ts';
-import { live, useLive } from '../run/liveStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { duration } from '../../page/words/numberText.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
 import { Brand } from './Brand.tsx';
 import { HealthChip } from './HealthChip.tsx';
-import { setTheme, useSelection, type Theme } from './selectionStore.ts';
-import { pause, reset, run, step } from '../run/transport.ts';
+import { setTheme, useSelection, type Theme } from '../../page/view/selectionStore.ts';
+import { pause, reset, run, step } from '../../page/training/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { ViewBar } from './ViewBar.tsx';
 

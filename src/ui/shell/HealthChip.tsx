@@ -1,6 +1,6 @@
 import type { HealthState } from '../../domain/health.ts';
-import { useLive } from '../run/liveStore.ts';
-import { useSelection } from './selectionStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 
 /** A word and an icon for each state, so that it can be recognised without colour. */

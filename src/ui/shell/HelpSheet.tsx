@@ -1,7 +1,7 @@
-import { setSingleKeys, useSelection } from './selectionStore.ts';
-import { PLACE_LIST, SCREENS, type Screen } from '../address/screens.ts';
+import { setSingleKeys, useSelection } from '../../page/view/selectionStore.ts';
+import { PLACE_LIST, SCREENS, type Screen } from '../../page/address/screens.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { usesTouch } from '../parts/breakpoints.ts';
+import { usesTouch } from '../../page/browser/breakpoints.ts';
 
 /** One row for each place whose views have keys: the keys, and what they open. */
 const PLACE_KEYS = PLACE_LIST.flatMap(({ label, views }): [keys: string, does: string][] => {

@@ -1,9 +1,9 @@
 import { describedChanges } from '../../runs/change.ts';
 import { ChangeList } from '../curves/ChangeList.tsx';
-import { dropPlannedChanges, useConfig } from '../knobs/configStore.ts';
-import { counted } from '../parts/numberText.ts';
-import { useLive } from '../run/liveStore.ts';
-import { useAwaitedUpdate } from './linkTargets.ts';
+import { dropPlannedChanges, useConfig } from '../../page/knobs/configStore.ts';
+import { counted } from '../../page/words/numberText.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { useAwaitedUpdate } from '../../page/view/linkTargets.ts';
 
 /**
  * Says what training will bring after a link was opened: the update that the link shows, and knobs that change on the

@@ -1,7 +1,7 @@
 import '../styles/notices.css';
-import { useNewVersion } from './newVersion.ts';
+import { useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
-import { dismissNotices, useNotices } from './notices.ts';
+import { dismissNotices, useNotices } from '../../page/browser/notices.ts';
 
 /** Messages shown on every screen until they are dismissed. */
 export function Notices() {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { useAddress } from '../address/address.ts';
-import { useRoute } from '../address/route.ts';
-import { type Place, PLACE_LIST, SCREENS } from '../address/screens.ts';
+import { useAddress } from '../../page/view/address.ts';
+import { useRoute } from '../../page/address/route.ts';
+import { type Place, PLACE_LIST, SCREENS } from '../../page/address/screens.ts';
 
 interface PlaceLinksProps {
   readonly icon?: (place: Place) => ReactNode;

@@ -5,7 +5,7 @@ import { useState } from 'react';
  * it can't be loaded now, there is no run to save, and after a new version the server may no longer have that file.
  */
 async function saveRun(): Promise<string> {
-  const saving = await import('../runs/saving.ts').catch(() => null);
+  const saving = await import('../../page/runs/saving.ts').catch(() => null);
   return saving ? saving.saveAndWait() : '';
 }
 

@@ -1,5 +1,5 @@
-import { useAddress } from '../address/address.ts';
-import { useRoute } from '../address/route.ts';
+import { useAddress } from '../../page/view/address.ts';
+import { useRoute } from '../../page/address/route.ts';
 
 /** The first Tab stop, visible only while focused. Leads to the navigation, which comes last in the document. */
 export function SkipLink() {

@@ -1,14 +1,14 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
-import { useAddress } from '../address/address.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { bytes, count, duration } from '../parts/numberText.ts';
-import { hasWebGpu } from '../parts/webGpu.ts';
-import { live, useLive } from '../run/liveStore.ts';
-import { stepWords } from '../run/stepWords.ts';
+import { useAddress } from '../../page/view/address.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { bytes, count, duration } from '../../page/words/numberText.ts';
+import { hasWebGpu } from '../../page/browser/webGpu.ts';
+import { live, useLive } from '../../page/view/liveStore.ts';
+import { stepWords } from '../../page/words/stepWords.ts';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { useEffect, useState } from 'react';
-import { useRuns } from '../runs/runStore.ts';
+import { useRuns } from '../../page/runs/runStore.ts';
 
 /** The bottom line: backend, stage of the update, speed, size, seed, last save. */
 export function StatusLine() {

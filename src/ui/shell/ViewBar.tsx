@@ -1,13 +1,13 @@
 import { lazy, Suspense } from 'react';
-import { useAddress } from '../address/address.ts';
-import { useRoute } from '../address/route.ts';
-import { hasHistory, PLACES, SCREENS, siblingViews } from '../address/screens.ts';
+import { useAddress } from '../../page/view/address.ts';
+import { useRoute } from '../../page/address/route.ts';
+import { hasHistory, PLACES, SCREENS, siblingViews } from '../../page/address/screens.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
-import { useLive, live } from '../run/liveStore.ts';
-import { fold, useFolds } from './folds.ts';
-import { useSelection, type Tab } from './selectionStore.ts';
+import { useLive, live } from '../../page/view/liveStore.ts';
+import { fold, useFolds } from '../../page/view/folds.ts';
+import { useSelection, type Tab } from '../../page/view/selectionStore.ts';
 import '../styles/views.css';
-import { STEP_SCALES, type StepScale } from '../run/stepScales.ts';
+import { STEP_SCALES, type StepScale } from '../../page/words/stepScales.ts';
 import '../styles/timeline.css';
 
 const RecordedUpdates = lazy(() =>
@@ -200,5 +200,5 @@ function Live() {
 
 /** Steps at the chosen scale. The code loads with the first step, so that the page has less to load before it shows. */
 function stepOnce(scale: StepScale, by: 1 | -1): void {
-  void import('../run/stepping.ts').then((m) => m.stepBy(scale, by));
+  void import('../../page/training/stepping.ts').then((m) => m.stepBy(scale, by));
 }

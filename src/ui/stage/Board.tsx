@@ -2,13 +2,12 @@ import { useRef, useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { EnvView } from '../../domain/envView.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
-import { viewUpTo } from '../drawings/viewUpTo.ts';
+import { viewUpTo } from '../../page/rollout/viewUpTo.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
-import { type SideResult, isOver, type Play, turnAt } from './play.ts';
+import { useSize } from '../../page/browser/useSize.ts';
+import { isOver, outcome, type Play, type SideResult, turnAt } from '../../page/stage/play.ts';
 import { Token } from '../rollout/TokenView.tsx';
-import { trainedLook } from '../rollout/trainedLook.ts';
+import { trainedLook } from '../../page/rollout/trainedLook.ts';
 
 interface Props {
   readonly title: string;
@@ -24,11 +23,6 @@ export const WIDE_ASPECT = 1.4;
 
 /** Kinds of drawings that don't show the question themselves. */
 export const KINDS_WITHOUT_QUESTION: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
-
-/** The result of a play in words. */
-export function outcome({ success, turns }: SideResult): string {
-  return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
-}
 
 /** The result of a play in words, with a check mark or a cross. */
 export function Outcome(result: SideResult) {

@@ -4,17 +4,17 @@ import type { EnvView } from '../../domain/envView.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { counted } from '../parts/numberText.ts';
-import { useSize } from '../parts/useSize.ts';
-import { type PlayAnswer, useGame, writeWord, playTask } from '../play/game.ts';
-import { Board, outcome, Outcome, WIDE_ASPECT } from './Board.tsx';
-import { type SideResult, type Play, playOf } from './play.ts';
-import { useStage, ALL_STEPS } from './stageStore.ts';
+import { counted } from '../../page/words/numberText.ts';
+import { useSize } from '../../page/browser/useSize.ts';
+import { type PlayAnswer, useGame, writeWord, playTask } from '../../page/training/game.ts';
+import { Board, Outcome, WIDE_ASPECT } from './Board.tsx';
+import { outcome, type SideResult, type Play, playOf } from '../../page/stage/play.ts';
+import { useStage, ALL_STEPS } from '../../page/stage/stageStore.ts';
 import { create } from 'zustand';
 import { playQuestion } from '../../wire/playQuestion.ts';
-import { reply } from '../run/inspect.ts';
-import { question } from '../run/transport.ts';
-import { followedSeeds, otherSeeds } from './recordedTasks.ts';
+import { reply } from '../../page/training/inspect.ts';
+import { question } from '../../page/training/transport.ts';
+import { followedSeeds, otherSeeds } from '../../page/stage/recordedTasks.ts';
 
 interface Props {
   readonly recording: Recording;

@@ -2,17 +2,17 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
 import { Brand } from '../shell/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
-import { useConfig } from '../knobs/configStore.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import '../styles/stage.css';
 import '../styles/replay.css';
-import { resumePlayback, pause } from '../replay/player.ts';
-import { useSubpath } from '../address/route.ts';
+import { resumePlayback, pause } from '../../page/view/player.ts';
+import { useSubpath } from '../../page/address/route.ts';
 import { Duel } from './Duel.tsx';
-import { readStagePlace } from './stagePlace.ts';
-import { showTask, useStage } from './stageStore.ts';
+import { readStagePlace } from '../../page/stage/stagePlace.ts';
+import { showTask, useStage } from '../../page/stage/stageStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
-import { shippedRecording } from '../replay/shippedRecording.ts';
+import { shippedRecording } from '../../page/view/shippedRecording.ts';
 
 // reads the browser's storage, which the first paint does not wait for
 const ResumeLine = lazy(() => import('../resume/ResumeCard.tsx').then((m) => ({ default: m.ResumeLine })));

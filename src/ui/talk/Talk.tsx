@@ -3,8 +3,8 @@ import { VOICES, type Voice } from '../../domain/taskForm.ts';
 import { Role, type Kind } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { RunDistribution } from '../rollout/RunDistribution.tsx';
-import { cancelStart, start } from '../run/engine.ts';
-import { useLive, live } from '../run/liveStore.ts';
+import { cancelStart, start } from '../../page/training/engine.ts';
+import { useLive, live } from '../../page/view/liveStore.ts';
 import { Header } from '../shell/Header.tsx';
 import { StatusLine } from '../shell/StatusLine.tsx';
 import '../styles/play.css';
@@ -21,19 +21,19 @@ import {
   anotherTask,
   ask,
   shownUpTo,
-} from './talkStore.ts';
+} from '../../page/training/talkStore.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 import { EVALUATION_WORDS, evaluationSetOf } from '../../domain/evaluationSet.ts';
-import { percent, signedReward, shortNumber, rewardNumber } from '../parts/numberText.ts';
-import { distinctTasks } from '../run/runSummary.ts';
+import { percent, signedReward, shortNumber, rewardNumber } from '../../page/words/numberText.ts';
+import { distinctTasks } from '../../page/words/runSummary.ts';
 import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { Drawing } from '../drawings/Drawing.tsx';
-import { KINDS, STOP_TEXTS } from '../rollout/kinds.ts';
+import { KINDS, STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { RewardSplit } from '../rollout/RewardSplit.tsx';
-import { turnsUpTo } from '../rollout/readRollout.ts';
+import { turnsUpTo } from '../../page/rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
-import { type Look, memoizedLook } from '../rollout/tokenLook.ts';
+import { type Look, memoizedLook } from '../../page/rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
 
 const TOKEN_MS = 140; // time between two tokens during playback
@@ -164,7 +164,7 @@ function PlaybackButtons({ answers }: { readonly answers: readonly TalkAnswer[] 
  * update.
  */
 async function openAsRollouts(answers: readonly TalkAnswer[]): Promise<void> {
-  const { openBatches } = await import('../rollouts/openRollouts.ts');
+  const { openBatches } = await import('../../page/files/openRollouts.ts');
   const batches = answers.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
   openBatches('talk', batches, answers[0]?.source.vocabulary ?? []);
 }

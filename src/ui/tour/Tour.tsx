@@ -1,15 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { fill } from '../learn/texts/fill.ts';
-import { TOUR } from '../learn/texts/tourTexts.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { useLive } from '../run/liveStore.ts';
-import { BREAKPOINTS } from '../parts/breakpoints.ts';
+import { fill } from '../../page/learn/fill.ts';
+import { TOUR } from '../../page/learn/tourTexts.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
+import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { useRoute } from '../address/route.ts';
-import { useSelection } from '../shell/selectionStore.ts';
+import { useRoute } from '../../page/address/route.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
 import '../styles/tour.css';
-import { noteTourBegun } from './offer.ts';
-import { STOPS, MIN_UPDATES } from './stops.ts';
+import { noteTourBegun } from '../../page/learn/offer.ts';
+import { STOPS, MIN_UPDATES } from '../../page/learn/stops.ts';
 
 /**
  * The tour's eight stops. A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to

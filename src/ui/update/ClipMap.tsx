@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { isClipped, type LogprobsAroundUpdate } from '../rollout/channels.ts';
-import { percent, shortNumber, signedNumber } from '../parts/numberText.ts';
-import { fullStrength } from '../parts/strength.ts';
-import type { BatchSource } from '../run/inspect.ts';
-import { selectToken, useSelection } from '../shell/selectionStore.ts';
+import { isClipped, type LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
+import { percent, shortNumber, signedNumber } from '../../page/words/numberText.ts';
+import { fullStrength } from '../../page/words/strength.ts';
+import type { BatchSource } from '../../page/training/inspect.ts';
+import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 
 const WIDTH = 360;
 const HEIGHT = 200;

@@ -2,14 +2,14 @@ import { type CSSProperties, useMemo, useState } from 'react';
 import type { Why as WhyAnswer, Why } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import { Role } from '../../domain/tokens.ts';
-import { useAnswer, useUpdateFinished } from '../run/runAnswers.ts';
-import { arrow, signedChange, exactNumber, counted } from '../parts/numberText.ts';
-import type { RolloutSource } from '../run/inspect.ts';
-import { useCostAccepted } from '../run/acceptedCost.ts';
+import { useAnswer, useUpdateFinished } from '../../page/training/runAnswers.ts';
+import { arrow, signedChange, exactNumber, counted } from '../../page/words/numberText.ts';
+import type { RolloutSource } from '../../page/training/inspect.ts';
+import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { costWords, CostQuestion } from '../run/CostQuestion.tsx';
-import { selectRow } from '../shell/selectionStore.ts';
+import { selectRow } from '../../page/view/selectionStore.ts';
 import '../styles/why.css';
-import { rolloutName } from './rolloutNames.ts';
+import { rolloutName } from '../../page/words/rolloutNames.ts';
 import type { RunConfig } from '../../config/fields.ts';
 
 interface Subject extends RolloutSource {

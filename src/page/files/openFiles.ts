@@ -1,0 +1,98 @@
+import { create } from 'zustand';
+import { visible } from '../../base/visible.ts';
+import { readRunFile } from '../../experiments/runFile.ts';
+import { ProblemError } from '../../base/problem.ts';
+import type { Run } from '../../runs/run.ts';
+import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
+import type { FileWithPath } from '../browser/filesWithPaths.ts';
+import { ReaderClient } from './readerClient.ts';
+import { MAX_RUNS, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
+
+/** Result of the files that were opened last. */
+export const useOpenedFiles = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
+  words: '',
+  problems: [],
+}));
+
+const MAX_FILE_BYTES = 256 * 2 ** 20;
+const MAX_SHOWN_PROBLEMS = 6;
+/** Files of a sweep or a checkpoint folder that are not runs: tables, configurations, tokenizers. */
+const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokenizer\.json|\.[^/]*)$/;
+
+/**
+ * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
+ * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that
+ * cannot be read are reported. Runs that are in the list already stay.
+ */
+export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
+  const runFiles = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));
+  const problems: string[] = [];
+  if (runFiles.length === 0) {
+    const [onlyFile] = files.length === 1 ? files : [];
+    const chosenText = onlyFile ? visible(onlyFile.path) : `${files.length} files`;
+    problems.push(
+      `No run found in ${chosenText}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
+    );
+  }
+  const freePlaces = Math.max(0, MAX_RUNS - useRuns.getState().runs.length);
+  const readers = new Set<ReaderClient>(); // holds at most one, started when needed
+  const reader = () => {
+    const [running] = readers;
+    const client = running ?? new ReaderClient({ onEvent: () => undefined, onLoss: () => readers.clear() });
+    readers.add(client);
+    return client;
+  };
+  let opened = 0;
+  let leftOut = 0;
+  for (const { path, file } of runFiles.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    if (opened >= freePlaces) {
+      leftOut++;
+      continue;
+    }
+    try {
+      // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
+      const { arm: _, ...run } = await readRun({ path, file }, files, reader);
+      const id = putRun({ ...run, id: nextId() });
+      toggleShown(id);
+      opened++;
+    } catch (error) {
+      problems.push(`${visible(path)}: ${sentenceOf(error)}`);
+    }
+  }
+  if (leftOut > 0)
+    problems.push(`${leftOut} more didn’t fit: the list holds ${MAX_RUNS} runs. Delete some and open them again.`);
+  for (const client of readers) client.terminate();
+  const more = problems.length - MAX_SHOWN_PROBLEMS;
+  useOpenedFiles.setState({
+    words: `Opened ${opened} ${opened === 1 ? 'run' : 'runs'}.`,
+    problems: more > 0 ? [...problems.slice(0, MAX_SHOWN_PROBLEMS), `and ${more} more.`] : problems,
+  });
+}
+
+const MAX_PAGE_BYTES = 2 ** 20; // read in the page in a few milliseconds; larger files go to a worker
+
+/**
+ * Reads the run of a file. A worker reads large files, because that takes seconds. Rejects if the file is not valid.
+ */
+async function readRun(
+  { path, file }: FileWithPath,
+  files: readonly FileWithPath[],
+  reader: () => ReaderClient,
+): Promise<Run> {
+  if (file.size > MAX_FILE_BYTES)
+    throw new ProblemError(
+      `the file has ${(file.size / 2 ** 20).toFixed(0)} MiB; at most 256 can be opened. Keep fewer updates.`,
+    );
+  const manifestPath = path.replace(/[^/]*$/, 'playground.json');
+  const manifest = files.find((other) => other.path === manifestPath && other.path !== path)?.file ?? null;
+  const runFile: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
+  if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES) return readRunFile(runFile);
+  useOpenedFiles.setState({ words: `Reading ${visible(path)} …`, problems: [] });
+  const result = await reader().readRun(runFile);
+  if ('problem' in result) throw new Error(result.problem);
+  return receivedRun(result.run);
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

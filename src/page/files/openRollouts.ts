@@ -1,0 +1,59 @@
+import type { KeptBatch } from '../../domain/batch.ts';
+import { ownLines } from '../../rollouts/writeOwn.ts';
+import { notice } from '../browser/notices.ts';
+import { rolloutLines } from './saveRollouts.ts';
+import { chosenFiles, type FileWithPath } from '../browser/filesWithPaths.ts';
+import { type RolloutsView, openFiles, useRollouts } from './rolloutFileStore.ts';
+import type { PickedFile } from '../../wire/readerMessages.ts';
+import { shippedRecording } from '../view/shippedRecording.ts';
+
+/** Opens the rollouts of the shipped recording, with the given row and view. */
+export async function openSample(
+  view: { readonly row: number | null; readonly look: RolloutsView } = { row: null, look: 'rollout' },
+): Promise<void> {
+  try {
+    openFiles([await sampleFile()]);
+    useRollouts.setState({ ...view, sample: true });
+  } catch (error) {
+    notice(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Opens the rollouts that the run in the lab keeps. */
+export async function openRun(): Promise<void> {
+  const { file, lines } = await rolloutLines('all', 'own');
+  if (lines.length === 0) notice('The run in the lab has no rollouts yet. Run training first.');
+  else openFiles([{ path: file, file: new Blob([...lines]) }]);
+}
+
+/** Opens rollouts that the page has in memory, and shows the Rollouts screen. */
+export function openBatches(name: string, batches: readonly KeptBatch[], vocabulary: readonly string[]): void {
+  openFiles([{ path: `${name}.jsonl`, file: new Blob(batches.flatMap((each) => ownLines(each, vocabulary))) }]);
+  location.assign('#/rollouts');
+}
+
+/** Opens files that a person picked in a file dialog. */
+export function openPicked(list: FileList | readonly File[]): void {
+  openPlaced(chosenFiles(list));
+}
+
+const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.zst)?|parquet)$/i;
+
+/** Opens dropped or picked files. If there are several, only those whose extension fits. */
+export function openPlaced(files: readonly FileWithPath[]): void {
+  const rolloutFiles = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
+  // a single file is tried whatever its extension
+  openOrNotify(rolloutFiles.length > 0 || files.length > 1 ? rolloutFiles : files);
+}
+
+function openOrNotify(files: readonly FileWithPath[]): void {
+  if (files.length > 0) openFiles(files);
+  else notice('No rollout files found. Drop .jsonl, .ndjson, .json, .jsonl.zst or .parquet files.');
+}
+
+/** The rollouts of the shipped recording as a file of this project's own format. */
+async function sampleFile(): Promise<PickedFile> {
+  const { batches, vocabulary } = await shippedRecording();
+  const lines = batches.flatMap((batch) => ownLines(batch, vocabulary));
+  return { path: 'sample.jsonl', file: new Blob(lines) };
+}

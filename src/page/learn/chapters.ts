@@ -1,0 +1,216 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { selectHardestPushedObservation, selectLargestAdvantage } from './chapterActions.ts';
+import type { Exercise } from './exercise.ts';
+import * as find from './findings.ts';
+import { MASKS_OFF } from '../experiments/readyComparisons.ts';
+
+/**
+ * A chapter: a text, and exercises in the lab beside it. The catalogue of texts has its words under the chapter's id.
+ */
+interface Chapter {
+  readonly id: string;
+  readonly source: string; // files, and the source of the idea
+  readonly exercises: readonly Exercise[];
+}
+
+/**
+ * Skips evaluation and the measure of dependence on input, which take longer than the updates, unless an arm needs
+ * them.
+ */
+const NO_MEASUREMENTS = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<RunConfig>;
+/** The KL is measured only if its weight is above 0. This weight is too small to affect the training. */
+const NEGLIGIBLE_KL_WEIGHT = 1e-6;
+/** Few rollouts, so that an update of a text model takes only seconds on the CPU. */
+const FEW_ROLLOUTS = { prompts: 2, groupSize: 4, minibatches: 1 } as const satisfies Partial<RunConfig>;
+
+/** An arm with the preset `number-hunt` and some knobs changed. */
+const numberHuntArm = (set: Partial<RunConfig>, updates: number) =>
+  ({ preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates }) as const;
+
+/** All chapters, in reading order. */
+export const CHAPTERS = [
+  {
+    id: 'rollout',
+    source: 'src/rl/rollout.ts, src/gpu/kernels/decode_sample.wgsl',
+    exercises: [
+      {
+        id: 'drawn',
+        choices: ['under', 'middle', 'over'],
+        arms: [],
+        recordedUpdate: { preset: 'number-hunt', update: 1 },
+        findingOf: find.drawnShare,
+        ...{ headlineNumber: 'share', format: 'percent' },
+        labView: { channel: 'mask' },
+      },
+    ],
+  },
+  {
+    id: 'mask',
+    source: 'src/domain/tokenMasks.ts, responseMask; Agent-R1: action mask, verl: response mask',
+    exercises: [
+      {
+        id: 'both',
+        choices: ['none', 'some'],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...MASKS_OFF }, updates: 1 }],
+        findingOf: find.pushedObservations,
+        ...{ headlineNumber: 'pushed', format: 'count' },
+        labView: { channel: 'gradient' },
+        selectExample: selectHardestPushedObservation,
+      },
+      {
+        id: 'loss',
+        choices: ['none', 'some'],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, lossMask: 'off' }, updates: 1 }],
+        findingOf: find.pushedObservations,
+        ...{ headlineNumber: 'pushed', format: 'count' },
+        labView: { channel: 'gradient' },
+      },
+    ],
+  },
+  {
+    id: 'advantage',
+    source: 'src/rl/advantages.ts, groupRelative; GRPO, arXiv 2402.03300, §4.1.2',
+    exercises: [
+      {
+        id: 'sum',
+        choices: ['positive', 'zero', 'negative'],
+        arms: [numberHuntArm({}, 1)],
+        findingOf: find.groupSum,
+        ...{ headlineNumber: 'sum', format: 'number' },
+        labView: { channel: 'advantage' },
+        selectExample: selectLargestAdvantage,
+      },
+    ],
+  },
+  {
+    id: 'critic',
+    source: 'src/rl/advantages.ts, gae; arXiv 1506.02438, eq. 16',
+    exercises: [
+      {
+        id: 'within',
+        choices: ['same', 'differ'],
+        arms: [{ preset: 'number-hunt-ppo', set: NO_MEASUREMENTS, updates: 1 }],
+        findingOf: find.advantagesWithinRollout,
+        ...{ headlineNumber: 'differing', format: 'count' },
+        labView: { channel: 'advantage' },
+      },
+      {
+        id: 'explains',
+        choices: ['more', 'less'],
+        arms: [{ preset: 'number-hunt-ppo', set: NO_MEASUREMENTS, updates: 20 }],
+        findingOf: find.explainedVariance,
+        ...{ headlineNumber: 'after', format: 'number' },
+        labView: { channel: 'value' },
+      },
+    ],
+  },
+  {
+    id: 'clip',
+    source: 'src/rl/objective.ts, surrogate; PPO, arXiv 1707.06347, eq. 7; arXiv 1912.09729',
+    exercises: [
+      {
+        id: 'tight',
+        choices: ['more', 'same', 'fewer'],
+        arms: [numberHuntArm({}, 1), numberHuntArm({ clipLow: 0.02, clipHigh: 0.02 }, 1)],
+        findingOf: find.moreClipped,
+        ...{ headlineNumber: 'tight', format: 'percent' },
+        labView: { channel: 'ratio' },
+      },
+    ],
+  },
+  {
+    id: 'kl',
+    source: 'src/rl/objective.ts, klEstimate; J. Schulman, “Approximating KL divergence”',
+    exercises: [
+      {
+        id: 'held',
+        choices: ['nearer', 'further'],
+        arms: [numberHuntArm({ klCoef: NEGLIGIBLE_KL_WEIGHT }, 10), numberHuntArm({ klCoef: 0.5 }, 10)],
+        findingOf: find.nearerToReference,
+        ...{ headlineNumber: 'held', format: 'number' },
+        labView: { channel: 'kl' },
+      },
+    ],
+  },
+  {
+    id: 'trap',
+    source: 'src/rl/monitor.ts (with the monitor’s other signs); RAGEN, arXiv 2504.20073',
+    exercises: [
+      {
+        id: 'spread',
+        choices: ['stays', 'falls'],
+        arms: [{ preset: 'break-it', set: { evalEvery: 0 }, updates: 40 }],
+        findingOf: find.spreadAfter,
+        ...{ headlineNumber: 'after', format: 'number' },
+        labView: { channel: 'mask', curves: 'health' },
+      },
+      {
+        id: 'solved',
+        choices: ['few', 'some', 'most'],
+        arms: [],
+        shipped: { experiment: 'echo-trap', arm: 'default' },
+        findingOf: find.fallenSpreads,
+        ...{ headlineNumber: 'fell', format: 'count' },
+        labView: { channel: 'mask' },
+      },
+    ],
+  },
+  {
+    id: 'process',
+    source: 'src/envs/numberHunt.ts, src/rl/rollout.ts; Agent-R1',
+    exercises: [
+      {
+        id: 'flat',
+        choices: ['more', 'fewer'],
+        arms: [numberHuntArm({}, 1), numberHuntArm({ processReward: 0 }, 1)],
+        findingOf: find.flatGroups,
+        ...{ headlineNumber: 'unpaid', format: 'percent' },
+        labView: { channel: 'reward' },
+      },
+    ],
+  },
+  {
+    id: 'text',
+    source: 'src/text, src/envs/stepper.ts; the calls are Qwen’s and Hermes’ form',
+    exercises: [
+      {
+        id: 'longer',
+        choices: ['two', 'five', 'over'],
+        arms: [
+          { preset: 'calculator', set: { ...NO_MEASUREMENTS, ...FEW_ROLLOUTS }, updates: 1 },
+          { preset: 'calculator-text', set: { ...NO_MEASUREMENTS, ...FEW_ROLLOUTS }, updates: 1 },
+        ],
+        findingOf: find.timesLonger,
+        ...{ headlineNumber: 'times', format: 'number' },
+        labView: { channel: 'mask' },
+      },
+    ],
+  },
+  {
+    id: 'kernels',
+    source: 'src/gpu/kernels, src/model/gpu; src/model/cpu',
+    exercises: [
+      {
+        id: 'stages',
+        choices: ['rollout', 'learn'],
+        arms: [numberHuntArm({}, 3)],
+        findingOf: find.slowerStage,
+        ...{ headlineNumber: 'rollout', format: 'number' },
+        labView: { channel: 'mask' },
+      },
+    ],
+  },
+] as const satisfies readonly Chapter[];
+
+export type ChapterId = (typeof CHAPTERS)[number]['id'];
+
+/** The chapter of that id; undefined if there is none. */
+export function chapterNamed(id: string): (typeof CHAPTERS)[number] | undefined {
+  return CHAPTERS.find((chapter) => chapter.id === id);
+}
+
+/** An exercise by its chapter's id and its own; undefined if there is none. */
+export function exerciseNamed(chapter: string, id: string): Exercise | undefined {
+  const exercises: readonly Exercise[] | undefined = chapterNamed(chapter)?.exercises;
+  return exercises?.find((exercise) => exercise.id === id);
+}

@@ -1,0 +1,73 @@
+import type { RunConfig } from '../../config/fields.ts';
+import { BASELINES, baselineOf, type GroupBaseline, usesGroups } from '../../config/estimators.ts';
+import { exactNumber } from '../words/numberText.ts';
+import { groupStats } from './readRollout.ts';
+
+/** The ε that the trainer adds to the standard deviation before it divides by it. */
+export const STD_EPSILON = 1e-6;
+
+/** A rollout's advantage, written out: (reward − baseline) / (divisor + ε); without a divisor, reward − baseline. */
+export interface AdvantageEquation {
+  readonly baseline: number;
+  readonly baselineText: string; // what the baseline is
+  readonly divisor: number | null; // standard deviation of the group's rewards; null: not divided
+  readonly value: number;
+}
+
+/**
+ * The advantage of one reward with an estimator that compares the rollouts of a prompt, before whitening and before a
+ * filter's scaling. 0 if all rewards of the group are equal. Null for other estimators, or if the group has only one
+ * rollout.
+ */
+export function advantageEquation(
+  { estimator, divideByStd }: Pick<RunConfig, 'estimator' | 'divideByStd'>,
+  rewards: readonly number[],
+  reward: number,
+): AdvantageEquation | null {
+  const n = rewards.length;
+  if (!usesGroups(estimator) || n < 2) return null;
+  return equationWith(baselineOf(estimator, divideByStd === 'on'), rewards, reward);
+}
+
+/** The advantage of one reward with a baseline; 0 if all rewards of the group are equal. */
+export function equationWith(
+  baselineKind: GroupBaseline,
+  rewards: readonly number[],
+  reward: number,
+): AdvantageEquation {
+  const n = rewards.length;
+  const { mean, std } = groupStats(rewards);
+  const baseline = BASELINES[baselineKind].compute(reward, mean, n);
+  const divisor = baselineKind === 'mean-over-std' ? std : null;
+  const value = std < STD_EPSILON ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
+  return { baseline, baselineText: BASELINES[baselineKind].label, divisor, value };
+}
+
+/** Name of each baseline, for a comparison: the estimator that is known for it. */
+export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
+  'mean-over-std': 'GRPO',
+  mean: 'Dr. GRPO',
+  'leave-one-out': 'RLOO',
+};
+
+/** An advantage as a formula of the score, in words and with the numbers of a group. */
+export function groupFormula(baselineKind: GroupBaseline, rewards: readonly number[]) {
+  const { mean, std } = groupStats(rewards);
+  const number = (value: number) => (value < 0 ? `(${exactNumber(value)})` : exactNumber(value));
+  switch (baselineKind) {
+    case 'mean':
+      return { words: 'score − mean of the group', numbers: `score − ${number(mean)}` };
+    case 'mean-over-std':
+      return {
+        words: '(score − mean of the group) / (standard deviation + ε)',
+        numbers: `(score − ${number(mean)}) / (${number(std)} + 1e-6)`,
+      };
+    case 'leave-one-out':
+      return {
+        words: 'score − mean of the others',
+        numbers: `score − (${number(mean * rewards.length)} − score) / ${rewards.length - 1}`,
+      };
+    default:
+      return baselineKind satisfies never;
+  }
+}

@@ -1,0 +1,83 @@
+import type { RunConfig } from '../../config/fields.ts';
+import type { TokenSet } from '../../config/formulaTerms.ts';
+import { agentOnly, type MaskKnob } from '../../config/masks.ts';
+import { usesCritic } from '../../config/estimators.ts';
+import type { BatchView } from '../../domain/batch.ts';
+import { learnedGroups, responseMask, turnEnds } from '../../domain/tokenMasks.ts';
+import { epochsOf } from './push.ts';
+import { isClipped } from './channels.ts';
+import { TokenMark } from './mark.ts';
+
+/** The batch in which tokens are marked, and everything that the marks depend on. */
+export interface MarkingInput {
+  readonly batch: BatchView;
+  readonly config: RunConfig; // it determines the masks
+  readonly row: number; // the row on screen
+}
+
+/** The marks of a set of tokens, (B,T). They follow the trainer's masks and, for clipping, the kept epochs. */
+export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet): Uint8Array {
+  const groups = learnedGroups(batch);
+  const skippedTokens = config.choiceMask === 'on' ? batch.singles : undefined;
+  const mask = (place: MaskKnob) => responseMask(batch, groups, agentOnly(config, place), skippedTokens);
+  const responseTokens = () => responseMask(batch, groups, false);
+  const scoredMask = () => responseMask(batch, groups, agentOnly(config, 'advantageTokens'));
+  const markWhere = (mask: ArrayLike<number>, is: (i: number) => boolean = () => true) =>
+    Uint8Array.from(mask, (m, i) => (m !== 0 && is(i) ? TokenMark.touched : TokenMark.none));
+  switch (set) {
+    case 'paid':
+      return markWhere(batch.rewards);
+    case 'klReward':
+      return markWhere(mask('klRewardTokens'));
+    case 'advantage':
+      return markWhere(mask('advantageTokens'));
+    case 'scored':
+      return markWhere(scoredMask());
+    case 'group': {
+      const group = batch.episodes.find((episode) => episode.row === row)?.group;
+      return markWhere(scoredMask(), (i) => groups[Math.floor(i / batch.length)] === group);
+    }
+    case 'turnEnds':
+      return markWhere(turnEnds(batch, mask('advantageTokens')));
+    case 'whiten':
+      return markWhere(mask('whitenTokens'));
+    case 'outside': {
+      const inside = mask('advantageTokens');
+      return markWhere(responseTokens(), (i) => inside[i] === 0);
+    }
+    case 'kept':
+      return markWhere(responseTokens());
+    case 'policy':
+      return markWhere(mask('policyTokens'));
+    case 'negative':
+      return markWhere(mask('policyTokens'), (i) => (batch.advantages[i] ?? 0) < 0);
+    case 'clippedLow':
+    case 'clippedHigh':
+      return clippedMarks(batch, set);
+    case 'regularizer':
+      return markWhere(mask('regularizerTokens'));
+    case 'value':
+      return markWhere(
+        usesCritic(config.estimator) ? mask('valueTokens') : new Float32Array(groups.length * batch.length),
+      );
+  }
+}
+
+function clippedMarks(batch: BatchView, side: 'clippedLow' | 'clippedHigh'): Uint8Array {
+  const epochs = epochsOf(batch);
+  return Uint8Array.from(batch.roles, (_, i) => {
+    const isPositive = (batch.advantages[i] ?? 0) > 0;
+    if (side === (isPositive ? 'clippedLow' : 'clippedHigh')) return TokenMark.none;
+    const clipped = epochs.some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
+    return clipped ? (isPositive ? TokenMark.clippedHigh : TokenMark.clippedLow) : TokenMark.none;
+  });
+}
+
+/** The combined marks of several sets. If several sets touch a token, a mark for clipping takes precedence. */
+export function combinedMarks(scene: MarkingInput, sets: readonly TokenSet[]): Uint8Array {
+  const all = new Uint8Array(scene.batch.roles.length);
+  for (const set of new Set(sets)) {
+    tokenMarks(scene, set).forEach((mark, i) => (all[i] = Math.max(all[i]!, mark)));
+  }
+  return all;
+}

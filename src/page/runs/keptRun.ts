@@ -1,0 +1,127 @@
+import { visible } from '../../base/visible.ts';
+import type { EnvironmentFile } from '../../domain/environmentFile.ts';
+import { FIELDS, isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { metricWords } from '../../domain/evaluationSet.ts';
+import type { MetricName } from '../../domain/metrics.ts';
+import { presetNamed } from '../../config/presets.ts';
+import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
+import { differenceText } from '../../config/knobText.ts';
+import { readHash, hashOf } from '../address/hash.ts';
+import { keptText, readKeptText } from '../browser/keptText.ts';
+import { readManifest } from '../../runs/manifest.ts';
+import { backendText, runWithDefaults, readBackend, type Run } from '../../runs/run.ts';
+import { type PlottedCurve, Series } from '../../runs/series.ts';
+import { shownValue } from '../words/metricText.ts';
+
+/** The metrics of a run that the list keeps. */
+export const KEPT_METRICS = [
+  'critic/score/mean',
+  'rollout/success',
+  'eval/success',
+  'actor/entropy',
+  'actor/grad_norm',
+  'rollout/in_group_reward_std',
+  'actor/ppo_kl',
+] as const satisfies readonly MetricName[];
+export type KeptMetric = (typeof KEPT_METRICS)[number];
+
+/** A run's name lists at most this many knobs. */
+export const MAX_NAMED_KNOBS = 3;
+
+/**
+ * Name of a run: how its knobs differ from the run before it or, if that is too much or `file` is given, its preset and
+ * how its knobs differ from that. With `file`, the person's own environment, its name replaces the preset's.
+ */
+export function runName(config: RunConfig, before: Run | undefined, file: EnvironmentFile | null = null): string {
+  if (before && !file) {
+    const changed = knobDifferences(before.begun, config);
+    if (changed.length === 0) return `like run ${before.id}`;
+    if (changed.length <= MAX_NAMED_KNOBS)
+      return changed.map((name) => differenceText(name, before.begun, config)).join(', ');
+  }
+  const preset = nearestPreset(config);
+  const presetKnobs = presetConfig(preset);
+  const changed = knobDifferences(presetKnobs, config);
+  const listed = changed.slice(0, MAX_NAMED_KNOBS).map((name) => differenceText(name, presetKnobs, config));
+  const more = changed.length > MAX_NAMED_KNOBS ? ` and ${changed.length - MAX_NAMED_KNOBS} more` : '';
+  return `${file ? visible(file.name) : presetNamed(preset).label}${listed.length > 0 ? `: ${listed.join(', ')}${more}` : ''}`;
+}
+
+/** The name of a run, followed by the changes of knobs during the run if there are any. */
+export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): string {
+  if (changes.length === 0) return name;
+  if (changes.length > MAX_NAMED_KNOBS) return `${name}, then ${changes.length} changes of knobs`;
+  return `${name}, then ${changes.map(({ update, text }) => `${text} at update ${update}`).join(', ')}`;
+}
+
+/** A run as text for storage: its knobs as addresses, which are short, and its curves as plotted. */
+export function runText(run: Run): string {
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds } = run;
+  const curves = KEPT_METRICS.flatMap((metric) => {
+    const curve = series.get(metric);
+    return curve && curve.length > 0 ? [[metric, curve.plotted] as const] : [];
+  });
+  return keptText({
+    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm, seconds },
+    ...{ config: hashOf(begun), ...(hashOf(config) !== hashOf(begun) && { now: hashOf(config) }) },
+    curves: Object.fromEntries(curves),
+  });
+}
+
+// prettier-ignore
+const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm', 'seconds'] as const;
+
+/**
+ * Reads a text of `runText` from this or an older version of the page. Null if any part is not valid: nothing is
+ * repaired silently.
+ */
+export function readRun(text: string): Run | null {
+  try {
+    const { config, now = config, backend, curves, ...rest } = readKeptText(text, KEPT_FIELDS);
+    if (typeof config !== 'string' || typeof now !== 'string' || typeof backend !== 'string') return null;
+    const [begun, current] = [readHash(config), readHash(now)];
+    if (begun.corrections.length + current.corrections.length > 0 || !areCurves(curves)) return null;
+    const knobs = { begun: begun.config, config: current.config };
+    const manifest = readManifest({ ...rest, ...knobs, backend: readBackend(backend) });
+    const series = Object.entries(curves).map(
+      ([name, plotted]) => [name as KeptMetric, Series.fromPlotted(plotted)] as const,
+    );
+    return runWithDefaults({ ...manifest, series: new Map(series) });
+  } catch {
+    return null; // the text is damaged
+  }
+}
+
+function areCurves(value: unknown): value is Readonly<Partial<Record<KeptMetric, PlottedCurve>>> {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([metric, curve]) => KEPT_METRICS.some((name) => name === metric) && isCurve(curve),
+  );
+}
+
+function isCurve(value: unknown): value is PlottedCurve {
+  const { x, mean, smooth } = (value ?? {}) as Partial<Record<keyof PlottedCurve, unknown>>;
+  const numbers = (list: unknown): list is number[] => Array.isArray(list) && list.every(Number.isFinite);
+  return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
+}
+
+/** The value of a metric at the end of a run, as shown. */
+export function lastMetricValue({ series }: Run, metric: KeptMetric): number | undefined {
+  return shownValue(metric, series.get(metric));
+}
+
+/** Label of a metric for these runs, with its unit. */
+export function metricLabel(metric: KeptMetric, runs: readonly Run[]): string {
+  const { label, unit } = metricWords(metric, ...runs.map(({ begun }) => begun));
+  return unit === '' ? label : `${label} (${unit})`;
+}
+
+/** The knobs in which at least two of the runs differ. */
+export function differingKnobs(runs: readonly Run[]): FieldName[] {
+  const [first] = runs;
+  return first
+    ? Object.keys(FIELDS)
+        .filter(isFieldName)
+        .filter((name) => runs.some(({ begun }) => begun[name] !== first.begun[name]))
+    : [];
+}

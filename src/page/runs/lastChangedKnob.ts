@@ -1,0 +1,20 @@
+import { isFieldName, type FieldName } from '../../config/fields.ts';
+import { applyChanges } from '../../config/knobChange.ts';
+import { isExact } from '../../runs/change.ts';
+import { currentRun } from './liveRun.ts';
+import { live } from '../view/liveStore.ts';
+
+interface ChangedKnob {
+  readonly knob: FieldName;
+  readonly valueBefore: string | number; // value before the change
+}
+
+/** The knob that was changed last in the run under way, with its value before; null if none was changed. */
+export function lastChangedKnob(): ChangedKnob | null {
+  const run = currentRun();
+  const last = live.flags.at(-1);
+  if (!run || !last || !isExact(last)) return null;
+  const knob = Object.keys(last.set).findLast(isFieldName);
+  const configBefore = applyChanges(run.begun, live.flags.slice(0, -1).filter(isExact));
+  return knob ? { knob, valueBefore: configBefore[knob] } : null;
+}

@@ -1,0 +1,16 @@
+import { live, useLive } from './liveStore.ts';
+import { useSelection } from './selectionStore.ts';
+
+/**
+ * The update that the curves mark: that of the batch shown, if it is from a recording or the reader chose it. Otherwise
+ * null.
+ */
+export function useMarkedUpdate(): number | null {
+  const shownUpdate = useSelection((s) => s.shownUpdate);
+  return useLive(() => (live.shownRecording || shownUpdate === live.batch.update ? live.batch.update : null));
+}
+
+/** The recording whose curves are shown; null if they are the run's. */
+export function useRecording() {
+  return useLive(() => live.shownRecording);
+}

@@ -1,0 +1,30 @@
+import type { MetricName } from '../../domain/metrics.ts';
+import { percent, shortNumber } from './numberText.ts';
+import type { Series } from '../../runs/series.ts';
+
+const SHARES: readonly MetricName[] = [
+  'rollout/success',
+  'collapse/retrieval_accuracy',
+  'collapse/retrieval_chance_level',
+];
+
+/** Whether a metric is a share, which is always written as a percentage. */
+function isShare(metric: MetricName): boolean {
+  return SHARES.includes(metric) || metric.startsWith('eval/success');
+}
+
+/**
+ * The current value of a metric, the same wherever it is shown: the end of the drawn curve, which is smoothed.
+ * Evaluation metrics are measured rarely and drawn unsmoothed, so their value is the latest one.
+ */
+export function shownValue(
+  metric: MetricName,
+  series: Pick<Series, 'lastSmoothed' | 'lastValue'> | undefined,
+): number | undefined {
+  return metric.startsWith('eval/') ? series?.lastValue : series?.lastSmoothed;
+}
+
+/** Text of a metric's value, rounded the same way everywhere. */
+export function shownText(metric: MetricName, value: number | undefined): string {
+  return isShare(metric) ? percent(value) : shortNumber(value);
+}
