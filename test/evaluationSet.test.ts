@@ -50,7 +50,7 @@ describe('what an evaluation plays', () => {
   });
 
   it('has its words in one place: the page and the command line name it in no text of their own', () => {
-    const files = ['src/ui', 'src/cli'].flatMap((folder) =>
+    const files = ['src/page', 'src/ui', 'src/cli'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((name) => /\.tsx?$/.test(name) && name !== 'documents.ts')
         .map((name) => `${folder}/${name}`),

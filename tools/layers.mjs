@@ -36,7 +36,7 @@ const PAGE_ROOMS = [
 ];
 
 /** The components, in rooms: each may import the page's rooms, the shared ones above it, and of the screens itself alone. */
-const SHARED_ROOMS = ['parts', 'drawings', 'charts', 'tokens', 'knobs', 'export', 'run', 'frame'];
+const SHARED_ROOMS = ['styles', 'parts', 'drawings', 'charts', 'tokens', 'knobs', 'export', 'run', 'frame'];
 // prettier-ignore
 const SCREENS = ['lab', 'group', 'update', 'compare', 'profile', 'models', 'talk', 'rollouts', 'editor', 'learn', 'stage', 'play', 'share', 'tour', 'choice'];
 
@@ -87,13 +87,12 @@ export const LAYERS = [
     files: ['src/speaking/'],
     imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
   },
-  { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/frame', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
+  { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/styles', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
   ...PAGE.map((name, i) => pageLayer(name, PAGE.slice(0, i))),
   ...SHARED.map((name, i) => pageLayer(name, [...PAGE, ...SHARED.slice(0, i)])),
   ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED])),
   pageLayer('ui/embed', [...PAGE, ...SHARED, ...ALL_SCREENS]), // one panel in a frame of another page
   pageLayer('ui/shell', [...PAGE, ...SHARED, ...ALL_SCREENS]), // the page around its screens
-  { name: 'styles', files: ['src/ui/styles/'], imports: [] },
   {
     name: 'session', // puts a run together
     files: ['src/session/', 'src/analysis/'],

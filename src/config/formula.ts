@@ -60,7 +60,7 @@ export const KL_DELTA = 'δ = log π − log π_ref';
 const RETURN_FORMULA = 'R = A + V_old';
 
 /**
- * The formula for the push that the policy loss of a token gives that token. `src/ui/rollout/Inspector.tsx` shows it
+ * The formula for the push that the policy loss of a token gives that token. `src/ui/run/Inspector.tsx` shows it
  * with numbers. In a mean over n tokens, the weight is 1/n.
  */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {

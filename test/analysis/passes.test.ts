@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { pushAt } from '../../src/page/rollout/push.ts';
-import { pushByEpoch, pushSentence } from '../../src/ui/rollout/Inspector.tsx';
+import { pushByEpoch, pushSentence } from '../../src/ui/run/Inspector.tsx';
 import { trained } from './trained.ts';
 
 const TINY = {

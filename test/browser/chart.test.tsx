@@ -6,10 +6,10 @@ import { useConfig } from '../../src/page/knobs/configStore.ts';
 import { live } from '../../src/page/view/liveStore.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/page/view/frame.ts';
-import { LineChart } from '../../src/ui/curves/LineChart.tsx';
+import { LineChart } from '../../src/ui/charts/LineChart.tsx';
 import { xPixel, yPixel } from '../../src/page/curves/plot.ts';
 import { useChartView } from '../../src/page/curves/view.ts';
-import { ChartCard } from '../../src/ui/curves/ChartCard.tsx';
+import { ChartCard } from '../../src/ui/charts/ChartCard.tsx';
 
 /** What a chart of 400 × 200 px shows of the gradient norm. */
 const frameNow = () => frameOf({ metric: 'actor/grad_norm', width: 400, height: 200 }, useChartView.getState());

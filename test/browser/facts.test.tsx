@@ -12,7 +12,7 @@ import { useNotices } from '../../src/page/browser/notices.ts';
 import { live, useLive } from '../../src/page/view/liveStore.ts';
 import { FactsPanel } from '../../src/ui/knobs/FactsPanel.tsx';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
-import { RolloutPanel } from '../../src/ui/rollout/RolloutPanel.tsx';
+import { RolloutPanel } from '../../src/ui/run/RolloutPanel.tsx';
 import { stubWorker } from './stubWorker.ts';
 
 const worker = stubWorker();

@@ -3,7 +3,7 @@ import { snippet } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import { MEMBERS } from '../../src/page/environment/members.ts';
-import { scoreRemarks } from '../../src/ui/environment/CheckPanel.tsx';
+import { scoreRemarks } from '../../src/ui/editor/CheckPanel.tsx';
 import { EMPTY_TEMPLATES, FIRST_TEMPLATES, TEMPLATES } from '../../src/page/environment/templates.ts';
 import { checkEnvironment } from '../../src/written/checker.ts';
 import { declarationOf } from '../../src/written/languages.ts';

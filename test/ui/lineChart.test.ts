@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/page/view/frame.ts';
-import { LineChart } from '../../src/ui/curves/LineChart.tsx';
+import { LineChart } from '../../src/ui/charts/LineChart.tsx';
 import type { Chart, Plot } from '../../src/page/curves/plot.ts';
 import { live } from '../../src/page/view/liveStore.ts';
 

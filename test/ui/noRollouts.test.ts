@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { imitationWords } from '../../src/ui/rollout/Demonstrations.tsx';
-import { noRolloutsWords } from '../../src/ui/rollout/NoRollouts.tsx';
+import { imitationWords } from '../../src/ui/tokens/Demonstrations.tsx';
+import { noRolloutsWords } from '../../src/ui/run/NoRollouts.tsx';
 
 const READY = { session: 'ready', busy: false, update: 0, knobsDiffer: false, loadFailed: false, label: 'Calculator · SmolLM2' } as const; // prettier-ignore
 

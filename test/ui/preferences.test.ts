@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MetricName } from '../../src/domain/metrics.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';
-import { hackingSentence } from '../../src/ui/preferences/Preferences.tsx';
+import { hackingSentence } from '../../src/ui/run/Preferences.tsx';
 import { rolloutTokensOf, pairOf } from '../../src/page/rollout/pairs.ts';
 import { partsOfEpisode, partsOfToken } from '../../src/page/rollout/rewardParts.ts';
 import { Series } from '../../src/runs/series.ts';

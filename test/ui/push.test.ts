@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { channelValue, type ChannelView, isClippedInAnyEpoch } from '../../src/page/rollout/channels.ts';
-import { epochFormula, pushByEpoch, pushSentence, pushReason } from '../../src/ui/rollout/Inspector.tsx';
+import { epochFormula, pushByEpoch, pushSentence, pushReason } from '../../src/ui/run/Inspector.tsx';
 import { hardestPushedObservation } from '../../src/page/learn/hardestPushedObservation.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { example } from './example.ts';

@@ -90,9 +90,11 @@ function sizesAsked(text: string): string[] {
 
 test('style sheets and scripts ask for a width or a height of the window in the words of one list, every one of which is used', () => {
   const sheets = readdirSync(FOLDER).map((name) => [name, readFileSync(`${FOLDER}/${name}`, 'utf8')] as const);
-  const scripts = readdirSync('src/ui', { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => [name, readFileSync(`src/ui/${name}`, 'utf8')] as const);
+  const scripts = ['src/page', 'src/ui'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')] as const),
+  );
   const list: readonly string[] = Object.values(BREAKPOINTS);
   const asked = [...sheets, ...scripts].flatMap(([name, text]) => sizesAsked(text).map((media) => ({ name, media })));
   expect(asked.filter(({ media }) => !list.includes(media))).toEqual([]);

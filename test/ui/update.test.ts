@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { example } from './example.ts';
 import { largestChanges } from '../../src/ui/update/Update.tsx';
 import { rolloutsText } from '../../src/page/words/rolloutNames.ts';
-import { predicted, stepsInWords, whyBars } from '../../src/ui/update/Why.tsx';
+import { predicted, stepsInWords, whyBars } from '../../src/ui/tokens/Why.tsx';
 import { Role } from '../../src/domain/tokens.ts';
 
 describe('the largest changes', () => {

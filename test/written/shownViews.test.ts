@@ -7,7 +7,7 @@ import type { WrittenView } from '../../src/domain/writtenView.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { playExpert } from '../../src/envs/players.ts';
 import { Calls } from '../../src/ui/drawings/Calls.tsx';
-import { RewardSplit } from '../../src/ui/rollout/RewardSplit.tsx';
+import { RewardSplit } from '../../src/ui/parts/RewardSplit.tsx';
 import { viewUpTo } from '../../src/page/rollout/viewUpTo.ts';
 import type { Reply } from '../../src/written/sandbox.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';

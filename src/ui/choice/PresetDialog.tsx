@@ -9,7 +9,7 @@ import { useSelection } from '../../page/view/selectionStore.ts';
 import '../styles/choice.css';
 import { type PageRunTime, resultTexts, timeWords } from '../../page/stage/presetTimes.ts';
 import { SHARE_AXIS } from '../../page/curves/axes.ts';
-import { LineChart } from '../curves/LineChart.tsx';
+import { LineChart } from '../charts/LineChart.tsx';
 import { PresetPicture } from './PresetPicture.tsx';
 import { hasFacts } from '../../page/training/factsStore.ts';
 import { start } from '../../page/training/transport.ts';

@@ -1,11 +1,11 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
-import { RecordedUpdates } from '../replay/RecordedUpdates.tsx';
+import { EnvPanel } from '../run/EnvPanel.tsx';
+import { RolloutPanel } from '../run/RolloutPanel.tsx';
+import { RecordedUpdates } from '../frame/RecordedUpdates.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
-import { AddressNotes } from '../shell/AddressNotes.tsx';
+import { AddressNotes } from '../frame/AddressNotes.tsx';
 import { useAwaitedUpdate } from '../../page/view/linkTargets.ts';
-import { Boundary } from '../shell/Boundary.tsx';
+import { Boundary } from '../parts/Boundary.tsx';
 import { type EmbedPanel, EMBED_PANELS } from '../../page/address/panels.ts';
 import '../styles/embed.css';
 import { presetNamed } from '../../config/presets.ts';

@@ -1,5 +1,5 @@
-import { ChartCard } from '../curves/ChartCard.tsx';
-import { ChartSurface } from '../curves/ChartSurface.tsx';
+import { ChartCard } from '../charts/ChartCard.tsx';
+import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { valuesInWords } from '../../page/view/chartText.ts';
 
 const CURVE_METRICS = ['rollout/success'] as const;

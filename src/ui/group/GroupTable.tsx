@@ -5,8 +5,8 @@ import { Icon } from '../parts/Icon.tsx';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { PART_DOCS, PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
-import { classPartsText } from '../rollout/RewardSplit.tsx';
-import { spansFrom, TurnWords } from '../rollout/RolloutWords.tsx';
+import { classPartsText } from '../parts/RewardSplit.tsx';
+import { spansFrom, TurnWords } from '../tokens/RolloutWords.tsx';
 
 const MAX_TOKENS = 60; // of a row; the chosen rollout is shown whole below the table
 

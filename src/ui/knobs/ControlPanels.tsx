@@ -6,7 +6,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { sizesInWords } from '../../page/models/traineeText.ts';
-import { PreferenceButton } from '../preferences/PreferenceButton.tsx';
+import { PreferenceButton } from './PreferenceButton.tsx';
 import '../styles/algorithm.css';
 import { live, useLive } from '../../page/view/liveStore.ts';
 import { maskSentence } from '../../page/words/maskSentence.ts';
@@ -25,8 +25,8 @@ import { whyIdle } from '../../config/idle.ts';
 import { useFormula } from '../../page/training/formulaTarget.ts';
 import { counted } from '../../page/words/numberText.ts';
 
-const FormulaDock = lazy(() => import('../formula/FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
-const Trainee = lazy(() => import('../models/Trainee.tsx').then((m) => ({ default: m.Trainee })));
+const FormulaDock = lazy(() => import('./FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
+const Trainee = lazy(() => import('./Trainee.tsx').then((m) => ({ default: m.Trainee })));
 const FactsPanel = lazy(() => import('./FactsPanel.tsx').then((m) => ({ default: m.FactsPanel })));
 
 const GROUPS: readonly { readonly group: Group; readonly title: string }[] = [

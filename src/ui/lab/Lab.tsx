@@ -1,18 +1,18 @@
 import { lazy, Suspense } from 'react';
-import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { GroupStrip } from '../rollout/GroupStrip.tsx';
-import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
-import { Boundary } from '../shell/Boundary.tsx';
-import { Header } from '../shell/Header.tsx';
+import { EnvPanel } from '../run/EnvPanel.tsx';
+import { GroupStrip } from '../run/GroupStrip.tsx';
+import { RolloutPanel } from '../run/RolloutPanel.tsx';
+import { Boundary } from '../parts/Boundary.tsx';
+import { Header } from '../frame/Header.tsx';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { isUntouched, useLive } from '../../page/view/liveStore.ts';
 
 // not needed to read the page, so loaded after the first paint
-const BranchPanel = lazy(() => import('../rollout/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
-const Inspector = lazy(() => import('../rollout/Inspector.tsx').then((m) => ({ default: m.Inspector })));
-const StatusLine = lazy(() => import('../shell/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
-const Dock = lazy(() => import('../curves/Dock.tsx').then((m) => ({ default: m.Dock })));
+const BranchPanel = lazy(() => import('../run/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));
+const Inspector = lazy(() => import('../run/Inspector.tsx').then((m) => ({ default: m.Inspector })));
+const StatusLine = lazy(() => import('../frame/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
+const Dock = lazy(() => import('../run/Dock.tsx').then((m) => ({ default: m.Dock })));
 
 /** The view Rollout: controls, one rollout, inspector, curves, status. */
 export function Lab() {
@@ -71,8 +71,8 @@ function RolloutArea() {
 }
 
 const FactsSource = lazy(() => import('../knobs/FactsSource.tsx').then((m) => ({ default: m.FactsSource })));
-const Replay = lazy(() => import('../replay/Replay.tsx').then((m) => ({ default: m.Replay })));
-const RunBanner = lazy(() => import('./RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
+const Replay = lazy(() => import('./Replay.tsx').then((m) => ({ default: m.Replay })));
+const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
 /** The top of the lab. It shows how the run goes or what went wrong; on a page without a run, a welcome. */
 function LabBanner() {

@@ -1,14 +1,14 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSubpath } from '../../page/address/route.ts';
-import { Dock } from '../curves/Dock.tsx';
+import { Dock } from '../run/Dock.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { GroupStrip } from '../rollout/GroupStrip.tsx';
-import { Inspector } from '../rollout/Inspector.tsx';
-import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
-import { Header } from '../shell/Header.tsx';
+import { EnvPanel } from '../run/EnvPanel.tsx';
+import { GroupStrip } from '../run/GroupStrip.tsx';
+import { Inspector } from '../run/Inspector.tsx';
+import { RolloutPanel } from '../run/RolloutPanel.tsx';
+import { Header } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
-import { StatusLine } from '../shell/StatusLine.tsx';
+import { StatusLine } from '../frame/StatusLine.tsx';
 import '../styles/learn.css';
 import '../styles/learn-print.css';
 import { beginTour } from '../../page/learn/offer.ts';
@@ -19,7 +19,7 @@ import { minutesOf } from '../../page/learn/minutes.ts';
 import { CLASS_VIEW, learnHash, readLearnAddress } from '../../page/learn/learnAddress.ts';
 import { saveProgress, deleteResults, useProgress } from '../../page/learn/chapterProgress.ts';
 import { verdictIn } from '../../page/learn/exerciseResult.ts';
-import { typeset } from '../formula/typeset.tsx';
+import { typeset } from '../parts/typeset.tsx';
 import { play, useReplay } from '../../page/view/player.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { ExercisePanel } from './ExercisePanel.tsx';
@@ -29,7 +29,7 @@ import type { Exercise } from '../../page/learn/exercise.ts';
 import { say } from '../../page/learn/catalogue.ts';
 import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 
-const RunBanner = lazy(() => import('../lab/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
+const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
 
 /**

@@ -1,9 +1,9 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
-import { typeset } from '../formula/typeset.tsx';
+import { typeset } from '../parts/typeset.tsx';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { EnvPanel } from '../rollout/EnvPanel.tsx';
-import { RolloutPanel } from '../rollout/RolloutPanel.tsx';
+import { EnvPanel } from '../run/EnvPanel.tsx';
+import { RolloutPanel } from '../run/RolloutPanel.tsx';
 import { chapterNamed, type ChapterId } from '../../page/learn/chapters.ts';
 import type { Exercise } from '../../page/learn/exercise.ts';
 import { ExercisePanel } from './ExercisePanel.tsx';

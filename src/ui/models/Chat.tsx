@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Icon } from '../parts/Icon.tsx';
 import { shortNumber, wholeNumber, signedReward, rewardNumber } from '../../page/words/numberText.ts';
-import { TokenView } from '../rollout/TokenView.tsx';
+import { TokenView } from '../tokens/TokenView.tsx';
 import { type ChatChannel, chatLooks, chatTurns } from '../../page/models/chatTurns.ts';
 import { clearText, sendMessage, stopWriting, useModels } from '../../page/models/modelStore.ts';
 import {

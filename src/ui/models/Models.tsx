@@ -1,5 +1,5 @@
-import { Header } from '../shell/Header.tsx';
-import { StatusLine } from '../shell/StatusLine.tsx';
+import { Header } from '../frame/Header.tsx';
+import { StatusLine } from '../frame/StatusLine.tsx';
 import '../styles/tokens.css';
 import '../styles/rollouts.css';
 import '../styles/models.css';
@@ -14,7 +14,7 @@ import { TermList } from '../parts/TermList.tsx';
 import { Memory } from './Memory.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from '../../page/models/modelText.ts';
 import { tokenAt } from '../../domain/textSpans.ts';
-import { type Alternative, Distribution } from '../rollout/Distribution.tsx';
+import { type Alternative, Distribution } from '../tokens/Distribution.tsx';
 import { useAddress } from '../../page/view/address.ts';
 import { NoTemplate } from './TrainingPanel.tsx';
 

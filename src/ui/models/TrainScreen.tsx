@@ -1,5 +1,5 @@
-import { Header } from '../shell/Header.tsx';
-import { StatusLine } from '../shell/StatusLine.tsx';
+import { Header } from '../frame/Header.tsx';
+import { StatusLine } from '../frame/StatusLine.tsx';
 import '../styles/rollouts.css';
 import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
@@ -7,7 +7,7 @@ import { useLive } from '../../page/view/liveStore.ts';
 import { useModels } from '../../page/models/modelStore.ts';
 import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
 import { OpeningMessages } from './OpeningMessages.tsx';
-import { TraineePanel } from './Trainee.tsx';
+import { TraineePanel } from '../knobs/Trainee.tsx';
 import { TrainingPanel } from './TrainingPanel.tsx';
 
 /** The Train screen: shows which model the lab trains, and lets a person train a language model. */

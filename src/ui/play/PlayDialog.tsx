@@ -23,7 +23,7 @@ import '../styles/play.css';
 import { callTemplate } from '../../page/rollout/callTemplate.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
-import { RewardSplit } from '../rollout/RewardSplit.tsx';
+import { RewardSplit } from '../parts/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { readTokens, textOf } from '../../page/rollout/readRollout.ts';

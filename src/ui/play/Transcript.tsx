@@ -6,7 +6,7 @@ import { signedNumber } from '../../page/words/numberText.ts';
 import { PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
 import { readTokens } from '../../page/rollout/readRollout.ts';
 import { trainedLook } from '../../page/rollout/trainedLook.ts';
-import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
 
 interface Props {
   readonly played: PlayedEpisode;

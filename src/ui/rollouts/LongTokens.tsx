@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState, useEffect, useRef } from 'react';
 import { count, shortNumber } from '../../page/words/numberText.ts';
 import type { Look, TokenLayout, ShownTurn } from '../../page/rollout/tokenLook.ts';
-import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
 import { chunksOf, PART_SIZE, piecesOf } from '../../page/files/chunks.ts';
 
 // estimated heights of parts that have not been drawn yet

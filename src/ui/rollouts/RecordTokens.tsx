@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { type RolloutRecord, type TokenChannel, TOKEN_CHANNELS } from '../../rollouts/rolloutRecord.ts';
-import type { TokenAnnotations } from '../rollout/TokenView.tsx';
+import type { TokenAnnotations } from '../tokens/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import type { SpanKind } from '../../domain/tokens.ts';
 import { fullStrength } from '../../page/words/strength.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState, useId, useRef } from 'react';
 import { meansByStep, filteredRows, sortedRows, type MeansByStep } from '../../rollouts/select.ts';
-import { Header } from '../shell/Header.tsx';
-import { StatusLine } from '../shell/StatusLine.tsx';
+import { Header } from '../frame/Header.tsx';
+import { StatusLine } from '../frame/StatusLine.tsx';
 import { routeOf } from '../../page/address/hash.ts';
 import '../styles/tokens.css';
 import '../styles/rollouts.css';

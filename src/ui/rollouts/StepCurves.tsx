@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'react';
 import { bucketsInRange } from '../../runs/buckets.ts';
 import { type MeansByStep, nearestStep, type StepMean, type StepMeans, STEP_MEANS } from '../../rollouts/select.ts';
-import { LineChart } from '../curves/LineChart.tsx';
+import { LineChart } from '../charts/LineChart.tsx';
 import { type Plot, updateAt, verticalLine } from '../../page/curves/plot.ts';
 import { percent, shortNumber } from '../../page/words/numberText.ts';
 import { useSize } from '../../page/browser/useSize.ts';

@@ -1,7 +1,7 @@
 import type { Ref } from 'react';
 import { firstIndexFrom } from '../../runs/buckets.ts';
 import { frameOf } from '../../page/view/frame.ts';
-import { LineChart } from '../curves/LineChart.tsx';
+import { LineChart } from '../charts/LineChart.tsx';
 import { type Chart, xPixel, yPixel } from '../../page/curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../../page/rollout/viewUpTo.ts';

@@ -14,7 +14,7 @@ import { NothingToDraw } from './NothingToDraw.tsx';
 import { cardAddress } from '../../page/share/sharedAddress.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../../page/rollout/viewUpTo.ts';
-import { KINDS_WITHOUT_QUESTION } from '../stage/Board.tsx';
+import { KINDS_WITHOUT_QUESTION } from '../tokens/Board.tsx';
 import { outcome } from '../../page/stage/play.ts';
 import { isOver, type Play, turnAt } from '../../page/stage/play.ts';
 import { CardTokens } from './CardTokens.tsx';

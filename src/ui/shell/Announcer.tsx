@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Health } from '../../domain/health.ts';
 import { summarizeRun } from '../../page/words/runSummary.ts';
 import { live, useLive } from '../../page/view/liveStore.ts';
-import { UndoReset } from '../resume/UndoReset.tsx';
+import { UndoReset } from './UndoReset.tsx';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { summarySentence } from '../../page/words/sentences.ts';
 

@@ -3,7 +3,7 @@ import { useRoute } from '../../page/address/route.ts';
 import { fullLabel, type Route, type Place } from '../../page/address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
-import { Boundary } from './Boundary.tsx';
+import { Boundary } from '../parts/Boundary.tsx';
 import { useFolds } from '../../page/view/folds.ts';
 import { Nav } from './Nav.tsx';
 import { Notices } from './Notices.tsx';
@@ -14,11 +14,11 @@ import '../styles/tabs.css';
 import { PlaceLinks } from './PlaceLinks.tsx';
 
 // not needed to read the page, so loaded after the first paint
-const AddressNotes = lazy(() => import('./AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
+const AddressNotes = lazy(() => import('../frame/AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
 const Announcer = lazy(() => import('./Announcer.tsx').then((m) => ({ default: m.Announcer })));
 const PresetDialog = lazy(() => import('../choice/PresetDialog.tsx').then((m) => ({ default: m.PresetDialog })));
 const HelpSheet = lazy(() => import('./HelpSheet.tsx').then((m) => ({ default: m.HelpSheet })));
-const ImportDialog = lazy(() => import('../checkpoints/ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
+const ImportDialog = lazy(() => import('./ImportDialog.tsx').then((m) => ({ default: m.ImportDialog })));
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 const Tour = lazy(() => import('../tour/Tour.tsx').then((m) => ({ default: m.Tour })));
 
@@ -31,12 +31,12 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   talk: lazy(() => import('../talk/Talk.tsx').then((m) => ({ default: m.Talk }))),
   models: lazy(() => import('../models/Models.tsx').then((m) => ({ default: m.Models }))),
   train: lazy(() => import('../models/TrainScreen.tsx').then((m) => ({ default: m.TrainScreen }))),
-  runs: lazy(() => import('../runs/Runs.tsx').then((m) => ({ default: m.Runs }))),
-  forks: lazy(() => import('../comparisons/Forks.tsx').then((m) => ({ default: m.Forks }))),
+  runs: lazy(() => import('../compare/Runs.tsx').then((m) => ({ default: m.Runs }))),
+  forks: lazy(() => import('../compare/Forks.tsx').then((m) => ({ default: m.Forks }))),
   rollouts: lazy(() => import('../rollouts/Rollouts.tsx').then((m) => ({ default: m.Rollouts }))),
-  experiments: lazy(() => import('../experiments/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
+  experiments: lazy(() => import('../compare/Experiments.tsx').then((m) => ({ default: m.Experiments }))),
   profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),
-  environment: lazy(() => import('../environment/Environment.tsx').then((m) => ({ default: m.Environment }))),
+  environment: lazy(() => import('../editor/Environment.tsx').then((m) => ({ default: m.Environment }))),
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
 };
 

@@ -1,6 +1,6 @@
 import '../styles/notices.css';
 import { useNewVersion } from '../../page/browser/newVersion.ts';
-import { ReloadButton } from './ReloadButton.tsx';
+import { ReloadButton } from '../parts/ReloadButton.tsx';
 import { dismissNotices, useNotices } from '../../page/browser/notices.ts';
 
 /** Messages shown on every screen until they are dismissed. */

@@ -7,7 +7,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { counted } from '../../page/words/numberText.ts';
 import { useSize } from '../../page/browser/useSize.ts';
 import { type PlayAnswer, useGame, writeWord, playTask } from '../../page/training/game.ts';
-import { Board, Outcome, WIDE_ASPECT } from './Board.tsx';
+import { Board, Outcome, WIDE_ASPECT } from '../tokens/Board.tsx';
 import { outcome, type SideResult, type Play, playOf } from '../../page/stage/play.ts';
 import { useStage, ALL_STEPS } from '../../page/stage/stageStore.ts';
 import { create } from 'zustand';

@@ -6,7 +6,7 @@ import { useConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, percent } from '../../page/words/numberText.ts';
 import { live, useLive } from '../../page/view/liveStore.ts';
-import { KINDS_WITHOUT_QUESTION, Board } from './Board.tsx';
+import { KINDS_WITHOUT_QUESTION, Board } from '../tokens/Board.tsx';
 import { Contest } from './Contest.tsx';
 import { useOwnPlays, useOwnRun } from '../../page/stage/liveAgent.ts';
 import { isOver, outcome, type Play } from '../../page/stage/play.ts';
@@ -21,7 +21,7 @@ import { pause, run, start } from '../../page/training/transport.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { useSize } from '../../page/browser/useSize.ts';
 import { updateAt } from '../../page/curves/plot.ts';
-import { SuccessCurve, curvePlot } from '../replay/SuccessCurve.tsx';
+import { SuccessCurve, curvePlot } from '../charts/SuccessCurve.tsx';
 
 interface Props {
   readonly recording: Recording;

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
-import { Brand } from '../shell/Brand.tsx';
-import { PresetMenu, HeaderEnd } from '../shell/Header.tsx';
+import { Brand } from '../frame/Brand.tsx';
+import { PresetMenu, HeaderEnd } from '../frame/Header.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import '../styles/stage.css';
 import '../styles/replay.css';
@@ -15,7 +15,7 @@ import type { Recording } from '../../runs/recording.ts';
 import { shippedRecording } from '../../page/view/shippedRecording.ts';
 
 // reads the browser's storage, which the first paint does not wait for
-const ResumeLine = lazy(() => import('../resume/ResumeCard.tsx').then((m) => ({ default: m.ResumeLine })));
+const ResumeLine = lazy(() => import('../run/ResumeCard.tsx').then((m) => ({ default: m.ResumeLine })));
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 

@@ -2,11 +2,11 @@ import { useEffect, type SubmitEvent, useCallback, useMemo } from 'react';
 import { VOICES, type Voice } from '../../domain/taskForm.ts';
 import { Role, type Kind } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
-import { RunDistribution } from '../rollout/RunDistribution.tsx';
+import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import { cancelStart, start } from '../../page/training/engine.ts';
 import { useLive, live } from '../../page/view/liveStore.ts';
-import { Header } from '../shell/Header.tsx';
-import { StatusLine } from '../shell/StatusLine.tsx';
+import { Header } from '../frame/Header.tsx';
+import { StatusLine } from '../frame/StatusLine.tsx';
 import '../styles/play.css';
 import '../styles/talk.css';
 import {
@@ -30,11 +30,11 @@ import { ByWordsOrNumber, TaskBlanks, TaskNumber } from '../parts/TaskChoice.tsx
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { KINDS, STOP_TEXTS } from '../../page/rollout/kinds.ts';
-import { RewardSplit } from '../rollout/RewardSplit.tsx';
+import { RewardSplit } from '../parts/RewardSplit.tsx';
 import { turnsUpTo } from '../../page/rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
 import { type Look, memoizedLook } from '../../page/rollout/tokenLook.ts';
-import { type TokenAnnotations, TokenView } from '../rollout/TokenView.tsx';
+import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
 
 const TOKEN_MS = 140; // time between two tokens during playback
 
