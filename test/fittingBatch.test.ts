@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { YOUR_ENVIRONMENT } from '../src/config/environments.ts';
 import { BackendError } from '../src/model/policy.ts';
-import { withFittingBatch } from '../src/session/fittingBatch.ts';
+import { withFittingBatch } from '../src/session/session.ts';
 
 const tooLarge = new BackendError('The run needs 5 GiB.', 'Use fewer prompts.', ['prompts']);
 const config = (env: string) => parseConfig({ env, prompts: 32 });

@@ -5,17 +5,62 @@ import type { PackedRun } from '../runs/packed.ts';
 import { cardFile, adapterCard } from './modelCardFile.ts';
 import { CHAT_TEMPLATE } from './chatTemplateFile.ts';
 import { configFile, type Form, MAX_POSITIONS } from './modelConfigFile.ts';
-import { curvesFile } from './curvesFile.ts';
 import { utf8Bytes, FILE_NAMES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import { environmentFiles, manifestFile, metricsFile } from './manifestFile.ts';
 import { modelOf, outputBiases } from './model.ts';
 import { textTokenizerConfig, textSpecialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordSpecialIds } from './tokenizer.ts';
-import { trainingStateFile } from './trainingStateFile.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import { peftFilesFromTensors } from './adapter/peft.ts';
+import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS_PREFIX } from '../runs/checkpoint.ts';
+import { METRICS, type MetricName } from '../domain/metrics.ts';
+import { mergeToCount } from '../runs/buckets.ts';
+import { Series } from '../runs/series.ts';
+
+/** The curves in the picture, with their colours. Their values are from 0 to 1. */
+const CURVES: readonly (readonly [MetricName, string])[] = [
+  ['rollout/success', '#2f6fde'],
+  ['eval/success', '#d9480f'],
+];
+const SIZE = { width: 640, height: 280, left: 44, right: 16, top: 16, bottom: 56 };
+
+/**
+ * curves.svg: the share of solved tasks over updates, in training and in evaluation. Readable on light and dark
+ * backgrounds.
+ */
+export function curvesFile({ points, update }: PackedRun): string {
+  const { width, height, left, right, top, bottom } = SIZE;
+  const lastUpdate = Math.max(1, update);
+  const x = (at: number) => (left + (at / lastUpdate) * (width - left - right)).toFixed(1);
+  const y = (value: number) => (top + (1 - value) * (height - top - bottom)).toFixed(1);
+  const grid = [0, 0.25, 0.5, 0.75, 1].map(
+    (value) =>
+      `<line x1="${left}" x2="${width - right}" y1="${y(value)}" y2="${y(value)}" stroke="#8888" stroke-width="0.5"/>` +
+      `<text x="${left - 6}" y="${Number(y(value)) + 4}" text-anchor="end">${value * 100} %</text>`,
+  );
+  const lines = CURVES.map(([name, colour], i) => {
+    const curve = points.get(name);
+    const buckets = curve ? mergeToCount(Series.of(curve).buckets, 300) : [];
+    const path = buckets.map(({ last, sum, count }) => `${x(last)},${y(sum / count)}`).join(' ');
+    const legendX = left + i * 260;
+    return (
+      `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>` +
+      `<line x1="${legendX}" x2="${legendX + 18}" y1="${height - 12}" y2="${height - 12}" stroke="${colour}" stroke-width="3"/>` +
+      `<text x="${legendX + 24}" y="${height - 8}">${METRICS[name].label}</text>`
+    );
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="12" fill="#777">`,
+    '<title>Share of tasks solved, update by update</title>',
+    ...grid,
+    `<text x="${left}" y="${height - bottom + 18}">0</text>`,
+    `<text x="${width - right}" y="${height - bottom + 18}" text-anchor="end">update ${update}</text>`,
+    ...lines,
+    '</svg>\n',
+  ].join('\n');
+}
 
 /**
  * Writes a run as the folder of a Hugging Face model, which `AutoModelForCausalLM` and `AutoTokenizer` can open. The
@@ -114,4 +159,19 @@ function shapeOf(name: string, size: number, rank: number): readonly number[] {
   if (name.endsWith('.lora_A.weight')) return [rank, size / rank];
   if (name.endsWith('.lora_B.weight')) return [size / rank, rank];
   return name === 'value_head.weight' ? [1, size] : [size];
+}
+
+/**
+ * training_state.safetensors: the arrays of a checkpoint, named as in `checkpointTensors`. The policy's weights are
+ * left out, because the model's file has them, unless they are adapters. `shapes` has the shapes of weights by name;
+ * all other arrays are written as lists.
+ */
+function trainingStateFile(checkpoint: Checkpoint, shapes: ReadonlyMap<string, readonly number[]>): ArrayBuffer {
+  const tensors = [...checkpointTensors(checkpoint)]
+    .filter(([name]) => checkpoint.base !== undefined || !name.startsWith(POLICY_WEIGHTS_PREFIX))
+    .map(([name, values]) => {
+      const shape = shapes.get(name.replace(/^\w+\.\w+\./, '')); // without the prefix, such as `policy.adamM.`
+      return [name, { shape: shape?.reduce((a, b) => a * b, 1) === values.length ? shape : [values.length], values }] as const; // prettier-ignore
+    });
+  return encodeSafetensors(new Map(tensors), { format: 'pt' });
 }

@@ -1,16 +1,29 @@
 import { sweepRuns, shardOf, type SweepRun } from '../sweeps/runs.ts';
 import { parseSweep, type Sweep } from '../sweeps/sweepFile.ts';
-import { sweepJson } from '../sweeps/sweepExports.ts';
-import { matchingResult, sweepTable } from '../sweeps/sweepTable.ts';
-import { bars } from './bars.ts';
-import { callerPath, readWhole } from './files.ts';
+import { sweepJson, sweepCsv, sweepMarkdown } from '../sweeps/sweepExports.ts';
+import { matchingResult, sweepTable, type SweepTable } from '../sweeps/sweepTable.ts';
+import { callerPath, readWhole, writeWhole } from './files.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
 import { runInProcesses } from './runInProcesses.ts';
 import { type RunLogs, runLogs } from './runLogs.ts';
 import { listenForStop } from './stopSignal.ts';
 import { parseSweepArguments, type SweepArguments, USAGE } from './sweepArguments.ts';
-import { runsFolder, writeSweepTable } from './sweepFiles.ts';
+import path from 'node:path';
+import { bar } from './progressBar.ts';
+import { terminalText } from './terminalText.ts';
+
+/** The subfolder of a sweep's folder that holds the logs of its runs. */
+const runsFolder = (folder: string) => path.join(folder, 'runs');
+
+/** Writes table.md, table.csv and table.json into the folder of a sweep. Returns the Markdown. Throws ProblemError. */
+async function writeSweepTable(folder: string, table: SweepTable): Promise<string> {
+  const markdown = sweepMarkdown(table);
+  await writeWhole(path.join(folder, 'table.md'), markdown);
+  await writeWhole(path.join(folder, 'table.csv'), sweepCsv(table));
+  await writeWhole(path.join(folder, 'table.json'), sweepJson(table));
+  return markdown;
+}
 
 const MAX_BYTES = 1e6; // of a sweep's file
 const MAX_NAMED = 20; // failed runs
@@ -82,3 +95,69 @@ async function runAll(
 
 if (process.argv[2] === ONE_RUN) serveOneRun();
 else await program('sweep', USAGE, main);
+
+/** How many of all runs have ended. */
+interface RunCounts {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Shows the progress of several runs at once. */
+interface Bars {
+  /** Shows how many updates of a run are done. Does nothing if `quiet`, or unless the output is a terminal. */
+  readonly update: (run: string, done: number, total: number) => void;
+  /** Reports, with `words`, that a run has ended. `seconds` is the estimated time until all have ended. */
+  readonly runEnded: (run: string, words: string, all: RunCounts & { readonly seconds: number }) => void;
+  readonly end: () => void;
+}
+
+/**
+ * Writes a line for each run that ends. On a terminal, also shows a bar for all runs and one for each run in progress,
+ * as far as the screen has lines. Shows nothing if `quiet`.
+ */
+function bars(out: NodeJS.WriteStream, quiet: boolean, initial: RunCounts): Bars {
+  const live = out.isTTY && !quiet;
+  const runLines = new Map<string, string>(); // by run in progress: its line
+  let totalLine = `${bar(initial.done, initial.total)} ${initial.done} of ${initial.total} runs`;
+  let shownLines = 0; // lines on the screen
+  const clearLines = () => {
+    if (shownLines > 0) out.write(`\u001b[${shownLines}A\r\u001b[J`);
+    shownLines = 0;
+  };
+  const show = () => {
+    if (!live) return;
+    clearLines();
+    // lines that scroll off the screen could not be erased
+    const lines = [totalLine, ...runLines.values()].slice(0, out.rows - 1);
+    out.write(lines.map((text) => `${text.slice(0, out.columns - 1)}\n`).join(''));
+    shownLines = lines.length;
+  };
+  return {
+    update: (run, done, total) => {
+      runLines.set(run, `${bar(done, total)} ${done}/${total}  ${run}`);
+      show();
+    },
+    runEnded: (run, words, { done, total, seconds }) => {
+      runLines.delete(run);
+      if (quiet) return;
+      const timeLeft = done < total ? `about ${duration(seconds)} left` : '';
+      clearLines();
+      out.write(
+        `[${done}/${total}] ${terminalText(`${run}: ${words}`)}${live || timeLeft === '' ? '' : `; ${timeLeft}`}\n`,
+      );
+      totalLine = `${bar(done, total)} ${done} of ${total} runs  ${timeLeft}`;
+      show();
+    },
+    end: () => {
+      if (live) clearLines();
+    },
+  };
+}
+
+function duration(seconds: number): string {
+  return seconds < 90
+    ? `${seconds.toFixed(0)} s`
+    : seconds < 5400
+      ? `${(seconds / 60).toFixed(0)} min`
+      : `${(seconds / 3600).toFixed(1)} h`;
+}

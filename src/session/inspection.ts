@@ -1,14 +1,117 @@
 import { tokenLogprobs, recordedLogprobs } from '../analysis/tokenDistribution.ts';
-import { rerun } from '../analysis/replay.ts';
+import { rerun, type Replay } from '../analysis/replay.ts';
 import { explainChange } from '../analysis/why.ts';
-import { type BatchView, recordedRow } from '../domain/batch.ts';
+import { type BatchView, recordedRow, isMeasured, type KeptBatch } from '../domain/batch.ts';
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
 import type { Answer, Question } from '../wire/questions.ts';
-import { previewAnswer } from './previewAnswer.ts';
 import type { KeptRollout, Readers } from './readers.ts';
-import { formOf, talk } from './talkAnswer.ts';
+import type { ChosenTask, AskForm } from '../domain/taskForm.ts';
+import type { PosedTask, TaskForm, ToolEnv } from '../envs/env.ts';
+import type { RunConfig } from '../config/config.ts';
+import { usesCritic } from '../config/estimators.ts';
+import { previewBatch, type StepOutputs } from '../rl/previewBatch.ts';
+import type { NetworkState } from '../model/policy.ts';
+import { creditOf, type Lesson } from '../rl/lesson.ts';
+import { loadBatch } from '../analysis/attribution.ts';
+
+/**
+ * Knobs that have no effect at the first optimizer step. There the policy is still the one that drew the batch, so
+ * every ratio is 1 and every value equals its old estimate.
+ */
+const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
+
+/**
+ * A kept batch as its update would have treated it with other values of some knobs; null if the update's record isn't
+ * kept. For LATER_KNOBS, a copy of the policy repeats the update, to get its log-probabilities at each step. If the
+ * changed knobs need numbers that the update didn't measure, they are computed now from the same weights. Throws an
+ * error with the reason if that isn't possible.
+ */
+async function previewAnswer(
+  by: Readers,
+  { update, changes }: Extract<Question, { kind: 'preview' }>,
+): Promise<Extract<Answer, { kind: 'preview' }>> {
+  const { batch, config } = by.batch(update);
+  const lesson = by.history.lesson(update);
+  if (!lesson) return { kind: 'preview', preview: null };
+  if (changes.groupSize !== undefined && changes.groupSize > config.groupSize) {
+    throw new Error(
+      `Group size ${changes.groupSize} can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
+    );
+  }
+  const complete = await withMeasurements(by, { batch, config }, { ...config, ...changes });
+  const needsRepeat = LATER_KNOBS.some((name) => changes[name] !== undefined);
+  const hasSeparateCritic = config.critic === 'separate';
+  if (hasSeparateCritic && changes.valueClip !== undefined) {
+    throw new Error(
+      'No preview: the value clip acts from the second epoch on, and the values of a separate critic there are not kept.',
+    );
+  }
+  const allSteps = needsRepeat ? await stepOutputsOf(by, { batch, config }) : null;
+  const stepOutputs = hasSeparateCritic
+    ? (allSteps?.map((step) => ({ ...step, values: batch.values })) ?? null)
+    : allSteps;
+  return { kind: 'preview', preview: previewBatch({ batch: complete, config, lesson }, changes, stepOutputs) };
+}
+
+/** The batch, completed with the numbers that the changed configuration needs. */
+async function withMeasurements(by: Readers, { batch, config }: KeptBatch, changed: RunConfig): Promise<BatchView> {
+  if (usesCritic(changed.estimator) && !isMeasured({ batch, config }, 'values')) {
+    throw new Error(`${changed.estimator} needs a critic’s values, and this batch was trained without a critic.`);
+  }
+  const needsReference = changed.klCoef !== 0 || changed.klRewardCoef !== 0;
+  if (!needsReference || isMeasured({ batch, config }, 'refLogprobs')) return batch;
+  const refLogprobs = await by.batchLogprobs(by.referenceWeights(), { batch, config });
+  return { ...batch, refLogprobs };
+}
+
+// a dragged slider asks about the same update many times
+const cache = new WeakMap<BatchView, readonly StepOutputs[] | null>();
+
+/**
+ * The numbers of each optimizer step of an update, cached for each batch; null as in `stepLogprobs`. Throws if the
+ * update can't be repeated.
+ */
+async function stepOutputsOf(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepOutputs[] | null> {
+  const cached = cache.get(batch);
+  if (cached !== undefined) return cached;
+  if (by.adaptedPolicies) {
+    throw new Error(
+      'No preview: this knob acts from the second optimizer step on. Repeating the update with a checkpoint would take minutes.',
+    );
+  }
+  const before = by.history.state(batch.update - 1);
+  const lesson = by.history.lesson(batch.update);
+  if (!before || !lesson) throw new Error('The weights before this update are no longer kept.');
+  const stepOutputs = await stepLogprobs(await by.batchReplay(config), batch, lesson, before);
+  cache.set(batch, stepOutputs);
+  return stepOutputs;
+}
+
+/**
+ * Log-probability, entropy and value of each token at each optimizer step of an update. The replay repeats the update
+ * from the state `before`; this overwrites its weights and moments. Null if the update trained only the critic: then
+ * the policy's numbers are the same at every step as before the update.
+ */
+async function stepLogprobs(
+  { policy, math }: Replay,
+  batch: BatchView,
+  lesson: Lesson,
+  before: NetworkState,
+): Promise<readonly StepOutputs[] | null> {
+  if (lesson.steps.some(({ optimizer }) => optimizer.criticOnly)) return null;
+  policy.writeState({ policy: before, critic: null });
+  loadBatch({ policy, math }, batch, creditOf(batch, lesson.credit));
+  math.setTerm();
+  const stepOutputs: StepOutputs[] = [];
+  for (const { rows, objective, optimizer, temperature } of lesson.steps) {
+    await policy.learn(rows, objective, optimizer, temperature);
+    await policy.report(); // reading the report empties the list of steps
+    stepOutputs.push(math.stepOutputs());
+  }
+  return stepOutputs;
+}
 
 type Kind = Question['kind'];
 type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;
@@ -154,4 +257,47 @@ const tokensOf = ({ lengths }: BatchView) => lengths.reduce((sum, length) => sum
 function actionsBefore({ batch, row }: KeptRollout, position: number): number[] {
   const from = row * batch.length;
   return [...batch.tokens.subarray(from, from + position)].filter((_, t) => batch.roles[from + t] === Role.action);
+}
+
+type Talk = Extract<Question, { kind: 'talk' }>;
+
+/** The form in which a person writes a task, without the function that begins it. */
+function formOf({ doc, blanks, example }: TaskForm): AskForm {
+  return { doc, blanks, example };
+}
+
+/**
+ * Lets the agent play a task that a person chose, with the run's knobs except for the sampling, and with the weights
+ * that the run began with or its current ones. The rollout is kept like a branch: questions about it can be answered,
+ * and nothing learns from it. Throws ProblemError if the words aren't a task.
+ */
+async function talk(
+  by: Readers,
+  { chosenTask, environmentSeed, agentPrefix, voice, sampling, drawIndex }: Talk,
+): Promise<Extract<Answer, { kind: 'talk' }>> {
+  const { temperature, topK, topP, greedy } = sampling;
+  const config = { ...by.config(), temperature, topK, topP };
+  const { reset: begin, answerKnown: judged } = askedOf(by.env, chosenTask);
+  const reader = await by.rowPolicy(voice === 'begun' ? by.initialWeights() : await by.currentWeights(), config);
+  const seed = 'seed' in chosenTask ? chosenTask.seed : environmentSeed;
+  const played = await branch(reader, by.env, config, {
+    seed,
+    environmentSeed,
+    begin,
+    agentPrefix,
+    temperature,
+    greedy,
+    drawIndex,
+    yieldToEvents: () => by.yieldToEvents(),
+  });
+  const id = by.history.keepBranch(played, config);
+  return { kind: 'talk', batch: played, config, vocabulary: by.env.vocabulary, id, judged };
+}
+
+function askedOf(env: ToolEnv, chosenTask: ChosenTask): PosedTask {
+  if ('seed' in chosenTask) return { reset: env.reset, answerKnown: true };
+  if (!env.taskForm) {
+    throw new Error(`Tasks of ${env.name} can’t be written in words. Choose one by number.`);
+  }
+  return env.taskForm.makeTask(chosenTask.words);
 }

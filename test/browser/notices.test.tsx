@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
 import { notice } from '../../src/page/browser/notices.ts';
-import { Notices } from '../../src/ui/shell/Notices.tsx';
+import { Notices } from '../../src/ui/shell/App.tsx';
 import '../../src/ui/styles/theme.css';
 import '../../src/ui/styles/parts.css';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readModelConfig } from '../../src/checkpoints/modelConfigFile.ts';
 import { EMBEDDING_NAME, findModelTensors, HEAD_NAME } from '../../src/checkpoints/tensorFit.ts';
-import { ggufModelConfig } from '../../src/checkpoints/ggufConfig.ts';
+import { ggufModelConfig } from '../../src/checkpoints/openCheckpoint.ts';
 import { ggufName } from '../../src/checkpoints/ggufNames.ts';
 import { readRope } from '../../src/checkpoints/rope.ts';
 import { wordSpecialIds } from '../../src/checkpoints/tokenizer.ts';

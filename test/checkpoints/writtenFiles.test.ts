@@ -4,7 +4,7 @@ import { adapterFolderCard } from '../../src/checkpoints/adapter/peft.ts';
 import { peftConfigFile } from '../../src/checkpoints/adapter/peftConfig.ts';
 import { adapterCard, cardFile } from '../../src/checkpoints/modelCardFile.ts';
 import { configFile } from '../../src/checkpoints/modelConfigFile.ts';
-import { curvesFile } from '../../src/checkpoints/curvesFile.ts';
+import { curvesFile } from '../../src/checkpoints/write.ts';
 import { generationFile } from '../../src/checkpoints/generation.ts';
 import { manifestFile, metricsFile, readMetrics } from '../../src/checkpoints/manifestFile.ts';
 import { textModelCard } from '../../src/checkpoints/textModelCard.ts';

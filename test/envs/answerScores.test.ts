@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerF1, answerScores, normalizeAnswer } from '../../src/envs/answerScores.ts';
+import { answerF1, answerScores, normalizeAnswer } from '../../src/envs/documentTask.ts';
 
 // Worked by hand from hotpot_evaluate_v1.py.
 describe('HotpotQA’s scores', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_FACTS_BYTES } from '../../src/facts/decode.ts';
 import type { Triple } from '../../src/facts/facts.ts';
 import { ProblemError, problemText } from '../../src/base/problem.ts';
-import { MAX_NAME_LENGTH, nameProblem } from '../../src/facts/factNames.ts';
+import { MAX_NAME_LENGTH, nameProblem } from '../../src/facts/parse.ts';
 import { MAX_ROWS, parseFacts } from '../../src/facts/parse.ts';
 import { firstHiddenCode } from '../../src/base/visible.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Q4_1 } from '../../src/formats/blocks/q4.ts';
+import { Q4_1 } from '../../src/formats/blocks/blockFormats.ts';
 import { adaptedLinears, adapterParameters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
 import { forwardBuffersSize, recomputeSize } from '../../src/model/cpu/activations.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentR1 } from '../../src/rollouts/agentR1.ts';
 import { ProblemError } from '../../src/base/problem.ts';
-import { parseLine } from '../../src/rollouts/jsonLine.ts';
+import { parseLine } from '../../src/rollouts/library.ts';
 import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import { primeRl } from '../../src/rollouts/primeRl.ts';
 import { readPythonJson, parsedIfJson } from '../../src/rollouts/pythonJson.ts';

@@ -3,7 +3,7 @@ import { addedTokenId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentT
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
-import { trainBpe } from '../../src/text/trainBpe.ts';
+import { trainBpe } from '../../src/text/agentTokenizer.ts';
 import { awkwardStrings } from './strings.ts';
 
 describe('byte-pair encoding', () => {

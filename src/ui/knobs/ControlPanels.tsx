@@ -1,13 +1,11 @@
 import { lazy, Suspense, useEffect, useRef, type RefObject, useState, useId, useMemo, type ReactNode } from 'react';
 import { presetDoc } from '../../config/presetCards.ts';
-import { useConfig, presetConfig } from '../../page/knobs/configStore.ts';
+import { useConfig, presetConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { useFactsOpen } from '../../page/training/factsStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { sizesInWords } from '../../page/models/traineeText.ts';
-import { PreferenceButton } from './PreferenceButton.tsx';
-import '../styles/algorithm.css';
 import { live, useLive } from '../../page/view/liveStore.ts';
 import { maskSentence } from '../../page/words/maskSentence.ts';
 import { ownMasks } from '../../config/masks.ts';
@@ -24,6 +22,8 @@ import { pendingRestart } from '../../page/knobs/pendingKnobs.ts';
 import { whyIdle } from '../../config/idle.ts';
 import { useFormula } from '../../page/training/formulaTarget.ts';
 import { counted } from '../../page/words/numberText.ts';
+import { useSelection } from '../../page/view/selectionStore.ts';
+import '../styles/algorithm.css';
 
 const FormulaDock = lazy(() => import('./FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
 const Trainee = lazy(() => import('./Trainee.tsx').then((m) => ({ default: m.Trainee })));
@@ -348,5 +348,22 @@ function KnobGroup({ group, title, open = false, note = '', above, children }: P
       )}
       {children}
     </details>
+  );
+}
+
+/** Buttons among the reward knobs: to open the preferences, and to turn on the reward model if it's off. */
+function PreferenceButton() {
+  const hasRewardModel = useConfig((s) => s.wanted.rewardModel === 'on');
+  return (
+    <div className="row preference-door">
+      <button type="button" className="quiet" onClick={() => useSelection.setState({ preferring: true })}>
+        <Icon name="compare" /> Preferences and RLHF…
+      </button>
+      {!hasRewardModel && (
+        <button type="button" className="quiet" onClick={() => editKnobs({ rewardModel: 'on', preferenceReward: 1 })}>
+          {FIELDS.rewardModel.label} on
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,7 +1,7 @@
-import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent, type SubmitEvent, useState, type MouseEvent, useMemo } from 'react';
 import { actsIn, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { counted, shortNumber, percent, rewardNumber } from '../../page/words/numberText.ts';
+import { counted, shortNumber, percent, rewardNumber, signedNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -18,8 +18,6 @@ import {
   writeWord,
   type AgentRecord,
 } from '../../page/training/game.ts';
-import { Transcript } from './Transcript.tsx';
-import '../styles/play.css';
 import { callTemplate } from '../../page/rollout/callTemplate.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { Drawing, LEGENDS } from '../drawings/Drawing.tsx';
@@ -27,6 +25,11 @@ import { RewardSplit } from '../parts/RewardSplit.tsx';
 import { REWARD_PARTS, type RewardPart } from '../../domain/episode.ts';
 import type { PlayedEpisode } from '../../domain/playedTask.ts';
 import { readTokens, textOf } from '../../page/rollout/readRollout.ts';
+import { RewardChip } from '../parts/RewardChip.tsx';
+import { PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
+import { trainedLook } from '../../page/rollout/trainedLook.ts';
+import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
+import '../styles/play.css';
 
 /** The dialog in which the reader plays a task in the agent's place: with the same words, rules and reward. */
 export function PlayDialog() {
@@ -351,4 +354,46 @@ function callsText(played: PlayedEpisode, vocabulary: readonly string[]): string
       ),
     )
     .join(' → ');
+}
+
+interface Props {
+  readonly played: PlayedEpisode;
+  readonly vocabulary: readonly string[];
+  readonly config: RunConfig;
+}
+
+/** An episode turn by turn: who wrote what, whether it would be trained, and the reward of each turn. */
+function Transcript({ played, vocabulary, config }: Props) {
+  const rollout = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
+  const looks = useMemo(() => {
+    const look = trainedLook(rollout, config);
+    return () => look;
+  }, [rollout, config]);
+  const annotations = useMemo(
+    (): TokenAnnotations => ({
+      heading: 'h3',
+      showAll: true,
+      below: ({ turn }) => <TurnReward played={played} turn={turn} />,
+    }),
+    [played],
+  );
+  const { turns, writing } = rollout;
+  return <TokenView className="transcript" layout={writing} channel={null} {...{ turns, looks, annotations }} />;
+}
+
+function TurnReward({ played, turn }: { readonly played: PlayedEpisode; readonly turn: number }) {
+  const turnReward = played.finishedTurns.find((entry) => entry.turn === turn);
+  if (!turnReward) return null;
+  const parts = partsOfEpisode(turnReward);
+  if (parts.length === 0 && turnReward.valid) return null;
+  return (
+    <p className="row small paid">
+      {!turnReward.valid && <span>malformed </span>}
+      {parts.map(({ part, amount }) => (
+        <RewardChip key={part} amount={amount}>
+          {PART_LABELS[part]} {signedNumber(amount)}
+        </RewardChip>
+      ))}
+    </p>
+  );
 }

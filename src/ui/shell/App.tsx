@@ -1,17 +1,19 @@
-import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { useRoute } from '../../page/address/route.ts';
 import { fullLabel, type Route, type Place } from '../../page/address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Boundary } from '../parts/Boundary.tsx';
 import { useFolds } from '../../page/view/folds.ts';
-import { Nav } from './Nav.tsx';
-import { Notices } from './Notices.tsx';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { writeTitle } from '../../page/view/pageTitle.ts';
-import { SkipLink } from './SkipLink.tsx';
-import '../styles/tabs.css';
 import { PlaceLinks } from './PlaceLinks.tsx';
+import { useAddress } from '../../page/view/address.ts';
+import { useNewVersion } from '../../page/browser/newVersion.ts';
+import { ReloadButton } from '../parts/ReloadButton.tsx';
+import { dismissNotices, useNotices } from '../../page/browser/notices.ts';
+import '../styles/tabs.css';
+import '../styles/notices.css';
 
 // not needed to read the page, so loaded after the first paint
 const AddressNotes = lazy(() => import('../frame/AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));
@@ -128,3 +130,71 @@ const PLACE_ICONS: Readonly<Record<Place, string>> = {
   rollouts: 'M6 3h8l5 5v13H6zM14 3v5h5M9 12h7M9 16h7',
   learn: 'M4 5c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2zM12 7v13',
 };
+
+/** Links to the places, at the end of the header. */
+export function Nav() {
+  const nav = useRef<HTMLElement>(null);
+  // the links lie over the header, so it needs their width, which depends on the reader's font
+  useLayoutEffect(() => {
+    const box = nav.current;
+    if (!box) return;
+    const reserveWidth = () => box.parentElement?.style.setProperty('--screens', `${box.offsetWidth}px`);
+    reserveWidth();
+    const observer = new ResizeObserver(reserveWidth);
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <nav className="segments screens" aria-label="Places" ref={nav}>
+      <PlaceLinks />
+    </nav>
+  );
+}
+
+/** The first Tab stop, visible only while focused. Leads to the navigation, which comes last in the document. */
+export function SkipLink() {
+  const route = useRoute();
+  const address = useAddress();
+  return (
+    <a
+      className="skip-link"
+      href={address(route)}
+      onClick={(event) => {
+        event.preventDefault();
+        // only one of the two bars is visible: .tabs on a phone, otherwise .screens
+        const links = document.querySelectorAll<HTMLElement>('nav:is(.screens, .tabs) > [aria-current="page"]');
+        [...links].find((link) => link.getClientRects().length > 0)?.focus();
+      }}
+    >
+      Skip to navigation
+    </a>
+  );
+}
+
+/** Messages shown on every screen until they are dismissed. */
+export function Notices() {
+  const sentences = useNotices((s) => s.sentences);
+  const isNew = useNewVersion((s) => s.isThere);
+  return (
+    <div role="status" className="float notices" data-testid="notices">
+      {isNew && (
+        <div className="row" data-testid="new-version">
+          <span>There is a new version of this page. Parts of the old one are gone.</span>
+          <ReloadButton />
+        </div>
+      )}
+      {sentences.length > 0 && (
+        <>
+          <ul>
+            {sentences.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+          <button type="button" onClick={dismissNotices}>
+            Dismiss
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

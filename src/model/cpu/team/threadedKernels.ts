@@ -1,10 +1,235 @@
 import type { ModelConfig } from '../../architecture.ts';
-import { attentionShape, qkvWidth } from '../attention.ts';
-import { attentionCutters } from './attentionCuts.ts';
+import { attentionShape, qkvWidth, type AttentionShape } from '../attention.ts';
 import { BYTES, type Cutter, splitRows, divideIntoUnits } from './cut.ts';
-import { productCutters } from './productCuts.ts';
-import { SCRATCH_BYTES, type Team } from './team.ts';
+import { SCRATCH_BYTES, type Team, type Part } from './team.ts';
 import { MAX_PARTS } from '../wasm/teamKernels.ts';
+import { slotLayout, type SlotFormat } from '../wasm/slotKernels.ts';
+import { BLOCK_SIZE, INTEGER_BLOCKS } from '../wasm/integerBlocks.ts';
+import { WIDENED_BYTES } from '../wasm/integerProductsOfMany.ts';
+import { type WeightLayout, PANEL_BYTES } from '../wasm/panelKernels.ts';
+import { FLOAT_BYTES } from '../wasm/packedKernels.ts';
+
+/** Columns of y in a unit: one cache line, if rows begin at a cache line. */
+const UNIT_COLUMNS = 16;
+/** Rows of y in a unit: as many as a product computes together. */
+const UNIT_ROWS = 4;
+/** Time to round one number to 16 bits, in multiply-adds. */
+const ROUNDING_COST = 12;
+
+/**
+ * Whether y (n,o) is split by rows, otherwise by columns. Every thread reads all of the other factor, so the longer
+ * side is split.
+ */
+const splitsByRows = (n: number, o: number) => n > o;
+const unitsOfProduct = (n: number, o: number) =>
+  splitsByRows(n, o) ? divideIntoUnits(n, UNIT_ROWS) : divideIntoUnits(o, UNIT_COLUMNS);
+
+const matmulNT: Cutter = (...parameters) => {
+  const [y, yRow, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
+  const { units, span } = unitsOfProduct(n, o);
+  const part = (from: number, to: number): Part => {
+    const [start, count] = span(from, to);
+    if (splitsByRows(n, o)) return [y + start * yRow, yRow, x + start * k * BYTES, w, count, o, k];
+    return [y + start * BYTES, yRow, x, w + start * k * BYTES, n, count, k];
+  };
+  return { work: n * o * k, units, part };
+};
+
+const matmulAlong: Cutter = (...parameters) => {
+  const [y, yRow, x, xRow, xStep, w, n, o, k, accumulate] = parameters as [
+    ...[number, number, number, number, number],
+    ...[number, number, number, number, number],
+  ];
+  const { units, span } = unitsOfProduct(n, o);
+  const part = (from: number, to: number): Part => {
+    const [start, count] = span(from, to);
+    if (splitsByRows(n, o)) return [y + start * yRow, yRow, x + start * xRow, xRow, xStep, w, count, o, k, accumulate];
+    return [y + start * BYTES, yRow, x, xRow, xStep, w + start * BYTES, n, count, k, accumulate];
+  };
+  return { work: n * o * k, units, part };
+};
+
+/**
+ * Columns of a panel. Its width doesn't change results: in all panels, the terms of an output are added in the same
+ * order.
+ */
+const PANEL_COLUMNS = 12;
+
+/** Splits a product by panels. Each thread copies the panels of the columns that it computes. */
+const panels =
+  (layout: WeightLayout): Cutter =>
+  (...parameters) => {
+    const [y, yRow, x, w, wRow, n, o, k, panel] = parameters as [
+      ...[number, number, number, number, number],
+      ...[number, number, number, number],
+    ];
+    const { units, span } = divideIntoUnits(o, PANEL_COLUMNS);
+    const step = layout === 'NT' ? wRow : BYTES;
+    const part = (from: number, to: number): Part => {
+      const [start, count] = span(from, to);
+      return [y + start * BYTES, yRow, x, w + start * step, wRow, n, count, k, panel];
+    };
+    return { work: n * o * k, units, part, scratch: { parameter: 8, bytes: PANEL_BYTES } };
+  };
+
+/**
+ * Splits a product with packed weights, whose rows of k weights have `rowBytes(k)` bytes. If `scratchBytes` is given,
+ * the parameter after the sizes is the address of `scratchBytes(k)` bytes of scratch memory.
+ */
+const packedProduct =
+  (rowBytes: (k: number) => number, scratchBytes: ((k: number) => number) | null): Cutter =>
+  (...parameters) => {
+    const [y, yRow, x, w, n, o, k] = parameters as [number, number, number, number, number, number, number];
+    const { units, span } = divideIntoUnits(o, UNIT_COLUMNS);
+    const part = (from: number, to: number): Part => {
+      const [start, count] = span(from, to);
+      return [y + start * BYTES, yRow, x, w + start * rowBytes(k), n, count, k, ...parameters.slice(7)];
+    };
+    return {
+      work: n * o * k,
+      units,
+      part,
+      scratch: scratchBytes ? { parameter: 7, bytes: scratchBytes(k) } : undefined,
+    };
+  };
+
+const quantize: Cutter = (...parameters) => {
+  const [yRow, scaleAt, sumAt, x, blocks] = parameters as [number, number, number, number, number];
+  return {
+    work: ROUNDING_COST * BLOCK_SIZE * blocks,
+    units: blocks,
+    part: (from, to) => [
+      yRow + 2 * BLOCK_SIZE * from,
+      scaleAt + BYTES * from,
+      sumAt + BYTES * from,
+      x + BYTES * BLOCK_SIZE * from,
+      to - from,
+    ],
+  };
+};
+
+const floatCutters = Object.entries(FLOAT_BYTES).map(([name, bytes]): [string, Cutter] => [
+  `product${name}`,
+  packedProduct((k) => bytes * k, null),
+]);
+const integerCutters = Object.entries(INTEGER_BLOCKS).flatMap(([name, { bytes }]): [string, Cutter][] => {
+  const rowBytes = (k: number) => (bytes * k) / BLOCK_SIZE;
+  return [
+    [`product${name}`, packedProduct(rowBytes, null)],
+    [`product${name}OfMany`, packedProduct(rowBytes, (k) => WIDENED_BYTES * k)],
+  ];
+});
+
+/** The cutters of the product kernels, by kernel name. */
+const productCutters: readonly (readonly [string, Cutter])[] = [
+  ['matmulNT', matmulNT],
+  ['matmulAlong', matmulAlong],
+  ['panelsNT', panels('NT')],
+  ['panelsNN', panels('NN')],
+  ['quantize', quantize],
+  ...floatCutters,
+  ...integerCutters,
+];
+
+/** Time of one multiply-add of attention's forward pass, in multiply-adds of a matrix product. */
+const FORWARD_COST = 2;
+/** Time of one multiply-add of attention's backward pass, in multiply-adds of a matrix product. */
+const BACKWARD_COST = 3;
+
+/**
+ * Returns statistics of the number of keys that each of n queries sees. `words` is the memory, `counts` the address of
+ * these numbers.
+ */
+function keyCounts(words: Int32Array, counts: number, n: number) {
+  const keyCount = words.subarray(counts / BYTES, counts / BYTES + n);
+  return {
+    pairs: keyCount.reduce((sum, count) => sum + count, 0),
+    longest: keyCount.reduce((most, count) => Math.max(most, count), 0),
+    pairsBefore: (row: number) => keyCount.subarray(0, row).reduce((sum, count) => sum + count, 0),
+  };
+}
+
+/** Bytes of the scores of one query and one head, and of the vector that is read past their end. */
+const scoreBytes = (longest: number) => (longest + 4) * BYTES;
+
+/** Splits `attend` by queries. */
+const attend =
+  ({ heads, headDim }: AttentionShape, words: Int32Array): Cutter =>
+  (...parameters) => {
+    const [out, keptProbabilities, q, qStride, keys, values, stride, table, first, counts, scores, n] = parameters as [
+      ...[number, number, number, number, number, number],
+      ...[number, number, number, number, number, number],
+    ];
+    const { pairs, longest, pairsBefore } = keyCounts(words, counts, n);
+    return {
+      work: 2 * FORWARD_COST * heads * headDim * pairs,
+      units: n,
+      part: (from, to) => [
+        out + from * heads * headDim * BYTES,
+        keptProbabilities === 0 ? 0 : keptProbabilities + heads * pairsBefore(from) * BYTES,
+        q + from * qStride,
+        ...[qStride, keys, values, stride, table],
+        first + from * BYTES,
+        counts + from * BYTES,
+        ...[scores, to - from],
+      ],
+      scratch: { parameter: 10, bytes: scoreBytes(longest) },
+    };
+  };
+
+/** Splits `attendBackward` by key heads, because several queries add to the gradient of one key. */
+const attendBackward =
+  ({ heads, kvHeads, headDim }: AttentionShape, words: Int32Array): Cutter =>
+  (...parameters) => {
+    const { pairs, longest } = keyCounts(words, parameters[7]!, parameters[9]!);
+    const headsPerKv = heads / kvHeads;
+    return {
+      work: 5 * BACKWARD_COST * heads * headDim * pairs,
+      units: kvHeads,
+      part: (from, to) => [...parameters.slice(0, 10), from * headsPerKv, to * headsPerKv],
+      scratch: { parameter: 8, bytes: scoreBytes(longest) },
+    };
+  };
+
+/** Splits `attendSlots` by queries, or by key heads if there is only one query. */
+const attendSlots =
+  (shape: AttentionShape, format: SlotFormat, words: Int32Array): Cutter =>
+  (...parameters) => {
+    const [out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads] = parameters as [
+      ...[number, number, number, number, number, number],
+      ...[number, number, number, number, number, number],
+    ];
+    const { heads, headDim } = shape;
+    const { headBytes } = slotLayout(shape, format);
+    const width = heads * headDim * BYTES;
+    const groupBytes = width / kvHeads;
+    const headsPart = (from: number, to: number) => [
+      ...[out + from * groupBytes, q + from * groupBytes, qStride, keys + from * headBytes, values + from * headBytes],
+      ...[tables, first, counts, scores, scoreStride, 1, to - from],
+    ];
+    const queriesPart = (from: number, to: number) => [
+      ...[out + from * width, q + from * qStride, qStride, keys, values, tables],
+      ...[first + from * BYTES, counts + from * BYTES, scores, scoreStride, to - from, kvHeads],
+    ];
+    return {
+      work: 2 * FORWARD_COST * heads * headDim * keyCounts(words, counts, n).pairs,
+      units: n === 1 ? kvHeads : n,
+      part: n === 1 ? headsPart : queriesPart,
+      scratch: { parameter: 8, bytes: (heads / kvHeads) * scoreStride },
+    };
+  };
+
+/** Returns the cutters of the attention kernels, by kernel name. `words` is the memory. */
+function attentionCutters(shape: AttentionShape, words: Int32Array): readonly (readonly [string, Cutter])[] {
+  return [
+    ['attendRows', attend(shape, words)],
+    ['attendTable', attend(shape, words)],
+    ['attendBackwardRows', attendBackward(shape, words)],
+    ['attendBackwardTable', attendBackward(shape, words)],
+    ['attendSlotsF32', attendSlots(shape, 'F32', words)],
+    ['attendSlotsF16', attendSlots(shape, 'F16', words)],
+  ];
+}
 
 /**
  * Time per number of kernels that normalize (or of the backward pass of SwiGLU), in multiply-adds of a matrix product.
