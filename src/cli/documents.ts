@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/configProblem.ts';
 import type { QuestionSplit } from '../envs/documentCollection.ts';
 import { lexicalIndex, type LexicalIndex, wordsOf } from '../envs/lexicalIndex.ts';
+import { fnv, FNV_START } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
 import { callerPath, readWhole, writeWhole } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
@@ -220,8 +221,7 @@ function splitOf({ question, passages }: DocumentQuestion): QuestionSplit {
 
 /** A hash of a text as a number in [0, 1) (FNV-1a with the final mix of MurmurHash3). */
 function hashOf(text: string): number {
-  let h = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) h = Math.imul(h ^ byte, 0x01000193);
+  let h = Buffer.from(text).reduce(fnv, FNV_START);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32;

@@ -1,3 +1,4 @@
+import { fnvOfText } from '../base/checksum.ts';
 import { pcg4d } from '../base/rng.ts';
 
 /** A side of the split: the tasks to train on, or the tasks that training never uses. */
@@ -11,19 +12,14 @@ export const HELD_OUT_SHARE = 0.2;
  */
 const MAX_DRAWS = 2000;
 
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
 /**
  * Returns the side of the task with this `key`, by a hash of the key (FNV-1a over UTF-16 units, mixed by pcg4d). It
  * does not depend on the seed that drew the task. So equal tasks are on the same side in every run, and no task is both
  * trained on and held out.
  */
 export function sideOf(key: string): Side {
-  let hash = FNV_OFFSET;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), FNV_PRIME);
   const mixed = new Uint32Array(4);
-  pcg4d(hash, key.length, 0, 0, mixed);
+  pcg4d(fnvOfText(key), key.length, 0, 0, mixed);
   return (mixed[0] ?? 0) < HELD_OUT_SHARE * 2 ** 32 ? 'held-out' : 'train';
 }
 

@@ -1,5 +1,6 @@
 import { csvText } from '../base/csv.ts';
-import type { Table } from './resultTable.ts';
+import type { Row, Table } from './resultTable.ts';
+import type { PairedComparison } from './statistics.ts';
 import {
   comparedWithText,
   cellText,
@@ -15,38 +16,101 @@ import { EXPERIMENTS } from './experimentList.ts';
 import type { Experiment } from './experimentDefinition.ts';
 import type { Plan } from './experimentPlan.ts';
 
+/** One column of a table of results, in each form that the table has. */
+export interface ResultColumn {
+  readonly key: string;
+  readonly heading: string;
+  readonly kind: 'arm' | 'number' | 'headline' | 'difference' | 'published';
+  readonly text: (row: Row) => string;
+  /** Headings and values in CSV: unrounded, with separate columns for n, mean and standard deviation. */
+  readonly csv: { readonly headings: readonly string[]; readonly values: (row: Row) => readonly (string | number)[] };
+}
+
+/** The columns of a table of results: the page, Markdown and CSV are made from them. */
+export function resultColumns(table: Table): readonly ResultColumn[] {
+  const { experiment } = table;
+  const { published } = experiment;
+  return [
+    {
+      ...{ key: 'arm', heading: 'Variant', kind: 'arm', text: ({ arm }) => arm.label },
+      csv: { headings: ['group', 'arm'], values: ({ arm }) => [arm.group ?? '', arm.label] },
+    },
+    {
+      ...{ key: 'n', heading: 'n', kind: 'number', text: ({ runs }) => String(runs) },
+      csv: { headings: ['runs'], values: ({ runs }) => [runs] },
+    },
+    ...experiment.columns.map((column, i): ResultColumn => ({
+      ...{ key: column.key, heading: column.label, kind: column.key === experiment.headline ? 'headline' : 'number' },
+      text: ({ cells, runs }) => cellText(cells[i] ?? null, column, runs),
+      csv: {
+        headings: ['mean', 'sd', 'n'].map((part) => `${column.label}: ${part}`),
+        values: ({ cells }) => {
+          const cell = cells[i];
+          return cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''];
+        },
+      },
+    })),
+    {
+      ...{ key: 'difference', heading: differenceHeading(table), kind: 'difference' },
+      text: (row) => differenceCell(table, row),
+      csv: {
+        headings: ['against', ...DIFFERENCE_PARTS.map(([name]) => `difference: ${name}`)],
+        values: ({ arm, difference }) => [
+          arm.comparedWith ?? '',
+          ...DIFFERENCE_PARTS.map(([, value]) => (difference ? value(difference) : '')),
+        ],
+      },
+    },
+    ...(published?.columns ?? []).map((label, i): ResultColumn => ({
+      ...{ key: `published ${label}`, heading: label, kind: 'published' },
+      text: ({ arm }) => publishedText(arm.published?.[i]),
+      csv: {
+        headings: [`published, ${published?.model}, ${published?.task}: ${label}`],
+        values: ({ arm }) => [arm.published?.[i] ?? ''],
+      },
+    })),
+  ];
+}
+
+const DIFFERENCE_PARTS: readonly (readonly [name: string, value: (d: PairedComparison) => string | number])[] = [
+  ['mean', ({ mean }) => mean],
+  ['sd', ({ sd }) => sd],
+  ['n', ({ n }) => n],
+  ['t 95 % low', ({ interval }) => interval?.low ?? ''],
+  ['t 95 % high', ({ interval }) => interval?.high ?? ''],
+  ['better', ({ better }) => better],
+  ['tied', ({ tied }) => tied],
+  ['sign test p', ({ p }) => p],
+  ['p corrected', ({ corrected }) => corrected],
+];
+
+function differenceCell(table: Table, row: Row): string {
+  const against = comparedWithText(table, row);
+  if (against !== '') return `${differenceText(row.difference)}; compared with ${against}`;
+  return isReference(table, row) ? 'reference' : differenceText(null);
+}
+
 /** A table in GitHub's Markdown, with the settings and the source of the published columns. */
 export function tableMarkdown(table: Table): string {
   const { experiment, rows, plan } = table;
-  const published = experiment.published?.columns ?? [];
-  const differences = rows.some(({ difference }) => difference);
+  const columns = resultColumns(table).filter(
+    ({ kind }) => kind !== 'difference' || rows.some(({ difference }) => difference),
+  );
   const grouped = rows.some(({ arm }) => arm.group);
-  const head = [
-    ...(grouped ? ['Group'] : []),
-    'Variant',
-    'n',
-    ...experiment.columns.map(({ label }) => label),
-    ...(differences ? [differenceHeading(table)] : []),
-    ...published.map((label) => `Published, ${experiment.published?.model ?? ''}: ${label}`),
-  ];
-  const body = rows.map((row) => [
-    ...(grouped ? [row.arm.group ?? ''] : []),
-    row.arm.label,
-    String(row.runs),
-    ...experiment.columns.map((column, i) => cellText(row.cells[i] ?? null, column, row.runs)),
-    ...(differences ? [differenceCell(table, row)] : []),
-    ...published.map((_, i) => publishedText(row.arm.published?.[i])),
-  ]);
+  const source = `Published, ${experiment.published?.model ?? ''}: `;
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [
     `### ${experiment.label}: ${experiment.question}`,
     '',
-    line(head),
-    line(head.map((_, i) => (i < (grouped ? 2 : 1) ? '---' : '---:'))),
-    ...body.map(line),
+    line([
+      ...(grouped ? ['Group'] : []),
+      ...columns.map(({ kind, heading }) => `${kind === 'published' ? source : ''}${heading}`),
+    ]),
+    line([...(grouped ? ['---'] : []), ...columns.map(({ kind }) => (kind === 'arm' ? '---' : '---:'))]),
+    ...rows.map((row) => line([...(grouped ? [row.arm.group ?? ''] : []), ...columns.map(({ text }) => text(row))])),
     '',
     ...tableNotes(table),
-    ...(published.length > 0 ? [`Published: ${publishedNote(table)}`] : []),
+    ...(experiment.published ? [`Published: ${publishedNote(table)}`] : []),
     '',
     experiment.doc,
     '',
@@ -55,46 +119,13 @@ export function tableMarkdown(table: Table): string {
   ].join('\n');
 }
 
-function differenceCell(table: Table, row: Table['rows'][number]): string {
-  const against = comparedWithText(table, row);
-  if (against !== '') return `${differenceText(row.difference)}; compared with ${against}`;
-  return isReference(table, row) ? 'reference' : differenceText(null);
-}
-
-/**
- * A table as CSV: one line for each arm, unrounded numbers, with separate columns for n, mean and standard deviation.
- */
-export function tableCsv({ experiment, rows }: Table): string {
-  const published = experiment.published;
-  const head = [
-    'group',
-    'arm',
-    'runs',
-    ...experiment.columns.flatMap(({ label }) => [`${label}: mean`, `${label}: sd`, `${label}: n`]),
-    'against',
-    'difference: mean',
-    'difference: sd',
-    'difference: n',
-    'difference: t 95 % low',
-    'difference: t 95 % high',
-    'difference: better',
-    'difference: tied',
-    'difference: sign test p',
-    'difference: p corrected',
-    ...(published?.columns.map((label) => `published, ${published.model}, ${published.task}: ${label}`) ?? []),
-  ];
-  const body = rows.map(({ arm, runs, cells, difference: d }): (string | number)[] => [
-    arm.group ?? '',
-    arm.label,
-    runs,
-    ...cells.flatMap((cell): (string | number)[] => (cell ? [cell.mean, cell.sd, cell.n] : ['', '', ''])),
-    arm.comparedWith ?? '',
-    ...(d
-      ? [d.mean, d.sd, d.n, d.interval?.low ?? '', d.interval?.high ?? '', d.better, d.tied, d.p, d.corrected]
-      : Array<string>(9).fill('')),
-    ...(published?.columns.map((_, i) => arm.published?.[i] ?? '') ?? []),
+/** A table as CSV: one line for each arm. */
+export function tableCsv(table: Table): string {
+  const columns = resultColumns(table);
+  return csvText([
+    columns.flatMap(({ csv }) => csv.headings),
+    ...table.rows.map((row) => columns.flatMap(({ csv }) => csv.values(row))),
   ]);
-  return csvText([head, ...body]);
 }
 
 /** The knobs of a plan that are common to all arms and not at their defaults, as `name value`. */

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../config/config.ts';
+import { fnv, fnvOfText, FNV_START } from '../base/checksum.ts';
 import { Purpose, random } from '../base/rng.ts';
 
 /**
@@ -152,15 +153,12 @@ export function weightsHash(m: ModelConfig, weights: Weights): string {
 
 /** FNV-1a hash of the given tensors, computed as in `weightsHash`. */
 export function tensorsHash(tensors: readonly Pick<Parameter, 'name'>[], weights: Weights): string {
-  let hash = 0x811c9dc5;
-  const mix = (byte: number) => {
-    hash = Math.imul(hash ^ byte, 0x01000193);
-  };
+  let hash = FNV_START;
   for (const { name } of tensors) {
     const tensor = weights.get(name);
     if (!tensor) throw new Error(`weightsHash: the tensor ${name} is missing. Every parameter of the model is needed.`);
-    for (let i = 0; i < name.length; i++) mix(name.charCodeAt(i));
-    for (const byte of new Uint8Array(tensor.buffer, tensor.byteOffset, tensor.byteLength)) mix(byte);
+    hash = fnvOfText(name, hash);
+    for (const byte of new Uint8Array(tensor.buffer, tensor.byteOffset, tensor.byteLength)) hash = fnv(hash, byte);
   }
   return (hash >>> 0).toString(16).padStart(8, '0');
 }

@@ -1,6 +1,7 @@
 import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import type { GgufHeader } from '../formats/ggufHeader.ts';
+import { textOrNull } from '../base/jsonRecord.ts';
 import { field, isRecord, type JsonRecord, readJson } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
@@ -92,7 +93,6 @@ function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
 
 /** The text of a token that is given as a text or as an object with `content`; null if there is none. */
 const contentOf = (value: unknown) => textOrNull(isRecord(value) ? field(value, 'content') : value);
-const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
 /**
  * The named tokens in the settings: every `…_token`, including a model's own (`image_token`), and the names in

@@ -4,6 +4,7 @@ import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from 
 import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
+import { textOrNull } from '../base/jsonRecord.ts';
 import { field } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';
@@ -70,8 +71,6 @@ async function fromGguf({ source }: FileInFolder, parts: readonly FileInFolder[]
     context: typeof context === 'number' && context > 0 ? context : null,
   };
 }
-
-const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
 /** The folder of the config.json with the shortest path. File names in it are relative to that folder. */
 export function checkpointFolder(files: readonly FileInFolder[]): FolderFiles {

@@ -1,3 +1,4 @@
+import { fnvOfText, FNV_START } from '../../base/checksum.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { ScalarType } from '../../gpu/tensor.ts';
@@ -27,10 +28,7 @@ export function tuningKey(
 
 /** FNV-1a hash over the text of all kernels, so that changed kernels are tuned again. */
 function sourcesHash(): string {
-  let hash = 0x811c9dc5;
-  for (const kernel of Object.values(kernels)) {
-    for (let i = 0; i < kernel.wgsl.length; i++) hash = Math.imul(hash ^ kernel.wgsl.charCodeAt(i), 0x01000193);
-  }
+  const hash = Object.values(kernels).reduce((h, { wgsl }) => fnvOfText(wgsl, h), FNV_START);
   return (hash >>> 0).toString(16);
 }
 

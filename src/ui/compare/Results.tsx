@@ -1,15 +1,7 @@
 import { Fragment } from 'react';
 import type { Row, Table } from '../../experiments/resultTable.ts';
-import {
-  comparedWithText,
-  cellText,
-  differenceHeading,
-  differenceText,
-  isReference,
-  tableNotes,
-  publishedNote,
-  publishedText,
-} from '../../experiments/wording.ts';
+import { type ResultColumn, resultColumns } from '../../experiments/experimentExports.ts';
+import { publishedNote, tableNotes } from '../../experiments/wording.ts';
 import { ExportButtons } from './ExportButtons.tsx';
 import { Sparkline } from '../charts/Sparkline.tsx';
 
@@ -18,20 +10,20 @@ export function Results({ table }: { readonly table: Table }) {
   const { experiment, rows } = table;
   const published = experiment.published;
   const groups = [...new Set(rows.map(({ arm }) => arm.group ?? ''))];
-  const columnCount = 4 + experiment.columns.length + (published?.columns.length ?? 0);
+  const columns = resultColumns(table);
   if (table.done === 0) return <p className="faint empty">No results yet. Start the queue and the table fills in.</p>;
   return (
     <>
       <div className="scroll" role="region" aria-label="Results" tabIndex={0}>
         <table className="ruled results">
           <caption>Results</caption>
-          <TableHead table={table} />
+          <TableHead table={table} columns={columns} />
           <tbody>
             {groups.map((group) => (
               <Fragment key={group}>
                 {group !== '' && (
                   <tr className="group-row">
-                    <th scope="rowgroup" colSpan={columnCount}>
+                    <th scope="rowgroup" colSpan={columns.length + 1}>
                       {group}
                     </th>
                   </tr>
@@ -39,7 +31,7 @@ export function Results({ table }: { readonly table: Table }) {
                 {rows
                   .filter(({ arm }) => (arm.group ?? '') === group)
                   .map((row) => (
-                    <ResultRow key={row.arm.key} row={row} table={table} />
+                    <ResultRow key={row.arm.key} row={row} columns={columns} />
                   ))}
               </Fragment>
             ))}
@@ -57,38 +49,30 @@ export function Results({ table }: { readonly table: Table }) {
   );
 }
 
-function TableHead({ table }: { readonly table: Table }) {
-  const { experiment } = table;
-  const published = experiment.published;
+function TableHead({ table, columns }: { readonly table: Table; readonly columns: readonly ResultColumn[] }) {
+  const { published } = table.experiment;
+  const [arm, ...others] = columns;
+  const publishedCount = published?.columns.length ?? 0;
   return (
     <thead>
       <tr>
         <th scope="col" rowSpan={2}>
-          Variant
+          {arm?.heading}
         </th>
-        <th scope="colgroup" colSpan={3 + experiment.columns.length}>
+        <th scope="colgroup" colSpan={1 + others.length - publishedCount}>
           {published ? 'These runs: mean' : 'Mean'} ± standard deviation over seeds
         </th>
         {published && (
-          <th scope="colgroup" colSpan={published.columns.length} className="published">
+          <th scope="colgroup" colSpan={publishedCount} className="published">
             Published: {published.model}, {published.task}
           </th>
         )}
       </tr>
       <tr>
         <th scope="col">Training success</th>
-        <th scope="col">n</th>
-        {experiment.columns.map(({ key, label }) => (
-          <th key={key} scope="col">
-            {label}
-          </th>
-        ))}
-        <th scope="col" className="difference">
-          {differenceHeading(table)}
-        </th>
-        {published?.columns.map((label) => (
-          <th key={label} scope="col" className="published">
-            {label}
+        {others.map(({ key, kind, heading }) => (
+          <th key={key} scope="col" className={CELL_CLASS[kind]}>
+            {heading}
           </th>
         ))}
       </tr>
@@ -96,30 +80,26 @@ function TableHead({ table }: { readonly table: Table }) {
   );
 }
 
-function ResultRow({ row, table }: { readonly row: Row; readonly table: Table }) {
-  const { experiment } = table;
-  const comparedArm = comparedWithText(table, row);
+const CELL_CLASS: Readonly<Partial<Record<ResultColumn['kind'], string>>> = {
+  difference: 'difference',
+  published: 'published',
+};
+
+function ResultRow({ row, columns }: { readonly row: Row; readonly columns: readonly ResultColumn[] }) {
+  const [arm, ...others] = columns;
   return (
     <tr>
-      <th scope="row">{row.arm.label}</th>
+      <th scope="row">{arm?.text(row)}</th>
       <td>
         <Sparkline curves={row.curves} />
       </td>
-      <td>{row.runs}</td>
-      {experiment.columns.map((column, i) => (
-        <td key={column.key} data-headline={column.key === experiment.headline}>
-          <TwoLines text={cellText(row.cells[i] ?? null, column, row.runs)} separator=" ±" />
-        </td>
-      ))}
-      <td className="difference">
-        {comparedArm !== '' && (
-          <TwoLines text={`${differenceText(row.difference)}; compared with ${comparedArm}`} separator=", better" />
-        )}
-        {comparedArm === '' && <span className="faint">{isReference(table, row) ? 'reference' : '–'}</span>}
-      </td>
-      {experiment.published?.columns.map((label, i) => (
-        <td key={label} className="published">
-          {publishedText(row.arm.published?.[i])}
+      {others.map(({ key, kind, text }) => (
+        <td key={key} className={CELL_CLASS[kind]} data-headline={kind === 'headline'}>
+          {kind === 'difference' && row.difference === null ? (
+            <span className="faint">{text(row)}</span>
+          ) : (
+            <TwoLines text={text(row)} separator={kind === 'difference' ? ', better' : ' ±'} />
+          )}
         </td>
       ))}
     </tr>
