@@ -9,7 +9,7 @@ import { bindEngine } from '../../src/page/training/engine.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
 import { deleteFacts, readFacts, restoreFacts, useFacts } from '../../src/page/training/factsStore.ts';
 import { useNotices } from '../../src/page/browser/notices.ts';
-import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { FactsPanel } from '../../src/ui/knobs/FactsPanel.tsx';
 import { Graph } from '../../src/ui/drawings/Graph.tsx';
 import { RolloutPanel } from '../../src/ui/run/RolloutPanel.tsx';
@@ -96,9 +96,8 @@ test('facts come back after a reload, until they are forgotten; what is no longe
 test('names that hold markup are text in the rollout and in the graph', async () => {
   const seven = exampleVocabulary.indexOf('7');
   const [first, ...others] = example.episodes;
-  live.vocabulary = exampleVocabulary;
-  live.batch = { ...example, episodes: [{ ...first!, names: new Map([[seven, EVIL]]) }, ...others] };
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ vocabulary: exampleVocabulary });
+  useLive.setState({ batch: { ...example, episodes: [{ ...first!, names: new Map([[seven, EVIL]]) }, ...others] } });
   const view: EnvView & { kind: 'graph' } = {
     kind: 'graph',
     title: 'Your facts',

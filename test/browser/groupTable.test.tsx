@@ -4,7 +4,7 @@ import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/page/knobs/configStore.ts';
 import { GroupOfRollouts } from '../../src/ui/group/Group.tsx';
-import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
 import { example, exampleVocabulary } from '../ui/example.ts';
 
@@ -13,12 +13,10 @@ const rowsOf = (name: string) =>
 const numbers = (name: string) => rowsOf(name).map((text) => Number(text.replace('−', '-').replace('+', '')));
 
 test('a row for each rollout of the group, aligned at the first token that differs; another estimator comes on demand; arrow keys move', async () => {
-  live.batch = example;
-  live.vocabulary = exampleVocabulary;
-  live.batchConfig = parseConfig({ estimator: 'grpo', divideByStd: 'on' });
-  useConfig.setState({ wanted: live.batchConfig, applied: null });
+  const batchConfig = parseConfig({ estimator: 'grpo', divideByStd: 'on' });
+  useLive.setState({ batch: example, vocabulary: exampleVocabulary, batchConfig });
+  useConfig.setState({ wanted: batchConfig, applied: null });
   useSelection.setState({ row: example.episodes[0]?.row ?? 0, turn: null, token: null });
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
   await page.viewport(1280, 720);
   await render(<GroupOfRollouts />);
   const group = example.episodes.filter((each) => each.group === example.episodes[0]?.group);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { DEFAULTS } from '../../src/config/fields.ts';
 import { downloadModel, useDownloads } from '../../src/page/models/downloads.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { bindKeyboard } from '../../src/page/shell/keyboard.ts';
 
 test('M that is let go before the code for it has come holds no mask; held until then, it does', async () => {
-  Object.assign(live, { batchConfig: DEFAULTS, isExample: true });
+  useLive.setState({ batchConfig: DEFAULTS, isExample: true });
   location.hash = '#/lab';
   const stop = bindKeyboard();
   const press = (type: 'keydown' | 'keyup') =>

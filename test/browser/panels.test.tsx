@@ -7,7 +7,7 @@ import type { Health } from '../../src/domain/health.ts';
 import { undoEdit, useConfig } from '../../src/page/knobs/configStore.ts';
 import { bindEngine, start } from '../../src/page/training/engine.ts';
 import { example } from '../ui/example.ts';
-import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { rolloutTokensOf } from '../../src/page/rollout/pairs.ts';
 import { AlgorithmPanel } from '../../src/ui/knobs/ControlPanels.tsx';
 import { ImitationCurve } from '../../src/ui/run/Dock.tsx';
@@ -38,9 +38,8 @@ function begin(config: RunConfig = defaults): void {
 }
 /** Rollouts of the run begun: the hand-made group. */
 function arrive(): void {
-  live.batch = example;
-  live.isExample = false;
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch: example });
+  useLive.setState({ isExample: false });
 }
 beforeEach(() => {
   begin();
@@ -126,8 +125,7 @@ test('the numbers are judged by the masks they were measured under, not by those
 });
 
 test('rollouts of a prompt that was filtered out are marked in words', async () => {
-  live.batch = { ...example, kept: new Uint8Array(example.rows) };
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch: { ...example, kept: new Uint8Array(example.rows) } });
   await render(<GroupStrip />);
   await expect.element(page.getByText('not trained (filtered)')).toBeVisible();
   await expect.element(page.getByRole('button', { name: /^Rollout 1:.*not trained \(filtered\)$/ })).toBeVisible();
@@ -199,10 +197,10 @@ test('the loss of an imitation is drawn from its second step on', async () => {
 });
 
 test('the status line counts no dispatches where there are none', async () => {
-  live.metrics = { 'engine/tokens_per_second': 900, 'engine/dispatches': 0, 'engine/submits': 0 };
+  useLive.setState({ metrics: { 'engine/tokens_per_second': 900, 'engine/dispatches': 0, 'engine/submits': 0 } });
   useLive.setState((s) => ({ metricsVersion: s.metricsVersion + 1 }));
   await render(<StatusLine />);
   await expect.element(page.getByText('900 tokens/s')).toBeVisible();
   expect(page.getByText(/dispatches|submits/).query()).toBeNull();
-  live.metrics = {};
+  useLive.setState({ metrics: {} });
 });

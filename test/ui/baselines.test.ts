@@ -2,21 +2,21 @@ import { beforeEach, expect, test } from 'vitest';
 import { baselineSentence, baselinesOf } from '../../src/page/view/baselineLines.ts';
 import { labelHeights } from '../../src/page/curves/plot.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/page/curves/curves.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
 
 beforeEach(() => {
-  live.series = new Map();
+  useLive.setState({ series: new Map() });
 });
 
 test('success is compared with what was said before the first update, highest first', () => {
-  addMetrics(live.series, 0, {
+  addMetrics(useLive.getState().series, 0, {
     'eval/success': 0.2,
     'eval/naive_rag': 0.3,
     'baseline/expert': 1,
     'baseline/random': 0.08,
   });
-  addMetrics(live.series, 10, { 'eval/success': 0.9, 'rollout/success': 0.8 });
+  addMetrics(useLive.getState().series, 10, { 'eval/success': 0.9, 'rollout/success': 0.8 });
   const want = [
     { label: 'expert', share: 1 },
     { label: 'naive RAG', share: 0.3 },
@@ -34,7 +34,7 @@ test('success is compared with what was said before the first update, highest fi
 test('what a run does not measure is no line, and without a run there is none', () => {
   expect(baselinesOf('rollout/success')).toEqual([]);
   expect(baselineSentence('rollout/success')).toBe('');
-  addMetrics(live.series, 0, { 'eval/success': 0.2, 'baseline/expert': 1, 'baseline/random': 0.25 });
+  addMetrics(useLive.getState().series, 0, { 'eval/success': 0.2, 'baseline/expert': 1, 'baseline/random': 0.25 });
   expect(baselinesOf('rollout/success').map(({ label }) => label)).toEqual(['expert', 'random', 'before RL']);
 });
 

@@ -11,7 +11,7 @@ import {
   receiveBatch,
 } from '../../src/page/view/batches.ts';
 import { nextBatch, showBatch } from '../../src/page/training/runEvents.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
 import { sharedPrefixLength } from '../../src/page/rollout/align.ts';
@@ -36,14 +36,14 @@ test('32 MiB of batches are at hand, the longest unused go first, and the held o
     if (update === 2) useSelection.setState({ shownUpdate: 1 });
   }
   expect([1, 2, 3, 4, 5, 6].filter((update) => storedBatch(update))).toEqual([1, 5, 6]);
-  expect(live.batchesInWorker).toEqual({ updates: [1, 2, 3, 4, 5, 6], bytes: 60 });
+  expect(useLive.getState().batchesInWorker).toEqual({ updates: [1, 2, 3, 4, 5, 6], bytes: 60 });
   expect(newestBatch()?.batch.update).toBe(6);
 });
 
 test('a held batch that is not at hand leaves what is in view until the run has given it', async () => {
   for (let update = 1; update <= 6; update++) receiveBatch(told(update));
   showBatch(nextBatch()!, ['word']);
-  expect(live.batch.update).toBe(6);
+  expect(useLive.getState().batch.update).toBe(6);
   useSelection.setState({ shownUpdate: 2 });
   expect(isOnlyInWorker(2)).toBe(true);
   expect(nextBatch()).toBeUndefined();
@@ -63,7 +63,7 @@ test.each([
   for (let update = 1; update <= 6; update++) receiveBatch(told(update));
   useSelection.setState({ shownUpdate: 2 });
   await fetchBatch(2, () => Promise.resolve(answer));
-  expect(live.batchesInWorker.updates).toEqual([1, 3, 4, 5, 6]);
+  expect(useLive.getState().batchesInWorker.updates).toEqual([1, 3, 4, 5, 6]);
   expect(nextBatch()?.batch.update).toBe(6);
 });
 
@@ -75,7 +75,7 @@ test('a batch that comes after another run has begun is not taken for one of tha
     return Promise.resolve({ kind: 'batch', kept: { batch: batchOf(2), config } });
   });
   expect(storedBatch(2)).toBeUndefined();
-  expect(live.batchesInWorker.updates).toEqual([1, 2, 3]);
+  expect(useLive.getState().batchesInWorker.updates).toEqual([1, 2, 3]);
 });
 
 test('curves of 10,000 points stay within 300 positions and keep a spike of one point', () => {

@@ -5,7 +5,7 @@ import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/page/view/frame.ts';
 import { LineChart } from '../../src/ui/charts/LineChart.tsx';
 import type { Chart, Plot } from '../../src/page/curves/plot.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 
 const PLOT: Plot = {
   ...{ width: 120, height: 60, left: 10, right: 10, top: 5, bottom: 15 },
@@ -39,10 +39,10 @@ test('a chart with words is an image of them; one without is hidden from who lis
 });
 
 test('a curve with a value of 0 just out of view has a logarithmic chart, and every place on it is a number', () => {
-  live.series = new Map();
+  useLive.setState({ series: new Map() });
   for (let update = 1; update <= 40; update++)
-    addMetrics(live.series, update, { 'actor/grad_norm': update < 20 ? 0 : 1 + update / 100 });
-  live.flags = [{ update: 25, text: 'Gradient clip 1 → 2' }];
+    addMetrics(useLive.getState().series, update, { 'actor/grad_norm': update < 20 ? 0 : 1 + update / 100 });
+  useLive.setState({ flags: [{ update: 25, text: 'Gradient clip 1 → 2' }] });
   const frame = frameOf(
     { metric: 'actor/grad_norm', width: 300, height: 100 },
     { visibleRange: { from: 20, to: 40 }, smoothing: 0, log: true },
@@ -52,5 +52,5 @@ test('a curve with a value of 0 just out of view has a logarithmic chart, and ev
   expect(paths(svg, 'raw')).toHaveLength(1);
   expect(paths(svg, 'flag')).toHaveLength(1);
   expect(svg).not.toMatch(/NaN|Infinity/);
-  live.flags = [];
+  useLive.setState({ flags: [] });
 });

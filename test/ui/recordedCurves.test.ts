@@ -9,7 +9,7 @@ import { metricsOf } from '../../src/page/curves/curves.ts';
 import { captionOf } from '../../src/page/files/caption.ts';
 import { frameOf } from '../../src/page/view/frame.ts';
 import { xPixel } from '../../src/page/curves/plot.ts';
-import { live, showCurves } from '../../src/page/view/liveStore.ts';
+import { showCurves, useLive } from '../../src/page/view/liveStore.ts';
 import { snapshot } from '../../src/page/shell/snapshot.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
@@ -47,7 +47,7 @@ test('curves of a recording are no points of a run', () => {
   expect(snapshot().points).toEqual({ 'critic/score/mean': 3 });
   showCurves(series, run);
   expect(snapshot().points).toEqual({});
-  expect(live.shownRecording?.name).toBe('of 0.25');
+  expect(useLive.getState().shownRecording?.name).toBe('of 0.25');
 });
 
 test('the recording of the first preset has a curve for every chart of the overview and of health, in each of its updates, but where it is measured seldom', () => {

@@ -4,7 +4,7 @@ import { drawnShare } from '../../src/page/learn/findings.ts';
 import type { Exercise } from '../../src/page/learn/exercise.ts';
 import { pauseRecordingAt } from '../../src/page/learn/recordedUpdateView.ts';
 import { play, playBatchFromStart, useReplay } from '../../src/page/view/player.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
 import { shippedRecording } from '../shippedRecording.ts';
 
@@ -36,7 +36,7 @@ test('what is counted in an exercise on the recording is the same whenever it is
     vi.advanceTimersByTime(60_000); // a recording that plays on is elsewhere by then
     expect(useReplay.getState()).toMatchObject({ batchIndex: 0, playing: false });
     expect(useSelection.getState().revealed).toBe(null);
-    expect(live.batch).toBe(seen?.batch);
+    expect(useLive.getState().batch).toBe(seen?.batch);
     return drawnShare(seen ? [seen] : []);
   });
   expect(found.length).toBeGreaterThan(2);

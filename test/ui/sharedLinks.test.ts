@@ -10,7 +10,7 @@ import { goTo } from '../../src/page/address/route.ts';
 import { configStateFromHash, editKnobs, presetConfig, useConfig } from '../../src/page/knobs/configStore.ts';
 import { readRollout } from '../../src/page/rollout/readRollout.ts';
 import { applyEvent, flush } from '../../src/page/training/runEvents.ts';
-import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { linkedRun } from '../../src/page/share/linkedRun.ts';
 import { embedHash, sharedHash } from '../../src/page/share/sharedAddress.ts';
 import { lastUpdate, missingTargets } from '../../src/page/view/linkTargets.ts';
@@ -28,7 +28,7 @@ beforeEach(() => {
   useConfig.setState(configStateFromHash(''));
   useSelection.setState({ ...DEFAULT_SELECTION, linkTarget: null });
   useLive.setState({ session: 'none', update: 0 });
-  live.isExample = false;
+  useLive.setState({ isExample: false });
   goTo('#/lab');
 });
 
@@ -137,10 +137,9 @@ test('a place that the batch in view does not have is not in a link', () => {
 
 /** Puts a recorded batch in view, as the player does. */
 function showRecording(update: number): void {
-  live.batch = { ...example, update };
-  live.vocabulary = exampleVocabulary;
-  live.isExample = true;
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch: { ...example, update } });
+  useLive.setState({ vocabulary: exampleVocabulary });
+  useLive.setState({ isExample: true });
 }
 
 test('a link to a recording names it where the knobs alone would bring another one', () => {

@@ -6,7 +6,7 @@ import { backendText, type Run } from '../../runs/run.ts';
 import type { ChartFrame } from '../view/frame.ts';
 import { CHART_LINES } from '../curves/curves.ts';
 import { changedFromPreset, nearestPreset, useConfig } from '../knobs/configStore.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
 import type { Caption, LegendEntry } from '../browser/svg.ts';
 
@@ -41,6 +41,7 @@ export function smoothingText(weight: number): string {
 export function captionOf(metric: MetricName, { thinned, zoomed, viewSettings, plot: { x, y } }: ChartFrame): Caption {
   const [, second] = CHART_LINES[metric] ?? [];
   const { smoothing } = viewSettings;
+  const { flags, shownRecording } = useLive.getState();
   const run = currentRun();
   const inView = zoomed ? `, ${Math.ceil(x.from)} to ${Math.floor(x.to)} in view` : '';
   const keys: LegendEntry[] = [
@@ -50,12 +51,12 @@ export function captionOf(metric: MetricName, { thinned, zoomed, viewSettings, p
     ...(second
       ? [{ label: metricWords(second, currentConfig()).label, stroke: 'var(--curve-2)', width: 2, dash: '5 3' }]
       : []),
-    ...(live.flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
+    ...(flags.length > 0 ? [{ label: 'knob changed', stroke: 'var(--flag)', width: 1, dash: '2 3' }] : []),
   ];
   return {
     title: titleOf(metric),
     notes: [
-      ...(live.shownRecording ? runNotes('Recording', live.shownRecording) : run ? runNotes(`Run ${run.id}`, run) : []),
+      ...(shownRecording ? runNotes('Recording', shownRecording) : run ? runNotes(`Run ${run.id}`, run) : []),
       `metric ${metric}; ${smoothingText(smoothing)}`,
       `x: update${inView}; y: ${y.log ? 'logarithmic' : 'linear'}`,
       ...changeNotes(),
@@ -71,7 +72,10 @@ function runNotes(kindOfRun: string, { name, begun, config, backend, kernels }: 
 }
 
 function changeNotes(): readonly string[] {
-  const shown = live.flags.slice(0, MAX_CHANGES).map(({ update, text }, i) => `${i + 1}: update ${update}, ${text}`);
-  const hiddenCount = live.flags.length - shown.length;
+  const shown = useLive
+    .getState()
+    .flags.slice(0, MAX_CHANGES)
+    .map(({ update, text }, i) => `${i + 1}: update ${update}, ${text}`);
+  const hiddenCount = useLive.getState().flags.length - shown.length;
   return hiddenCount > 0 ? [...shown, `and ${hiddenCount} more changes`] : shown;
 }

@@ -3,7 +3,7 @@ import { ownLines } from '../../rollouts/writeOwn.ts';
 import { traceLines } from '../../rollouts/writeTraces.ts';
 import { storedBatch, fetchBatch, isOnlyInWorker } from '../view/batches.ts';
 import { currentRun } from '../runs/liveRun.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { question } from '../training/transport.ts';
 import { download } from '../browser/fileDownload.ts';
 import type { Run } from '../../runs/run.ts';
@@ -27,7 +27,7 @@ export type RolloutFile = keyof typeof ROLLOUT_FILES;
 async function runToSave(
   which: 'view' | 'all',
 ): Promise<Pick<Run, 'id' | 'name' | 'started' | 'vocabulary' | 'batches'>> {
-  const { batch, batchConfig, batchesInWorker, vocabulary } = live;
+  const { batch, batchConfig, batchesInWorker, vocabulary } = useLive.getState();
   const run = currentRun();
   if (!run || batchesInWorker.updates.length === 0) return shippedRecording();
   if (which === 'view') return { ...run, vocabulary, batches: batchConfig ? [{ batch, config: batchConfig }] : [] };

@@ -5,7 +5,7 @@ import { hashOf } from '../address/hash.ts';
 import { logText } from '../../runs/log.ts';
 import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../runs/liveRun.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { type CsvColumn, columnTitle } from '../curves/curvesCsv.ts';
@@ -19,7 +19,7 @@ interface MetricColumn extends CsvColumn {
 export function liveColumns(): readonly MetricColumn[] {
   const { applied, wanted } = useConfig.getState();
   const config = applied ?? wanted;
-  return Array.from(live.series, ([metric, series]) => ({
+  return Array.from(useLive.getState().series, ([metric, series]) => ({
     metric,
     title: columnTitle(metric, config),
     ...series.points,

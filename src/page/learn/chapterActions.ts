@@ -1,4 +1,4 @@
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
@@ -8,14 +8,14 @@ import { start, step } from '../training/transport.ts';
 
 /** Selects the token with the batch's largest advantage, and its rollout. */
 export function selectLargestAdvantage(): void {
-  const { advantages, entropies } = live.batch;
+  const { advantages, entropies } = useLive.getState().batch;
   // only tokens that the agent had a choice for: with the grammar a tag has entropy 0
   selectAt(indexOfLargest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
 }
 
 /** Selects the observation token that the update pushed hardest; does nothing if none was pushed. */
 export function selectHardestPushedObservation(): void {
-  selectAt(hardestPushedObservation(live.batch));
+  selectAt(hardestPushedObservation(useLive.getState().batch));
 }
 
 /**
@@ -29,14 +29,15 @@ const MAX_STEPS = 6;
  * Usually one update is enough; it gives up after `MAX_STEPS`. Returns a function that cancels.
  */
 export function stepToPushedObservation(): () => void {
-  let { batch: previousBatch } = live;
+  let { batch: previousBatch } = useLive.getState();
   let steps = 1;
   const stop = useLive.subscribe(({ running, stepping }) => {
-    if (live.batch === previousBatch || live.isExample) return;
-    const isObservationPushed = live.batchConfig?.lossMask === 'off' && hardestPushedObservation(live.batch) >= 0;
+    if (useLive.getState().batch === previousBatch || useLive.getState().isExample) return;
+    const isObservationPushed =
+      useLive.getState().batchConfig?.lossMask === 'off' && hardestPushedObservation(useLive.getState().batch) >= 0;
     if (!isObservationPushed && steps < MAX_STEPS) {
       if (running || stepping) return; // wait until the update under way is done
-      previousBatch = live.batch;
+      previousBatch = useLive.getState().batch;
       steps++;
       step();
       return;
@@ -62,7 +63,7 @@ export function startPreset(preset: PresetName, changes: Partial<RunConfig> = {}
 
 /** Selects the token at a flat index of the batch, and its rollout; −1 does nothing. */
 function selectAt(index: number): void {
-  const { length, turns } = live.batch;
+  const { length, turns } = useLive.getState().batch;
   if (index < 0 || length === 0) return;
   selectRow(Math.floor(index / length));
   selectToken(index % length, turns[index] ?? null);

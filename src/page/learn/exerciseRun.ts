@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { useLive, live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { takeLab, returnLab } from './readerLab.ts';
 import type { Exercise, ArmResult, ArmPlan } from './exercise.ts';
@@ -157,7 +157,7 @@ class LabTrainer implements Trainer<ArmPlan, number, Run> {
       await waitFor(() => isUpdateDone(k), signal, ownRun);
       tell(k);
     }
-    const [run, { batch, batchConfig }] = [currentRun(), live];
+    const [run, { batch, batchConfig }] = [currentRun(), useLive.getState()];
     const config = batchConfig ?? run?.config;
     if (!run || !config) throw new ExerciseError({ word: 'noBatch' });
     return { ...run, batches: [{ batch, config }] };
@@ -188,7 +188,7 @@ export async function shippedRuns({
 /** Whether an update is done, its batch is in view and no step is under way. */
 function isUpdateDone(update: number): boolean {
   const { stepping, update: done } = useLive.getState();
-  return done >= update && !stepping && live.batch.update === update && !live.isExample;
+  return done >= update && !stepping && useLive.getState().batch.update === update && !useLive.getState().isExample;
 }
 
 function resultOf({ batches, config, series }: Run): ArmResult {

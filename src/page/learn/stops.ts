@@ -6,7 +6,7 @@ import type { StopId, TourTexts } from './shape.ts';
 import { counted } from '../words/numberText.ts';
 import { pushAt } from '../rollout/push.ts';
 import { auditMask, readRollout } from '../rollout/readRollout.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 
 /** Values for the placeholders in a stop's result sentence. */
@@ -36,7 +36,7 @@ function followNewest(): void {
 /** Index of the selected token in the batch; −1 if none is selected. */
 function selectedIndex(): number {
   const { row, token } = useSelection.getState();
-  return token === null ? -1 : row * live.batch.length + token;
+  return token === null ? -1 : row * useLive.getState().batch.length + token;
 }
 
 const masks = () => {
@@ -47,20 +47,26 @@ const masks = () => {
 /** Whether the run has stopped and the batch in view was trained with this loss mask. */
 function trainedWith(lossMask: 'on' | 'off'): boolean {
   const { running, stepping } = useLive.getState();
-  return !live.isExample && live.batch.rows > 0 && live.batchConfig?.lossMask === lossMask && !running && !stepping;
+  return (
+    !useLive.getState().isExample &&
+    useLive.getState().batch.rows > 0 &&
+    useLive.getState().batchConfig?.lossMask === lossMask &&
+    !running &&
+    !stepping
+  );
 }
 
 /** The number of observation tokens in the batch in view, and how many of them are in the loss. */
 function observationCounts(): Values {
-  const { observationsTrained, observations } = auditMask(live.batch);
+  const { observationsTrained, observations } = auditMask(useLive.getState().batch);
   return { trained: observationsTrained, all: observations };
 }
 
 /** The selected token and its push. */
 function selectedPush(): Values {
   const { row, token } = useSelection.getState();
-  const word = readRollout(live.batch, live.vocabulary, row).words[token ?? 0] ?? '';
-  return { word, push: pushAt(live.batch, selectedIndex()) };
+  const word = readRollout(useLive.getState().batch, useLive.getState().vocabulary, row).words[token ?? 0] ?? '';
+  return { word, push: pushAt(useLive.getState().batch, selectedIndex()) };
 }
 
 /** The number of updates that the run has taken, as text. */
@@ -73,7 +79,7 @@ export const STOPS: readonly Stop[] = [
   {
     id: 'watch',
     target: '.trajectory',
-    done: () => live.batch.roles[selectedIndex()] === Role.observation,
+    done: () => useLive.getState().batch.roles[selectedIndex()] === Role.observation,
     result: () => ({ ...selectedPush(), ...observationCounts() }),
   },
   {
@@ -96,7 +102,7 @@ export const STOPS: readonly Stop[] = [
       followNewest();
       useSelection.setState({ channel: 'gradient', token: null, turn: null });
     },
-    done: () => trainedWith('off') && hardestPushedObservation(live.batch) >= 0,
+    done: () => trainedWith('off') && hardestPushedObservation(useLive.getState().batch) >= 0,
     result: () => {
       selectHardestPushedObservation();
       return { ...observationCounts(), ...selectedPush() };
@@ -107,7 +113,7 @@ export const STOPS: readonly Stop[] = [
     target: '.trajectory .token[aria-pressed="true"]',
     done: () => {
       const at = selectedIndex();
-      const { batch, isExample } = live;
+      const { batch, isExample } = useLive.getState();
       if (at < 0 || isExample || at === hardestPushedObservation(batch)) return false;
       return batch.roles[at] === Role.observation && pushAt(batch, at) !== 0;
     },
@@ -138,7 +144,7 @@ export const STOPS: readonly Stop[] = [
     },
     done: () => !useLive.getState().running && useLive.getState().update >= firstUpdate + MIN_UPDATES,
     result: (texts) => {
-      const success = live.series.get('rollout/success');
+      const success = useLive.getState().series.get('rollout/success');
       return { before: success?.firstValue ?? NaN, after: success?.lastValue ?? NaN, ...updatesTaken(texts) };
     },
   },

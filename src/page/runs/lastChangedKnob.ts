@@ -2,7 +2,7 @@ import { isFieldName, type FieldName } from '../../config/fields.ts';
 import { applyChanges } from '../../config/knobChange.ts';
 import { isExact } from '../../runs/change.ts';
 import { currentRun } from './liveRun.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 
 interface ChangedKnob {
   readonly knob: FieldName;
@@ -12,9 +12,9 @@ interface ChangedKnob {
 /** The knob that was changed last in the run under way, with its value before; null if none was changed. */
 export function lastChangedKnob(): ChangedKnob | null {
   const run = currentRun();
-  const last = live.flags.at(-1);
+  const last = useLive.getState().flags.at(-1);
   if (!run || !last || !isExact(last)) return null;
   const knob = Object.keys(last.set).findLast(isFieldName);
-  const configBefore = applyChanges(run.begun, live.flags.slice(0, -1).filter(isExact));
+  const configBefore = applyChanges(run.begun, useLive.getState().flags.slice(0, -1).filter(isExact));
   return knob ? { knob, valueBefore: configBefore[knob] } : null;
 }

@@ -7,7 +7,7 @@ import type { TrainingEvent } from '../../domain/trainingEvent.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import { runName } from './keptRun.ts';
 import { nextId, putRun, toggleShown, useRuns } from './runStore.ts';
-import { live, showCurves, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
+import { showCurves, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
 
 const LIST_DELAY_MS = 4000; // the list of runs is updated this long after a change
 
@@ -55,11 +55,11 @@ export function beginRun(
   if (trainingSince !== null) trainingSince = performance.now();
   const { config, series, changes } = log.run;
   showCurves(log.series);
-  live.metrics = Object.fromEntries(Array.from(series, ([name, { lastValue = 0 }]) => [name, lastValue]));
-  live.config = config;
-  live.flags = changes;
   useLive.setState((s) => ({
     ...NEW_RUN_STATE,
+    metrics: Object.fromEntries(Array.from(series, ([name, { lastValue = 0 }]) => [name, lastValue])),
+    config,
+    flags: changes,
     update: event.update,
     running: s.running,
     stepping: s.stepping,
@@ -73,7 +73,6 @@ export function beginRun(
     health: null,
     preferences: null,
     metricsVersion: s.metricsVersion + 1,
-    flagsVersion: s.flagsVersion + 1,
   }));
 }
 
@@ -98,15 +97,13 @@ export function growRun(event: TrainingEvent): void {
   log?.add(event);
   showFlags();
   if (event.type !== 'metrics') return;
-  live.metrics = { ...live.metrics, ...event.values };
+  useLive.setState(({ metrics }) => ({ metrics: { ...metrics, ...event.values } }));
   timer ??= setTimeout(listRun, LIST_DELAY_MS);
 }
 
 /** Tells the curves that the list of knob changes, which they mark, has grown. */
 function showFlags(): void {
-  if (!log || live.flags === log.run.changes) return;
-  live.flags = log.run.changes;
-  useLive.setState((s) => ({ flagsVersion: s.flagsVersion + 1 }));
+  if (log) useLive.setState({ flags: log.run.changes });
 }
 
 /** The current run at a checkpoint, so that it can be continued from there. */

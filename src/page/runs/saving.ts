@@ -3,7 +3,7 @@ import type { RunEvent } from '../../wire/events.ts';
 import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../view/batches.ts';
 import { runAt } from './liveRun.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { duration } from '../words/numberText.ts';
 import { notice } from '../browser/notices.ts';
 import { deleteSave, summarizeSaves, writeSave } from './database.ts';
@@ -154,7 +154,7 @@ export function latestSaveText(): string | null {
  */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
-  const last = live.series.get('rollout/success')?.points.x.at(-1);
+  const last = useLive.getState().series.get('rollout/success')?.points.x.at(-1);
   const isCurrent = latestSave && (update > 0 ? latestSave.run.update === last : latestSave.run.update === 0);
   const batch = newestBatch();
   useRuns.setState({

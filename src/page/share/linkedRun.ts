@@ -5,7 +5,7 @@ import { replayableChanges } from '../../runs/change.ts';
 import { changesText } from '../address/knobChanges.ts';
 import { addressPlan, useConfig } from '../knobs/configStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 
 /** A run as a link holds it. */
 export interface LinkedRun {
@@ -34,7 +34,7 @@ export function linkedRun(): LinkableRun {
   const shown = addressPlan(useConfig.getState());
   const run = currentRun();
   const { session, preferences, update, phase } = useLive.getState();
-  if (!run || live.isExample || session === 'none') return shown;
+  if (!run || useLive.getState().isExample || session === 'none') return shown;
   const freshRun = { startConfig: useConfig.getState().wanted, changes: [] };
   if (run.environment) return { ...freshRun, unlinkable: 'environment' };
   if (run.fork) return { ...freshRun, unlinkable: 'fork' };

@@ -4,7 +4,7 @@ import { currentRoute } from '../address/route.ts';
 import { counted, percent } from '../words/numberText.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 import { turnInView } from '../view/currentRollout.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useReplay } from '../view/player.ts';
 import { useStage } from '../stage/stageStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
@@ -48,7 +48,7 @@ export function momentOf(
 export function momentInView(): Moment | null {
   const onStage = currentRoute() === 'stage' ? momentOnStage() : null;
   if (onStage) return onStage;
-  const { batch, vocabulary } = live;
+  const { batch, vocabulary } = useLive.getState();
   if (batch.rows === 0) return null;
   const { row, turn, revealed } = useSelection.getState();
   return truncatedMoment(momentOf(batch, vocabulary, row), revealed ?? Infinity, turn);
@@ -60,7 +60,7 @@ export function momentInView(): Moment | null {
  */
 function momentOnStage(): Moment | null {
   const { recording } = useReplay.getState();
-  if (!recording || !live.isExample) return null;
+  if (!recording || !useLive.getState().isExample) return null;
   const chosenUpdate = useStage.getState().chosenUpdate ?? Infinity;
   const recordedBatch = recording.batches.findLast(({ batch }) => batch.update <= Math.max(1, chosenUpdate));
   const solved = recordedBatch?.batch.episodes.find(({ success }) => success);

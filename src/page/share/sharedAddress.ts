@@ -8,7 +8,7 @@ import { currentRun } from '../runs/liveRun.ts';
 import { hasHistory, type Route } from '../address/screens.ts';
 import type { EmbedPanel } from '../address/panels.ts';
 import { shownRollout, type ShownRollout } from '../view/currentRollout.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { isOwnRun } from '../stage/liveAgent.ts';
 import { stageSubpath } from '../stage/stagePlace.ts';
@@ -27,17 +27,17 @@ export function shownSelection({ unlinkable }: LinkableRun, route: Route = curre
   const selected = addressSelection(useSelection.getState());
   const { channel, hide, shownUpdate } = selected;
   const nowhere = { ...DEFAULT_SELECTION, channel, hide };
-  const { session, update, batchVersion } = useLive.getState();
+  const { session, update } = useLive.getState();
   if (!hasHistory(route)) return nowhere; // such a screen shows no update
   // the place that a link named and that isn't trained yet
   const isAwaited = linkTarget?.shownUpdate === shownUpdate && linkTarget.row === row;
   if (isAwaited && shownUpdate !== null && (session === 'none' || shownUpdate > update))
     return unlinkable ? nowhere : { ...selected, recorded: null };
-  if (live.batch.rows === 0) return nowhere;
-  const place = placeIn(shownRollout(batchVersion, row), selected);
-  if (live.isExample) return { ...nowhere, ...place, recorded: live.batch.update };
+  if (useLive.getState().batch.rows === 0) return nowhere;
+  const place = placeIn(shownRollout(row), selected);
+  if (useLive.getState().isExample) return { ...nowhere, ...place, recorded: useLive.getState().batch.update };
   const isChosen = shownUpdate !== null || place.row !== 0 || place.turn !== null || place.token !== null;
-  return unlinkable || !isChosen ? nowhere : { ...nowhere, ...place, shownUpdate: live.batch.update };
+  return unlinkable || !isChosen ? nowhere : { ...nowhere, ...place, shownUpdate: useLive.getState().batch.update };
 }
 
 /** The part of a selection that a batch has: the selected one may be of an earlier batch. */
@@ -87,7 +87,7 @@ export function readableAddress(
 
 /** The last line of a card: the page's address or, if others can't reach it, how to get the same run. */
 export function cardAddress(): string {
-  const run = live.shownRecording ?? currentRun();
+  const run = useLive.getState().shownRecording ?? currentRun();
   const config = run?.begun ?? currentConfig();
   return readableAddress() || `npm start · ${presetNamed(nearestPreset(config)).label} · seed ${config.seed}`;
 }

@@ -79,7 +79,7 @@ function channelKey(key: string): (() => void) | undefined {
 }
 
 function current() {
-  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row);
+  return shownRollout(useSelection.getState().row);
 }
 
 /** Selects another rollout of the batch. Rollouts are ordered by group. */

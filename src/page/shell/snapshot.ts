@@ -1,5 +1,5 @@
 import { useConfig } from '../knobs/configStore.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useReplay } from '../view/player.ts';
 import { useRuns } from '../runs/runStore.ts';
 import { auditMask } from '../rollout/readRollout.ts';
@@ -16,7 +16,7 @@ export function snapshot() {
   const { wanted, applied } = useConfig.getState();
   const { shownUpdate, row, token, turn, channel } = useSelection.getState();
   const { savedUpdate, offers, offersSearched } = useRuns.getState();
-  const { batch, isExample, metrics, flags, series, shownRecording: recorded } = live;
+  const { batch, isExample, metrics, flags, series, shownRecording: recorded } = useLive.getState();
   return structuredClone({
     session,
     running,
@@ -34,7 +34,7 @@ export function snapshot() {
     flags,
     points: Object.fromEntries(recorded ? [] : [...series].map(([name, s]) => [name, s.length])), // of the run
     selection: { shownUpdate, row, token, turn, channel },
-    kept: live.batchesInWorker,
+    kept: useLive.getState().batchesInWorker,
     saved: savedUpdate, // update of the last save
     offers: offersSearched ? offers.length : null, // saved runs that can be resumed; null: not known yet
     recordingAway: useReplay.getState().knobsDiffer,

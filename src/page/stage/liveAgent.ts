@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react';
 import { knobDifferences, useConfig } from '../knobs/configStore.ts';
 import { useAnswer } from '../training/runAnswers.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { playQuestion } from '../../wire/playQuestion.ts';
 import type { Question } from '../../wire/questions.ts';
 import { type Play, playOf } from './play.ts';
@@ -87,5 +87,5 @@ export function nextSeed(
 const lastPlay = (plays: readonly Play[], seed: number) => plays.findLast(({ episode }) => episode.seed === seed);
 
 function askFor({ seed }: Task): Question {
-  return playQuestion(seed, live.config ?? useConfig.getState().wanted);
+  return playQuestion(seed, useLive.getState().config ?? useConfig.getState().wanted);
 }

@@ -5,7 +5,7 @@ import { useConfig } from '../knobs/configStore.ts';
 import { openReplay, useReplay } from '../view/player.ts';
 import { clearBatches } from '../view/batches.ts';
 import { endWorker } from './engine.ts';
-import { live, showCurves, showNoBatch, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
+import { showCurves, showNoBatch, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
 
 /**
  * Removes the run from the page as if none had begun: ends its worker, deletes its save, and shows the recording again.
@@ -17,15 +17,12 @@ export async function discardRun(): Promise<void> {
   clearBatches();
   showNoBatch();
   showCurves(new Map());
-  live.metrics = {};
-  live.config = null;
-  live.flags = [];
   useConfig.setState({ applied: null });
-  useLive.setState((s) => ({
+  useLive.setState({
     ...NEW_RUN_STATE,
     ...{ session: 'none', problem: null, health: null, preferences: null, backend: null },
-    ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, flagsVersion: s.flagsVersion + 1 },
-  }));
+    ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, metrics: {}, config: null, flags: [] },
+  });
   useReplay.setState({ trainingBegan: false });
   await openReplay();
 }

@@ -5,7 +5,7 @@ import { knobsOf, termsOf } from '../../config/formulaLinks.ts';
 import { TERM_LIST, type TermId } from '../../config/formulaTerms.ts';
 import { knobDifferences, useConfig } from '../knobs/configStore.ts';
 import { showPreview, isPreviewKeyDown, endPreview } from './previewStore.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { combinedMarks } from '../rollout/touchedTokens.ts';
 import { type FormulaTarget, previewKnobs } from '../knobs/previewKnobs.ts';
@@ -98,14 +98,14 @@ function highlightTokens(): void {
     return;
   }
   // a preview may have other masks, but clipped tokens come from the update that was trained
-  const { advantages, epochViews, policyWeights } = live.batch;
-  const previewBatch = preview?.previewedBatch === live.batch && {
+  const { advantages, epochViews, policyWeights } = useLive.getState().batch;
+  const previewBatch = preview?.previewedBatch === useLive.getState().batch && {
     ...preview.batch,
     advantages,
     policyWeights,
     ...(epochViews && { epochViews }),
   };
-  const batch = previewBatch || live.batch;
+  const batch = previewBatch || useLive.getState().batch;
   const sets = litTerms.map((term) => TERM_LIST[term].tokens);
   const scene = { batch, config: useConfig.getState().wanted, row };
   useSelection.setState({ highlighted: { marks: combinedMarks(scene, sets), group: sets.includes('group') } });
@@ -121,7 +121,7 @@ function actingTerms(target: Exclude<FormulaTarget, { readonly term: TermId }>, 
 /** The changed knobs of a target that are previewed; null if none differs. */
 function previewedChanges(target: FormulaTarget, wanted: RunConfig): Partial<RunConfig> | null {
   const flipped = previewsFlip && hovered !== null && 'knob' in hovered ? hovered.knob : null;
-  return previewKnobs(target, { wanted, config: live.batchConfig, flipped });
+  return previewKnobs(target, { wanted, config: useLive.getState().batchConfig, flipped });
 }
 
 function targetAt(element: EventTarget | null): FormulaTarget | null {
@@ -205,7 +205,7 @@ export function bindTargets(): () => void {
     useLive.subscribe((now, before) => {
       // training continues, so show the next batches
       if (now.running && !before.running) lastChanged = null;
-      if (now.batchVersion !== before.batchVersion || now.running !== before.running) highlight();
+      if (now.batch !== before.batch || now.running !== before.running) highlight();
     }),
     useSelection.subscribe((now, before) => {
       if (now.row !== before.row || now.preview !== before.preview) highlightTokens();

@@ -4,7 +4,7 @@ import type { Answer } from '../../wire/questions.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { shownRollout } from '../view/currentRollout.ts';
 import { play } from './engine.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { useSelection } from '../view/selectionStore.ts';
 
@@ -51,21 +51,21 @@ export function playNew(): void {
 
 /** Whether the page shows a rollout of a run, so that its task can be played. False for a recording. */
 export function canPlaySelected(): boolean {
-  return !live.isExample && selectedEpisode() !== undefined;
+  return !useLive.getState().isExample && selectedEpisode() !== undefined;
 }
 
 /** Begins the task of the rollout in view, with the knobs that its batch was rolled out with. */
 export function playSelected(): void {
   const episode = selectedEpisode();
-  const config = live.batchConfig ?? useConfig.getState().applied;
-  if (live.isExample || !episode || !config) return;
-  const group = live.batch.episodes.filter((other) => other.group === episode.group);
+  const config = useLive.getState().batchConfig ?? useConfig.getState().applied;
+  if (useLive.getState().isExample || !episode || !config) return;
+  const group = useLive.getState().batch.episodes.filter((other) => other.group === episode.group);
   playTask({
     config,
     seed: episode.seed,
     environmentSeed: episode.environmentSeed,
     agent: {
-      update: live.batch.update,
+      update: useLive.getState().batch.update,
       solved: group.filter(({ success }) => success).length,
       rollouts: group.length,
       meanReward: groupStats(group.map(({ reward }) => reward)).mean,
@@ -119,5 +119,5 @@ function send(tokens: readonly number[], typed?: string): void {
 }
 
 function selectedEpisode() {
-  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row).episode;
+  return shownRollout(useSelection.getState().row).episode;
 }

@@ -3,7 +3,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Cost } from '../../domain/cost.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
 import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
-import { live } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { question } from './transport.ts';
 
 /** A rollout that questions can be asked about: a row of a batch, and the knobs it was made with. */
@@ -40,7 +40,7 @@ export function distributionAt(
   since?: 'begun',
 ): Promise<Reply<'distribution'>> {
   // part of the key, because the current distribution changes with the run
-  const newest = live.batchesInWorker.updates.at(-1) ?? 0;
+  const newest = useLive.getState().batchesInWorker.updates.at(-1) ?? 0;
   const key = `${batchId(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
   const known = replies.get(key);
   if (known) return known;
@@ -81,7 +81,7 @@ export function addressOf({ batch, row, branch }: RolloutSource): RolloutAddress
 }
 
 /** A token's word; a slot word is replaced by its name in the episode. */
-export function wordOf({ batch, row, vocabulary = live.vocabulary }: RolloutSource, id: number): string {
+export function wordOf({ batch, row, vocabulary = useLive.getState().vocabulary }: RolloutSource, id: number): string {
   const episodeName = batch.episodes.find((episode) => episode.row === row)?.names.get(id);
   return episodeName ?? vocabulary[id] ?? `#${id}`;
 }

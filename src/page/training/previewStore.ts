@@ -4,7 +4,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview } from '../../domain/batchPreview.ts';
 import { knobText } from '../../config/knobText.ts';
 import { reply } from './inspect.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { question } from './transport.ts';
 import { type ShownPreview, useSelection } from '../view/selectionStore.ts';
 import type { Channel } from '../rollout/channels.ts';
@@ -31,7 +31,7 @@ let isAsking = false;
  * slider skips values.
  */
 export async function showPreview(changes: Changes): Promise<void> {
-  const { batch } = live;
+  const { batch } = useLive.getState();
   const current = usePreview.getState();
   if (current.previewedBatch === batch && sameChanges(current.changes, changes)) return;
   const refusalReason = whyNotPreviewable();
@@ -44,8 +44,10 @@ export async function showPreview(changes: Changes): Promise<void> {
 
 /** Why the batch in view cannot be previewed; null if it can. */
 function whyNotPreviewable(): string | null {
-  if (!live.batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
-  return !live.isExample && useLive.getState().update < live.batch.update ? 'This update is still under way.' : null;
+  if (!useLive.getState().batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
+  return !useLive.getState().isExample && useLive.getState().update < useLive.getState().batch.update
+    ? 'This update is still under way.'
+    : null;
 }
 
 /** Asks for the preview, again if the changes moved on meanwhile, until the answer is for the newest changes. */
@@ -54,8 +56,8 @@ async function askUntilCurrent(): Promise<void> {
   try {
     for (;;) {
       const { changes, previewedBatch } = usePreview.getState();
-      const { batchConfig: config } = live;
-      if (!changes || !previewedBatch || !config || previewedBatch !== live.batch) return;
+      const { batchConfig: config } = useLive.getState();
+      if (!changes || !previewedBatch || !config || previewedBatch !== useLive.getState().batch) return;
       const received = reply(await question({ kind: 'preview', update: previewedBatch.update, changes }), 'preview');
       const latest = usePreview.getState();
       if (latest.previewedBatch !== previewedBatch || latest.changes !== changes) continue;
@@ -88,7 +90,7 @@ export function isPreviewKeyDown(): boolean {
  * both, because the policy loss pushes observations only if both are off.
  */
 export function previewMasks(): void {
-  const { batchConfig: config } = live;
+  const { batchConfig: config } = useLive.getState();
   if (!config || isKeyDown) return;
   isKeyDown = true;
   const onEnd = (event: Event) => {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { reply, type Reply } from './inspect.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import { question } from './transport.ts';
 
 type Kind = Question['kind'] & Answer['kind'];
@@ -47,6 +47,5 @@ export function useAnswer<S extends object, K extends Kind>(
  * recording.
  */
 export function useUpdateFinished(update: number): boolean {
-  useLive((s) => s.batchVersion);
-  return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && live.isExample));
+  return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && s.isExample));
 }

@@ -14,7 +14,7 @@ import {
   useConfig,
 } from '../knobs/configStore.ts';
 import { clearBatches, receiveBatch, storedBatch, isOnlyInWorker, newestBatch } from '../view/batches.ts';
-import { live, setProblem, showNoBatch, useLive } from '../view/liveStore.ts';
+import { setProblem, showNoBatch, useLive } from '../view/liveStore.ts';
 import { refreshTitle, writeTitle } from '../view/pageTitle.ts';
 import { clearTimes, recordTimes } from '../view/profileStore.ts';
 import type { Run } from '../../runs/run.ts';
@@ -66,7 +66,8 @@ export function applyEvent(
     case 'ready':
       // If a run is replaced, its selected batch is gone. If none was there, an address may have selected a batch that
       // is still to come.
-      if (live.batchesInWorker.updates.length > 0) useSelection.setState({ shownUpdate: null, revealed: null });
+      if (useLive.getState().batchesInWorker.updates.length > 0)
+        useSelection.setState({ shownUpdate: null, revealed: null });
       if (resuming && continuesTraining(resuming.run)) begin(event, resuming, runData);
       else begin(event, null, resuming?.run.checkpoint?.start ? { ...runData, fork: FROM_A_FILE } : runData);
       return;
@@ -98,7 +99,7 @@ export function applyEvent(
       break;
     case 'metrics':
       updateBegun = true;
-      live.config = updateConfig;
+      useLive.setState({ config: updateConfig });
       pendingState.update = event.update;
       pendingState.metrics = true;
       // `metrics` is the last event of an update, so no stage is in progress
@@ -198,7 +199,10 @@ export function flush({ atOnce = false } = {}): void {
   const next = nextBatch();
   const isChosen = next?.batch.update === useSelection.getState().shownUpdate;
   const isDue =
-    isChosen || live.batch.rows === 0 || !useLive.getState().running || performance.now() - lastBatch > BATCH_MS;
+    isChosen ||
+    useLive.getState().batch.rows === 0 ||
+    !useLive.getState().running ||
+    performance.now() - lastBatch > BATCH_MS;
   if (next && isDue) {
     showBatch(next, vocabulary);
     lastBatch = performance.now();
@@ -221,19 +225,16 @@ export function flush({ atOnce = false } = {}): void {
  */
 export function nextBatch(): KeptBatch | undefined {
   const { shownUpdate } = useSelection.getState();
-  if (shownUpdate !== null && shownUpdate === live.batch.update && !live.isExample) return undefined;
+  if (shownUpdate !== null && shownUpdate === useLive.getState().batch.update && !useLive.getState().isExample)
+    return undefined;
   if (shownUpdate !== null && isOnlyInWorker(shownUpdate)) return undefined;
   const next = (shownUpdate === null ? undefined : storedBatch(shownUpdate)) ?? newestBatch();
-  return next?.batch === live.batch ? undefined : next;
+  return next?.batch === useLive.getState().batch ? undefined : next;
 }
 
 /** Shows a batch of a run with this vocabulary. Clears the selected row or token if the batch doesn't have it. */
 export function showBatch({ batch, config }: KeptBatch, vocabulary: readonly string[]): void {
-  live.batch = batch;
-  live.vocabulary = vocabulary;
-  live.batchConfig = config;
-  live.isExample = false;
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch, vocabulary, batchConfig: config, isExample: false });
   const { shownUpdate, row, token } = useSelection.getState();
   // the selection belongs to a batch that is still to come
   if (shownUpdate !== null && shownUpdate !== batch.update) return;

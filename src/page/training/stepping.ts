@@ -1,6 +1,6 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { shownRollout } from '../view/currentRollout.ts';
-import { live, useLive } from '../view/liveStore.ts';
+import { useLive } from '../view/liveStore.ts';
 import type { Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import type { StepScale } from '../words/stepScales.ts';
@@ -22,8 +22,8 @@ export function stepBy(scale: StepScale, by: 1 | -1): void {
  * training.
  */
 export function toBatch(by: 1 | -1): void {
-  const { updates } = live.batchesInWorker;
-  const at = updates.indexOf(live.batch.update);
+  const { updates } = useLive.getState().batchesInWorker;
+  const at = updates.indexOf(useLive.getState().batch.update);
   const next = at < 0 ? undefined : updates[at + by];
   if (next !== undefined) useSelection.setState({ shownUpdate: next, revealed: null });
   else if (by > 0 && useLive.getState().running) useSelection.setState({ shownUpdate: null, revealed: null });
@@ -44,7 +44,7 @@ function turnEnds({ turns }: Rollout): number[] {
 /** Shows the rollout in view up to its next or previous stop, or goes on to the next or previous rollout. */
 function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]): void {
   const { row, revealed, token } = useSelection.getState();
-  const { rollout, batch } = shownRollout(useLive.getState().batchVersion, row);
+  const { rollout, batch } = shownRollout(row);
   const stops = stopsOf(rollout);
   const shown = revealed ?? (token === null ? (by > 0 ? 0 : rollout.words.length) : token + 1);
   const stop = by > 0 ? stops.find((end) => end > shown) : stops.findLast((end) => end < shown);
@@ -54,7 +54,7 @@ function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]):
   }
   const next = row + by;
   if (next < 0 || next >= batch.rows) return;
-  const other = shownRollout(useLive.getState().batchVersion, next).rollout;
+  const other = shownRollout(next).rollout;
   reveal(other, batch, (by > 0 ? stopsOf(other)[0] : undefined) ?? other.words.length);
 }
 
@@ -70,7 +70,7 @@ function reveal(rollout: Rollout, { length, turns }: BatchView, tokens: number):
 
 /** Shows a rollout of the batch. Past either end it wraps around. */
 function toRollout(row: number): void {
-  const { batch } = live;
+  const { batch } = useLive.getState();
   const to = (row + batch.rows) % (batch.rows || 1);
   useSelection.setState({ row: to, token: null, turn: null, revealed: null });
 }

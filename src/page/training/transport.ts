@@ -1,7 +1,7 @@
 import type { Answer, Question } from '../../wire/questions.ts';
 import type * as Engine from './engine.ts';
 import { noteFailure } from '../browser/newVersion.ts';
-import { live, setProblem } from '../view/liveStore.ts';
+import { setProblem, useLive } from '../view/liveStore.ts';
 
 /** Starts or continues training. */
 export const run = () => withEngine((engine) => engine.run());
@@ -18,7 +18,7 @@ export const reset = () => withEngine((engine) => engine.reset());
 
 /** Asks the run about a kept rollout; while a recording is in view, asks the recording first. */
 export async function question(asked: Question): Promise<Answer> {
-  if (live.isExample) {
+  if (useLive.getState().isExample) {
     const recorded = (await import('../view/player.ts')).askRecording(asked);
     if (recorded) return recorded;
   }

@@ -14,7 +14,7 @@ import { currentSubpath, currentRoute, goTo } from '../address/route.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import { recordedPreset } from '../../config/recordings.ts';
-import { live } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { hasOwnAddress, type Route } from '../address/screens.ts';
 import { useSelection } from './selectionStore.ts';
 
@@ -132,7 +132,7 @@ function openAddress(hash: string, writtenByPage: boolean): void {
 /** The preset whose recording is in view, if an address with these knobs would show another one. Otherwise null. */
 export function recordingInView(config: RunConfig): PresetName | null {
   const shown = recordedPreset(useConfig.getState().preset);
-  return live.isExample && shown !== recordedPreset(nearestPreset(config)) ? shown : null;
+  return useLive.getState().isExample && shown !== recordedPreset(nearestPreset(config)) ? shown : null;
 }
 
 /** Writes the address, as a new history entry or in place of the current one. */

@@ -1,7 +1,7 @@
 import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { percent } from '../words/numberText.ts';
-import { live } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 
 /** A success rate to compare a curve with. */
 export interface Baseline {
@@ -15,7 +15,7 @@ const SUCCESS_CURVES: readonly MetricName[] = ['rollout/success', 'eval/success'
 export function baselinesOf(metric: MetricName): readonly Baseline[] {
   if (!SUCCESS_CURVES.includes(metric)) return [];
   return BASELINES.flatMap(({ label, metric: baselineMetric }) => {
-    const share = live.series.get(baselineMetric)?.firstValue;
+    const share = useLive.getState().series.get(baselineMetric)?.firstValue;
     return share === undefined ? [] : [{ label, share }];
   }).sort((a, b) => b.share - a.share);
 }

@@ -2,7 +2,7 @@ import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { useSelection } from './selectionStore.ts';
-import { live } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 
 /**
  * Bytes of batches that the page stores. The run in the worker keeps more batches, which the page requests when needed.
@@ -21,7 +21,7 @@ export function receiveBatch({
   bytes: keptBytes,
 }: Omit<Extract<RunEvent, { type: 'batch' }>, 'type'>): void {
   add({ batch, config });
-  live.batchesInWorker = { updates: kept, bytes: keptBytes };
+  useLive.setState({ batchesInWorker: { updates: kept, bytes: keptBytes } });
 }
 
 /** Drops all batches, because another run begins. */
@@ -29,7 +29,7 @@ export function clearBatches(): void {
   stored.clear();
   bytes = 0;
   runCount++;
-  live.batchesInWorker = { updates: [], bytes: 0 };
+  useLive.setState({ batchesInWorker: { updates: [], bytes: 0 } });
 }
 
 /** The batch that an update learned from, if the page has it. */
@@ -43,12 +43,12 @@ export function storedBatch(update: number): KeptBatch | undefined {
 
 /** The newest batch of the run; undefined before the first. */
 export function newestBatch(): KeptBatch | undefined {
-  return storedBatch(live.batchesInWorker.updates.at(-1) ?? -1);
+  return storedBatch(useLive.getState().batchesInWorker.updates.at(-1) ?? -1);
 }
 
 /** Whether the run's worker keeps the batch of an update and the page doesn't have it. */
 export function isOnlyInWorker(update: number): boolean {
-  return live.batchesInWorker.updates.includes(update) && !stored.has(update);
+  return useLive.getState().batchesInWorker.updates.includes(update) && !stored.has(update);
 }
 
 /** Asks the worker for the batch of an update, and stores it if the worker still keeps it. */
@@ -59,10 +59,12 @@ export async function fetchBatch(update: number, ask: (question: Question) => Pr
   const batch = answer.kind === 'batch' ? answer.kept : null;
   if (batch) add(batch);
   else
-    live.batchesInWorker = {
-      ...live.batchesInWorker,
-      updates: live.batchesInWorker.updates.filter((each) => each !== update),
-    };
+    useLive.setState({
+      batchesInWorker: {
+        ...useLive.getState().batchesInWorker,
+        updates: useLive.getState().batchesInWorker.updates.filter((each) => each !== update),
+      },
+    });
 }
 
 function add({ batch, config }: KeptBatch): void {

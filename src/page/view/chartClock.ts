@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
-import { live, useLive } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { axisEnd } from '../curves/axes.ts';
 import { CHART_LINES } from '../curves/curves.ts';
 import type { XRange } from '../curves/xRange.ts';
@@ -48,14 +48,14 @@ export function useChartVersion(metric: MetricName, enabled = true): number {
 
 /** A number that changes whenever a chart of these metrics would look different. */
 export function chartVersion(names: readonly MetricName[]): number {
-  const base = useLive.getState().curvesVersion * CURVES_STRIDE + live.flags.length + updateAxis().to;
-  return names.reduce((sum, name) => sum + (live.series.get(name)?.version ?? 0), base);
+  const base = useLive.getState().curvesVersion * CURVES_STRIDE + useLive.getState().flags.length + updateAxis().to;
+  return names.reduce((sum, name) => sum + (useLive.getState().series.get(name)?.version ?? 0), base);
 }
 
 /** The last update with a measurement; 0 before the first. */
 export function newestUpdate(): number {
   let last = 0;
-  for (const series of live.series.values()) last = Math.max(last, series.lastUpdate ?? 0);
+  for (const series of useLive.getState().series.values()) last = Math.max(last, series.lastUpdate ?? 0);
   return last;
 }
 

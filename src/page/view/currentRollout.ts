@@ -1,7 +1,6 @@
-import { useMemo } from 'react';
 import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
-import { live, useLive } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from './selectionStore.ts';
 
@@ -14,27 +13,23 @@ export interface ShownRollout {
 
 /** The batch and rollout in view; computed once for each batch and row. */
 export function useShownRollout(): ShownRollout {
-  const version = useLive((s) => s.batchVersion);
-  const row = useSelection((s) => s.row);
-  return useMemo(() => shownRollout(version, row), [version, row]);
+  useLive((s) => s.batch);
+  return shownRollout(useSelection((s) => s.row));
 }
 
-let memo: { version: number; row: number; batch: BatchView; shown: ShownRollout } | null = null;
+let memo: { readonly row: number; readonly shown: ShownRollout } | null = null;
 
-/**
- * The batch and rollout in view, for code outside React such as keyboard shortcuts. `version` identifies the batch,
- * because `live.batch` is replaced and never modified.
- */
-export function shownRollout(version: number, wantedRow: number): ShownRollout {
-  const row = wantedRow < live.batch.rows ? wantedRow : 0; // an address may select a rollout that doesn't exist yet
-  if (memo?.version === version && memo.row === row && memo.batch === live.batch) return memo.shown;
-  const { batch, vocabulary } = live;
+/** The batch and rollout in view, for code outside React such as keyboard shortcuts. A batch is replaced, never modified. */
+export function shownRollout(wantedRow: number): ShownRollout {
+  const { batch, vocabulary } = useLive.getState();
+  const row = wantedRow < batch.rows ? wantedRow : 0; // an address may select a rollout that doesn't exist yet
+  if (memo?.row === row && memo.shown.batch === batch) return memo.shown;
   const shown = {
     batch,
     episode: batch.episodes.find((episode) => episode.row === row),
     rollout: readRollout(batch, vocabulary, row),
   };
-  memo = { version, row, batch, shown };
+  memo = { row, shown };
   return shown;
 }
 

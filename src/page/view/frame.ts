@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { MetricName } from '../../domain/metrics.ts';
 import { type Bucket, bucketsInRange, type SmoothedCurve } from '../../runs/buckets.ts';
 import { MAX_BUCKETS } from '../../runs/series.ts';
-import { live } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { type Axis, axisFor } from '../curves/axes.ts';
 import { type Baseline, baselinesOf } from './baselineLines.ts';
 import { updateAxis } from './chartClock.ts';
@@ -94,7 +94,7 @@ export function frameOf({ metric, width, height }: ChartRequest, settings: Chart
     valueTicks: axis.ticks.map((value) => ({ value, text: shortNumber(value) })),
     updateTicks: updateTicks(x).map((update) => ({ value: update, text: `${update}` })),
     gridLines: [axis.domain[0]],
-    flags: marksOf(live.flags, [x.from, x.to], markGap),
+    flags: marksOf(useLive.getState().flags, [x.from, x.to], markGap),
     bands: thinned ? [{ x: updates, low: main.map(({ min }) => min), high: main.map(({ max }) => max) }] : [],
     lines: [
       { cssClass: 'raw', x: updates, y: means },
@@ -119,7 +119,7 @@ export function useFrame(metric: MetricName, version: number, width: number, hei
     if (version === 0 || width <= MIN_WIDTH) return null;
     return frameOf({ metric, width, height }, { visibleRange, smoothing, log });
   }, [metric, version, width, height, visibleRange, smoothing, log]);
-  return live.series.has(metric) ? frame : null;
+  return useLive.getState().series.has(metric) ? frame : null;
 }
 
 const meansOf = (buckets: readonly Bucket[]) => buckets.map(({ sum, count }) => sum / count);

@@ -49,10 +49,20 @@ interface LiveState {
   readonly problem: Problem | null;
   readonly health: Health | null; // null until the monitor's first report
   readonly preferences: Preferences | null; // null without a reward model
-  readonly batchVersion: number; // of `live.batch`
-  readonly metricsVersion: number; // of `live.metrics`
-  readonly flagsVersion: number;
+  readonly metricsVersion: number; // counts how often newer metrics were shown
   readonly curvesVersion: number; // counts how often other curves came into view
+  readonly vocabulary: readonly string[]; // of `batch`
+  readonly batch: BatchView;
+  readonly batchConfig: RunConfig | null; // knobs that `batch` was made with
+  readonly isExample: boolean; // `batch` comes from a recording, not from a run of this page
+  readonly batchesInWorker: { readonly updates: readonly number[]; readonly bytes: number }; // see batches.ts
+  // `metrics` and `series` grow with every event; a component that draws them asks for `metricsVersion`, which counts at
+  // most ten times a second
+  readonly metrics: Metrics;
+  readonly config: RunConfig | null; // knobs that `metrics` were measured with
+  readonly series: Map<MetricName, Series>; // the run's grow in place
+  readonly shownRecording: Run | null; // the recording that `series` belong to; null: they belong to the run
+  readonly flags: readonly Change[]; // changes of the run's knobs
 }
 
 /** State at the start of a run, before its first event. */
@@ -68,25 +78,6 @@ export const NEW_RUN_STATE = {
   losses: [],
   tries: null,
 } as const;
-
-/** State of the run, small values only. Large ones are in `live`; a version here counts their changes. */
-export const useLive = create<LiveState>()(() => ({
-  ...NEW_RUN_STATE,
-  session: 'none',
-  run: 0,
-  server: null,
-  ownEnvironment: null,
-  backend: null,
-  parameters: 0,
-  memoryBytes: 0,
-  problem: null,
-  health: null,
-  preferences: null,
-  batchVersion: 0,
-  metricsVersion: 0,
-  flagsVersion: 0,
-  curvesVersion: 0,
-}));
 
 const [floats, bytes, ints] = [new Float32Array(), new Uint8Array(), new Int32Array()];
 /** The batch in view until the recording is loaded. */
@@ -107,33 +98,41 @@ const NO_BATCH: BatchView = {
   ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },
 };
 
-/** Curves and arrays. They are kept out of React; a version in `useLive` tells it that they changed. */
-export const live = {
-  vocabulary: [] as readonly string[], // of `batch`
+/** The state of the run, and what is in view of it. */
+export const useLive = create<LiveState>()(() => ({
+  ...NEW_RUN_STATE,
+  session: 'none',
+  run: 0,
+  server: null,
+  ownEnvironment: null,
+  backend: null,
+  parameters: 0,
+  memoryBytes: 0,
+  problem: null,
+  health: null,
+  preferences: null,
+  metricsVersion: 0,
+  curvesVersion: 0,
+  vocabulary: [],
   batch: NO_BATCH,
-  batchConfig: null as RunConfig | null, // knobs that `batch` was made with
-  isExample: false, // `batch` comes from a recording, not from a run of this page
-  batchesInWorker: { updates: [] as readonly number[], bytes: 0 }, // that the run's worker keeps; see batches.ts
-  metrics: {} as Metrics,
-  config: null as RunConfig | null, // knobs that `metrics` were measured with
-  series: new Map<MetricName, Series>(),
-  shownRecording: null as Run | null, // the recording that `series` belong to; null: they belong to the run
-  flags: [] as readonly Change[], // changes of the run's knobs
-};
+  batchConfig: null,
+  isExample: false,
+  batchesInWorker: { updates: [], bytes: 0 },
+  metrics: {},
+  config: null,
+  series: new Map(),
+  shownRecording: null,
+  flags: [],
+}));
 
 /** Removes the batch from view, for when the current run has no batch to show. */
 export function showNoBatch(): void {
-  live.batch = NO_BATCH;
-  live.batchConfig = null;
-  live.isExample = false;
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch: NO_BATCH, batchConfig: null, isExample: false });
 }
 
 /** Shows curves: those of the run, which grow in place, or those of a recording. */
-export function showCurves(series: typeof live.series, recorded: Run | null = null): void {
-  live.series = series;
-  live.shownRecording = recorded;
-  useLive.setState((s) => ({ curvesVersion: s.curvesVersion + 1 }));
+export function showCurves(series: LiveState['series'], shownRecording: Run | null = null): void {
+  useLive.setState(({ curvesVersion }) => ({ series, shownRecording, curvesVersion: curvesVersion + 1 }));
 }
 
 const ROLLED_BACK: readonly (Problem['cause'] | undefined)[] = [

@@ -1,4 +1,4 @@
-import { live, useLive } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { useSelection } from './selectionStore.ts';
 
 /**
@@ -7,10 +7,10 @@ import { useSelection } from './selectionStore.ts';
  */
 export function useMarkedUpdate(): number | null {
   const shownUpdate = useSelection((s) => s.shownUpdate);
-  return useLive(() => (live.shownRecording || shownUpdate === live.batch.update ? live.batch.update : null));
+  return useLive(({ shownRecording, batch }) => (shownRecording || shownUpdate === batch.update ? batch.update : null));
 }
 
 /** The recording whose curves are shown; null if they are the run's. */
 export function useRecording() {
-  return useLive(() => live.shownRecording);
+  return useLive((s) => s.shownRecording);
 }

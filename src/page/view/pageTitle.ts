@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { currentRoute } from '../address/route.ts';
 import { fullLabel, type Route } from '../address/screens.ts';
 import { useConfig } from '../knobs/configStore.ts';
-import { live, useLive } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 import { shownText, shownValue } from '../words/metricText.ts';
 
 const SITE = 'Rollout Playground';
@@ -29,7 +29,7 @@ function progressOf(update: number): string {
   if (update === 0) return '';
   const { running } = useLive.getState();
   const { updates } = useConfig.getState().wanted;
-  const success = shownValue('rollout/success', live.series.get('rollout/success'));
+  const success = shownValue('rollout/success', useLive.getState().series.get('rollout/success'));
   const share = success === undefined ? '' : ` · ${shownText('rollout/success', success)}`;
   return `${running ? '▶' : '❚❚'} ${update}/${updates}${share}`;
 }

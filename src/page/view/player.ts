@@ -6,7 +6,7 @@ import type { Answer, Question } from '../../wire/questions.ts';
 import { currentRoute } from '../address/route.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { shownRollout } from './currentRollout.ts';
-import { live, showCurves, showNoBatch, useLive } from './liveStore.ts';
+import { showCurves, showNoBatch, useLive } from './liveStore.ts';
 import { useSelection } from './selectionStore.ts';
 import { shippedRecording } from './shippedRecording.ts';
 
@@ -137,7 +137,7 @@ function hideRecording(): void {
 
 /** Hides the recording's curves and its monitor's state. */
 function hideCurves(): void {
-  if (!live.shownRecording) return;
+  if (!useLive.getState().shownRecording) return;
   showCurves(new Map());
   useLive.setState({ health: null });
 }
@@ -145,7 +145,7 @@ function hideCurves(): void {
 /** The answer of the recording in view to a question; null if no recording is in view. */
 export function askRecording(question: Question): Promise<Answer> | null {
   const { recording, trainingBegan } = useReplay.getState();
-  if (!recording || trainingBegan || !live.isExample) return null;
+  if (!recording || trainingBegan || !useLive.getState().isExample) return null;
   return import('./recordedAnswer.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
 }
 
@@ -199,7 +199,7 @@ function showAddressedUpdate(): void {
     recordedIndex < 0 ||
     knobsDiffer ||
     trainingBegan ||
-    (recordedIndex === batchIndex && live.batch.update === recorded)
+    (recordedIndex === batchIndex && useLive.getState().batch.update === recorded)
   )
     return;
   pause();
@@ -225,20 +225,17 @@ function putInView(batchIndex: number): void {
   const { recording } = useReplay.getState();
   const recordedBatch = recording?.batches[batchIndex];
   if (!recordedBatch) return;
-  live.batch = recordedBatch.batch;
-  live.vocabulary = recording.vocabulary;
-  live.batchConfig = recordedBatch.config;
-  live.isExample = true;
-  if (live.shownRecording !== recording) showCurves(new Map(recording.series), recording);
+  if (useLive.getState().shownRecording !== recording) showCurves(new Map(recording.series), recording);
   useReplay.setState({ batchIndex });
   const recordedHealth = recording.readings.get(recordedBatch.batch.update)?.health;
   // an OK would look like a statement about the page's own run
   const health = recordedHealth && recordedHealth.state !== 'ok' ? recordedHealth : null;
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1, health }));
+  const { batch, config: batchConfig } = recordedBatch;
+  useLive.setState({ batch, batchConfig, vocabulary: recording.vocabulary, isExample: true, health });
 }
 
 function rollout() {
-  return shownRollout(useLive.getState().batchVersion, useSelection.getState().row).rollout;
+  return shownRollout(useSelection.getState().row).rollout;
 }
 
 /** The end of each turn, in tokens. The prompt appears with the first turn. */

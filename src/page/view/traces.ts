@@ -2,7 +2,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { firstIndexFrom, type SmoothedCurve } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 import { smoothCurve } from '../../runs/smoothing.ts';
-import { live } from './liveStore.ts';
+import { useLive } from './liveStore.ts';
 
 interface CachedTrace {
   readonly version: number; // of the series
@@ -16,7 +16,7 @@ const traceCache = new WeakMap<Series, CachedTrace>();
 
 /** Every point of a curve of the live run, measured and smoothed with `weight`. Null: the weight of the last call. */
 export function traceOf(name: MetricName, weight: number | null): SmoothedCurve {
-  const series = live.series.get(name);
+  const series = useLive.getState().series.get(name);
   if (!series) return EMPTY_TRACE;
   const cached = traceCache.get(series);
   if (cached?.version === series.version && (weight === null || cached.weight === weight)) return cached.trace;

@@ -1,5 +1,5 @@
 import { Dialog } from '../parts/Dialog.tsx';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { ChangeList } from './ChangeList.tsx';
 import { moveCrosshair } from '../../page/curves/view.ts';
 
@@ -19,7 +19,7 @@ export function ChangesDialog({ close }: { readonly close: () => void }) {
         </a>
         .
       </p>
-      <ChangeList changes={live.flags} show={show} series={live.series} />
+      <ChangeList changes={useLive.getState().flags} show={show} series={useLive.getState().series} />
     </Dialog>
   );
 }

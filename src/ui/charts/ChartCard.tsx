@@ -13,7 +13,7 @@ import { pointNear } from '../../page/view/traces.ts';
 import { useSize } from '../../page/browser/useSize.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { CHART_LINES } from '../../page/curves/curves.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { shownText, shownValue } from '../../page/words/metricText.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
 import { useChartView } from '../../page/curves/view.ts';
@@ -39,10 +39,10 @@ export function ChartCard({ metric, enlarge }: Props) {
   const version = useChartVersion(metric, started || recorded);
   const size = useSize(plotBox);
   const missingReason = useMissingReason(metric);
-  const series = live.series.get(metric);
+  const series = useLive.getState().series.get(metric);
   const frame = useFrame(metric, version, size.width, size.height);
   const sentences = [
-    ...names.map((name) => chartSentence(name, live.series.get(name), { env })),
+    ...names.map((name) => chartSentence(name, useLive.getState().series.get(name), { env })),
     baselineSentence(metric),
   ];
   return (
@@ -128,8 +128,8 @@ function ChartValue({ metric, frame }: ChartValueProps) {
   const smoothedTrace = smoothing === SMOOTHING || metric.startsWith('eval/') ? undefined : frame?.traces[0];
   const value = smoothedTrace
     ? pointNear(smoothedTrace, Infinity)?.smooth
-    : shownValue(metric, live.series.get(metric));
-  const secondValue = second === metric ? undefined : shownValue(second, live.series.get(second));
+    : shownValue(metric, useLive.getState().series.get(metric));
+  const secondValue = second === metric ? undefined : shownValue(second, useLive.getState().series.get(second));
   if (value === undefined) return null;
   return (
     <span className="end strong">

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { MAX_SMOOTHING } from '../../runs/smoothing.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { showRange, setLogScale, setSmoothing, useChartView } from '../../page/curves/view.ts';
 
 const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
@@ -70,19 +70,19 @@ function UpdatesInView() {
 
 /** The last change of knobs at or before the crosshair, or else the last of all. A press lists all changes. */
 export function LastChange() {
-  useLive((s) => s.flagsVersion);
+  const flags = useLive((s) => s.flags);
   const at = useChartView((s) => s.crosshairUpdate);
   const [open, setOpen] = useState(false);
-  const flagAtCrosshair = live.flags.findLast(({ update }) => at !== null && update <= at);
-  const flag = flagAtCrosshair ?? live.flags.at(-1);
+  const flagAtCrosshair = flags.findLast(({ update }) => at !== null && update <= at);
+  const flag = flagAtCrosshair ?? flags.at(-1);
   if (!flag) return null;
-  const number = live.flags.indexOf(flag) + 1;
+  const number = flags.indexOf(flag) + 1;
   return (
     <>
       <button
         type="button"
         className="quiet small last-change"
-        title={`${flag.text}. All changes of knobs: ${live.flags.length}`}
+        title={`${flag.text}. All changes of knobs: ${flags.length}`}
         onClick={() => setOpen(true)}
       >
         <span className="key flag" />

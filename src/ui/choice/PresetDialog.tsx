@@ -4,7 +4,7 @@ import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { useConfig, choosePreset, presetConfig } from '../../page/knobs/configStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import '../styles/choice.css';
 import { type PageRunTime, resultTexts, timeWords } from '../../page/stage/presetTimes.ts';
@@ -81,7 +81,7 @@ function usePageRunTime(): PageRunTime | null {
   const preset = useConfig((s) => s.preset);
   const isPresetRun = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
   useLive((s) => s.metricsVersion);
-  const seconds = live.series.get('time/update')?.lastSmoothed;
+  const seconds = useLive.getState().series.get('time/update')?.lastSmoothed;
   return isPresetRun && preset !== YOUR_ENVIRONMENT && seconds !== undefined
     ? { preset, secondsPerUpdate: seconds }
     : null;

@@ -13,7 +13,7 @@ import { useConfig } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import type { TrainedArm as TrainedRuns } from '../../page/training/armWorker.ts';
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
-import { useLive, live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/comparisons.css';
 import {
@@ -272,7 +272,7 @@ function showDamage({ inLab = false } = {}): void {
   useSelection.setState({ channel: 'gradient', tab: 'watch' });
   stopDamageDemo?.();
   const unsubscribe = useLive.subscribe(({ session, update }) => {
-    const { lossMask } = live.config ?? {};
+    const { lossMask } = useLive.getState().config ?? {};
     if (session !== 'ready' || update !== 0 || lossMask !== 'off') return;
     unsubscribe();
     stopDamageDemo = stepToPushedObservation();

@@ -11,7 +11,7 @@ import { edgeAttributes } from '../../page/curves/plot.ts';
 import { useChartView } from '../../page/curves/view.ts';
 import { ViewControls } from '../charts/ViewControls.tsx';
 import { CHART_LINES } from '../../page/curves/curves.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { shownText } from '../../page/words/metricText.ts';
 import { pointNear } from '../../page/view/traces.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -40,11 +40,11 @@ export function ExportDialog({ metric, close }: Props) {
   const drawing = useRef<HTMLDivElement>(null);
   const names = CHART_LINES[metric] ?? [metric];
   const version = Math.max(1, useChartVersion(metric)); // draw at once, without waiting for a turn
-  const series = live.series.get(metric);
+  const series = useLive.getState().series.get(metric);
   const [{ width, height }] = useState(chartSize);
   const frame = useFrame(metric, version, width, height);
   const columns = () => liveColumns().filter((column) => names.includes(column.metric));
-  const run = live.shownRecording ? null : currentRun();
+  const run = useLive.getState().shownRecording ? null : currentRun();
   return (
     <Dialog title={titleOf(metric)} className="help export" onClose={close}>
       {series && frame ? (
@@ -77,7 +77,7 @@ export function ExportDialog({ metric, close }: Props) {
       {series && frame && (
         <PictureButtons chart={drawing} caption={() => captionOf(metric, frame)} csv={() => csvOfCurves(columns())} />
       )}
-      {live.flags.length > 0 && <ChangeList changes={live.flags} />}
+      {useLive.getState().flags.length > 0 && <ChangeList changes={useLive.getState().flags} />}
       {run && <RunButtons record={run} />}
     </Dialog>
   );

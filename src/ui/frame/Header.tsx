@@ -2,7 +2,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import { ChangedKnobs, TrainedTitle } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { duration } from '../../page/words/numberText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Brand } from './Brand.tsx';
 import { HealthChip } from '../run/HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from '../../page/view/selectionStore.ts';
@@ -152,7 +152,7 @@ function Progress() {
 
 /** The time until the run ends, as text; null while unknown. */
 function remaining(update: number, config: RunConfig): string | null {
-  const seconds = live.series.get('time/update')?.lastSmoothed;
+  const seconds = useLive.getState().series.get('time/update')?.lastSmoothed;
   return seconds === undefined || update >= config.updates ? null : duration(seconds * (config.updates - update));
 }
 

@@ -4,7 +4,7 @@ import { useAddress } from '../../page/view/address.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { bytes, count, duration } from '../../page/words/numberText.ts';
 import { hasWebGpu } from '../../page/browser/webGpu.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { stepWords } from '../../page/words/stepWords.ts';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { useEffect, useState } from 'react';
@@ -100,7 +100,7 @@ interface ReadingProps {
 
 function Reading({ metric, unit }: ReadingProps) {
   useLive((s) => s.metricsVersion);
-  const value = live.metrics[metric];
+  const value = useLive.getState().metrics[metric];
   return !value ? null : ( // the CPU has no dispatches to count
     <span title={ENGINE_METRICS[metric].doc}>
       {count(value)} {unit}

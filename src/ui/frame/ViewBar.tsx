@@ -3,7 +3,7 @@ import { useAddress } from '../../page/view/address.ts';
 import { useRoute } from '../../page/address/route.ts';
 import { hasHistory, PLACES, SCREENS, siblingViews } from '../../page/address/screens.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
-import { useLive, live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { fold, useFolds } from '../../page/view/folds.ts';
 import { useSelection, type Tab } from '../../page/view/selectionStore.ts';
 import '../styles/views.css';
@@ -138,13 +138,13 @@ function Timeline() {
 
 /** A slider over the stored updates. Its value is an index into the list of these updates. */
 function Scrubber() {
-  useLive((s) => s.metricsVersion);
-  useLive((s) => s.batchVersion);
+  const batch = useLive((s) => s.batch);
   const shownUpdate = useSelection((s) => s.shownUpdate);
-  const { updates } = live.batchesInWorker;
+  useLive((s) => s.metricsVersion); // drawn with the metrics, not with every batch
+  const { updates } = useLive.getState().batchesInWorker;
   const [first] = updates;
   if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
-  const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : live.batch.update;
+  const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : batch.update;
   const index = Math.max(0, updates.indexOf(shown));
   return (
     <span className="line small scrubber">
@@ -168,9 +168,9 @@ function Scrubber() {
 function Live() {
   const shownUpdate = useSelection((s) => s.shownUpdate);
   const running = useLive((s) => s.running);
-  useLive((s) => s.batchVersion);
+  const batch = useLive((s) => s.batch);
   // a link may ask for an update that isn't trained yet; until then the newest is shown
-  const waiting = shownUpdate !== null && shownUpdate !== live.batch.update;
+  const waiting = shownUpdate !== null && shownUpdate !== batch.update;
   return (
     <button
       type="button"
@@ -179,7 +179,7 @@ function Live() {
       title={shownUpdate === null ? 'Hold this batch' : 'Back to the newest batch'}
       onClick={() =>
         useSelection.setState({
-          shownUpdate: shownUpdate === null && !live.isExample ? live.batch.update : null,
+          shownUpdate: shownUpdate === null && !useLive.getState().isExample ? useLive.getState().batch.update : null,
           revealed: null,
         })
       }

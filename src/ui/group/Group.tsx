@@ -7,7 +7,7 @@ import { COMPARISON_NAMES, STD_EPSILON, equationWith, groupFormula } from '../..
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { GroupStrip } from '../run/GroupStrip.tsx';
 import { Header } from '../frame/Header.tsx';
 import { Inspector } from '../run/Inspector.tsx';
@@ -42,14 +42,14 @@ export function GroupOfRollouts() {
   const row = useSelection((s) => s.row);
   const turn = useSelection((s) => s.turn);
   const applied = useConfig((s) => s.applied ?? s.wanted);
-  const config = live.batchConfig ?? applied;
+  const config = useLive.getState().batchConfig ?? applied;
   const [wantedComparison, compare] = useState<GroupBaseline | null>(null);
   const group = episode?.group ?? 0;
   const members = useMemo(
     () =>
       batch.episodes
         .filter((each) => each.group === group)
-        .map((each) => ({ episode: each, rollout: readRollout(batch, live.vocabulary, each.row) })),
+        .map((each) => ({ episode: each, rollout: readRollout(batch, useLive.getState().vocabulary, each.row) })),
     [batch, group],
   );
   const shared = useMemo(

@@ -6,7 +6,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';
 import { ChangedKnobs } from './ChangedKnobs.tsx';
 import { sizesInWords } from '../../page/models/traineeText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { maskSentence } from '../../page/words/maskSentence.ts';
 import { ownMasks } from '../../config/masks.ts';
 import { invariants, checkInvariant } from '../../page/words/maskChecks.ts';
@@ -159,7 +159,7 @@ function MaskPanel() {
 /** Whether the checks of the masks passed on the last update. */
 function MaskCheck() {
   useLive((s) => s.metricsVersion);
-  const { config, metrics } = live;
+  const { config, metrics } = useLive.getState();
   const measured = config && invariants(config).filter(({ metric }) => metrics[metric] !== undefined);
   if (!measured || measured.length === 0) return null;
   const brokenCount = measured.filter((each) => checkInvariant(each, metrics[each.metric] ?? 0) === 'broken').length;

@@ -15,7 +15,7 @@ import { wholeNumber } from '../../page/words/numberText.ts';
 import { usesTouch } from '../../page/browser/breakpoints.ts';
 import { usePreview } from '../../page/training/previewStore.ts';
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { previewNumbers } from '../../page/rollout/previewNumbers.ts';
 import { countMarks, type MarkCounts } from '../../page/rollout/counts.ts';
 import { PREVIEWABLE_KNOBS, type FormulaTarget } from '../../page/knobs/previewKnobs.ts';
@@ -191,9 +191,9 @@ function TargetDetails() {
 /** Metrics of the run before and after the last change of its knobs. */
 function SinceLastChange() {
   useLive((s) => s.metricsVersion);
-  useLive((s) => s.flagsVersion);
-  const index = live.flags.length - 1;
-  const change = live.flags[index];
+  const flags = useLive((s) => s.flags);
+  const index = flags.length - 1;
+  const change = flags[index];
   if (!change) return null;
   return (
     <div data-testid="since">
@@ -203,7 +203,7 @@ function SinceLastChange() {
           Was it the change?
         </a>
       </p>
-      <BeforeAfterChange run={{ changes: live.flags, series: live.series }} index={index} />
+      <BeforeAfterChange run={{ changes: flags, series: useLive.getState().series }} index={index} />
     </div>
   );
 }
@@ -249,7 +249,6 @@ function Preview({ target }: { readonly target: KnobTarget }) {
     (s) => 'knob' in target && s.applied !== null && s.wanted[target.knob] !== s.applied[target.knob],
   );
   const wanted = useConfig((s) => s.wanted);
-  useLive((s) => s.batchVersion);
   const summary = useMemo(
     () => (preview && previewedBatch && changes ? previewNumbers({ batch: previewedBatch, changes, preview }) : null),
     [preview, previewedBatch, changes],

@@ -6,7 +6,7 @@ import { pinTarget, sameTarget, useFormula } from '../../page/training/formulaTa
 import { presetConfig, useConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { whyIdle } from '../../config/idle.ts';
-import { useLive, live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { beforeAndAfter } from '../../runs/beforeAndAfter.ts';
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
@@ -20,19 +20,23 @@ const SHOWN_METRICS = ['rollout/success'] as const;
 
 /** Success right before and after the last knob change, shown under that knob. Claims no cause. */
 function SinceLastChange({ name }: { readonly name: FieldName }) {
-  useLive((s) => s.flagsVersion);
+  useLive((s) => s.flags);
   return lastChangedKnob()?.knob === name ? <BeforeAndAfter /> : null;
 }
 
 function BeforeAndAfter() {
   useLive((s) => s.metricsVersion);
-  const index = live.flags.length - 1;
-  const { before, after, means } = beforeAndAfter({ changes: live.flags, series: live.series }, index, SHOWN_METRICS);
+  const index = useLive.getState().flags.length - 1;
+  const { before, after, means } = beforeAndAfter(
+    { changes: useLive.getState().flags, series: useLive.getState().series },
+    index,
+    SHOWN_METRICS,
+  );
   const [success] = means;
   if (!success) return null;
   return (
     <p className="knob-note" data-testid="since-turned">
-      From update {live.flags[index]?.update}: success {shownText('rollout/success', success.before)} →{' '}
+      From update {useLive.getState().flags[index]?.update}: success {shownText('rollout/success', success.before)} →{' '}
       {shownText('rollout/success', success.after)}, means of {before} before and {after} after.
     </p>
   );

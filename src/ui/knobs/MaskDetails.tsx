@@ -5,7 +5,7 @@ import { agentOnly, isMaskKnob, MASK_SWITCHES, type MaskKnob, ownMasks } from '.
 import { Knob } from './Knob.tsx';
 import { METRICS } from '../../domain/metrics.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { invariants, checkInvariant, type Invariant } from '../../page/words/maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useShallow } from 'zustand/react/shallow';
@@ -57,7 +57,7 @@ function PlaceState({ place }: { readonly place: MaskKnob }) {
 export function MaskInvariants() {
   useLive((s) => s.metricsVersion);
   const update = useLive((s) => s.update);
-  const { config, metrics } = live;
+  const { config, metrics } = useLive.getState();
   const measured = config && invariants(config).some(({ metric }) => metrics[metric] !== undefined);
   return (
     <section className="small invariants" aria-labelledby="invariants" data-testid="invariants">

@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/fields.ts';
 import { TrainedTitle } from './ChangedKnobs.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { nextModel, weigh } from '../../page/training/engine.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { useModels } from '../../page/models/modelStore.ts';
 import { type ModelFacts, traineeInWords } from '../../page/models/traineeText.ts';
 
@@ -76,7 +76,7 @@ function useModelFacts(config: RunConfig, hasRun: boolean): ModelFacts {
       clearTimeout(timer);
     };
   }, [mustAsk, config]);
-  if (hasRun) return { parameters, vocabulary: live.vocabulary.length, card, checkpointName };
+  if (hasRun) return { parameters, vocabulary: useLive.getState().vocabulary.length, card, checkpointName };
   return mustAsk && computed?.of === config
     ? computed.facts
     : { parameters: null, vocabulary: null, card, checkpointName };

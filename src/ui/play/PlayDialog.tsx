@@ -96,7 +96,7 @@ function Score() {
 
 /** Buttons to choose the task. */
 function TaskButtons() {
-  useLive((s) => s.batchVersion);
+  useLive((s) => s.batch);
   const hasGame = useGame((s) => s.config !== null);
   return (
     <div className="row">

@@ -3,7 +3,7 @@ import type { MetricName, Metrics } from '../../domain/metrics.ts';
 import { download } from '../../page/browser/fileDownload.ts';
 import { fence } from '../../page/training/engine.ts';
 import { bytes, count, percent, shortNumber } from '../../page/words/numberText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../frame/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
@@ -91,7 +91,8 @@ function Counts() {
   const backend = useLive((s) => s.backend);
   const onCpu = backend?.kind === 'cpu'; // the CPU backend has no dispatches to count
   const shownCounts = COUNTS.filter(
-    ([metric]) => live.metrics[metric] !== undefined && !(onCpu && live.metrics[metric] === 0),
+    ([metric]) =>
+      useLive.getState().metrics[metric] !== undefined && !(onCpu && useLive.getState().metrics[metric] === 0),
   );
   return (
     <section className="panel" aria-labelledby="counts-title">
@@ -107,7 +108,7 @@ function Counts() {
         {shownCounts.map(([metric, label, text]) => (
           <div key={metric}>
             <dt>{label}</dt>
-            <dd>{text(live.metrics[metric] ?? 0)}</dd>
+            <dd>{text(useLive.getState().metrics[metric] ?? 0)}</dd>
           </div>
         ))}
       </dl>
@@ -151,7 +152,13 @@ function ExportPanel() {
   const measured = useProfile((s) => s.measured);
   if (!backend) return null;
   const share = async () => {
-    const text = reportOf(backend, { parameters, memoryBytes }, live.metrics, meanTimes(recentTimes()), measured);
+    const text = reportOf(
+      backend,
+      { parameters, memoryBytes },
+      useLive.getState().metrics,
+      meanTimes(recentTimes()),
+      measured,
+    );
     try {
       await navigator.clipboard.writeText(text);
       setMessage('Copied.');

@@ -6,7 +6,7 @@ import { type RolloutColumn, Columns } from '../tokens/Columns.tsx';
 import { SharedBeginning } from '../tokens/RolloutWords.tsx';
 import type { RolloutSource } from '../../page/training/inspect.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { readRollout } from '../../page/rollout/readRollout.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import '../styles/branch.css';
@@ -123,7 +123,7 @@ function ColumnHead({ column: { label, episode }, turn }: { readonly column: Rol
 function columnOf(key: string, label: string, { batch, row }: RolloutSource): RolloutColumn {
   const episode = batch.episodes.find((each) => each.row === row);
   if (!episode) throw new Error(`BranchPanel: the batch has no rollout in row ${row}.`);
-  return { key, label, batch, episode, rollout: readRollout(batch, live.vocabulary, row) };
+  return { key, label, batch, episode, rollout: readRollout(batch, useLive.getState().vocabulary, row) };
 }
 
 function tokensOf({ batch, row }: RolloutSource): Int32Array {

@@ -2,7 +2,7 @@ import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { BASELINES } from '../../domain/baselines.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../../page/curves/curves.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { fold, useFolds } from '../../page/view/folds.ts';
@@ -59,8 +59,7 @@ export function Dock() {
 
 function OpenDock({ set }: { readonly set: CurveSet }) {
   const recorded = useRecording();
-  useLive((s) => s.flagsVersion);
-  const changed = live.flags.length > 0;
+  const changed = useLive((s) => s.flags.length > 0);
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
@@ -139,7 +138,7 @@ function BaselineTable() {
   const baselines = baselinesOf('eval/success');
   const recorded = useRecording();
   const marked = useMarkedUpdate();
-  const evaluation = live.series.get('eval/success');
+  const evaluation = useLive.getState().series.get('eval/success');
   const point = recorded && evaluation ? pointNear(traceOf('eval/success', null), marked ?? Infinity) : undefined;
   return (
     <figure className="card chart baselines" data-testid="baselines">
@@ -208,7 +207,7 @@ function TinyCurve({ metric }: { readonly metric: MetricName }) {
   const recorded = useRecording();
   const marked = useMarkedUpdate();
   const crosshairUpdate = recorded ? marked : null;
-  const series = live.series.get(metric);
+  const series = useLive.getState().series.get(metric);
   const value =
     crosshairUpdate === null ? shownValue(metric, series) : pointNear(traceOf(metric, null), crosshairUpdate)?.value;
   const { x, smooth } = series?.plotted ?? { x: [], smooth: [] };

@@ -2,7 +2,7 @@ import { type KeyboardEvent, lazy, Suspense } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { shortNumber, exactNumber, signedNumber, rewardNumber } from '../../page/words/numberText.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { selectRow, useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
@@ -42,7 +42,7 @@ export function GroupStrip({ taskOnly = false }: { readonly taskOnly?: boolean }
         <LinkedPlan />
       </Suspense>
       <div className="line group-head">
-        {live.isExample && <span className="chip example">recording</span>}
+        {useLive.getState().isExample && <span className="chip example">recording</span>}
         <span className="chip">update {batch.update}</span>
         <span className="cut strong question" title={episode?.question}>
           {episode?.question}
@@ -168,7 +168,7 @@ interface GroupSummaryProps {
  */
 function GroupSummary({ members, chosen, kept }: GroupSummaryProps) {
   const applied = useConfig((s) => s.applied ?? s.wanted);
-  const config = live.batchConfig ?? applied;
+  const config = useLive.getState().batchConfig ?? applied;
   const rewards = members.map((e) => e.reward);
   const { mean, std } = groupStats(rewards);
   const filteredChip = !kept && (

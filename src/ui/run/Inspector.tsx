@@ -1,6 +1,6 @@
 import { useEffect, useRef, useMemo, lazy, type ReactNode, Suspense, useState } from 'react';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { auditMask } from '../../page/rollout/readRollout.ts';
 import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
@@ -36,7 +36,7 @@ export function Inspector() {
   // On a phone, a new batch closes the inspector: this position now holds another token, and the panel would cover the
   // new rollout.
   useEffect(() => {
-    if (lastUpdate.current !== batch.update && !live.isExample && isPhone()) selectToken(null, null);
+    if (lastUpdate.current !== batch.update && !useLive.getState().isExample && isPhone()) selectToken(null, null);
     lastUpdate.current = batch.update;
   }, [batch]);
   return (
@@ -71,7 +71,7 @@ function LossMaskCheck() {
   const { trained, observations, observationsTrained } = auditMask(batch);
   return (
     <div className="card audit" data-testid="audit">
-      <h3>Check of the loss mask · {live.isExample ? 'recording' : `update ${batch.update}`}</h3>
+      <h3>Check of the loss mask · {useLive.getState().isExample ? 'recording' : `update ${batch.update}`}</h3>
       <p>
         <b>{wholeNumber(trained)}</b> tokens of {counted(batch.rows, 'rollout')} in the loss
       </p>
@@ -93,7 +93,7 @@ const RECORDING_KNOBS = { epochs: 1, surrogate: 'clipped' } as const;
 function TokenFacts({ t }: { readonly t: number }) {
   const { batch, rollout } = useShownRollout();
   const i = rollout.row * batch.length + t;
-  const config = live.batchConfig;
+  const config = useLive.getState().batchConfig;
   const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
@@ -133,7 +133,12 @@ function RecordedNumbers({ t }: { readonly t: number }) {
   const notInLossReason = batch.lossMask[i] === 0 ? 'n/a: not in the loss' : 'n/a: not measured';
   const orReason = (text: string, reason: string) => (text === 'n/a' ? reason : text);
   const logprob = isDrawn || batch.lossMask[i] !== 0 ? batch.logprobs[i] : undefined;
-  const view: ChannelView = { batch, config: live.batchConfig, row: rollout.row, logprobsAroundUpdate: null };
+  const view: ChannelView = {
+    batch,
+    config: useLive.getState().batchConfig,
+    row: rollout.row,
+    logprobsAroundUpdate: null,
+  };
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
     ['in the loss', batch.lossMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
@@ -214,11 +219,11 @@ const PREVIEWED_CHANNELS = [
  */
 function PreviewFacts({ i }: { readonly i: number }) {
   const preview = useSelection((s) => s.preview);
-  if (preview?.previewedBatch !== live.batch) return null;
+  if (preview?.previewedBatch !== useLive.getState().batch) return null;
   const row = Math.floor(i / preview.previewedBatch.length);
   const unchangedView: ChannelView = {
     batch: preview.unchangedBatch,
-    config: live.batchConfig,
+    config: useLive.getState().batchConfig,
     row,
     logprobsAroundUpdate: null,
   };

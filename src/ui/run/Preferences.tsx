@@ -2,7 +2,7 @@ import { useState, type KeyboardEvent, useMemo } from 'react';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { prefer } from '../../page/training/engine.ts';
 import { shortNumber, percent } from '../../page/words/numberText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { rolloutTokensOf, pairOf, type Pair } from '../../page/rollout/pairs.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
@@ -22,13 +22,13 @@ export function Preferences() {
   const [pairNumber, setPairNumber] = useState(0);
   const [message, setMessage] = useState('');
   // chosen once for each turn, because the pair must not change while it's being read
-  const [pair, setPair] = useState<Pair | null>(() => pairOf(live.batch, 0));
-  const ready = useConfig((s) => s.applied?.rewardModel === 'on') && !live.isExample;
+  const [pair, setPair] = useState<Pair | null>(() => pairOf(useLive.getState().batch, 0));
+  const ready = useConfig((s) => s.applied?.rewardModel === 'on') && !useLive.getState().isExample;
   const close = () => useSelection.setState({ preferring: false });
   const showNextPair = (words: string) => {
     setMessage(words);
     setPairNumber(pairNumber + 1);
-    setPair(pairOf(live.batch, pairNumber + 1));
+    setPair(pairOf(useLive.getState().batch, pairNumber + 1));
   };
   const choose = (side: 'A' | 'B') => {
     if (!pair || !ready) return;
@@ -72,7 +72,7 @@ function PairView({ pair }: { readonly pair: Pair | null }) {
   return (
     <>
       <p className="strong">
-        {live.isExample && <span className="chip example">recording</span>} {pair.a.question}
+        {useLive.getState().isExample && <span className="chip example">recording</span>} {pair.a.question}
       </p>
       <div className="pair">
         <RolloutCard side="A" pair={pair} episode={pair.a} />
@@ -110,7 +110,7 @@ interface RolloutCardProps {
 
 /** A rollout in short, without tags. Its reward and score stay hidden, because they would influence the choice. */
 function RolloutCard({ side, pair, episode }: RolloutCardProps) {
-  const rollout = useMemo(() => readRollout(pair.batch, live.vocabulary, episode.row), [pair, episode]);
+  const rollout = useMemo(() => readRollout(pair.batch, useLive.getState().vocabulary, episode.row), [pair, episode]);
   return (
     <section className="card attempt" aria-label={`Rollout ${side}`}>
       <h3>{side}</h3>
@@ -174,7 +174,7 @@ function PreferenceNumbers() {
           <ChartCard key={metric} metric={metric} />
         ))}
       </ChartSurface>
-      <p className="hacking">{hackingSentence(live.series)}</p>
+      <p className="hacking">{hackingSentence(useLive.getState().series)}</p>
       <details className="subgroup">
         <summary>
           <h3>RLHF and agent RL: what is the difference?</h3>

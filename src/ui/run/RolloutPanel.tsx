@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { turnInView, useShownRollout } from '../../page/view/currentRollout.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { chooseChannel, selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { ChannelBar } from '../tokens/ChannelBar.tsx';
 import { channelLooks } from '../../page/rollout/channelLooks.ts';
@@ -28,7 +28,7 @@ export function RolloutPanel() {
   const chosenTurn = useSelection((s) => s.turn);
   const { batch, rollout } = withPreview;
   const channel = preview?.channel ?? chosenChannel;
-  const config = live.batchConfig;
+  const config = useLive.getState().batchConfig;
   const logprobsAroundUpdate = useLogprobChange(
     withoutPreview.batch,
     rollout.row,
@@ -53,7 +53,7 @@ export function RolloutPanel() {
   const annotations = useMemo(() => {
     const { row, words } = rollout;
     const stopText = withPreview.episode ? STOP_TEXTS[withPreview.episode.stop] : null;
-    return rowAnnotations({ batch, row, length: words.length, stopText, isRecording: live.isExample });
+    return rowAnnotations({ batch, row, length: words.length, stopText, isRecording: useLive.getState().isExample });
   }, [withPreview, batch, rollout]);
 
   const rowStart = rollout.row * batch.length;
@@ -67,7 +67,7 @@ export function RolloutPanel() {
     <section className="trajectory panel" aria-label="Rollout" data-testid="trajectory">
       <div className="panel-head">
         <h2>Rollout</h2>
-        {live.isExample && <span className="chip example">recording</span>}
+        {useLive.getState().isExample && <span className="chip example">recording</span>}
         <ChannelBar {...{ view, preview, channel }} scale={looks.scale(channel)} choose={chooseChannel} hasDigitKeys />
       </div>
       <TokenView

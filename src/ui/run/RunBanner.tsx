@@ -3,7 +3,7 @@ import { createPortal } from 'react-dom';
 import { FIELDS } from '../../config/fields.ts';
 import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
 import { cancelStart, endWorker, run, start } from '../../page/training/engine.ts';
-import { isUntouched, live, useLive, type Problem } from '../../page/view/liveStore.ts';
+import { isUntouched, useLive, type Problem } from '../../page/view/liveStore.ts';
 import { continueFailedRun } from '../../page/training/resumeRun.ts';
 import { ResumeCard } from './ResumeCard.tsx';
 import { latestSaveText } from '../../page/runs/saving.ts';
@@ -50,7 +50,8 @@ export function RunBanner({ offersSavedRuns = true }: RunBannerProps) {
 
 function RunVerdict() {
   // numbers change ten times a second; a sentence should not
-  const currentSummary = () => summarizeRun(live.series, useLive.getState().health, live.config);
+  const currentSummary = () =>
+    summarizeRun(useLive.getState().series, useLive.getState().health, useLive.getState().config);
   const [summary, setSummary] = useState(currentSummary);
   // changes of these values show at once
   const health = useLive((s) => s.health);
@@ -67,7 +68,8 @@ function RunVerdict() {
     return () => clearInterval(timer);
   }, [health?.state, running, finished]);
   // while a new run starts, the old one is still in view, and its verdict would look like the new run's
-  const next = summary && !starting && live.config ? nextStep(live.series, live.config) : '';
+  const { config, series } = useLive.getState();
+  const next = summary && !starting && config ? nextStep(series, config) : '';
   const words = summary && !starting && summaryWords(summary, health, finished);
   return (
     <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : summary?.state}>

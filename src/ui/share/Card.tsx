@@ -5,7 +5,7 @@ import { LineChart } from '../charts/LineChart.tsx';
 import { type Chart, xPixel, yPixel } from '../../page/curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
 import { viewUpTo } from '../../page/rollout/viewUpTo.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
 import { CardFrame, PAD } from './CardFrame.tsx';
 import { CardTokens } from './CardTokens.tsx';
@@ -28,7 +28,7 @@ interface Props {
 /** A moment as one picture: headline, board, the rollout's tokens, the success curve so far, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
   const { episode, batch, turn, rollout, shown, whole } = moment;
-  const { headline, success } = cardWords(moment, live.series.get(METRIC)?.points ?? NO_POINTS);
+  const { headline, success } = cardWords(moment, useLive.getState().series.get(METRIC)?.points ?? NO_POINTS);
   const view = episode?.view;
   const board = view && IS_SVG[view.kind];
   const group = batch.episodes.filter((other) => other.group === episode?.group).map((each) => each.view);
@@ -57,7 +57,7 @@ export function Card({ moment, address, ref }: Props) {
 /** The success curve up to the moment's update, with a dot at its end. */
 function CardCurve({ lastCurveUpdate }: { readonly lastCurveUpdate: number }) {
   const { x, y, width, height } = CURVE;
-  if (!live.series.has(METRIC)) return null;
+  if (!useLive.getState().series.has(METRIC)) return null;
   const whole = frameOf(
     { metric: METRIC, width: width / CURVE_ZOOM, height: height / CURVE_ZOOM },
     { visibleRange: null, smoothing: SMOOTHING, log: false },

@@ -4,7 +4,7 @@ import { bytes } from '../../page/words/numberText.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
 import { canvasOf, standalonePicture } from '../../page/browser/svg.ts';
 import { useReplay } from '../../page/view/player.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Card } from './Card.tsx';
 import { CARD, CardFrame, PAD } from './CardFrame.tsx';
 import { type ClipFrame, rolloutFrames, trainingFrames } from '../../page/share/clipFrames.ts';
@@ -53,7 +53,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const framesOf = async (of: ClipKind, signal: AbortSignal): Promise<readonly ClipFrame<Moment | DuelMoment>[]> => {
     if (of === 'duel') return duel ? duelFrames(duel) : [];
     if (of === 'rollout') return moment ? rolloutFrames(moment) : [];
-    return trainingFrames(await keptBatches(signal), live.vocabulary, moment?.rollout.row ?? 0);
+    return trainingFrames(await keptBatches(signal), useLive.getState().vocabulary, moment?.rollout.row ?? 0);
   };
   const make = async (of: ClipKind) => {
     const control = new AbortController();
@@ -133,7 +133,7 @@ function dataAddress(blob: Blob): Promise<string> {
 /** The button to film the training. Disabled with fewer than two stored updates. */
 function TrainingButton({ press }: { readonly press: () => void }) {
   const recorded = useReplay((s) => s.recording?.batches.length ?? 0);
-  const updates = live.isExample ? recorded : live.batchesInWorker.updates.length;
+  const updates = useLive.getState().isExample ? recorded : useLive.getState().batchesInWorker.updates.length;
   return (
     <button type="button" disabled={updates < 2} onClick={press}>
       Film the training
@@ -270,8 +270,8 @@ const MAX_BATCHES = 20; // batches of a run in a clip; each may need a request t
  * reason if aborted.
  */
 async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
-  if (live.isExample) return useReplay.getState().recording?.batches ?? [];
-  const { updates } = live.batchesInWorker;
+  if (useLive.getState().isExample) return useReplay.getState().recording?.batches ?? [];
+  const { updates } = useLive.getState().batchesInWorker;
   const batches: KeptBatch[] = [];
   for (const update of spread(updates, MAX_BATCHES)) {
     signal.throwIfAborted();

@@ -11,7 +11,7 @@ import { hasOwnAddress, type Route } from '../../page/address/screens.ts';
 import { readRolloutsHash } from '../../page/files/rolloutsAddress.ts';
 import { withUsedKernels } from '../../page/address/sameKernels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { useLive, live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { linkedRun, type LinkableRun, type Unlinkable } from '../../page/share/linkedRun.ts';
 import { cardAddress, embedHash, shownSelection, pageAddress, sharedHash } from '../../page/share/sharedAddress.ts';
 import { ExportRun } from '../export/ExportRun.tsx';
@@ -174,7 +174,7 @@ function ChangedRun({ linked: { startConfig, changes, unlinkable } }: Props) {
 }
 
 function OnlyInAFile({ why }: { readonly why: string }) {
-  const { flags } = live;
+  const { flags } = useLive.getState();
   return (
     <section className="note stack" aria-label="The run under way" data-testid="link-leaves-out">
       <p>

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useState, type PointerEvent } from 'react';
 import type { Health } from '../../domain/health.ts';
 import { summarizeRun } from '../../page/words/runSummary.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { summarySentence } from '../../page/words/sentences.ts';
 import { runProgressText } from '../../runs/progressText.ts';
@@ -83,7 +83,7 @@ export function Announcer() {
       timer = setTimeout(speak, Math.max(0, wait));
     };
     const stop = useLive.subscribe((state, before) => {
-      if (live.shownRecording) return; // a recording is shown, not a run of this page
+      if (useLive.getState().shownRecording) return; // a recording is shown, not a run of this page
       const { health } = state;
       // a change of health is never dropped, only delayed
       if (health && health.state !== (before.health?.state ?? 'ok')) say(healthWords(health), true);
@@ -93,7 +93,9 @@ export function Announcer() {
           : state.running
             ? 'Training.'
             : `Paused at update ${state.update}.`;
-        const summary = state.running ? null : summarizeRun(live.series, health, live.config);
+        const summary = state.running
+          ? null
+          : summarizeRun(useLive.getState().series, health, useLive.getState().config);
         say(`${words} ${summary ? summarySentence(summary, health, state.finished) : ''}`, false);
       }
     });

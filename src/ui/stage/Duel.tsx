@@ -5,7 +5,7 @@ import type { Recording } from '../../runs/recording.ts';
 import { useConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, percent } from '../../page/words/numberText.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { KINDS_WITHOUT_QUESTION, Board } from '../tokens/Board.tsx';
 import { Contest } from './Contest.tsx';
 import { useOwnPlays, useOwnRun } from '../../page/stage/liveAgent.ts';
@@ -59,7 +59,9 @@ export function Duel({ recording, preset }: Props) {
   const shownSteps = isOwn ? ALL_STEPS : step;
   const { begun, series } = recording;
   const curve = useMemo(() => Array.from(series.get('rollout/success')?.points.y ?? NO_POINTS), [series]);
-  const ownCurve = isOwn ? Array.from(live.series.get('rollout/success')?.points.y ?? NO_POINTS) : NO_POINTS;
+  const ownCurve = isOwn
+    ? Array.from(useLive.getState().series.get('rollout/success')?.points.y ?? NO_POINTS)
+    : NO_POINTS;
   const firstPlay = untrained ?? recorded[0];
   if (inContest) return <Contest recording={recording} isOwn={isOwn} />;
   if (!firstPlay) return null;
@@ -159,7 +161,7 @@ function Progress() {
   const { session, phase, update, finished, running, problem } = useLive();
   const config = useConfig((s) => s.wanted);
   if (problem) return <span role="alert">{problem.message} Open the lab to see what to do.</span>;
-  const heldOut = live.series.get('eval/success');
+  const heldOut = useLive.getState().series.get('eval/success');
   if (finished) {
     return (
       <b role="status">

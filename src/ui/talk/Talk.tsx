@@ -4,7 +4,7 @@ import { Role, type Kind } from '../../domain/tokens.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import { cancelStart, start } from '../../page/training/engine.ts';
-import { useLive, live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import '../styles/play.css';
@@ -238,7 +238,7 @@ function VoiceSampling() {
  */
 export function EvaluationChange() {
   useLive((s) => s.metricsVersion);
-  const { series, config } = live;
+  const { series, config } = useLive.getState();
   const curve = series.get('eval/success');
   const [before, latest] = [curve?.firstValue, curve?.lastValue];
   if (!curve || !config || curve.length < 2 || before === undefined || latest === undefined) return null;

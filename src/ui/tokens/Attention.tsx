@@ -8,7 +8,7 @@ import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { CostQuestion } from '../parts/CostQuestion.tsx';
 import type { Kind } from '../../domain/tokens.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
-import { live } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { readRollout } from '../../page/rollout/readRollout.ts';
 import '../styles/attention.css';
 
@@ -42,7 +42,7 @@ function AttentionTable({ attention, subject }: { readonly attention: AttentionV
   const { layers, heads, count, weights } = attention;
   const [chosen, setChosen] = useState(layers - 1);
   const layer = Math.min(chosen, layers - 1);
-  const { kinds } = useMemo(() => readRollout(subject.batch, live.vocabulary, subject.row), [subject]);
+  const { kinds } = useMemo(() => readRollout(subject.batch, useLive.getState().vocabulary, subject.row), [subject]);
   const mapOf = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
   const maps = Array.from({ length: heads }, (_, head) => mapOf(head));
   const listedTokens = useMemo(() => mostAttended(attention, layer), [attention, layer]);

@@ -143,7 +143,7 @@ function useDistribution(source: RolloutSource, t: number, since?: 'begun'): Rep
     readonly t: number;
     readonly reply: Reply<'distribution'>;
   }>();
-  const version = useLive((s) => s.batchVersion);
+  const version = useLive((s) => s.batch);
   const costAccepted = useCostAccepted('distribution');
   const finalAnswerFor = useRef<{ readonly source: RolloutSource; readonly t: number } | null>(null);
   useEffect(() => {

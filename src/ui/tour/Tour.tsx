@@ -55,7 +55,7 @@ export function Tour() {
   }, [stopIndex, route]);
 
   const target = stop?.target;
-  const version = useLive((s) => s.batchVersion);
+  const version = useLive((s) => s.batch);
   const token = useSelection((s) => s.token);
   useEffect(() => {
     if (!target) return;

@@ -4,7 +4,7 @@ import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { CostQuestion } from '../parts/CostQuestion.tsx';
 import { useAnswer, useUpdateFinished } from '../../page/training/runAnswers.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
-import { live, useLive } from '../../page/view/liveStore.ts';
+import { useLive } from '../../page/view/liveStore.ts';
 import { GroupStrip } from '../run/GroupStrip.tsx';
 import { Header } from '../frame/Header.tsx';
 import { Inspector } from '../run/Inspector.tsx';
@@ -47,7 +47,7 @@ export function Update() {
 function useSource(): BatchSource | null {
   const { batch } = useShownRollout();
   const learned = useUpdateFinished(batch.update);
-  const config = live.batchConfig;
+  const config = useLive.getState().batchConfig;
   return useMemo(() => (learned && config ? { batch, config } : null), [learned, config, batch]);
 }
 
@@ -114,7 +114,7 @@ function BeforeAndAfter() {
 function NoChanges({ missing, kept }: { readonly missing: NoAnswer | null | undefined; readonly kept: boolean }) {
   const started = useLive((s) => s.session !== 'none');
   if (missing) return <CostQuestion kind="logprobs" reply={missing} />;
-  if (!started && !live.isExample)
+  if (!started && !useLive.getState().isExample)
     return <p className="empty">No update yet. Run training: the first one takes a few seconds.</p>;
   if (kept) return <p className="faint">Loading both policies…</p>;
   return <p className="faint">The weights of this update are no longer kept. Choose a later one.</p>;
@@ -146,7 +146,7 @@ function ChangeRow({
   const chosen = useSelection((s) => s.row === row && s.token === t);
   const i = row * batch.length + t;
   const word = wordOf({ batch, row, config }, batch.tokens[i] ?? 0);
-  const kind = readRollout(batch, live.vocabulary, row).kinds[t] ?? 'call';
+  const kind = readRollout(batch, useLive.getState().vocabulary, row).kinds[t] ?? 'call';
   const turn = batch.turns[i] ?? 0;
   const up = after >= before;
   return (
@@ -249,7 +249,7 @@ interface RolloutLineProps {
 }
 
 function RolloutLine({ when, played, row, firstDifference }: RolloutLineProps) {
-  const { words, kinds } = useMemo(() => readRollout(played, live.vocabulary, row), [played, row]);
+  const { words, kinds } = useMemo(() => readRollout(played, useLive.getState().vocabulary, row), [played, row]);
   const episode = played.episodes.find((each) => each.row === row);
   return (
     <div className="strip" data-testid={`strip-${when}`}>
