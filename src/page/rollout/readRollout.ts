@@ -20,8 +20,21 @@ interface AuthoredTokens {
   readonly names: ReadonlyMap<number, string> | undefined;
 }
 
-/** Reads row `row` of a batch into turns and spans. Works on the token ids; nothing is decoded and encoded again. */
+const rowsRead = new WeakMap<PlayedBatch, { vocabulary: readonly string[]; rows: Map<number, Rollout> }>();
+
+/**
+ * Reads row `row` of a batch into turns and spans, once for each batch, which is never modified. Works on the token ids;
+ * nothing is decoded and encoded again.
+ */
 export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
+  let read = rowsRead.get(batch);
+  if (read?.vocabulary !== vocabulary) rowsRead.set(batch, (read = { vocabulary, rows: new Map() }));
+  const rollout = read.rows.get(row) ?? readRow(batch, vocabulary, row);
+  read.rows.set(row, rollout);
+  return rollout;
+}
+
+function readRow(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
   const start = row * batch.length;
   const end = start + (batch.lengths[row] ?? batch.length);
   const [tokens, roles, turns] = [

@@ -1,4 +1,4 @@
-import { useState, type KeyboardEvent, useMemo } from 'react';
+import { useState, type KeyboardEvent } from 'react';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { prefer } from '../../page/training/engine.ts';
 import { shortNumber, percent } from '../../page/words/numberText.ts';
@@ -110,7 +110,7 @@ interface RolloutCardProps {
 
 /** A rollout in short, without tags. Its reward and score stay hidden, because they would influence the choice. */
 function RolloutCard({ side, pair, episode }: RolloutCardProps) {
-  const rollout = useMemo(() => readRollout(pair.batch, useLive.getState().vocabulary, episode.row), [pair, episode]);
+  const rollout = readRollout(pair.batch, useLive.getState().vocabulary, episode.row);
   return (
     <section className="card attempt" aria-label={`Rollout ${side}`}>
       <h3>{side}</h3>

@@ -42,7 +42,7 @@ function AttentionTable({ attention, subject }: { readonly attention: AttentionV
   const { layers, heads, count, weights } = attention;
   const [chosen, setChosen] = useState(layers - 1);
   const layer = Math.min(chosen, layers - 1);
-  const { kinds } = useMemo(() => readRollout(subject.batch, useLive.getState().vocabulary, subject.row), [subject]);
+  const { kinds } = readRollout(subject.batch, useLive.getState().vocabulary, subject.row);
   const mapOf = (head: number) => weights.subarray((layer * heads + head) * count, (layer * heads + head + 1) * count);
   const maps = Array.from({ length: heads }, (_, head) => mapOf(head));
   const listedTokens = useMemo(() => mostAttended(attention, layer), [attention, layer]);

@@ -249,7 +249,7 @@ interface RolloutLineProps {
 }
 
 function RolloutLine({ when, played, row, firstDifference }: RolloutLineProps) {
-  const { words, kinds } = useMemo(() => readRollout(played, useLive.getState().vocabulary, row), [played, row]);
+  const { words, kinds } = readRollout(played, useLive.getState().vocabulary, row);
   const episode = played.episodes.find((each) => each.row === row);
   return (
     <div className="strip" data-testid={`strip-${when}`}>
