@@ -14,7 +14,9 @@ import {
   visitStill,
 } from './lab.ts';
 
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
+// the least of everything, as what is looked at is what becomes of a run
+const RUN =
+  '#/lab?v=1&prompts=2&groupSize=4&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=4&backend=cpu&seed=7';
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
@@ -86,14 +88,8 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   await page.context().close();
 });
 
-test('a save that the browser refuses names how much there is and what to delete, and never stops training; Forget it forgets the saved run', async () => {
+test('a save that the browser refuses names how much there is and what to delete, and never stops training', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
-  await finished(page, 3);
-  await saved(page);
-  await page.reload();
-  await page.getByRole('button', { name: 'Forget it' }).click();
-  await page.getByTestId('resume').waitFor({ state: 'detached' });
-  await expect.poll(() => runsKept(page)).toBe(0);
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('', 'QuotaExceededError');
@@ -117,6 +113,10 @@ test('a database that never answers is told within seconds, before a run and dur
     hash: until(100_000),
     before: () => {
       IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
+      // the page's patience is tested, not waited for
+      const usual = window.setTimeout;
+      const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) => usual(act, ms === 5000 ? 200 : ms, ...given);
+      Object.assign(window, { setTimeout: sooner });
     },
   });
   await page.getByTestId('notices').getByText("the browser's database has not answered for 5 s").waitFor();

@@ -82,13 +82,12 @@ async function looks(within: Locator): Promise<Readonly<Record<string, readonly 
     const button = within.getByRole('group', { name: 'Channel' }).getByRole('button', { name: channel, exact: true });
     await button.click();
     await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
-    found[channel] = await settled(() =>
-      within.locator('.token').evaluateAll((all) =>
-        all.map((token) => {
-          const { kind, tag, loss, clipped, ramp, na, sign } = token.dataset;
-          return [token.textContent, kind, tag, loss, clipped, ramp, na, sign, token.style.cssText].join(' ');
-        }),
-      ),
+    await within.page().locator('.turns[aria-busy="false"]').first().waitFor();
+    found[channel] = await within.locator('.token').evaluateAll((all) =>
+      all.map((token) => {
+        const { kind, tag, loss, clipped, ramp, na, sign } = token.dataset;
+        return [token.textContent, kind, tag, loss, clipped, ramp, na, sign, token.style.cssText].join(' ');
+      }),
     );
   }
   return found;

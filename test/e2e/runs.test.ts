@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launch, read, settled, toScreen, train, unfold, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
@@ -29,70 +29,73 @@ async function twoRuns(page: Page): Promise<void> {
   await page.getByRole('article', { name: 'Run 2' }).waitFor();
 }
 
-test('SHOULD-26: of two runs that differ in one knob, the second is named by it and both values, and one row differs', async () => {
-  const { page, problems } = await visitStill(browser, { hash: RUN, worker: 'fake' });
-  await twoRuns(page);
-  const name = page.getByRole('article', { name: 'Run 2' }).locator('.run-name');
-  await expect.poll(() => name.textContent()).toBe('Learning rate η 0.002 → 5e-4');
-  await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(1);
-  await expect
-    .poll(() => page.getByTestId('different-knobs').locator('tbody tr').innerText())
-    .toMatch(/Learning rate η\s+0.002\s+5e-4/);
-  await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
-  await page.getByText(/difference to run 1/).waitFor();
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
+describe('two runs that differ in one knob', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: RUN, worker: 'fake' }));
+    await twoRuns(page);
+  });
+  afterAll(() => page.context().close());
 
-test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
-  const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
-  await twoRuns(page);
-  const path = () => page.locator('.overlay .run-line[data-run="1"]').getAttribute('d');
-  const draw = page.getByLabel('Draw run 2');
-  await draw.uncheck();
-  await page.locator('.overlay .run-line[data-run="2"]').waitFor({ state: 'detached' });
-  const alone = await settled(path);
-  await draw.check();
-  await page.locator('.overlay .run-line[data-run="2"]').waitFor();
-  expect(await settled(path)).toBe(alone);
-  expect(alone?.length).toBeGreaterThan(50);
-  // of a run alone all curves are there, and one that is pressed is drawn large
-  await draw.uncheck();
-  await expect.poll(() => page.locator('.every-curve .run-line').count()).toBeGreaterThan(4);
-  await page
-    .locator('.every-curve')
-    .getByRole('button', { name: /^Entropy/ })
-    .click();
-  await expect.poll(() => page.getByLabel('Metric').inputValue()).toBe('actor/entropy');
-  await expect.poll(path).not.toBe(alone);
-  await page.context().close();
-});
+  test('SHOULD-26: of two runs that differ in one knob, the second is named by it and both values, and one row differs', async () => {
+    const name = page.getByRole('article', { name: 'Run 2' }).locator('.run-name');
+    await expect.poll(() => name.textContent()).toBe('Learning rate η 0.002 → 5e-4');
+    await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(1);
+    await expect
+      .poll(() => page.getByTestId('different-knobs').locator('tbody tr').innerText())
+      .toMatch(/Learning rate η\s+0.002\s+5e-4/);
+    await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
+    await page.getByText(/difference to run 1/).waitFor();
+    await page.getByRole('article', { name: 'Run 1' }).getByRole('button', { name: 'baseline' }).click();
+    expect(problems).toEqual([]);
+  });
 
-test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is put aside and told', async () => {
-  const { page } = await visitStill(browser, { hash: RUN, worker: 'fake' });
-  await twoRuns(page);
-  const first = page.getByRole('article', { name: 'Run 1' });
-  await page.getByRole('button', { name: 'Delete run 1' }).click();
-  await first.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await first.waitFor();
-  await page.evaluate(() => localStorage.setItem('rollout-playground-run-9', '{"id":9,"curves":'));
-  await page.reload();
-  await first.waitFor();
-  await expect.poll(() => page.getByRole('article').count()).toBe(2);
-  await page
-    .getByTestId('notices')
-    .getByText(/runs could not be read: 9\./)
-    .waitFor();
-  await page.getByTestId('notices').getByRole('button', { name: 'Dismiss' }).click();
-  await page.getByLabel('Draw run 1').check();
-  await page.locator('.overlay .run-line[data-run="1"]').waitFor();
-  await page.getByRole('button', { name: 'Delete run 1' }).click();
-  await first.waitFor({ state: 'detached' });
-  await page.reload();
-  await page.getByRole('article', { name: 'Run 2' }).waitFor();
-  expect(await first.count()).toBe(0);
-  await page.context().close();
+  test('SHOULD-24: the curve of a run is the same path before and after another is drawn', async () => {
+    const path = () => page.locator('.overlay .run-line[data-run="1"]').getAttribute('d');
+    const draw = page.getByLabel('Draw run 2');
+    await draw.uncheck();
+    await page.locator('.overlay .run-line[data-run="2"]').waitFor({ state: 'detached' });
+    const alone = await settled(path);
+    await draw.check();
+    await page.locator('.overlay .run-line[data-run="2"]').waitFor();
+    expect(await settled(path)).toBe(alone);
+    expect(alone?.length).toBeGreaterThan(50);
+    // of a run alone all curves are there, and one that is pressed is drawn large
+    await draw.uncheck();
+    await expect.poll(() => page.locator('.every-curve .run-line').count()).toBeGreaterThan(4);
+    await page
+      .locator('.every-curve')
+      .getByRole('button', { name: /^Entropy/ })
+      .click();
+    await expect.poll(() => page.getByLabel('Metric').inputValue()).toBe('actor/entropy');
+    await expect.poll(path).not.toBe(alone);
+    await draw.check();
+  });
+
+  test('a deleted run comes back by Undo, with its curves; runs outlive a reload, and what is damaged in storage is put aside and told', async () => {
+    const first = page.getByRole('article', { name: 'Run 1' });
+    await page.getByRole('button', { name: 'Delete run 1' }).click();
+    await first.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await first.waitFor();
+    await page.evaluate(() => localStorage.setItem('rollout-playground-run-9', '{"id":9,"curves":'));
+    await page.reload();
+    await first.waitFor();
+    await expect.poll(() => page.getByRole('article').count()).toBe(2);
+    await page
+      .getByTestId('notices')
+      .getByText(/runs could not be read: 9\./)
+      .waitFor();
+    await page.getByTestId('notices').getByRole('button', { name: 'Dismiss' }).click();
+    await page.getByLabel('Draw run 1').check();
+    await page.locator('.overlay .run-line[data-run="1"]').waitFor();
+    await page.getByRole('button', { name: 'Delete run 1' }).click();
+    await first.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('article', { name: 'Run 2' }).waitFor();
+    expect(await first.count()).toBe(0);
+  });
 });
 
 test('no run yet: one sentence and one button, which trains; the recorded run stands where a run’s curves will', async () => {

@@ -15,7 +15,7 @@ const RUN = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&upd
 const OWN_WORDS = '.token, .word, .env-svg, .ledger, .passages, .term, .cm-content, pre, code, kbd';
 
 test('a page that the browser translates trains on, on every screen, its numbers change, and tokens, boards and code stay as they are', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN, before: simulateTranslation });
+  const { page, problems } = await visit(browser, { hash: RUN, worker: 'fake', before: simulateTranslation });
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.evaluate(() => window.__translateOn());
   await page.getByRole('button', { name: 'PAUSE' }).waitFor();
