@@ -19,11 +19,11 @@ const toRuns = (page: Page) => toScreen(page, 'runs');
 async function twoRuns(page: Page): Promise<void> {
   await runs(page, 60); // longer than the second run on any machine, or the second would change the axis
   await page.getByRole('button', { name: 'Reset' }).click();
-  await expect.poll(async () => (await read(page)).update).toBe(0);
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
   await unfold(page, 'Optimizer');
   await page.getByLabel('Learning rate η', { exact: true }).fill('0.0005');
   await page.getByRole('button', { name: 'Reset' }).click();
-  await expect.poll(async () => (await read(page)).applied?.learningRate).toBe(0.0005);
+  await page.waitForFunction(() => window.__playground?.snapshot().applied?.learningRate === 0.0005);
   await runs(page, 6);
   await toRuns(page);
   await page.getByRole('article', { name: 'Run 2' }).waitFor();
