@@ -1,5 +1,10 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { updateLine } from '../../src/runs/log.ts';
 import { launch, read, settled, toScreen, train, unfold, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
@@ -111,4 +116,42 @@ test('no run yet: one sentence and one button, which trains; the recorded run st
   await expect.poll(async () => (await read(page)).running).toBe(true);
   await expect.poll(() => comparison.getByText('recording').count()).toBe(0);
   await page.context().close();
+});
+
+describe('runs of files', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'saved-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a saved folder and a log of the command line are chosen, drawn over each other and told apart by their knobs', async () => {
+    const begun = parseConfig({ env: 'bandit', seed: 9 });
+    const run = {
+      name: 'A job of the night',
+      started: '2026-11-23T00:00:00.000Z',
+      begun,
+      backend: { kind: 'cpu', adapter: '' },
+    };
+    const lines = Array.from({ length: 30 }, (_, i) => updateLine(i + 1, { 'rollout/success': (i + 1) / 30 })).join(
+      '\n',
+    );
+    const job = path.join(folder, 'job');
+    mkdirSync(job);
+    writeFileSync(path.join(job, 'playground.json'), JSON.stringify({ run }));
+    writeFileSync(path.join(job, 'metrics.jsonl'), lines);
+    writeFileSync(path.join(folder, 'bad.jsonl'), 'hello\n');
+    const { page, problems } = await visitStill(browser, { hash: '#/runs', worker: 'fake' });
+    await page.getByLabel('Folder of runs').setInputFiles(job);
+    await page.getByRole('article', { name: 'Run 1' }).getByText('A job of the night').waitFor();
+    await page.locator('.overlay .run-line[data-run="1"]').waitFor();
+    await page
+      .getByLabel('Files of runs')
+      .setInputFiles([path.join(job, 'metrics.jsonl'), path.join(folder, 'bad.jsonl')]);
+    await page.getByText('bad.jsonl: line 1: found hello, expected a JSON object.').waitFor();
+    await page.locator('.overlay .run-line[data-run="2"]').waitFor();
+    await expect.poll(() => page.getByTestId('different-knobs').locator('tbody tr').count()).toBe(2); // environment and seed
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });

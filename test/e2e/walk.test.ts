@@ -73,4 +73,4 @@ test('every screen and what opens on it, reached by keys, on two desks, a phone 
   expect(Object.entries(found).filter(([, what]) => what.length > 0)).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
-});
+}, 1_200_000); // a minute or two on an idle machine of two cores, above ten on one with thirty other programs
