@@ -96,8 +96,10 @@ test('a number that should be 0 and is not is broken; a 0 where more could be is
 /** Trains to the numbers of the next update. */
 async function nextMetrics(session: Session): Promise<Metrics> {
   for (;;) {
-    const { value } = await session.events.next();
-    if (value?.type === 'metrics' && value.update > 0) return value.values;
+    const next = await session.events.next();
+    if (next.done === true) throw new Error('training has ended');
+    // the numbers of update 0 are an evaluation's
+    if (next.value.type === 'metrics' && next.value.update > 0) return next.value.values;
   }
 }
 
