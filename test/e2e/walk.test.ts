@@ -35,6 +35,7 @@ async function judge(page: Page, { name, open, tab }: Place): Promise<Readonly<R
   };
   await open(page);
   if (await markChanges(page)) note('axe', await axeInBothThemes(page, CHANGED));
+  await page.emulateMedia({ colorScheme: 'light' });
   note('too small', await tooSmall(page, 24));
   note('on a desk', await lasting(page));
   // people have other fonts: what fits in the wide one fits in the page's own. It comes before a change of the window, as charts
