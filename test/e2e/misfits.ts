@@ -123,6 +123,7 @@ export async function misfits(page: Page): Promise<string[]> {
       let { left, right, top, bottom } = control.getBoundingClientRect();
       const tall = bottom - top;
       for (const box of around(control)) {
+        if (box === control) continue; // a field scrolls its own text
         const { overflow } = getComputedStyle(box);
         if (
           box.scrollTop + box.scrollLeft !== 0 &&
@@ -131,7 +132,7 @@ export async function misfits(page: Page): Promise<string[]> {
           found.add(`${nameOf(box)} was scrolled for ${nameOf(control)} ${labelOf(control)}`);
           box.scrollTo(0, 0);
         }
-        if (box === control || !/auto|scroll|hidden|clip/.test(overflow)) continue;
+        if (!/auto|scroll|hidden|clip/.test(overflow)) continue;
         const edge = box.getBoundingClientRect();
         [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
         [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
