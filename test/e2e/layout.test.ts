@@ -1,10 +1,9 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type ListedRoute, SCREEN_LIST } from '../../src/page/address/screens.ts';
+import type { ListedRoute } from '../../src/page/address/screens.ts';
 import { DESKTOP, framesLater, launch, PHONE, stepped, toScreen, visitStill } from './lab.ts';
 import { SCREENS_TO_WALK } from './places.ts';
 
-const SCREENS = SCREEN_LIST.map(([route]) => route);
 const DESKS = [
   DESKTOP,
   { width: 1280, height: 720 },
@@ -21,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** What must have room to be read, in pixels of height. */
-const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: string, least: number])[]>>> = {
+const ROOM = {
   learn: [
     ['.learn', 220],
     ['.learn-stage', 150],
@@ -30,7 +29,7 @@ const ROOM: Readonly<Partial<Record<ListedRoute, readonly (readonly [part: strin
     ['.stage', 270],
     ['.trajectory', 300],
   ],
-};
+} as const;
 
 async function open(page: Page, screen: ListedRoute, query = ''): Promise<void> {
   await page.goto(`${inject('baseURL')}#/${screen}${query}`);
@@ -60,67 +59,24 @@ function misplaced(page: Page): Promise<string[]> {
   });
 }
 
-/** Brings everything that can have the focus into view, one after the other; what scrolled that must not, and for what. */
-async function focusAll(page: Page): Promise<string[]> {
-  await page.evaluate(() => {
-    for (const part of document.querySelectorAll('details')) part.open = true;
-  });
-  const moved = await page.evaluate(() => {
-    const found = new Set<string>();
-    const focusable = 'a, button, input, select, textarea, summary, [tabindex]';
-    for (const part of document.querySelectorAll<HTMLElement>(focusable)) {
-      if (!part.checkVisibility({ visibilityProperty: true })) continue;
-      part.focus();
-      part.scrollIntoView({ block: 'center', inline: 'center' });
-      // looked at each time: what comes next may scroll it back
-      for (let box = part.parentElement; box; box = box.parentElement) {
-        if (box.scrollTop === 0 && box.scrollLeft === 0) continue;
-        const { overflowX, overflowY } = getComputedStyle(box);
-        if (/auto|scroll/.test(`${overflowX} ${overflowY}`) && box !== document.documentElement) continue;
-        found.add(`${box.tagName}.${box.className} was scrolled for ${part.tagName}.${part.className}`);
-        box.scrollTo(0, 0);
+// that they stay in sight wherever the focus goes, at other sizes and on every screen: test/e2e/walk.test.ts
+test('at eight sizes header, Run and navigation are in sight in Learn and the lab; chapter, rollout and controls have room to be read', async () => {
+  const { page } = await visitStill(browser);
+  for (const [screen, parts] of Object.entries(ROOM)) {
+    await open(page, screen as ListedRoute);
+    for (const size of [...DESKS, ...WITH_TABS]) {
+      await page.setViewportSize(size);
+      for (const [part, least] of parts) {
+        const height = async () => (await page.locator(part).boundingBox())?.height ?? 0;
+        const message = `${part} of ${size.width} × ${size.height}`;
+        await expect.poll(height, { message, interval: 20 }).toBeGreaterThanOrEqual(least);
       }
+      await expect.poll(() => misplaced(page), { interval: 20 }).toEqual([]);
     }
-    return [...found];
-  });
-  return [...moved, ...(await misplaced(page))];
-}
-
-test.each([
-  ['desks', DESKS],
-  ['phones, and a desk at 200 %', WITH_TABS],
-] as const)(
-  'on every screen of %s header, Run and navigation stay in sight wherever the focus goes; chapter, rollout and controls have room to be read',
-  async (_, sizes) => {
-    const { page } = await visitStill(browser, { viewport: sizes[0] ?? DESKTOP });
-    const found: Record<string, readonly string[]> = {};
-    for (const screen of SCREENS) {
-      await open(page, screen);
-      for (const size of sizes) {
-        await page.setViewportSize(size);
-        for (const [part, least] of ROOM[screen] ?? []) {
-          const height = async () => (await page.locator(part).boundingBox())?.height ?? 0;
-          const message = `${part} of ${size.width} × ${size.height}`;
-          await expect.poll(height, { message }).toBeGreaterThanOrEqual(least);
-        }
-        // a screen that the style sheet gives no place stands in a corner, a word wide
-        const box = () => page.locator('main:visible').first().boundingBox();
-        const main = `${screen}, ${size.width} × ${size.height}`;
-        await expect
-          .poll(async () => (await box())?.width ?? 0, { message: `width of ${main}` })
-          .toBeGreaterThanOrEqual(Math.min(300, size.width / 2));
-        await expect
-          .poll(async () => (await box())?.height ?? 0, { message: `height of ${main}` })
-          .toBeGreaterThanOrEqual(120);
-        await framesLater(page, 3); // what hears of the new size is drawn in it
-        const lost = await focusAll(page);
-        if (lost.length > 0) found[`${screen}, ${size.width} × ${size.height}`] = lost;
-      }
-    }
-    expect(found).toEqual({});
-    await page.context().close();
-  },
-);
+    await page.setViewportSize(DESKTOP);
+  }
+  await page.context().close();
+});
 
 /** Tokens of the rollout that are whole in sight, of how many, and whether all of the board is. */
 function inSight(page: Page): Promise<{ readonly tokens: number; readonly of: number; readonly board: boolean }> {
@@ -139,27 +95,35 @@ function inSight(page: Page): Promise<{ readonly tokens: number; readonly of: nu
   });
 }
 
+// how much is folded is decided as the page opens
 test.each([
-  { width: 1280, height: 720, least: 15 },
-  { width: 1366, height: 768, least: Infinity },
-  { ...DESKTOP, least: Infinity },
+  [
+    { width: 1280, height: 720, least: 15 },
+    { width: 1366, height: 768, least: Infinity },
+  ],
+  [{ ...DESKTOP, least: Infinity }],
 ])(
   'at $width × $height the whole board is in sight, and $least or all of a rollout’s twenty tokens and more: of the recording, and once it trains',
-  async ({ least, ...viewport }) => {
+  async (...sizes) => {
+    const [{ width, height }] = sizes;
     const { page } = await visitStill(browser, {
-      viewport,
+      viewport: { width, height },
       hash: '#/lab?seed=7&prompts=2&groupSize=4&evalTasks=4&backend=cpu',
     });
     await page.getByRole('button', { name: /tokens shown · show all/ }).click();
-    const enough = async () => {
+    const enough = async (least: number) => {
       const seen = await inSight(page);
       expect(seen.of).toBeGreaterThanOrEqual(20);
       expect(seen.board).toBe(true);
       expect(seen.tokens).toBeGreaterThanOrEqual(Math.min(least, seen.of));
     };
-    await expect.poll(() => enough().then(() => 'enough', String)).toBe('enough');
-    await stepped(page, 1);
-    await expect.poll(() => enough().then(() => 'enough', String)).toBe('enough');
+    for (const trained of [false, true]) {
+      if (trained) await stepped(page, 1);
+      for (const { least, ...viewport } of trained ? sizes.toReversed() : sizes) {
+        await page.setViewportSize(viewport);
+        await expect.poll(() => enough(least).then(() => 'enough', String)).toBe('enough');
+      }
+    }
     await page.context().close();
   },
 );
@@ -198,38 +162,40 @@ test('the controls and the curves fold to a line with the numbers of the update 
   await page.context().close();
 });
 
-test.each([
-  [DESKTOP, SCREENS],
-  [{ width: 1280, height: 720 }, ['lab']],
-  [{ width: 720, height: 450 }, ['lab', 'learn']],
-] as const)(
-  'a CSV file dropped on a screen of %o is read, shown in the lab, and moves nothing out of sight: %o',
-  async (viewport, screens) => {
-    const { page, problems } = await visitStill(browser, { viewport });
-    for (const [i, screen] of screens.entries()) {
-      await open(page, screen);
-      await page.evaluate((name) => {
-        const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File(['a,to,b\nb,to,c'], name));
-        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-      }, `dropped-${i}.csv`);
-      await page.getByTestId('facts-loaded').getByText(`dropped-${i}.csv`).waitFor();
-      await expect
-        .poll(() =>
-          page.getByTestId('your-facts').evaluate((panel) => {
-            const { top, bottom } = panel.getBoundingClientRect();
-            return bottom > 60 && top < innerHeight;
-          }),
-        )
-        .toBe(true);
-      await expect.poll(() => misplaced(page), { message: screen }).toEqual([]);
-    }
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-);
+test('a CSV file dropped on any screen is read, shown in the lab, and moves nothing out of sight', async () => {
+  const { page, problems } = await visitStill(browser);
+  for (const [i, [screen, viewport]] of (
+    [
+      ['lab', { width: 720, height: 450 }],
+      ['lab', { width: 1280, height: 720 }],
+      ['learn', { width: 720, height: 450 }],
+      ['environment', DESKTOP],
+      ['rollouts', DESKTOP],
+    ] as const
+  ).entries()) {
+    await page.setViewportSize(viewport);
+    await open(page, screen);
+    await page.evaluate((name) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['a,to,b\nb,to,c'], name));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    }, `dropped-${i}.csv`);
+    await page.getByTestId('facts-loaded').getByText(`dropped-${i}.csv`).waitFor();
+    await expect
+      .poll(() =>
+        page.getByTestId('your-facts').evaluate((panel) => {
+          const { top, bottom } = panel.getBoundingClientRect();
+          return bottom > 60 && top < innerHeight;
+        }),
+      )
+      .toBe(true);
+    await expect.poll(() => misplaced(page), { message: screen }).toEqual([]);
+  }
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
 
-test('what an address asks for and does not get is told on every screen, and stays told from one to the next', async () => {
+test('what an address asks for and does not get is told on each kind of screen, and stays told from one to the next', async () => {
   const { page } = await visitStill(browser);
   const own = {
     experiments: /^seed: isn’t part of an experiment/,
@@ -237,7 +203,7 @@ test('what an address asks for and does not get is told on every screen, and sta
     environment: /^seed: isn’t part of this screen/,
   };
   // in one page: what each asks for has a name of its own
-  for (const [i, screen] of SCREENS.entries()) {
+  for (const [i, screen] of (['lab', 'experiments', 'rollouts', 'environment', 'runs'] as const).entries()) {
     await open(page, screen, `?seed=0x1${i}&nothing${i}=1`);
     await page
       .getByText(Object.entries(own).find(([name]) => name === screen)?.[1] ?? `seed: 0x1${i} isn’t possible`)

@@ -1,15 +1,57 @@
 import type { Page } from 'playwright';
 
+declare global {
+  interface Window {
+    changedParts?: Set<Element>;
+  }
+}
+/** Matches the roots of what has changed since the last place was judged. Nothing else can have a new fault of its own. */
+export const CHANGED = '[data-changed]';
+
+/** Begins to note which parts of the page change. At first all of it counts as changed. */
+export const noteChanges = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const changed = (window.changedParts = new Set<Element>([document.body]));
+    new MutationObserver((records) => {
+      for (const { type, target, attributeName, addedNodes } of records) {
+        if (attributeName === 'data-changed' || attributeName === 'style') continue; // sizes and places, measured at each size
+        const own = target instanceof Element ? target : target.parentElement;
+        const added = [...addedNodes].filter((node) => node instanceof Element);
+        // text alone may have come or gone
+        const parts = type === 'childList' && (added.length > 0 || addedNodes.length === 0) ? added : own ? [own] : [];
+        for (const part of parts) changed.add(part);
+      }
+    }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+
+/** Marks what has changed; whether anything has that can be seen. */
+export const markChanges = (page: Page): Promise<boolean> =>
+  page.evaluate(() => {
+    const changed = [...(window.changedParts ?? [])].filter((e) => document.body.contains(e));
+    for (const e of changed) e.setAttribute('data-changed', '');
+    for (const e of changed) if (e.parentElement?.closest('[data-changed]')) e.removeAttribute('data-changed');
+    return document.querySelector('[data-changed]') !== null;
+  });
+
+/** Takes what is there as judged, once the charts have followed the window. */
+export const clearChanges = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let frames = 0; frames < 4; frames++) await new Promise(requestAnimationFrame);
+    for (const e of document.querySelectorAll('[data-changed]')) e.removeAttribute('data-changed');
+    window.changedParts?.clear();
+  });
+
 /**
  * What does not fit the window or is lost to the keyboard, of what is in front: text that is cut off, controls whose text runs over
  * them, anything that must be scrolled sideways but for tables and lists, a control that is covered when it has the focus or shows no
- * outline then, what only a mouse can press or scroll, and what moves although less motion is asked for.
+ * outline then, what only a mouse can press or scroll, header, Run or out of sight, what scrolled though it is no panel, and what moves although less motion is asked for.
  *
  * It runs inside the page, where nothing of this file is at hand.
  */
 export async function misfits(page: Page): Promise<string[]> {
   await page.keyboard.press('Tab'); // who uses keys is shown the focus, wherever a script sets it after that
   return page.evaluate(() => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     const found = new Set<string>();
     const nameOf = (e: Element) => `${e.tagName.toLowerCase()}.${e.getAttribute('class') ?? ''}`;
     const labelOf = (e: Element) => `“${(e.ariaLabel ?? e.textContent).trim().slice(0, 40)}”`;
@@ -71,13 +113,26 @@ export async function misfits(page: Page): Promise<string[]> {
 
     for (const control of front.querySelectorAll<HTMLElement>(operable)) {
       if (!seen(control) || control.matches(':disabled')) continue;
-      control.focus();
+      // what has not changed shows the focus as before, but something new may lie on it
+      const changed = control.closest('[data-changed]') !== null;
+      if (!changed && control.matches('.skip-link')) continue; // out of sight without the focus
+      if (changed) control.focus();
+      else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
       control.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-      if (document.activeElement !== control) continue;
+      if (changed && document.activeElement !== control) continue;
       let { left, right, top, bottom } = control.getBoundingClientRect();
       const tall = bottom - top;
       for (const box of around(control)) {
-        if (box === control || !/auto|scroll|hidden|clip/.test(getComputedStyle(box).overflow)) continue;
+        if (box === control) continue; // a field scrolls its own text
+        const { overflow } = getComputedStyle(box);
+        if (
+          box.scrollTop + box.scrollLeft !== 0 &&
+          (box === document.documentElement || !/auto|scroll/.test(overflow))
+        ) {
+          found.add(`${nameOf(box)} was scrolled for ${nameOf(control)} ${labelOf(control)}`);
+          box.scrollTo(0, 0);
+        }
+        if (!/auto|scroll|hidden|clip/.test(overflow)) continue;
         const edge = box.getBoundingClientRect();
         [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
         [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
@@ -94,7 +149,20 @@ export async function misfits(page: Page): Promise<string[]> {
       // an editor's text is longer than its window: the window has the outline
       const { outlineStyle } = getComputedStyle(control.closest('.editor:focus-within') ?? control);
       const told = outlineStyle !== 'none' || control.matches('.chart-surface :scope');
-      if (control.tabIndex >= 0 && !told) found.add(`no outline: ${nameOf(control)} ${labelOf(control)}`);
+      if (changed && control.tabIndex >= 0 && !told) found.add(`no outline: ${nameOf(control)} ${labelOf(control)}`);
+    }
+
+    for (const part of document.querySelectorAll('.header, .run, .screens, .views, .tabs')) {
+      const { top, left, bottom, right } = part.getBoundingClientRect();
+      const inSight = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+      if (!inSight && front === document.body && part.checkVisibility()) found.add(`out of sight: ${nameOf(part)}`);
+    }
+    // a screen that the style sheet gives no place stands in a corner, a word wide
+    for (const main of document.querySelectorAll('main')) {
+      const { width, height } = main.getBoundingClientRect();
+      if (seen(main) && (width < Math.min(300, innerWidth / 2) || height < 120)) {
+        found.add(`${nameOf(main)} has ${width} × ${height}`);
+      }
     }
 
     for (const e of front.querySelectorAll('*')) {

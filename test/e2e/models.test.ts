@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, launch, visitStill } from './lab.ts';
+import { drop, launch, loaded, read, train, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -245,4 +246,132 @@ test('a run that waits for a checkpoint says so, takes what is dropped on the la
   await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
   expect(problems).toEqual([]);
   await page.context().close();
+});
+
+describe('talking to the agent', () => {
+  test('a visitor loads the agent, hides a number, watches it being looked for, and puts another word into its mouth', async () => {
+    const { page, problems } = await visitStill(browser, { hash: '#/talk?v=1&backend=cpu&seed=7' });
+    await page.getByRole('button', { name: 'Load the agent' }).click();
+    await page.getByLabel('Hidden number').fill('99');
+    await page.getByRole('button', { name: 'Ask the agent' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/“99”.* 16 words/)
+      .waitFor();
+    await page.getByLabel('Hidden number').fill('12');
+    await page.getByLabel('Hidden number').press('Enter');
+    const voice = page.getByRole('article', { name: 'Before training' });
+    // it is disabled once all has been said, which may be before the test comes to it
+    const all = page.getByRole('button', { name: 'All', exact: true });
+    await all.evaluate((button) => button instanceof HTMLElement && button.click());
+    await expect.poll(() => voice.textContent()).toMatch(/observation<obs>(?:higher|lower)<\/obs>|found/);
+    // what a turn is called, what it paid and its first words stand in one line
+    const turn = voice.locator('.turn').nth(1);
+    const apart = async () => {
+      const middles = await turn
+        .locator('h4, .chip, .token')
+        .evaluateAll((all) =>
+          all.slice(0, 3).map((e) => (e.getBoundingClientRect().top + e.getBoundingClientRect().bottom) / 2),
+        );
+      return middles.length === 3 ? Math.max(...middles) - Math.min(...middles) : NaN;
+    };
+    await expect.poll(apart).toBeLessThan(8); // a row is 26 px
+    const guess = voice.locator('button.token').nth(1); // after <call>
+    await guess.click();
+    const said = (await guess.textContent()) ?? '';
+    const options = page.getByTestId('distribution').locator('.option');
+    const other = options.filter({ hasNotText: new RegExp(`^${said}\\b`) }).first();
+    const word = (await other.locator('.option-word').textContent()) ?? '';
+    await options
+      .filter({ has: page.getByText(word, { exact: true }) })
+      .first()
+      .click();
+    await expect.poll(() => voice.locator('button.token').nth(1).textContent()).toBe(word);
+    expect(word).not.toBe(said);
+    expect(await page.evaluate(() => window.__playground?.snapshot().update)).toBe(0); // nothing was trained
+    await page.getByRole('button', { name: 'Open as rollouts' }).click();
+    await page.getByText('talk.jsonl').waitFor();
+    await page.getByRole('main').getByText(word, { exact: false }).first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('threads', () => {
+  /** What the tiny model says to something long enough that its products are shared, and what it says it is open on. */
+  async function said(page: Page): Promise<{ readonly tokens: readonly string[]; readonly on: string }> {
+    await drop(page, { 'tiny.gguf': tinyGguf() });
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await page.getByLabel('Tokens', { exact: true }).fill('24');
+    await page.getByLabel('Greedy').check();
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('the cat sat on the mat and looked at the other cat, '.repeat(6));
+    await message.press('Enter');
+    await page
+      .getByTestId('pace')
+      .getByText(/tokens\/s/)
+      .waitFor();
+    const on = (await page.getByText(/^Open on WebAssembly/).textContent()) ?? '';
+    return { tokens: await page.locator('.flow .token').allTextContents(), on };
+  }
+
+  test('the page may share memory, and a model says in how many threads it draws what one thread draws', async () => {
+    const { page, problems } = await visitStill(browser, { hash: '#/models' });
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    const threads = threadsFor(await page.evaluate(() => navigator.hardwareConcurrency));
+    const shared = await said(page);
+    expect(shared.on).toContain(threads > 1 ? `WebAssembly SIMD, ${threads} threads` : '1 thread (one core)');
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    // a server that sends no such headers, and no service worker to add them
+    const context = await browser.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
+    const lone = await context.newPage();
+    await lone.route(inject('baseURL'), async (route) => {
+      const response = await route.fetch();
+      const headers = Object.entries(response.headers()).filter(([name]) => name !== 'cross-origin-embedder-policy');
+      await route.fulfill({ response, headers: Object.fromEntries(headers) });
+    });
+    await lone.goto(`${inject('baseURL')}#/models`);
+    await loaded(lone);
+    expect(await lone.evaluate(() => crossOriginIsolated)).toBe(false);
+    const alone = await said(lone);
+    expect(alone.on).toContain('WebAssembly SIMD, 1 thread (the page is not cross-origin isolated');
+    expect(alone.tokens.length).toBeGreaterThan(10);
+    expect(shared.tokens).toEqual(alone.tokens);
+    await context.close();
+  });
+});
+
+describe('a GPU that cannot be used', () => {
+  // all other ways in which a browser may refuse: test/noGpu.test.ts
+  const REASON = 'WebGPU refused the device: The platform is blocklisted.';
+  const ADAPTER =
+    '{ features: new Set(), limits: {}, info: { vendor: "v" }, requestDevice: () => Promise.reject(new Error("The platform is blocklisted")) }';
+
+  test('where requestDevice rejects, Talk, the lab and Models use the CPU and say why', async () => {
+    const { page, problems } = await visitStill(browser, {
+      hash: '#/talk?v=1&prompts=4&groupSize=4&evalTasks=16&seed=7',
+      // the same object each time, as in a browser
+      everywhere: `{ const gpu = { requestAdapter: async () => (${ADAPTER}), getPreferredCanvasFormat: () => 'bgra8unorm' };
+        Object.defineProperty((globalThis.WorkerNavigator ?? globalThis.Navigator).prototype, 'gpu', { get: () => gpu }); }`,
+    });
+    await page.getByRole('button', { name: 'Load the agent' }).click();
+    await page.getByRole('button', { name: 'Ask the agent' }).click();
+    await page.getByRole('article', { name: 'Before training' }).waitFor();
+    const backend = page.getByTestId('backend');
+    await expect.poll(() => backend.textContent()).toMatch(/^CPU/);
+    await expect.poll(() => backend.getAttribute('title')).toContain(REASON);
+
+    await page.getByRole('link', { name: 'Lab', exact: true }).first().click();
+    await train(page, 1);
+    expect((await read(page)).backend).toMatchObject({ kind: 'cpu' });
+
+    await drop(page, { 'tiny.gguf': tinyGguf() });
+    await page.getByTestId('no-gpu').getByText(REASON).waitFor();
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    await page.getByText('Open on WebAssembly SIMD').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,11 +1,30 @@
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { FILE_NAMES } from '../../src/checkpoints/checkpointFolder.ts';
 import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
-import { axe, checksum, drop, launch, PHONE, read, saved, savedRunsFound, stepped, still, visitStill } from './lab.ts';
+import { type OpenenvServer, openenvServer } from '../openenv/openenvServer.ts';
+import {
+  axe,
+  axeInBothThemes,
+  checksum,
+  drop,
+  launch,
+  loaded,
+  PHONE,
+  read,
+  saved,
+  savedRunsFound,
+  stepped,
+  still,
+  tooSmall,
+  toScreen,
+  visitStill,
+} from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -180,3 +199,186 @@ test('on a phone a run shows what it imitates; Start RL now ends that after the 
   expect(problems).toEqual([]);
   await page.context().close();
 }, 300_000);
+
+describe('in Python', () => {
+  const HASH = '#/environment';
+  const check = (page: Page) => page.getByTestId('check');
+  const verdict = (page: Page) => check(page).getByTestId('verdict');
+  /** The names of what the page and its workers have asked for since, from a sign on. */
+  function asked(page: Page, sign: RegExp): () => readonly string[] {
+    const names: string[] = [];
+    page.on('request', (request) => {
+      const [name = ''] = /[^/]*$/.exec(request.url()) ?? [];
+      if (sign.test(name)) names.push(name.replace(/-[\w-]{8}\./, '.'));
+    });
+    return () => names;
+  }
+  /** What this browser keeps for the page: names alone. */
+  const kept = (page: Page) =>
+    page.evaluate(async () => ({
+      local: Object.keys(localStorage).toSorted(),
+      databases: (await indexedDB.databases()).map(({ name }) => name).toSorted(),
+      caches: (await caches.keys()).toSorted(),
+    }));
+
+  test('Python is chosen, loaded at the press of Check and not before, checked, and trained on', async () => {
+    const { page, problems } = await visitStill(browser, { hash: HASH });
+    const brought = asked(page, /^(python|pyodide)/);
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('python');
+    const editor = page.getByRole('textbox', { name: 'Environment, as Python' });
+    await expect.poll(() => editor.innerText()).toContain('class HiddenWord:');
+    await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has one tool: guess');
+    expect(await page.getByTestId('python-note').innerText()).toContain('6 MB');
+    expect(brought()).toEqual([]);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await verdict(page).waitFor({ timeout: 300_000 });
+    expect(await verdict(page).getAttribute('data-faults')).toBe('0');
+    expect(new Set(brought())).toEqual(new Set(['python.js', 'pyodide.js', 'pyodide.asm.wasm', 'python_stdlib.zip']));
+    expect(await check(page).locator('[data-player=expert] .number').innerText()).toBe('1.00');
+    await page.getByRole('button', { name: 'Train on it' }).click();
+    // its episodes are played by Python in the worker that trains
+    await page.getByText(/Imitating demonstrations, step \d+ of \d+/).waitFor({ timeout: 300_000 });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  /** The page on a host that sends no policy for its workers: only what Python's worker gave up protects then. Also whatever else is asked of it. */
+  async function plainHost(): Promise<{ readonly server: Server; readonly address: string; readonly asked: string[] }> {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      if (request.url?.includes('attempt-')) asked.push(request.url);
+      void fetch(new URL(request.url ?? '/', inject('baseURL'))).then(async ({ status, headers, body }) => {
+        const kept = [...headers].filter(([name]) => /^(content-type|cross-origin-.*)$/.test(name));
+        response.writeHead(status, Object.fromEntries(kept));
+        response.end(Buffer.from(await new Response(body).arrayBuffer()));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked };
+  }
+
+  test('a hostile file in Python reaches no server and no storage, and the page goes on', async () => {
+    const { server, address, asked: reached } = await plainHost();
+    const context = await browser.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    await page.goto(address + HASH, { timeout: 60_000 });
+    await loaded(page);
+    const { port } = new URL(address);
+    const source = (await readFile('test/written/pythonAttempts.py', 'utf8')).replace('PORT', port);
+    await page
+      .locator('.environment input[type="file"]')
+      .setInputFiles({ name: 'attempts.py', mimeType: 'text/x-python', buffer: Buffer.from(source) });
+    await expect.poll(() => page.getByTestId('reading').innerText()).toContain('Attempts has one tool: look');
+    const before = await kept(page);
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await verdict(page).waitFor({ timeout: 300_000 });
+    const findings = await page.getByRole('list', { name: 'What was found' }).innerText();
+    expect(findings).toContain('Python was ended'); // all attempts before the last two were made
+    expect(findings).not.toContain('REACHED');
+    expect(reached).toEqual([]);
+    expect(await kept(page)).toEqual(before);
+    await toScreen(page, 'runs');
+    await context.close();
+    server.close();
+  });
+});
+
+describe('on a server', () => {
+  let server: OpenenvServer;
+  beforeAll(async () => {
+    server = await openenvServer();
+  });
+  afterAll(() => server.kill());
+
+  /** A run on a server with small knobs: an update takes a second. */
+  const KNOBS =
+    '#/lab?v=2&env=your-environment&seed=7&backend=cpu&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=2&language=text&updates=50&evalEvery=0';
+  const OPTIONS = '?turns=2&observation=16';
+  const settledAt = (page: Page, update: number) =>
+    page.waitForFunction((n) => {
+      const now = window.__playground?.snapshot();
+      return now?.session === 'ready' && now.update === n && !now.running && !now.stepping;
+    }, update);
+
+  async function openDialog(page: Page) {
+    await page.getByRole('button', { name: 'Connect to an environment on a server…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Train on an OpenEnv server' });
+    return { dialog, address: dialog.getByRole('textbox', { name: 'Address' }) };
+  }
+
+  test('a server is connected to by the press that names it, trains, stops, and goes on once it is back; sent on, its run connects after a press only', async () => {
+    const { page, problems } = await visitStill(browser, { hash: '#/environment' });
+    const { dialog, address } = await openDialog(page);
+    await address.fill('ws://192.0.2.1:8000/ws');
+    await dialog.getByRole('alert').getByText('this machine').waitFor();
+    expect(await dialog.getByRole('button', { name: /^Connect/ }).isEnabled()).toBe(false);
+    await address.fill(`${server.address}${OPTIONS}`);
+    expect(await dialog.getByTestId('hosted-page').count()).toBe(0); // the page is served by this machine
+    expect(await axeInBothThemes(page, 'dialog')).toEqual([]);
+    expect(server.connections).toBe(0);
+    const host = `127.0.0.1:${server.port}`;
+    await dialog.getByRole('button', { name: `Connect to ${host} and train` }).click();
+    await page.locator('.lab[data-screen="lab"]').waitFor();
+    await page.getByTestId('server-sign').getByText(host).waitFor();
+    await expect.poll(() => server.connections).toBeGreaterThan(0);
+    // its defaults imitate for a minute
+    await page.goto(page.url().replace(/#.*/, KNOBS));
+    await page.getByRole('button', { name: /^Reset/ }).click();
+    await settledAt(page, 0);
+
+    const step = page.getByRole('button', { name: 'Step one update' });
+    await step.click();
+    await settledAt(page, 1);
+    await page.getByTestId('environment').getByRole('heading', { name: host }).waitFor();
+    await page
+      .getByTestId('environment')
+      .locator('.calls-prompt', { hasText: /what is \d+ \+ 1/ })
+      .waitFor();
+    await step.click();
+    await settledAt(page, 2);
+    const second = await checksum(page);
+
+    const { port } = server;
+    await server.kill();
+    await step.click();
+    const problem = page.getByTestId('problem');
+    await problem.getByText('No server answers').waitFor();
+    expect(await problem.innerText()).toMatch(/paused at update 2/);
+    await settledAt(page, 2); // nothing of it is lost
+    expect(await checksum(page)).toBe(second);
+    server = await openenvServer({}, port);
+    await problem.getByRole('button', { name: 'Go on' }).click();
+    await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 2);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await still(page);
+    const { update } = await read(page);
+    await page.keyboard.press('s');
+    await page.getByTestId('link-leaves-environment').getByText(host).waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto(page.url().replace(/#.*/, '#/runs'));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Run 1 as a checkpoint' }).click(),
+    ]);
+    const zip = new Uint8Array(await readFile(await download.path()));
+    expect(problems.filter((text) => !text.includes('WebSocket connection'))).toEqual([]); // Chromium notes those that fail
+    await page.context().close();
+    await expect.poll(() => server.open).toBe(0);
+
+    const before = server.connections;
+    const other = await visitStill(browser, { viewport: PHONE, hash: KNOBS });
+    await drop(other.page, { 'run.zip': zip });
+    const found = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
+    await found.getByTestId('server-in-run').getByText(`${server.address}${OPTIONS}`).waitFor();
+    expect(await axe(other.page, undefined, 'dialog')).toEqual([]);
+    expect(server.connections).toBe(before);
+    expect(await other.page.getByTestId('server-sign').count()).toBe(0);
+    await found.getByRole('button', { name: `Connect to ${host} and continue from update ${update}` }).click();
+    await settledAt(other.page, update);
+    expect(server.connections).toBeGreaterThan(before);
+    await other.page.getByTestId('server-sign').waitFor();
+    expect(await tooSmall(other.page)).toEqual([]);
+    expect(other.problems).toEqual([]);
+    await other.page.context().close();
+  }, 300_000);
+});

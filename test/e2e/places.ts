@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { expect } from 'vitest';
 import type { ListedRoute } from '../../src/page/address/screens.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 import { drop, handToClass, toScreen, unfold } from './lab.ts';
@@ -10,11 +9,14 @@ export interface Place {
   readonly name: string;
   /** Opens it where the screen is shown, a run of two updates or more behind it. */
   readonly open: (page: Page) => Promise<void>;
+  /** The tab of the lab that shows it on a phone, where the panels are tabs. */
+  readonly tab?: LabTab;
 }
+type LabTab = 'Watch' | 'Curves' | 'Tune';
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 /** On a phone the lab's panels are tabs. */
-async function toTab(page: Page, name: 'Watch' | 'Curves' | 'Tune'): Promise<void> {
+export async function toTab(page: Page, name: LabTab): Promise<void> {
   const tab = page.locator('.views').getByRole('button', { name });
   if (await tab.isVisible()) await tab.click();
 }
@@ -40,34 +42,40 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
   lab: {
     loaded: '.controls-scroll .your-facts',
     places: [
-      itself('lab', '.trajectory .token'),
+      { ...itself('lab', '.trajectory .token'), tab: 'Watch' },
       {
         name: 'curves',
-        open: async (page) => {
-          await toTab(page, 'Curves');
-          await page.locator('.charts .plot svg').first().waitFor();
-        },
+        open: (page) => page.locator('.charts .plot svg').first().waitFor(),
+        tab: 'Curves',
       },
       {
         name: 'formula of a pinned knob',
         open: async (page) => {
-          await toTab(page, 'Tune');
           await unfold(page, 'Objective');
           await press(page, 'Where Loss mask acts in the formula');
           await page.locator('.term[data-lit="true"]').first().waitFor();
         },
+        tab: 'Tune',
       },
       {
         name: 'a chosen token',
         open: async (page) => {
-          await toTab(page, 'Watch');
           await page.locator('[data-token="3"]').click();
           await page.getByTestId('distribution').waitFor();
         },
+        tab: 'Watch',
       },
       byKey('choice of a task', 'c', '.preset-card'),
       byKey('play it yourself', 'p', 'dialog .transcript'),
       byKey('share', 's', 'dialog[open]'),
+      {
+        name: 'share as a clip',
+        open: async (page) => {
+          await page.locator('body').press('s');
+          await page.getByRole('button', { name: 'Clip', exact: true }).click();
+          await page.locator('.share-card svg').first().waitFor();
+        },
+      },
       byKey('keys', '?', 'dialog[open]'),
     ],
   },
@@ -248,6 +256,9 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
   },
 };
 
+/** The recorded run in the lab, before any of one's own. */
+export const RECORDING = itself('the recording', '.recorded-updates');
+
 /** Saves the results of the chapter that is shown; their text. */
 async function handedIn(page: Page): Promise<string> {
   await page.getByText('Hand in', { exact: true }).click();
@@ -257,10 +268,13 @@ async function handedIn(page: Page): Promise<string> {
   return readFile(await (await coming).path(), 'utf8');
 }
 
-/** Goes to a screen as the keyboard does: the links to its place and in it get the focus, and Enter is pressed. */
-export async function reach(page: Page, route: ListedRoute): Promise<void> {
+/** Closes what is open on a screen. */
+export async function leave(page: Page): Promise<void> {
   await page.keyboard.press('Escape'); // lets go of a token, and closes a window
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
-  await toScreen(page, route, (link) => link.press('Enter'));
+  await page.locator('dialog[open]').waitFor({ state: 'detached' });
 }
+
+/** Goes to a screen as the keyboard does: the links to its place and in it get the focus, and Enter is pressed. */
+export const reach = (page: Page, route: ListedRoute): Promise<void> =>
+  toScreen(page, route, (link) => link.press('Enter'));

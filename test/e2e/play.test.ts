@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, DESKTOP, framesLater, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axe, framesLater, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 // a range that halving solves: 0 … 6 in three turns
 const HUNT =
@@ -44,37 +44,44 @@ async function halve(page: Page): Promise<number> {
   }
 }
 
-test('without a run: P opens the task, typed words play it, halving solves it for the expert’s reward; again is the same task', async () => {
-  const { page, problems } = await visitStill(browser, { hash: HUNT });
-  await page.keyboard.press('p');
-  await wordInput(page).waitFor();
-  await expect.poll(() => score(page)).toMatch(/turn 1 of 3 .*reward 0/);
-  const turns = await halve(page);
-  const ending = page.getByRole('region', { name: 'How it ended' });
-  await expect.poll(() => ending.textContent()).toMatch(/Solved.* reward 1.* reward 1:/);
-  const transcript = await page.locator('.transcript').textContent();
-  await page.getByRole('button', { name: 'Same task again' }).click();
-  await wordInput(page).waitFor();
-  expect(await halve(page)).toBe(turns);
-  await expect.poll(() => page.locator('.transcript').textContent()).toBe(transcript);
-  // nothing was started
-  expect(await read(page)).toMatchObject({ session: 'none', update: 0, problem: null });
-  await page.keyboard.press('Escape');
-  await page.locator('dialog').waitFor({ state: 'detached' });
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('opened a second time, the game has the keys: what is typed is a word, and not a shortcut of the page', async () => {
-  const { page } = await visitStill(browser, { hash: HUNT });
-  for (let time = 0; time < 2; time++) {
-    await page.keyboard.press('p');
-    await wordInput(page).waitFor();
-    await expect.poll(() => wordInput(page).evaluate((e) => e === document.activeElement)).toBe(true);
+describe('without a run', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: HUNT }));
+  });
+  afterAll(() => page.context().close());
+  const close = async () => {
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
-  }
-  await page.context().close();
+  };
+
+  test('opened a second time, the game has the keys: what is typed is a word, and not a shortcut of the page', async () => {
+    for (let time = 0; time < 2; time++) {
+      await page.keyboard.press('p');
+      await wordInput(page).waitFor();
+      await expect.poll(() => wordInput(page).evaluate((e) => e === document.activeElement)).toBe(true);
+      await close();
+    }
+  });
+
+  test('P opens the task, typed words play it, halving solves it for the expert’s reward; again is the same task', async () => {
+    await page.keyboard.press('p');
+    await wordInput(page).waitFor();
+    await expect.poll(() => score(page)).toMatch(/turn 1 of 3 .*reward 0/);
+    const turns = await halve(page);
+    const ending = page.getByRole('region', { name: 'How it ended' });
+    await expect.poll(() => ending.textContent()).toMatch(/Solved.* reward 1.* reward 1:/);
+    const transcript = await page.locator('.transcript').textContent();
+    await page.getByRole('button', { name: 'Same task again' }).click();
+    await wordInput(page).waitFor();
+    expect(await halve(page)).toBe(turns);
+    await expect.poll(() => page.locator('.transcript').textContent()).toBe(transcript);
+    // nothing was started
+    expect(await read(page)).toMatchObject({ session: 'none', update: 0, problem: null });
+    await close();
+    expect(problems).toEqual([]);
+  });
 });
 
 test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
@@ -112,75 +119,59 @@ test('words are offered by the grammar; Backspace takes the last one back until 
   await page.context().close();
 });
 
-test.each([
-  ['desktop', DESKTOP, 'dark'],
-  ['phone', PHONE, 'light'],
-] as const)(
-  'while it trains (%s): the agent’s own task can be played, and how it fared is told',
-  async (device, viewport, colorScheme) => {
-    const { page, problems } = await visitStill(browser, { hash: HUNT, viewport, colorScheme });
-    await train(page, 2);
-    await page.getByRole('button', { name: 'Play it yourself' }).click();
-    await wordInput(page).waitFor();
-    if (device === 'desktop') expect(await axe(page)).toEqual([]);
-    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
-    const before = (await read(page)).update;
-    await halve(page);
-    const ending = page.getByRole('region', { name: 'How it ended' });
-    await expect.poll(() => ending.textContent()).toMatch(/update \d+ .*\d+ of 4 /);
-    expect(await axe(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-    await page.waitForFunction((update) => (window.__playground?.snapshot().update ?? 0) > update, before);
-    expect(await read(page)).toMatchObject({ running: true, problem: null });
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-);
+test('while it trains the agent’s own task can be played, and how it fared is told', async () => {
+  const { page, problems } = await visitStill(browser, { hash: HUNT });
+  await train(page, 2);
+  await page.getByRole('button', { name: 'Play it yourself' }).click();
+  await wordInput(page).waitFor();
+  const before = (await read(page)).update;
+  await halve(page);
+  const ending = page.getByRole('region', { name: 'How it ended' });
+  await expect.poll(() => ending.textContent()).toMatch(/update \d+ .*\d+ of 4 /);
+  expect(await axe(page, undefined, 'dialog')).toEqual([]);
+  await page.waitForFunction((update) => (window.__playground?.snapshot().update ?? 0) > update, before);
+  expect(await read(page)).toMatchObject({ running: true, problem: null });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
 
 const SUMS = '#/?preset=calculator-text&backend=cpu';
 
-test.each([
-  ['desktop', DESKTOP, 'dark'],
-  ['phone', PHONE, 'light'],
-] as const)(
-  'in text (%s): calls typed as JSON are answered, a mistake in words, and the answer in words ends the task, beside the expert’s',
-  async (device, viewport, colorScheme) => {
-    const { page, problems } = await visitStill(browser, { hash: SUMS, viewport, colorScheme });
-    await page.keyboard.press('p');
-    const turn = page.getByRole('textbox', { name: 'Next turn' });
-    const dialog = page.getByRole('dialog');
-    await turn.waitFor();
-    expect(await axe(page)).toEqual([]);
-    if (device === 'phone') expect(await tooSmall(page)).toEqual([]);
-    const observation = (n: number) =>
-      page.locator('.transcript .turn').nth(n).locator('[data-kind="observation"] .span-tokens');
-    const take = async (text: string) => {
-      await turn.fill(text);
-      await turn.press('Enter');
-    };
-    await take('{"name": "calculate"}');
-    await expect.poll(() => observation(1).textContent()).toContain('error');
-    // one that is too long stays to be shortened
-    await take('so many words '.repeat(40));
-    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/\d+ tokens.* \d+/);
-    await expect.poll(() => turn.inputValue()).toContain('so many words');
-    const question = (await dialog.locator('.play-scroll .strong').first().textContent()) ?? '';
-    const [a, operator = '', b] = /(\d+) ([+×*−-]) (\d+)/.exec(question)?.slice(1) ?? [];
-    const sign = { '×': '*', '−': '-' }[operator] ?? operator;
-    await take(JSON.stringify({ name: 'calculate', arguments: { a: Number(a), operator: sign, b: Number(b) } }));
-    await observation(2).waitFor();
-    expect(await observation(2).textContent()).not.toContain('error');
-    await take('7');
-    const ending = page.getByRole('region', { name: 'How it ended' });
-    await ending.waitFor();
-    await expect.poll(() => ending.textContent()).toMatch(/olved: .* reward .*"calculate".* → \d+/);
-    await turn.waitFor({ state: 'hidden' });
-    expect(await axe(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-    await page.getByRole('button', { name: 'Same task again' }).click();
-    await turn.waitFor();
-    await expect.poll(() => dialog.locator('.play-scroll .strong').first().textContent()).toBe(question);
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-);
+test('in text, on a phone: calls typed as JSON are answered, a mistake in words, and the answer in words ends the task, beside the expert’s', async () => {
+  const { page, problems } = await visitStill(browser, { hash: SUMS, viewport: PHONE });
+  await page.keyboard.press('p');
+  const turn = page.getByRole('textbox', { name: 'Next turn' });
+  const dialog = page.getByRole('dialog');
+  await turn.waitFor();
+  expect(await tooSmall(page)).toEqual([]);
+  const observation = (n: number) =>
+    page.locator('.transcript .turn').nth(n).locator('[data-kind="observation"] .span-tokens');
+  const take = async (text: string) => {
+    await turn.fill(text);
+    await turn.press('Enter');
+  };
+  await take('{"name": "calculate"}');
+  await expect.poll(() => observation(1).textContent()).toContain('error');
+  // one that is too long stays to be shortened
+  await take('so many words '.repeat(40));
+  await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/\d+ tokens.* \d+/);
+  await expect.poll(() => turn.inputValue()).toContain('so many words');
+  const question = (await dialog.locator('.play-scroll .strong').first().textContent()) ?? '';
+  const [a, operator = '', b] = /(\d+) ([+×*−-]) (\d+)/.exec(question)?.slice(1) ?? [];
+  const sign = { '×': '*', '−': '-' }[operator] ?? operator;
+  await take(JSON.stringify({ name: 'calculate', arguments: { a: Number(a), operator: sign, b: Number(b) } }));
+  await observation(2).waitFor();
+  expect(await observation(2).textContent()).not.toContain('error');
+  await take('7');
+  const ending = page.getByRole('region', { name: 'How it ended' });
+  await ending.waitFor();
+  await expect.poll(() => ending.textContent()).toMatch(/olved: .* reward .*"calculate".* → \d+/);
+  await turn.waitFor({ state: 'hidden' });
+  expect(await axe(page, undefined, 'dialog')).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  await page.getByRole('button', { name: 'Same task again' }).click();
+  await turn.waitFor();
+  await expect.poll(() => dialog.locator('.play-scroll .strong').first().textContent()).toBe(question);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});

@@ -1,7 +1,9 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import {
+  choosePreset,
   finished,
+  framesLater,
   launch,
   loaded,
   read,
@@ -11,17 +13,20 @@ import {
   stepped,
   still,
   train,
+  visit,
   visitStill,
 } from './lab.ts';
 
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7';
+// the least of everything, as what is looked at is what becomes of a run
+const RUN =
+  '#/lab?v=1&prompts=2&groupSize=4&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=4&backend=cpu&seed=7';
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
 });
 afterAll(() => browser.close());
 
-const inject = (page: Page, fault: string) => page.evaluate((f) => window.__playground?.inject(f), fault);
+const injectFault = (page: Page, fault: string) => page.evaluate((f) => window.__playground?.inject(f), fault);
 const until = (updates: number) => `${RUN}&updates=${updates}`;
 
 /** Runs that this browser keeps; one that is dropped is gone a moment after the page has said so. */
@@ -86,14 +91,8 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   await page.context().close();
 });
 
-test('a save that the browser refuses names how much there is and what to delete, and never stops training; Forget it forgets the saved run', async () => {
+test('a save that the browser refuses names how much there is and what to delete, and never stops training', async () => {
   const { page, problems } = await visitStill(browser, { hash: until(3) });
-  await finished(page, 3);
-  await saved(page);
-  await page.reload();
-  await page.getByRole('button', { name: 'Forget it' }).click();
-  await page.getByTestId('resume').waitFor({ state: 'detached' });
-  await expect.poll(() => runsKept(page)).toBe(0);
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('', 'QuotaExceededError');
@@ -117,6 +116,10 @@ test('a database that never answers is told within seconds, before a run and dur
     hash: until(100_000),
     before: () => {
       IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
+      // the page's patience is tested, not waited for
+      const usual = window.setTimeout;
+      const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) => usual(act, ms === 5000 ? 200 : ms, ...given);
+      Object.assign(window, { setTimeout: sooner });
     },
   });
   await page.getByTestId('notices').getByText("the browser's database has not answered for 5 s").waitFor();
@@ -182,7 +185,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
   await stepped(page, 3);
   await still(page);
   const finite = await stateOf(page);
-  await inject(page, 'nan');
+  await injectFault(page, 'nan');
   await page.getByRole('button', { name: 'Run training' }).click();
   const alert = page.getByTestId('problem');
   await alert
@@ -198,7 +201,7 @@ test('MUST-16: an injected NaN pauses the run within an update, names its cause 
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, finite.update);
 
   // while it runs
-  await inject(page, 'nan');
+  await injectFault(page, 'nan');
   await alert.getByText(/Rolled back to update \d+/).waitFor();
   await still(page);
   const { update, metrics, config } = await read(page);
@@ -216,7 +219,7 @@ test('MUST-17: an injected loss of the device offers to recover; training then g
   const { page, problems } = await visitStill(browser, { hash: until(3) });
   await finished(page, 3);
   const before = await stateOf(page);
-  await inject(page, 'device-loss');
+  await injectFault(page, 'device-loss');
   const alert = page.getByTestId('problem');
   await alert.getByText('The browser took the GPU away').waitFor();
   await expect.poll(() => read(page)).toMatchObject({ session: 'failed', running: false });
@@ -247,4 +250,112 @@ test('a start that is refused says why and leaves the page as it stood, at no st
   await expect.poll(() => page.getByTestId('phase').locator('[data-now="true"]').count()).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
+});
+
+describe('nothing old stays in view', () => {
+  const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
+  const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
+
+  test('after a step no stage is said to be under way: neither above the rollouts nor in the status line', async () => {
+    const { page, problems } = await visitStill(browser, { hash: SMALL });
+    await stepped(page, 1);
+    await page.getByTestId('verdict').getByText('Update 1 is done.').waitFor();
+    await expect.poll(() => page.locator('.phase[data-now="true"]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Step one update' }).click();
+    await page.getByTestId('verdict').getByText('Update 2 is done.').waitFor();
+    await expect.poll(async () => (await read(page)).phase).toBe('idle');
+    await expect.poll(() => page.getByTestId('verdict').textContent()).not.toContain('…');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
+    const { page, problems } = await visitStill(browser, { hash: SMALL });
+    await stepped(page, 1);
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Reset' }).click();
+    const note = page.getByTestId('no-rollouts');
+    await note.getByText(/no rollouts yet/).waitFor();
+    await expect.poll(() => tokens(page)).toBe(0);
+    await expect.poll(async () => (await read(page)).batch).toMatchObject({ rows: 0, isExample: false });
+    for (const screen of ['group', 'update', 'learn']) {
+      await page.evaluate((name) => location.assign(`#/${name}`), screen);
+      await page.locator(`.lab[data-screen="${screen}"]`).waitFor();
+      await note.waitFor();
+      await expect.poll(() => page.locator('.token, .group-turn').count(), { message: screen }).toBe(0);
+    }
+    await page.evaluate(() => location.assign('#/lab'));
+    await page.getByRole('button', { name: 'Step one update' }).click();
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await note.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('another preset plays its own recording, one beside a checkpoint too; knobs that ask for another environment take it out of view, and nothing plays on behind it', async () => {
+    const { page, problems } = await visit(browser);
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await choosePreset(page, 'frozen-lake');
+    await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor({ state: 'attached' });
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await choosePreset(page, 'smollm2-calculator');
+    await page
+      .getByTestId('replay')
+      .getByText('SmolLM2 · calculator, beside SmolLM2-135M-Instruct, seed 7')
+      .waitFor({ state: 'attached' });
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await page.evaluate(() => location.assign('#/lab?v=2&env=world-facts&model=checkpoint&language=text&critic=none'));
+    await page.getByTestId('no-rollouts').getByText('another environment or model').waitFor();
+    await page.getByTestId('replay-away').waitFor();
+    await expect.poll(() => tokens(page)).toBe(0);
+    await framesLater(page);
+    expect((await read(page)).batch.rows).toBe(0);
+    await choosePreset(page, 'number-hunt');
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    await page.getByTestId('replay').getByText('Number hunt · GRPO, seed 7').waitFor({ state: 'attached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('an address of a task without a recording opens without one; an exercise that reads rollouts brings its own', async () => {
+    const { page, problems } = await visitStill(browser, {
+      hash: '#/learn?env=world-facts&language=text&model=checkpoint',
+    });
+    await page.getByTestId('no-rollouts').waitFor();
+    await expect.poll(() => tokens(page)).toBe(0);
+    const exercise = page.locator('.exercise').first();
+    await exercise.locator('.choices button').first().click();
+    await exercise.locator('button.primary').click();
+    await exercise.locator('.exercise-outcome').waitFor();
+    await expect
+      .poll(() => exercise.locator('.exercise-outcome').getAttribute('data-verdict'))
+      .toMatch(/^(right|wrong)$/);
+    await expect.poll(() => tokens(page)).toBeGreaterThan(5);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a screen of a build that the server no longer has says that there is a new version; one press reloads the page and keeps the run', async () => {
+    const { page } = await visitStill(browser, { hash: SMALL });
+    await stepped(page, 2);
+    // a new build: the page begins with another script, and the old one's parts are gone
+    await page.route('**/assets/Runs-*', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.route(inject('baseURL'), async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll('./assets/', './assets/new-') });
+    });
+    await page.evaluate(() => location.assign('#/runs'));
+    const broken = page.getByTestId('broken');
+    await broken.getByText('There is a new version of this page.').waitFor();
+    await expect.poll(() => broken.getByRole('button').allTextContents()).toEqual(['Reload and keep the run']);
+    await page.getByTestId('new-version').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await broken.getByRole('button', { name: 'Reload and keep the run' }).click();
+    await page.locator('.lab[data-screen="runs"]').waitFor();
+    await expect.poll(() => broken.count()).toBe(0);
+    await page.evaluate(() => location.assign('#/lab'));
+    await page.getByRole('button', { name: 'Resume update 2' }).click();
+    await page.waitForFunction(() => window.__playground?.snapshot().update === 2);
+    await page.context().close();
+  });
 });

@@ -1,20 +1,8 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import {
-  axeInBothThemes,
-  framesLater,
-  launch,
-  pause,
-  PHONE,
-  read,
-  settled,
-  still,
-  tooSmall,
-  train,
-  visit,
-  WITHOUT_GPU,
-} from './lab.ts';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { framesLater, launch, pause, read, settled, still, train, visit, WITHOUT_GPU } from './lab.ts';
 
+const SMALL = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
 let plain: Browser;
 beforeAll(async () => {
   plain = await launch('no adapter');
@@ -25,132 +13,141 @@ afterAll(() => plain.close());
 const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
 const playing = (page: Page) => page.getByTestId('replay').getAttribute('data-playing');
 
-test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
-  const { page, problems } = await visit(plain);
-  await page.locator('.view-bar').getByText('recording').waitFor();
-  await page.getByTestId('replay').waitFor();
-  await expect.poll(() => playing(page)).toBe('true');
-  let before = await tokens(page);
-  const grows = async () => {
-    const last = before;
-    before = await tokens(page);
-    return before > last; // a rollout that is through gives way to the next, from its first token
-  };
-  await expect.poll(grows).toBe(true);
-  await page.getByTestId('trajectory').getByText('the environment wrote this, not trained').first().waitFor();
-  const curve = page.getByRole('img', {
-    name: /recorded run.* 160 updates/,
+describe('a recording that plays', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visit(plain, { hash: SMALL }));
   });
-  await expect.poll(async () => (await curve.locator('.so-far').getAttribute('d'))?.length).toBeGreaterThan(3);
-  // what is recorded is a run's own: its advantages are those of its rewards
-  const { batch, session } = await read(page);
-  expect(session).toBe('none');
-  expect(batch).toMatchObject({ isExample: true, rows: 8, observationsTrained: 0 });
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
+  afterAll(() => page.context().close());
 
-test('the recording ends for good when training begins; the phases are told until there is a verdict', async () => {
-  const hash = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
-  const { page } = await visit(plain, { hash });
-  await page.getByTestId('replay').waitFor();
-  // all that the banner says from the press on
-  await page.evaluate(() => {
-    const heard: string[] = [];
-    Object.assign(window, { heard });
-    new MutationObserver(() => {
-      const text = document.querySelector('[data-testid="verdict"]')?.textContent;
-      if (text && heard.at(-1) !== text) heard.push(text);
-    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  test('MUST-1: a recording plays token by token, says so, and tells who wrote the observation; the curve is the recorded one', async () => {
+    await page.locator('.view-bar').getByText('recording').waitFor();
+    await page.getByTestId('replay').waitFor();
+    await expect.poll(() => playing(page)).toBe('true');
+    let before = await tokens(page);
+    const grows = async () => {
+      const last = before;
+      before = await tokens(page);
+      return before > last; // a rollout that is through gives way to the next, from its first token
+    };
+    await expect.poll(grows).toBe(true);
+    await page.getByTestId('trajectory').getByText('the environment wrote this, not trained').first().waitFor();
+    const curve = page.getByRole('img', {
+      name: /recorded run.* 160 updates/,
+    });
+    await expect.poll(async () => (await curve.locator('.so-far').getAttribute('d'))?.length).toBeGreaterThan(3);
+    // what is recorded is a run's own: its advantages are those of its rewards
+    const { batch, session } = await read(page);
+    expect(session).toBe('none');
+    expect(batch).toMatchObject({ isExample: true, rows: 8, observationsTrained: 0 });
+    expect(problems).toEqual([]);
   });
-  await train(page, 4);
-  await page.locator('[data-testid="verdict"][data-course]').waitFor();
-  await page.getByTestId('verdict').getByText('Details').click();
-  await page
-    .getByTestId('verdict')
-    .getByText(/\d+ % → \d+ %, .* updates/)
-    .waitFor();
-  const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
-  expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);
-  await pause(page);
-  await still(page);
-  await page.getByTestId('replay').waitFor({ state: 'detached' });
-  const shown = (await read(page)).batch;
-  expect(shown.isExample).toBe(false);
-  const count = await settled(() => tokens(page));
-  await framesLater(page, 90);
-  expect(await tokens(page)).toBe(count);
-  expect((await read(page)).batch).toEqual(shown);
-  await page.context().close();
+
+  test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
+    await expect.poll(() => playing(page)).toBe('true');
+    await page.getByTestId('trajectory').locator('.token').nth(3).click();
+    await expect.poll(() => playing(page)).toBe('false');
+    await expect.poll(async () => (await read(page)).selection.token).toBe(3);
+    await expect.poll(() => page.getByRole('button', { name: /tokens shown/ }).count()).toBe(0);
+    const all = await settled(() => tokens(page));
+    expect(all).toBeGreaterThan(10);
+    await framesLater(page);
+    expect(await tokens(page)).toBe(all);
+    await page.keyboard.press('Escape');
+  });
+
+  test('the recording ends for good when training begins; the phases are told until there is a verdict', async () => {
+    await page.getByRole('button', { name: 'Play the recording' }).click();
+    await expect.poll(() => playing(page)).toBe('true');
+    // all that the banner says from the press on
+    await page.evaluate(() => {
+      const heard: string[] = [];
+      Object.assign(window, { heard });
+      new MutationObserver(() => {
+        const text = document.querySelector('[data-testid="verdict"]')?.textContent;
+        if (text && heard.at(-1) !== text) heard.push(text);
+      }).observe(document.body, { childList: true, subtree: true, characterData: true });
+    });
+    await train(page, 4);
+    await page.locator('[data-testid="verdict"][data-course]').waitFor();
+    await page.getByTestId('verdict').getByText('Details').click();
+    await page
+      .getByTestId('verdict')
+      .getByText(/\d+ % → \d+ %, .* updates/)
+      .waitFor();
+    const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+    expect(heard.some((text) => /Starting|held-out|sampling|learning|scoring/.test(text))).toBe(true);
+    await pause(page);
+    await still(page);
+    await page.getByTestId('replay').waitFor({ state: 'detached' });
+    const shown = (await read(page)).batch;
+    expect(shown.isExample).toBe(false);
+    const count = await settled(() => tokens(page));
+    await framesLater(page, 90);
+    expect(await tokens(page)).toBe(count);
+    expect((await read(page)).batch).toEqual(shown);
+  });
 });
 
-test('SHOULD-28: with reduced motion the recording stands still and goes on by steps, a turn each, over to the next update', async () => {
-  const { page } = await visit(plain, { reducedMotion: 'reduce' });
-  await page.getByTestId('replay').waitFor();
-  await expect.poll(() => tokens(page)).toBeGreaterThan(0);
-  const first = await settled(() => tokens(page));
-  await framesLater(page, 90);
-  expect(await tokens(page)).toBe(first);
-  await expect.poll(() => playing(page)).toBe('false');
-  const step = page.getByRole('button', { name: 'Step the recording by a turn' });
-  await step.click();
-  await page.getByRole('article', { name: 'Turn 2' }).waitFor();
-  expect(await page.getByRole('article', { name: 'Turn 3' }).count()).toBe(0);
-  const update = async () => (await read(page)).batch.update;
-  for (let i = 0; i < 6 && (await update()) === 1; i++) await step.click();
-  await expect.poll(update).toBe(10);
-  const moving = () => page.evaluate(() => document.getAnimations().filter((a) => a.playState === 'running').length);
-  await expect.poll(moving).toBe(0);
-  await page.context().close();
-});
+describe('a recording that stands still', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visit(plain, { hash: SMALL, reducedMotion: 'reduce' }));
+  });
+  afterAll(() => page.context().close());
 
-test('a recording has its curves, read at the update in view; those of a run take their place', async () => {
-  const hash = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu';
-  const { page, problems } = await visit(plain, { reducedMotion: 'reduce', hash });
-  const curves = page.getByRole('region', { name: 'Curves', exact: true });
-  await expect.poll(() => curves.locator('[data-marked="1"]').count()).toBe(6);
-  await curves.getByText('recording', { exact: true }).waitFor();
-  const drawn = () =>
-    curves
-      .locator('.line-chart .raw')
-      .evaluateAll((lines) => lines.filter((line) => (line.getAttribute('d') ?? '').split('L').length > 50).length);
-  await expect.poll(drawn).toBe(6); // of 160 updates, some share a position
-  await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
-  await expect.poll(() => curves.locator('[data-marked="25"]').count()).toBe(6);
-  const said = async () => /Update 25\b.*?(\d+ %)/.exec(await page.getByTestId('replay').innerText())?.[1];
-  await expect.poll(said).toBeDefined();
-  const success = (await said()) ?? '';
-  await curves.locator('[data-metric="rollout/success"]').getByText(success).waitFor();
-  await train(page, 2);
-  await expect.poll(() => curves.locator('[data-marked]').count()).toBe(0);
-  await expect.poll(() => curves.getByText('recording', { exact: true }).count()).toBe(0);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
+  test('SHOULD-28: with reduced motion the recording stands still and goes on by steps, a turn each, over to the next update', async () => {
+    await page.getByTestId('replay').waitFor();
+    await expect.poll(() => tokens(page)).toBeGreaterThan(0);
+    const first = await settled(() => tokens(page));
+    await framesLater(page, 90);
+    expect(await tokens(page)).toBe(first);
+    await expect.poll(() => playing(page)).toBe('false');
+    const step = page.getByRole('button', { name: 'Step the recording by a turn' });
+    await step.click();
+    await page.getByRole('article', { name: 'Turn 2' }).waitFor();
+    expect(await page.getByRole('article', { name: 'Turn 3' }).count()).toBe(0);
+    const update = async () => (await read(page)).batch.update;
+    for (let i = 0; i < 6 && (await update()) === 1; i++) await step.click();
+    await expect.poll(update).toBe(10);
+    const moving = () => page.evaluate(() => document.getAnimations().filter((a) => a.playState === 'running').length);
+    await expect.poll(moving).toBe(0);
+  });
 
-test('a recorded run that is trapped says so from the update on at which its monitor did, as recorded, and one that fares well says nothing', async () => {
-  const { page } = await visit(plain, { reducedMotion: 'reduce', hash: '#/lab?v=2&preset=break-it' });
-  await page.getByRole('button', { name: 'Update 60 of the recording' }).click();
-  await page.getByTestId('health').getByText('TRAP').click();
-  await page.getByTestId('health-panel').getByText('recording', { exact: true }).waitFor();
-  await page.getByTestId('health-panel').getByText('since update 26').waitFor();
-  await page.getByRole('button', { name: 'Update 1 of the recording' }).click();
-  await expect.poll(() => page.getByTestId('health').count()).toBe(0);
-  await page.context().close();
-});
+  test('a recorded run that is trapped says so from the update on at which its monitor did, as recorded, and one that fares well says nothing', async () => {
+    await page.evaluate(() => location.assign('#/lab?v=2&preset=break-it'));
+    await page.getByRole('button', { name: 'Update 60 of the recording' }).click();
+    await page.getByTestId('health').getByText('TRAP').click();
+    await page.getByTestId('health-panel').getByText('recording', { exact: true }).waitFor();
+    await page.getByTestId('health-panel').getByText('since update 26').waitFor();
+    await page.getByRole('button', { name: 'Update 1 of the recording' }).click();
+    await expect.poll(() => page.getByTestId('health').count()).toBe(0);
+    await page.evaluate((hash) => location.assign(hash), SMALL);
+  });
 
-test('choosing a token or a rollout stops the recording and shows all of the rollout', async () => {
-  const { page } = await visit(plain);
-  await expect.poll(() => playing(page)).toBe('true');
-  await page.getByTestId('trajectory').locator('.token').nth(3).click();
-  await expect.poll(() => playing(page)).toBe('false');
-  await expect.poll(async () => (await read(page)).selection.token).toBe(3);
-  await expect.poll(() => page.getByRole('button', { name: /tokens shown/ }).count()).toBe(0);
-  const all = await settled(() => tokens(page));
-  expect(all).toBeGreaterThan(10);
-  await framesLater(page);
-  expect(await tokens(page)).toBe(all);
-  await page.context().close();
+  test('a recording has its curves, read at the update in view; those of a run take their place', async () => {
+    await page.getByRole('button', { name: 'Update 1 of the recording' }).click();
+    const curves = page.getByRole('region', { name: 'Curves', exact: true });
+    await expect.poll(() => curves.locator('[data-marked="1"]').count()).toBe(6);
+    await curves.getByText('recording', { exact: true }).waitFor();
+    const drawn = () =>
+      curves
+        .locator('.line-chart .raw')
+        .evaluateAll((lines) => lines.filter((line) => (line.getAttribute('d') ?? '').split('L').length > 50).length);
+    await expect.poll(drawn).toBe(6); // of 160 updates, some share a position
+    await page.getByRole('button', { name: 'Update 25 of the recording' }).click();
+    await expect.poll(() => curves.locator('[data-marked="25"]').count()).toBe(6);
+    const said = async () => /Update 25\b.*?(\d+ %)/.exec(await page.getByTestId('replay').innerText())?.[1];
+    await expect.poll(said).toBeDefined();
+    const success = (await said()) ?? '';
+    await curves.locator('[data-metric="rollout/success"]').getByText(success).waitFor();
+    await train(page, 2);
+    await expect.poll(() => curves.locator('[data-marked]').count()).toBe(0);
+    await expect.poll(() => curves.getByText('recording', { exact: true }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
 });
 
 test.each(['no navigator.gpu', 'an insecure origin'] as const)(
@@ -179,6 +176,7 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
     .getByTestId('no-gpu')
     .getByText(/no adapter/)
     .waitFor();
+  await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/CPU.*no adapter/);
   await page.getByTestId('no-gpu').locator('summary').click();
   await expect.poll(() => page.getByTestId('no-gpu').getByRole('listitem').count()).toBeGreaterThanOrEqual(3);
   expect(problems).toEqual([]);
@@ -195,19 +193,6 @@ test('without its file the page says so and trains all the same', async () => {
   await train(page, 1);
   await expect.poll(async () => (await read(page)).batch.isExample).toBe(false);
   await context.close();
-});
-
-test('the recording on a phone: axe in either theme, 44 px, nothing sideways', async () => {
-  const { page } = await visit(plain, { viewport: PHONE, hasTouch: true, everywhere: WITHOUT_GPU });
-  await page.locator('.recorded-updates').waitFor();
-  await page.getByRole('button', { name: 'Pause the recording' }).click();
-  expect(await axeInBothThemes(page)).toEqual([]);
-  expect(await tooSmall(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-  // nor is anything cut off within the panel
-  const beyond = () => page.locator('.welcome').evaluate((e) => e.scrollWidth - e.clientWidth);
-  await expect.poll(beyond).toBeLessThanOrEqual(0);
-  await page.context().close();
 });
 
 /** The page as it comes over plain http from a host that is not this machine. */

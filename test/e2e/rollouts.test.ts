@@ -76,19 +76,21 @@ const CHANNELS = ['Mask', 'Adv.', 'Push', 'Entropy', 'KL', 'Value', 'Reward'];
 const RUN = '#/lab?v=1&seed=3&prompts=2&groupSize=4&updates=2&backend=cpu&estimator=gae&critic=shared&klCoef=0.1';
 
 /** All that tells tokens apart under each channel that needs no weights: words, kinds, masks, numbers, colours. */
-async function looks(within: Locator): Promise<Readonly<Record<string, readonly string[]>>> {
+async function looks(
+  within: Locator,
+  drawn: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   for (const channel of CHANNELS) {
     const button = within.getByRole('group', { name: 'Channel' }).getByRole('button', { name: channel, exact: true });
     await button.click();
     await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
-    found[channel] = await settled(() =>
-      within.locator('.token').evaluateAll((all) =>
-        all.map((token) => {
-          const { kind, tag, loss, clipped, ramp, na, sign } = token.dataset;
-          return [token.textContent, kind, tag, loss, clipped, ramp, na, sign, token.style.cssText].join(' ');
-        }),
-      ),
+    await drawn();
+    found[channel] = await within.locator('.token').evaluateAll((all) =>
+      all.map((token) => {
+        const { kind, tag, loss, clipped, ramp, na, sign } = token.dataset;
+        return [token.textContent, kind, tag, loss, clipped, ramp, na, sign, token.style.cssText].join(' ');
+      }),
     );
   }
   return found;
@@ -102,7 +104,7 @@ test('a rollout of a run, opened again from its file, looks as in the lab: the s
   await expect.poll(async () => (await read(page)).batch.update).toBe(update);
   await allTurnsDrawn(page);
   const lab = page.getByTestId('trajectory');
-  const inLab = await looks(lab);
+  const inLab = await looks(lab, () => allTurnsDrawn(page));
   const names = () => page.getByRole('group', { name: 'Channel' }).getByRole('button').allTextContents();
   const channels = await names();
   const spans = (of: Locator) =>

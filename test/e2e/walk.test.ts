@@ -2,12 +2,15 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCREEN_LIST } from '../../src/page/address/screens.ts';
 import { axe, axeInBothThemes, DESKTOP, framesLater, launch, PHONE, stepped, tooSmall, visitStill } from './lab.ts';
-import { misfits } from './misfits.ts';
+import { CHANGED, clearChanges, markChanges, misfits, noteChanges } from './misfits.ts';
+import { leave, type Place, reach, RECORDING, SCREENS_TO_WALK, toTab } from './places.ts';
 import { wideFont } from './wideFont.ts';
-import { reach, SCREENS_TO_WALK } from './places.ts';
 
 const RUN = '#/lab?backend=cpu&prompts=4&groupSize=4&evalEvery=2&evalTasks=8&seed=7';
+const LOW_DESK = { width: 1280, height: 720 };
 const ZOOMED = { width: 720, height: 450 }; // a desk of 1440 × 900 at 200 %
+// rules of axe that ask about the whole page, not about a part of it
+const OF_THE_PAGE = ['bypass', 'document-title', 'html-has-lang', 'html-lang-valid', 'meta-viewport'];
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');
@@ -24,40 +27,51 @@ async function lasting(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-test.each([
-  ['a desk', DESKTOP, { width: 1280, height: 720 }],
-  ['a phone and a desk at 200 %', PHONE, ZOOMED],
-] as const)(
-  'every screen and what opens on it, reached by keys, on %s: nothing serious for axe, cut off, covered or without a visible focus; nothing moves',
-  async (device, viewport, second) => {
-    const hasTouch = device !== 'a desk';
-    const { page, problems } = await visitStill(browser, { hash: RUN, viewport, hasTouch });
-    await stepped(page, 2);
-    const found: Record<string, readonly string[]> = {};
-    const note = (where: string, what: readonly string[]) => {
-      if (what.length > 0) found[where] = what;
-    };
-    for (const [route] of SCREEN_LIST) {
-      for (const { name, open } of SCREENS_TO_WALK[route].places) {
-        await reach(page, route);
-        await open(page);
-        note(`${name}, axe`, await (hasTouch ? axe(page) : axeInBothThemes(page)));
-        note(`${name}, too small`, await tooSmall(page, hasTouch ? 44 : 24));
-        // people have other fonts: what fits in the wide one fits in the page's own. It comes before a change of the window, as charts
-        // measure their names then
-        for (const [size, font] of [
-          [second, 'wide font'],
-          [viewport, 'own font'],
-        ] as const) {
-          await wideFont(page, font === 'wide font');
-          await page.setViewportSize(size);
-          note(`${name}, ${size.width} × ${size.height}, ${font}`, await lasting(page));
-        }
-      }
+/** Opens a place on a desk and judges it there, on a low desk, at 200 % and on a phone. What was judged before it is not judged again. */
+async function judge(page: Page, { name, open, tab }: Place): Promise<Readonly<Record<string, readonly string[]>>> {
+  const found: Record<string, readonly string[]> = {};
+  const note = (where: string, what: readonly string[]) => {
+    if (what.length > 0) found[`${name}, ${where}`] = what;
+  };
+  await open(page);
+  if (await markChanges(page)) note('axe', await axeInBothThemes(page, CHANGED));
+  await page.emulateMedia({ colorScheme: 'light' });
+  note('too small', await tooSmall(page, 24));
+  note('on a desk', await lasting(page));
+  // people have other fonts: what fits in the wide one fits in the page's own. It comes before a change of the window, as charts
+  // measure their names then
+  await wideFont(page, true);
+  await page.setViewportSize(LOW_DESK);
+  note('on a low desk, wide font', await lasting(page));
+  await page.setViewportSize(ZOOMED);
+  if (tab) await toTab(page, tab);
+  await markChanges(page); // a phone has parts of its own
+  note('at 200 %, wide font', await lasting(page));
+  await wideFont(page, false);
+  await page.setViewportSize(PHONE);
+  if (await markChanges(page)) note('axe on a phone', await axe(page, undefined, CHANGED));
+  note('too small on a phone', await tooSmall(page));
+  note('on a phone', await lasting(page));
+  await page.setViewportSize(DESKTOP);
+  await clearChanges(page);
+  return found;
+}
+
+test('every screen and what opens on it, reached by keys, on two desks, a phone and a desk at 200 %: nothing serious for axe, cut off, covered, small or without a visible focus; nothing moves', async () => {
+  const { page, problems } = await visitStill(browser, { hash: RUN, hasTouch: true });
+  await noteChanges(page);
+  const found: Record<string, readonly string[]> = await judge(page, RECORDING);
+  await stepped(page, 2);
+  for (const [route] of SCREEN_LIST) {
+    await leave(page);
+    await reach(page, route);
+    found[`${route}, the page`] = await axe(page, OF_THE_PAGE);
+    for (const place of SCREENS_TO_WALK[route].places) {
+      await leave(page);
+      Object.assign(found, await judge(page, place));
     }
-    expect(found).toEqual({});
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-  1_200_000, // a minute or two on an idle machine of two cores, above seven on one with thirty other programs
-);
+  }
+  expect(Object.entries(found).filter(([, what]) => what.length > 0)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+}, 1_200_000); // a minute or two on an idle machine of two cores, above ten on one with thirty other programs

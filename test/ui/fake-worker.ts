@@ -12,7 +12,7 @@ import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate, TEXT_SEED } from '
 const CRASH_SEED = 666;
 const CRASH_UPDATE = 5;
 const LONG_SEEDS = [5000, 10_000];
-const AT_ONCE = 40;
+const AT_ONCE = 100;
 const TICK_MS = 60;
 const TEXT_TICKS = 16; // from one batch of long texts to the next
 /** The update whose reward is out of line, and that reward. */

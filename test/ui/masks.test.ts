@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { maskPhrase, maskSentence } from '../../src/page/words/maskSentence.ts';
 import { agentOnly } from '../../src/config/masks.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
 import { invariants, checkInvariant } from '../../src/page/words/maskChecks.ts';
+import { bareHost } from '../bareHost.ts';
 
 const STATES = ['on', 'off'] as const;
 const GROUPS = ['grpo', 'rloo', 'reinforce++-baseline'] as const;
@@ -89,3 +92,37 @@ test('a number that should be 0 and is not is broken; a 0 where more could be is
   expect(checkInvariant({ metric: 'mask/observation_weights', expected: 'positive' }, 0)).toBe('none');
   expect(checkInvariant({ metric: 'mask/observation_weights', expected: 'positive' }, 7)).toBe('holds');
 });
+
+/** Trains to the numbers of the next update. */
+async function nextMetrics(session: Session): Promise<Metrics> {
+  for (;;) {
+    const next = await session.events.next();
+    if (next.done === true) throw new Error('training has ended');
+    // the numbers of update 0 are an evaluation's
+    if (next.value.type === 'metrics' && next.value.update > 0) return next.value.values;
+  }
+}
+
+test.each(['gae', 'grpo', 'reinforce++'] as const)(
+  '%s: what is counted on the tensors is what each of the four mask cells promises',
+  async (estimator) => {
+    // a policy that stays as it is, and enough prompts: every batch has groups that differ, so weights that may be there are
+    const sizes = { prompts: 16, groupSize: 4, width: 8, heads: 2, kvHeads: 2, ffn: 8, warmStart: 'none' };
+    const knobs = { ...sizes, learningRate: 0, lambda: 0.95, evalEvery: 0, evalTasks: 4, critic: 'shared', seed: 7 };
+    const config = parseConfig({ ...knobs, estimator, backend: 'cpu', updates: 4 });
+    const session = await openSession(config, bareHost, () => undefined);
+    const seen: unknown[] = [];
+    for (const lossMask of STATES) {
+      for (const advantageMask of STATES) {
+        session.configure({ lossMask, advantageMask });
+        const metrics = await nextMetrics(session);
+        for (const each of invariants({ ...config, lossMask, advantageMask })) {
+          const value = metrics[each.metric] ?? NaN;
+          if (checkInvariant(each, value) !== 'holds') seen.push([lossMask, advantageMask, each, value]);
+        }
+      }
+    }
+    expect(seen).toEqual([]);
+    session.dispose();
+  },
+);

@@ -1,0 +1,216 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Browser, chromium } from 'playwright';
+import { build, type InlineConfig, type Plugin, preview, type PreviewServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { launchOptions } from '../../scripts/browser.mjs';
+import { SCREEN_LIST, SCREENS } from '../../src/page/address/screens.ts';
+import { offline } from '../../tools/pwa-plugin.ts';
+import { simulateTranslation } from '../browser/simulateTranslation.ts';
+import { launch, read, toScreen, train, visit, visitStill } from './lab.ts';
+
+declare global {
+  interface Window {
+    violations?: string[];
+  }
+}
+
+describe('its policy', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch('adapter');
+  });
+  afterAll(() => browser.close());
+
+  const listen = () => {
+    window.violations = [];
+    addEventListener('securitypolicyviolation', (event) => {
+      window.violations?.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  };
+
+  test('no screen does what the page’s policy forbids, while a run goes on in WebAssembly', async () => {
+    const { page, problems } = await visitStill(browser, {
+      before: listen,
+      hash: '#/lab?v=1&seed=7&backend=cpu&updates=4&evalTasks=16',
+    });
+    await train(page, 1);
+    // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
+    await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
+    for (const [screen] of SCREEN_LIST) {
+      await toScreen(page, screen);
+      await page.waitForLoadState('networkidle');
+    }
+    await page.evaluate(() => location.assign('#/lab'));
+    await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
+    for (const name of ['CSV', 'PNG']) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('dialog').getByRole('button', { name, exact: true }).click(),
+      ]);
+      expect(await download.failure()).toBeNull();
+    }
+    expect(await page.evaluate(() => window.violations)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('it is in force: a script in the page, eval, a picture, a request and a socket to elsewhere are refused, and a socket to this machine is not', async () => {
+    const { page } = await visitStill(browser, { before: listen });
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.violations = null';
+      document.head.append(script);
+      const picture = new Image();
+      picture.src = 'http://127.0.0.1:9/x.png';
+      document.body.append(picture);
+      void fetch('http://127.0.0.1:9/').catch(() => undefined);
+      for (const host of ['127.0.0.1:9', 'localhost:9', '127.0.0.2:9', '192.0.2.1:9']) {
+        try {
+          new WebSocket(`ws://${host}/`);
+        } catch {
+          // Firefox throws
+        }
+      }
+      Reflect.apply(setTimeout, window, ['window.violations = null']); // eval by another name
+    });
+    // each twice: as the page says it and as its server does
+    const seen = () => page.evaluate(() => [...new Set(window.violations?.map((line) => line.split(' ')[0]))].sort());
+    await expect.poll(seen).toEqual(['connect-src', 'img-src', 'script-src', 'script-src-elem']);
+    const sockets = () =>
+      page.evaluate(() => window.violations?.flatMap((line) => /ws:\/\/[^/ ]+/.exec(line)?.[0] ?? []));
+    await expect
+      .poll(async () => [...new Set(await sockets())].sort())
+      .toEqual(['ws://127.0.0.2:9', 'ws://192.0.2.1:9']);
+    await page.context().close();
+  });
+
+  /** What sucrase would write into the code of a page that react-hot-loader mends. It is never asked to, and nothing runs it. */
+  const WRITTEN_FOR_OTHERS = '__reactstandin__regenerateByEval(key, code) {this[key] = eval(code);}';
+
+  test('nothing that is shipped makes code of text', async () => {
+    const base = inject('baseURL');
+    const worker = await (await fetch(new URL('sw.js', base))).text();
+    const files = JSON.parse(/const FILES = (\[.*?\]);/.exec(worker)?.[1] ?? '[]') as string[];
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    expect(scripts.length).toBeGreaterThan(5);
+    for (const file of scripts) {
+      const text = (await (await fetch(new URL(file, base))).text()).replaceAll(WRITTEN_FOR_OTHERS, '');
+      expect(
+        /\beval\(|\bnew Function\b|[^.\w]Function\(|set(?:Timeout|Interval)\(["'`]/.exec(text)?.[0],
+        file,
+      ).toBeUndefined();
+    }
+  });
+});
+
+describe('without a network', () => {
+  // The service worker over a page of its own: offline the last build runs, online the newest one is seen at once.
+  let root = '';
+  let browser: Browser;
+  let server: PreviewServer | undefined;
+  let away = false;
+  /** While it is away the server hangs up on everybody. It keeps its port, which others could take meanwhile. */
+  const hangsUp: Plugin = {
+    name: 'hangs up',
+    configurePreviewServer: ({ middlewares }) => {
+      middlewares.use(({ socket }, _response, next) => (away ? socket.destroy() : next()));
+    },
+  };
+
+  beforeAll(async () => {
+    root = realpathSync(mkdtempSync(path.join(tmpdir(), 'offline-')));
+    mkdirSync(path.join(root, 'public'));
+    writeFileSync(path.join(root, 'public', 'weights.txt'), 'weights');
+    writeFileSync(
+      path.join(root, 'index.html'),
+      '<!doctype html><p></p><script type="module" src="./main.js"></script>',
+    );
+    browser = await chromium.launch(launchOptions());
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server?.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  async function publish(text: string): Promise<void> {
+    const lines = [
+      `document.querySelector('p').textContent = ${JSON.stringify(text)};`,
+      `import('./later.js').then((later) => (document.title = later.title));`,
+      `navigator.serviceWorker.register('./sw.js');`,
+    ];
+    writeFileSync(path.join(root, 'main.js'), lines.join('\n'));
+    writeFileSync(path.join(root, 'later.js'), `export const title = ${JSON.stringify(`late ${text}`)};`);
+    const config: InlineConfig = { root, configFile: false, base: './', logLevel: 'warn' };
+    await build({ ...config, plugins: [offline({ name: 'offline', themeColor: '#000', icon: './icon.svg' })] });
+    server ??= await preview({ ...config, plugins: [hangsUp], preview: { host: '127.0.0.1', port: 0 } });
+  }
+
+  test('offline the last build runs, online a new build is seen at once', async () => {
+    await publish('first');
+    const page = await browser.newPage();
+    page.setDefaultTimeout(60_000); // a busy machine
+    const shown = () => page.textContent('p');
+    await page.goto(server?.resolvedUrls?.local[0] ?? '');
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await page.reload(); // now under the worker
+    await expect.poll(shown).toBe('first');
+    // the server sends no headers: the worker adds those that let threads share memory
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+
+    away = true;
+    await page.reload();
+    await expect.poll(shown).toBe('first');
+    await expect.poll(() => page.title()).toBe('late first');
+    expect(await page.evaluate(() => fetch('./weights.txt').then((response) => response.text()))).toBe('weights');
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+
+    await publish('second');
+    away = false;
+    await page.reload();
+    await expect.poll(shown).toBe('second');
+    await expect.poll(() => page.title()).toBe('late second');
+  });
+});
+
+describe('translated', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch('no adapter');
+  });
+  afterAll(() => browser.close());
+
+  const RUN = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
+  /** What a rollout, a board or a file says, as its own words. */
+  const OWN_WORDS = '.token, .word, .env-svg, .ledger, .passages, .term, .cm-content, pre, code, kbd';
+
+  test('a page that the browser translates trains on, on every screen, its numbers change, and tokens, boards and code stay as they are', async () => {
+    const { page, problems } = await visit(browser, { hash: RUN, before: simulateTranslation });
+    await page.getByRole('button', { name: 'Run training' }).click();
+    await page.evaluate(() => window.__translateOn());
+    await page.getByRole('button', { name: 'PAUSE' }).waitFor();
+    for (const route of Object.keys(SCREENS)) {
+      await page.evaluate((screen) => location.assign(`#/${screen}`), route);
+      await page.locator(`.lab[data-screen="${route}"] main:not([aria-busy]):visible font`).first().waitFor();
+      const { update } = await read(page);
+      await expect.poll(async () => (await read(page)).update).toBeGreaterThan(update + 1);
+      const translated = await page.evaluate(
+        (own) =>
+          [...document.querySelectorAll(own)].filter((e) => !e.closest('[translate="no"]')).map((e) => e.outerHTML),
+        OWN_WORDS,
+      );
+      expect(translated, route).toEqual([]);
+      const shown = page.locator('[data-testid="update"]:visible');
+      if ((await shown.count()) === 0) continue; // no header
+      const number = async () => Number(/YOUR RUN: (\d+)/.exec(await shown.innerText())?.[1]);
+      const before = await number();
+      await expect.poll(number, { message: route }).toBeGreaterThan(before);
+    }
+    expect(await page.getByTestId('broken').count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
