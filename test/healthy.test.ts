@@ -10,7 +10,7 @@ async function heardOf(preset: PresetName, updates: number): Promise<readonly He
   const run = { seed: 7, updates, evalEvery: 0, evalTasks: 16, backend: 'cpu' };
   const session = await openSession(parseConfig({ ...PRESETS[preset].set, ...run }), shippingHost, () => undefined);
   const heard: Health[] = [];
-  for (let update = 0; update < updates && heard.at(-1)?.state !== 'trap'; ) {
+  for (let update = 0; update < updates && heard.at(-1)?.state !== 'trap';) {
     const next = await session.events.next();
     if (next.done === true) throw new Error('training goes on for ever');
     if (next.value.type === 'health') heard.push(next.value.health);
