@@ -59,7 +59,7 @@ const MAIN_JOB = [
   'test/e2e/cold.test.ts',
   'test/e2e/training.test.ts',
   'test/e2e/resume.test.ts',
-  'test/e2e/export.test.ts',
+  'test/e2e/charts.test.ts',
   'test/e2e/checkpoint.test.ts',
   'test/e2e/models.test.ts',
 ];

@@ -4,9 +4,10 @@ import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { baseName } from '../src/base/baseName.ts';
 import { csvText } from '../src/base/csv.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { parseFacts } from '../src/facts/parse.ts';
 import { safeNames } from '../src/runs/run.ts';
-import { csvOfCurves } from '../src/page/curves/curvesCsv.ts';
+import { columnTitle, csvOfCurves } from '../src/page/curves/curvesCsv.ts';
 
 const cellsOf = (csv: string) => Papa.parse<string[]>(csv.trimEnd()).data;
 
@@ -37,6 +38,15 @@ test('numbers and plain texts stay as they are', () => {
 test('a run’s name heads its column as text', () => {
   const [head] = cellsOf(csvOfCurves([{ title: '-2+3+cmd|x', x: [1], y: [-0.5] }]));
   expect(head).toEqual(['update', "'-2+3+cmd|x"]);
+});
+
+test('SHOULD-23: a curve of 5,000 updates has as many rows, its spike among them, under its unit', () => {
+  const x = Array.from({ length: 5000 }, (_, i) => i + 1);
+  const y = x.map((update) => (update === 2345 ? 77 : update / 5000));
+  const rows = csvOfCurves([{ title: columnTitle('critic/score/mean', parseConfig()), x, y }])
+    .trimEnd()
+    .split('\r\n');
+  expect([rows[0], rows.length, rows[2345]]).toEqual(['update,Reward (1) [critic/score/mean]', 5001, '2345,77']);
 });
 
 /** Every source of the project, by path. */

@@ -1,26 +1,36 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
-import { PRESETS } from '../src/config/presets.ts';
+import { PRESETS, type PresetName } from '../src/config/presets.ts';
 import type { Health } from '../src/domain/health.ts';
 import { openSession } from '../src/session/session.ts';
 import { shippingHost } from './shippingHost.ts';
 
-test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
-  const run = { seed: 7, updates: 200, evalEvery: 0, evalTasks: 16, backend: 'cpu' };
-  const session = await openSession(
-    parseConfig({ ...PRESETS['number-hunt'].set, ...run }),
-    shippingHost,
-    () => undefined,
-  );
+/** What the monitor says of a preset on the CPU with seed 7: of so many updates, or until it says TRAP. */
+async function heardOf(preset: PresetName, updates: number): Promise<readonly Health[]> {
+  const run = { seed: 7, updates, evalEvery: 0, evalTasks: 16, backend: 'cpu' };
+  const session = await openSession(parseConfig({ ...PRESETS[preset].set, ...run }), shippingHost, () => undefined);
   const heard: Health[] = [];
-  for (let update = 0; update < 200;) {
+  for (let update = 0; update < updates && heard.at(-1)?.state !== 'trap';) {
     const next = await session.events.next();
     if (next.done === true) throw new Error('training goes on for ever');
     if (next.value.type === 'health') heard.push(next.value.health);
     if (next.value.type === 'metrics') update = next.value.update;
   }
   session.dispose();
+  return heard;
+}
+
+test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
+  const heard = await heardOf('number-hunt', 200);
   expect(heard.length).toBeGreaterThan(100); // it spoke all along
   expect(heard.filter(({ state }) => state !== 'ok')).toEqual([]);
   expect(heard.at(-1)?.since).toBe(0); // the update at which the state was entered
+});
+
+test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU), and the alarm quotes spread and base', async () => {
+  const alarm = (await heardOf('break-it', 40)).at(-1);
+  expect(alarm?.state).toBe('trap');
+  expect(alarm?.evidence.map(({ text }) => text).join(' ')).toMatch(
+    /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,
+  );
 });

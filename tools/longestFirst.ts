@@ -16,8 +16,6 @@ export const LONGEST = [
   'test/e2e/share.test.ts',
   'test/e2e/history.test.ts',
   'test/e2e/beside.test.ts',
-  'test/e2e/comparisons.test.ts',
-  'test/e2e/accessibility.test.ts',
 ] as const;
 
 /** Begins each project with its files of the list above; the others follow in Vitest's order. */

@@ -43,3 +43,13 @@ test('a row for each rollout of the group, aligned at the first token that diffe
   expect(document.activeElement?.getAttribute('data-place')).toMatch(/^1 /);
   expect(document.querySelectorAll('.group-turn[tabindex="0"]').length).toBe(1);
 });
+
+test('MUST-14: a group of one reward teaches nothing, and says so', async () => {
+  const paid = example.episodes.map((each) => ({ ...each, reward: 0.25 }));
+  live.batch = { ...example, episodes: paid, advantages: new Float32Array(example.advantages.length) };
+  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  await render(<GroupOfRollouts />);
+  await expect.element(page.getByTestId('flat-group')).toHaveTextContent('teaches nothing');
+  expect(numbers('group-score')).toEqual(paid.map(() => 0.25));
+  expect(rowsOf('group-advantage')).toEqual(paid.map(() => '0'));
+});

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../src/wire/events.ts';
 export interface StubWorker {
   readonly asked: RunCommand[];
   readonly say: (event: RunEvent) => void;
+  readonly fail: (message: string) => void; // throws
 }
 
 /** Puts a stub in place of every worker the page starts from now on. */
@@ -13,6 +14,7 @@ export function stubWorker(): StubWorker {
   const started: Stub[] = [];
   class Stub extends EventTarget {
     onmessage: ((message: MessageEvent<RunEvent>) => void) | null = null;
+    onerror: ((event: { readonly message: string; preventDefault: () => void }) => void) | null = null;
     constructor() {
       super();
       started.push(this);
@@ -25,5 +27,9 @@ export function stubWorker(): StubWorker {
     }
   }
   Object.assign(globalThis, { Worker: Stub });
-  return { asked, say: (event) => started.at(-1)?.onmessage?.(new MessageEvent('message', { data: event })) };
+  return {
+    asked,
+    say: (event) => started.at(-1)?.onmessage?.(new MessageEvent('message', { data: event })),
+    fail: (message) => started.at(-1)?.onerror?.({ message, preventDefault: () => undefined }),
+  };
 }

@@ -4,11 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { text } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { checksum, drop, launch, visitStill } from './lab.ts';
+import { checksum, drop, type Lab, launch, visitStill } from './lab.ts';
 
 let browser: Browser;
+let lab: Lab; // one run that is paused while it imitates
 beforeAll(async () => {
   browser = await launch('no adapter');
+  lab = await visitStill(browser, { hash: '#/train' });
+  await paused(lab.page);
 });
 afterAll(() => browser.close());
 
@@ -43,6 +46,64 @@ async function paused(page: Page): Promise<void> {
   await checksum(page); // the worker answers in order: all steps it took before it paused are told
   await page.getByTestId('saved').waitFor();
 }
+
+test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
+  const { page, problems } = lab;
+  await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
+  await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
+  const dialog = page.getByRole('dialog', { name: /^Export run \d+$/ });
+  const half = dialog.getByRole('button', { name: /^Half precision \(F16\), \d+(\.\d+)? kB$/ });
+  const told = Number(/([\d.]+) kB/.exec((await half.textContent()) ?? '')?.[1]);
+  const [model] = await Promise.all([page.waitForEvent('download'), half.click()]);
+  expect(model.suggestedFilename()).toBe('tiny-trained-f16.gguf');
+  const bytes = await readFile(await model.path());
+  expect(bytes.subarray(0, 4).toString()).toBe('GGUF');
+  expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
+  const whole = dialog.getByRole('button', { name: /^Adapter with everything to continue, / });
+  const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
+  const zip = await readFile(await adapter.path());
+  expect([...filesOfZip('run.zip', zip).keys()]).toContain('adapter_model.safetensors');
+  expect(problems).toEqual([]);
+  // elsewhere, where the checkpoint is open already, nobody asks for it once more
+  const elsewhere = await visitStill(browser, { hash: '#/train' });
+  // not even where another was looked at first
+  await drop(elsewhere.page, { 'other.gguf': tinyGguf({ 'general.name': text('Other') }) });
+  const card = (name: string) => elsewhere.page.locator('.model-named').filter({ hasText: name });
+  await card('other.gguf').waitFor();
+  await elsewhere.page.getByRole('region', { name: 'Train it' }).waitFor();
+  await drop(elsewhere.page, { 'tiny.gguf': tinyGguf() });
+  await card('tiny.gguf').waitFor();
+  await elsewhere.page.evaluate(() => location.assign('#/runs'));
+  const [chooser] = await Promise.all([
+    elsewhere.page.waitForEvent('filechooser'),
+    elsewhere.page.getByRole('button', { name: 'Import a checkpoint' }).click(),
+  ]);
+  await chooser.setFiles({ name: 'run.zip', mimeType: 'application/zip', buffer: zip });
+  await elsewhere.page.getByRole('button', { name: /^Continue from/ }).click();
+  await verdict(elsewhere.page)
+    .getByText(/Paused/)
+    .waitFor();
+  expect(elsewhere.problems).toEqual([]);
+  await elsewhere.page.context().close();
+});
+
+test('another run beside a checkpoint takes the place of one that imitates, which can be brought back', async () => {
+  const { page, problems } = lab;
+  const before = await standing(page);
+  await page.evaluate(() => location.assign('#/train'));
+  const train = page.getByRole('region', { name: 'Train it' });
+  await train.getByLabel('Adapter rank').fill('2');
+  await train.getByRole('button', { name: 'Train it' }).click();
+  const undo = page.getByText(/A new run replaced imitation step \d+ of 900/);
+  await undo.getByRole('button', { name: 'Undo' }).focus(); // which keeps it
+  await undo.getByRole('button', { name: 'Undo' }).click();
+  await verdict(page)
+    .getByText(/Paused after step \d+ of 900/)
+    .waitFor();
+  const apart = async () => Math.abs((await standing(page)) - before);
+  await expect.poll(apart).toBeLessThanOrEqual(1); // the step under way is not part of it
+  expect(problems).toEqual([]);
+});
 
 test('a run that was left while it imitates goes on from that step with the file that is dropped again, waits for it, and refuses another by name', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/train' });
@@ -81,69 +142,7 @@ test('a run that was left while it imitates goes on from that step with the file
   await page.context().close();
 });
 
-test('another run beside a checkpoint takes the place of one that imitates, which can be brought back', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  await paused(page);
-  const before = await standing(page);
-  await page.evaluate(() => location.assign('#/train'));
-  const train = page.getByRole('region', { name: 'Train it' });
-  await train.getByLabel('Adapter rank').fill('2');
-  await train.getByRole('button', { name: 'Train it' }).click();
-  const undo = page.getByText(/A new run replaced imitation step \d+ of 900/);
-  await undo.getByRole('button', { name: 'Undo' }).focus(); // which keeps it
-  await undo.getByRole('button', { name: 'Undo' }).click();
-  await verdict(page)
-    .getByText(/Paused after step \d+ of 900/)
-    .waitFor();
-  const apart = async () => Math.abs((await standing(page)) - before);
-  await expect.poll(apart).toBeLessThanOrEqual(1); // the step under way is not part of it
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  await paused(page);
-  await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
-  await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();
-  const dialog = page.getByRole('dialog', { name: /^Export run \d+$/ });
-  const half = dialog.getByRole('button', { name: /^Half precision \(F16\), \d+(\.\d+)? kB$/ });
-  const told = Number(/([\d.]+) kB/.exec((await half.textContent()) ?? '')?.[1]);
-  const [model] = await Promise.all([page.waitForEvent('download'), half.click()]);
-  expect(model.suggestedFilename()).toBe('tiny-trained-f16.gguf');
-  const bytes = await readFile(await model.path());
-  expect(bytes.subarray(0, 4).toString()).toBe('GGUF');
-  expect(Math.abs(bytes.length / 1024 - told)).toBeLessThan(1);
-  const whole = dialog.getByRole('button', { name: /^Adapter with everything to continue, / });
-  const [adapter] = await Promise.all([page.waitForEvent('download'), whole.click()]);
-  const zip = await readFile(await adapter.path());
-  expect([...filesOfZip('run.zip', zip).keys()]).toContain('adapter_model.safetensors');
-  expect(problems).toEqual([]);
-  await page.context().close();
-  // elsewhere, where the checkpoint is open already, nobody asks for it once more
-  const elsewhere = await visitStill(browser, { hash: '#/train' });
-  // not even where another was looked at first
-  await drop(elsewhere.page, { 'other.gguf': tinyGguf({ 'general.name': text('Other') }) });
-  const card = (name: string) => elsewhere.page.locator('.model-named').filter({ hasText: name });
-  await card('other.gguf').waitFor();
-  await elsewhere.page.getByRole('region', { name: 'Train it' }).waitFor();
-  await drop(elsewhere.page, { 'tiny.gguf': tinyGguf() });
-  await card('tiny.gguf').waitFor();
-  await elsewhere.page.evaluate(() => location.assign('#/runs'));
-  const [chooser] = await Promise.all([
-    elsewhere.page.waitForEvent('filechooser'),
-    elsewhere.page.getByRole('button', { name: 'Import a checkpoint' }).click(),
-  ]);
-  await chooser.setFiles({ name: 'run.zip', mimeType: 'application/zip', buffer: zip });
-  await elsewhere.page.getByRole('button', { name: /^Continue from/ }).click();
-  await verdict(elsewhere.page)
-    .getByText(/Paused/)
-    .waitFor();
-  expect(elsewhere.problems).toEqual([]);
-  await elsewhere.page.context().close();
-});
-
-test('what would not fit is refused before it begins, with knobs that make it fit', async () => {
+test('a run beside a checkpoint that would not fit is refused before it begins, with knobs that make it fit; one that fits shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {
   const { page, problems } = await visitStill(browser, { hash: '#/train' });
   await drop(page, { 'tiny.gguf': tinyGguf() });
   const train = page.getByRole('region', { name: 'Train it' });
@@ -179,14 +178,7 @@ test('what would not fit is refused before it begins, with knobs that make it fi
     .click();
   await expect.poll(() => begin.isEnabled()).toBe(true);
   await expect.poll(() => train.getByRole('alert').count()).toBe(0);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
 
-test('a run beside a checkpoint shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  await drop(page, { 'tiny.gguf': tinyGguf() });
-  const train = page.getByRole('region', { name: 'Train it' });
   for (const [knob, value] of [
     ['Prompts', '1'],
     ['Group size', '2'],

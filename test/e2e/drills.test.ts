@@ -12,13 +12,15 @@ import { checksum, DESKTOP, launch, loaded, read, saved, still, train, visitStil
 const ALL = process.env['DRILLS'] === 'all';
 const COUNTS = ALL
   ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
-  : { losses: 2, reloads: 0, kills: 1, damages: 8 };
+  : { losses: 1, reloads: 0, kills: 1, damages: 0 };
 /** Drills that CI has no time for. */
 const onDemand: (name: string, run: () => Promise<void>, limit: number) => void = ALL ? test : () => undefined;
 const LONG_MS = ALL ? 900_000 : 300_000;
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&kernels=safe&updates=';
 /** The least model: what takes time on a software adapter is the device, begun anew after each loss. */
-const ON_GPU = '&backend=gpu&warmStart=none&layers=1&width=8&heads=1&kvHeads=1&ffn=8';
+const LEAST = '&warmStart=none&layers=1&width=8&heads=1&kvHeads=1&ffn=8';
+const ON_GPU = `&backend=gpu${LEAST}`;
+const ON_CPU = `&backend=cpu${LEAST}`;
 const ENDLESS = 100_000;
 /** A run is saved a second after its last update at the latest, and on a busy machine within five: so it is where nothing else runs. */
 const SAVED_MS = ALL ? 5000 : Infinity;
@@ -124,7 +126,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
     seen.push([Date.now(), now.points['rollout/success'] ?? 0, now.saved ?? 0]);
   };
   await beyond(page, await done(page));
-  const until = Date.now() + (ALL ? 6000 : 3000) * draw.next();
+  const until = Date.now() + (ALL ? 6000 : 1000) * draw.next();
   do {
     await look();
     await wait(20);
@@ -137,7 +139,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
 onDemand(
   `${COUNTS.reloads} reloads at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
-    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}` });
     const lost: (readonly number[])[] = [];
     await go(page);
     for (let n = 0; n < COUNTS.reloads; n++) {
@@ -153,7 +155,7 @@ onDemand(
     expect(lost.map(([, late]) => late)).toEqual(lost.map(() => 0));
     expect(problems).toEqual([]);
     await page.context().close();
-    expect(weights).toBe(await undisturbed(browser, '&backend=cpu', update));
+    expect(weights).toBe(await undisturbed(browser, ON_CPU, update));
   },
   LONG_MS,
 );
@@ -192,7 +194,7 @@ test(
   `${COUNTS.kills} kills of the browser at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
     const profile = await mkdtemp(path.join(tmpdir(), 'rollout-playground-profile-'));
-    const address = `${provided('baseURL')}${RUN}${ENDLESS}&backend=cpu`;
+    const address = `${provided('baseURL')}${RUN}${ENDLESS}${ON_CPU}`;
     const lost: (readonly number[])[] = [];
     let now = await started(profile);
     await now.page.goto(address);
@@ -216,7 +218,7 @@ test(
       `kills: ${lost.length}, updates behind ${lost.map(([all]) => all).join(' ')}; ended at update ${update}`,
     );
     expect(lost.map(([, late]) => late)).toEqual(lost.map(() => 0));
-    expect(weights).toBe(await undisturbed(browser, '&backend=cpu', update));
+    expect(weights).toBe(await undisturbed(browser, ON_CPU, update));
   },
   LONG_MS,
 );
@@ -284,10 +286,11 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
   });
 }
 
-test(
+// CI has one such save among the tests of recovery, and all kinds of damage in test/ui/saves.test.ts
+onDemand(
   `${COUNTS.damages} damaged saves: none is gone on with, each is said, and the page is there`,
   async () => {
-    const { page, problems } = await visitStill(browser, { hash: `${RUN}3&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}3${ON_CPU}` });
     await go(page);
     await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 60_000 });
     await saved(page);
@@ -336,10 +339,19 @@ test(
   LONG_MS,
 );
 
+/** Has the page's clock run ten times as fast until the page is loaded again or `slow` is called. */
+const quickClock = (page: Page) =>
+  page.evaluateHandle(() => {
+    const now = performance.now.bind(performance);
+    const began = now();
+    performance.now = () => now() + 9 * (now() - began);
+    return { slow: () => (performance.now = now) };
+  });
+
 test(
   'a worker that ends without a word is told at once, and one that hangs within seconds; both are recovered from the last finished update',
   async () => {
-    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}&backend=cpu` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}` });
     await train(page, 2);
     const alert = page.getByTestId('problem');
     for (const [fault, words] of [
@@ -347,7 +359,9 @@ test(
       ['worker-hang', /has not answered for \d+ s/],
     ] as const) {
       await page.evaluate((f) => window.__playground?.inject(f), fault);
+      const clock = await quickClock(page); // ten seconds of silence are over sooner
       await alert.getByText(words).waitFor({ timeout: 60_000 });
+      await clock.evaluate(({ slow }) => void slow());
       const finished = await done(page);
       const recover = alert.getByRole('button', { name: /^Recover from update/ });
       const update = Number((await recover.textContent())?.match(/\d+/)?.[0]);
@@ -361,14 +375,14 @@ test(
     const { update, weights } = await stop(page);
     expect(problems).toEqual([]);
     await page.context().close();
-    expect(weights).toBe(await undisturbed(browser, '&backend=cpu', update));
+    expect(weights).toBe(await undisturbed(browser, ON_CPU, update));
   },
   LONG_MS,
 );
 
 test('a browser that refuses all storage says so, and trains', async () => {
   const { page, problems } = await visitStill(browser, {
-    hash: `${RUN}${ENDLESS}&backend=cpu`,
+    hash: `${RUN}${ENDLESS}${ON_CPU}`,
     before: () => {
       const refuse = () => {
         throw new DOMException('refused for this page', 'SecurityError');

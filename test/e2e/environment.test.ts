@@ -8,11 +8,13 @@ import { classSettings } from '../../src/written/classSettings.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
 import { exportFolder } from '../../src/written/exports/exportFolder.ts';
 import { machine, sandboxOf } from '../written/machine.ts';
-import { launch, PHONE, toScreen, visitStill } from './lab.ts';
+import { DESKTOP, type Lab, launch, PHONE, toScreen, visitStill } from './lab.ts';
 
 let browser: Browser;
+let desk: Lab; // one page for what a person writes there
 beforeAll(async () => {
   browser = await launch('no adapter');
+  desk = await visitStill(browser);
 });
 afterAll(() => browser.close());
 
@@ -49,8 +51,17 @@ async function startFrom(page: Page, title: string): Promise<void> {
   await page.getByTestId('templates').getByRole('button', { name: title }).click();
 }
 
-test('a template is changed: an error shows at its line while it is typed, the check finds a planted fault, and a press leads to it; nothing is lost', async () => {
-  const { page, problems } = await visitStill(browser);
+async function exportBy(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Export for an RL library…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+/** Files by the checksum of their bytes. */
+const sums = (files: ReadonlyMap<string, Uint8Array>) =>
+  Object.fromEntries(Array.from(files, ([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]));
+
+test('a template is changed: an error shows at its line while it is typed, the check finds a planted fault, and a press leads to it; it exports nothing until it is mended, then the zip that the command writes; nothing is lost', async () => {
+  const { page, problems } = desk;
   const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
   expect(loaded.filter((name) => /\/(Editor|Environment|examiner|quickjs)-/.test(name))).toEqual([]);
   const code = asked(page);
@@ -78,8 +89,11 @@ test('a template is changed: an error shows at its line while it is typed, the c
   await page.getByTestId('reading').getByText('no method missing').waitFor(); // nothing has run
   expect(await page.locator('.cm-lintRange-warning').count()).toBeGreaterThan(0);
   expect(code()).not.toContain('quickjs');
-  await check(page).getByRole('button', { name: 'Check' }).click();
+  await exportBy(page, 'Check and export');
+  await check(page).getByText('Nothing was exported.').waitFor();
   const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
+  await found.getByText('getReward').waitFor();
+  expect(await found.getAttribute('data-kind')).toBe('fault');
   await found.getByRole('button', { name: `Line ${line}`, exact: true }).click();
   expect(await editor(page).evaluate((e) => e === document.activeElement)).toBe(true);
   expect(await page.locator('.cm-activeLineGutter').first().innerText()).toBe(String(line));
@@ -95,6 +109,24 @@ test('a template is changed: an error shows at its line while it is typed, the c
   expect(await page.locator('tr[data-player="untrained"] .number').innerText()).toMatch(/^0\.\d\d$/);
   await page.getByTestId('sample').getByText('submit("').waitFor();
 
+  // exported as it was checked, which is not done again
+  const bars: string[] = [];
+  const bar = check(page).getByRole('progressbar').waitFor({ timeout: 60_000 });
+  bar.then(
+    () => bars.push('it plays'),
+    () => undefined, // the page is gone
+  );
+  const [zip] = await Promise.all([page.waitForEvent('download'), exportBy(page, 'Export')]);
+  expect([zip.suggestedFilename(), bars]).toEqual(['keyValueStore.zip', []]);
+  const files = filesOfZip('keyValueStore.zip', await readFile(await zip.path()));
+  expect(new TextDecoder().decode(files.get('environment.ts'))).toBe(text);
+  const file = { name: 'keyValueStore.ts', text };
+  const sandbox = await sandboxOf(text);
+  const settings = classSettings(sandbox.statics);
+  sandbox.dispose();
+  const declaration = readDeclaration(text);
+  expect(sums(files)).toEqual(sums(exportFolder({ file, declaration, settings, quickjsWasm: machine })));
+
   // another template takes its place; the one before comes back, after a reload too
   await paste(page, `${text}\n// mine`);
   await startFrom(page, 'Guess the word');
@@ -105,7 +137,6 @@ test('a template is changed: an error shows at its line while it is typed, the c
   await expect.poll(async () => (await kept(page))?.text).toBe(`${text}\n// mine`);
   await editor(page).getByText('class KeyValueStore').waitFor();
   expect(problems).toEqual([]);
-  await page.context().close();
 });
 
 const SPINS = `/** Spins. */
@@ -118,29 +149,6 @@ export default class Spins {
   getReward() { return 1; }
 }
 `;
-
-test('what was written is gone back to after two links, and stays as it is', async () => {
-  const { page, problems } = await visitStill(browser);
-  await toScreen(page, 'environment');
-  await editor(page).waitFor();
-  await paste(page, SPINS);
-  await page.getByTestId('reading').getByText('Spins').waitFor();
-  for (const text of ['theirs', 'also theirs']) {
-    await page.goto('about:blank');
-    await page.goto(inject('baseURL') + (environmentHash({ name: 'spins.ts', text }) ?? ''));
-    await expect.poll(async () => (await kept(page))?.text).toBe(text);
-  }
-  await page.getByRole('button', { name: 'Your drafts…' }).click();
-  await page
-    .getByTestId('drafts')
-    .getByRole('button', { name: /^Open / })
-    .click();
-  await expect.poll(async () => (await kept(page))?.text).toBe(SPINS);
-  await editor(page).getByText('class Spins').waitFor();
-  await page.getByTestId('by-link').waitFor({ state: 'detached' });
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
 
 test('a file from a link is shown and named as such, and runs only after a press; what was written before comes back', async () => {
   const hash = environmentHash({ name: 'spins.ts', text: SPINS }) ?? '';
@@ -179,82 +187,9 @@ test('a file from a link is shown and named as such, and runs only after a press
   await page.context().close();
 });
 
-/** Files by the checksum of their bytes. */
-const sums = (files: ReadonlyMap<string, Uint8Array>) =>
-  Object.fromEntries(Array.from(files, ([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]));
-
-test('on a phone a template is exported as the zip that the command writes; a file with a fault writes none and shows the fault', async () => {
-  const { page, problems } = await visitStill(browser, { hash: HASH, viewport: PHONE });
-  const downloads: string[] = [];
-  page.on('download', (download) => downloads.push(download.suggestedFilename()));
-  const exportBy = async (name: string) => {
-    await page.getByRole('button', { name: 'Export for an RL library…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-  };
-  const checkAndExport = () => exportBy('Check and export');
-  await startFrom(page, 'Key value store');
-  await expect.poll(async () => (await kept(page))?.name).toBe('keyValueStore.ts');
-  const file = (await kept(page)) ?? { name: '', text: '' };
-  const [zip] = await Promise.all([page.waitForEvent('download'), checkAndExport()]);
-  expect(zip.suggestedFilename()).toBe('keyValueStore.zip');
-  await check(page).locator('[data-testid="verdict"][data-faults="0"]').waitFor();
-  await check(page).getByTestId('exported').getByText('keyValueStore.zip').waitFor();
-  const files = filesOfZip('keyValueStore.zip', await readFile(await zip.path()));
-  expect(new TextDecoder().decode(files.get('environment.ts'))).toBe(file.text);
-  const declaration = readDeclaration(file.text);
-  const sandbox = await sandboxOf(file.text);
-  const settings = classSettings(sandbox.statics);
-  sandbox.dispose();
-  const { name, text } = file;
-  expect(sums(files)).toEqual(
-    sums(exportFolder({ file: { name, text }, declaration, settings, quickjsWasm: machine })),
-  );
-
-  // the same file again: its check is over
-  const states: string[] = [];
-  const bar = check(page).getByRole('progressbar').waitFor({ timeout: 60_000 });
-  bar.then(
-    () => states.push('it plays'),
-    () => undefined, // the page is gone
-  );
-  const [again] = await Promise.all([page.waitForEvent('download'), exportBy('Export')]);
-  expect(states).toEqual([]);
-  expect(sums(filesOfZip('keyValueStore.zip', await readFile(await again.path())))).toEqual(sums(files));
-
-  // its reward asks for a method that there is not
-  await paste(page, text.replace('return { right:', 'return { right: this.missing(), was:'));
-  await page.getByTestId('reading').getByText('KeyValueStore').waitFor();
-  await checkAndExport();
-  await check(page).getByText('Nothing was exported.').waitFor();
-  const found = check(page).getByRole('list', { name: 'What was found' }).getByRole('listitem').first();
-  await found.getByText('getReward').waitFor();
-  expect(await found.getAttribute('data-kind')).toBe('fault');
-  expect(downloads).toEqual(['keyValueStore.zip', 'keyValueStore.zip']);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('a check is ended by Cancel, and by itself where its worker says nothing', async () => {
-  const silent = `
-    const post = globalThis.postMessage.bind(globalThis);
-    if (globalThis.name === 'examining') globalThis.postMessage = (m) => { if (m.type === 'here' || m.type === 'read') post(m); };`;
-  const { page } = await visitStill(browser, { hash: HASH });
-  await page.route('**/assets/examiner-*.js', async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, body: `${silent}\n${await response.text()}` });
-  });
-  await editor(page).waitFor();
-  await check(page).getByRole('button', { name: 'Check' }).click();
-  await check(page).getByRole('progressbar').waitFor();
-  await check(page).getByRole('button', { name: 'Cancel' }).click();
-  await check(page).getByRole('progressbar').waitFor({ state: 'detached' });
-  await check(page).getByRole('button', { name: 'Check' }).click();
-  await check(page).getByText('10 seconds').waitFor();
-  await page.context().close();
-});
-
 test('on a phone the file is written and left by keys, and what may come next is offered', async () => {
-  const { page } = await visitStill(browser, { hash: HASH, viewport: PHONE, hasTouch: true });
+  const { page } = desk;
+  await page.setViewportSize(PHONE);
   await paste(page, 'export default class A {\n  reset({ draw }): string {\n    return draw.');
   await page.keyboard.press('Control+Space');
   await page.getByRole('option', { name: /^shuffle/ }).click();
@@ -264,12 +199,11 @@ test('on a phone the file is written and left by keys, and what may come next is
   await page.keyboard.press('Escape');
   await page.keyboard.press('Tab');
   expect(await editor(page).evaluate((e) => e === document.activeElement)).toBe(false);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
-  await page.context().close();
+  await page.setViewportSize(DESKTOP);
 });
 
 test('a file of this machine is opened; one that is no text is refused, and what was there stays', async () => {
-  const { page } = await visitStill(browser, { hash: HASH });
+  const { page } = desk;
   const file = page.locator('.environment input[type="file"]');
   await editor(page).waitFor();
   await file.setInputFiles({ name: 'spins.ts', mimeType: 'text/typescript', buffer: Buffer.from(SPINS) });
@@ -280,5 +214,4 @@ test('a file of this machine is opened; one that is no text is refused, and what
   const coming = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as a file' }).click();
   expect((await coming).suggestedFilename()).toBe('spins.ts');
-  await page.context().close();
 });

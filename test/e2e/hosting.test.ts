@@ -1,4 +1,13 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright';
@@ -115,7 +124,12 @@ test('in a folder of a host without headers it trains at once, may share memory 
 
 test('a tab of the old build opens its other screens after a new one is published, and the next visit is the new one', async () => {
   const site = path.join(folder, 'site');
-  cpSync(inject('site'), site, { recursive: true });
+  for (const file of readdirSync(inject('site'), { recursive: true, withFileTypes: true })) {
+    const from = path.join(file.parentPath, file.name);
+    const to = path.join(site, path.relative(inject('site'), from));
+    if (file.isDirectory()) mkdirSync(to, { recursive: true });
+    else linkSync(from, to); // nothing is copied
+  }
   const worker = readFileSync(path.join(site, 'sw.js'), 'utf8');
   const smaller = worker
     .replace(/const FILES = \[.*\];/, 'const FILES = ["./"];')
@@ -129,6 +143,7 @@ test('a tab of the old build opens its other screens after a new one is publishe
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   // a new build has new names for its scripts, and a page that calls them; its host stays at its port, which others could take meanwhile
   for (const name of readdirSync(path.join(site, 'assets'))) rmSync(path.join(site, 'assets', name));
+  for (const name of ['index.html', 'sw.js']) rmSync(path.join(site, name)); // a link: the built page keeps its own
   writeFileSync(path.join(site, 'index.html'), '<!doctype html><title>the next build</title>');
   writeFileSync(path.join(site, 'sw.js'), smaller);
   await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
@@ -154,12 +169,9 @@ test('opened as a file, or in a sandboxed frame, the page says what is the matte
   const page = await browser.newPage();
   await page.goto(`file://${path.join(inject('site'), 'index.html')}`);
   await page.getByText('npm start').waitFor();
-  cpSync(inject('site'), path.join(folder, 'framed'), { recursive: true });
-  writeFileSync(
-    path.join(folder, 'framed', 'frame.html'),
-    '<iframe sandbox="allow-scripts" src="./index.html"></iframe>',
-  );
-  await page.goto(new URL('frame.html', await host('framed', '/', {})).href);
+  const frame = '<iframe sandbox="allow-scripts" src="./index.html"></iframe>';
+  await page.route('**/frame.html', (route) => route.fulfill({ contentType: 'text/html', body: frame }));
+  await page.goto(new URL('frame.html', await host(inject('site'), '/', {})).href);
   await page.frameLocator('iframe').getByText('a tab of its own').waitFor();
   await page.close();
 });
