@@ -5,7 +5,7 @@ import { readPython } from '../../src/written/python/pythonDeclaration.ts';
 import { openPythonSandbox, PYTHON_LIMITS } from '../../src/written/python/pythonSandbox.ts';
 import type { Sandbox } from '../../src/written/sandbox.ts';
 
-/** While this is alive, V8 gives each thread that starts Python the code it has compiled: a third of the start's processor time. */
+/** @public While this is alive, V8 gives each thread that starts Python the code it has compiled: a third of the start's processor time. */
 export const COMPILED_PYTHON = await WebAssembly.compile(
   readFileSync(createRequire(import.meta.url).resolve('pyodide/pyodide.asm.wasm')),
 );
