@@ -51,9 +51,17 @@ const HEAVY_ON_GPU = [
   'test/gpu/textDraws.test.ts',
   'test/gpu/textMemory.test.ts',
   'test/gpu/textSharing.test.ts',
+  'test/gpu/tunedBits.test.ts',
   'test/gpu/tuner.test.ts',
   'test/gpu/wgsl.test.ts',
 ];
+/** Left to `npm run test:weekly`, each with what CI has in its stead. In files of CI, `firstRows` and `isWeekly` (test/weekly.ts) leave rows to it. */
+const WEEKLY: Readonly<Record<string, string>> = {
+  'test/gpu/tunedBits.test.ts':
+    'both sets of kernels beside a run: CI measures the sets (gpu/tuner) and plays tuning with made-up ones (tuning)',
+  'test/speaking/crafted.test.ts':
+    'sixty files that keep a reader busy: CI has the budgets that end them (text/jinjaBudget, text/templateBudget)',
+};
 /** The main job from end to end: start, train, step, masks, save and resume, export, a text model, a phone. */
 const MAIN_JOB = [
   'test/e2e/cold.test.ts',
@@ -70,6 +78,9 @@ const MAIN_JOB = [
 const PATIENT = { testTimeout: 600_000, hookTimeout: 600_000 };
 /** Lets products be fused in an older Node, too. */
 const FUSED = ['test/fusedProducts.ts'];
+
+/** The files that this run leaves to `npm run test:weekly`. */
+const left = (weekly: boolean) => (weekly ? [] : Object.keys(WEEKLY));
 
 /** Anew each time, as Vitest writes the project's name into it. */
 const inChromium = () => ({
@@ -94,7 +105,7 @@ const bench = {
   test: { name: 'page', ...inPage, include: ['bench/page/*.test.ts'], maxWorkers: 1 },
 };
 
-const projects = (everything: boolean) => [
+const projects = (everything: boolean, weekly: boolean) => [
   {
     extends: true as const,
     test: {
@@ -102,7 +113,7 @@ const projects = (everything: boolean) => [
       environment: 'node',
       include: ['test/**/*.test.ts'],
       ...PATIENT,
-      exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...HEAVY],
+      exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...HEAVY, ...left(weekly)],
       isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
       setupFiles: FUSED,
     },
@@ -113,7 +124,7 @@ const projects = (everything: boolean) => [
       name: 'alone',
       environment: 'node',
       include: everything ? [...HEAVY, ...ALONE] : ALONE,
-      exclude: everything ? [] : HEAVY,
+      exclude: everything ? left(weekly) : HEAVY,
       setupFiles: FUSED,
       ...PATIENT,
     },
@@ -124,23 +135,26 @@ const projects = (everything: boolean) => [
     test: {
       ...inChromium(),
       name: 'gpu',
-      provide: { everything },
       include: ['test/gpu/**/*.test.ts'],
-      exclude: everything ? [] : HEAVY_ON_GPU,
+      exclude: everything ? left(weekly) : HEAVY_ON_GPU,
       isolate: false,
     },
   },
   ...(everything ? [components()] : []),
   {
     extends: true as const,
-    test: { name: 'e2e', ...inPage, include: everything ? ['test/e2e/**/*.test.ts'] : MAIN_JOB },
+    test: {
+      name: 'e2e',
+      ...inPage,
+      include: everything ? ['test/e2e/**/*.test.ts'] : MAIN_JOB,
+      exclude: left(weekly),
+    },
   },
   {
     // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
     extends: true as const,
     test: {
       name: 'dawn',
-      provide: { everything },
       environment: 'node',
       pool: 'forks' as const,
       include: ['test/gpu/**/*.test.ts'],
@@ -161,8 +175,9 @@ const components = () => ({
 });
 
 /**
- * What a run of the tests has: `npm test` the main claims in about five minutes, `npm run test:all` (`--mode all`) everything, and
- * `npm run bench -- page` (`--mode bench`) what is measured by the clock, which judges nothing.
+ * What a run of the tests has: `npm test` the main claims in about five minutes, `npm run test:all` (`--mode all`, CI) every claim,
+ * `npm run test:weekly` (`--mode weekly`) also what repeats a claim, and `npm run bench -- page` (`--mode bench`) what is measured by the
+ * clock, which judges nothing.
  */
 export default defineConfig(({ mode }) => {
   return {
@@ -175,7 +190,8 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
       expect: { poll: { timeout: 60_000 } },
-      projects: mode === 'bench' ? [bench] : projects(mode === 'all'),
+      provide: { weekly: mode === 'weekly' },
+      projects: mode === 'bench' ? [bench] : projects(['all', 'weekly'].includes(mode), mode === 'weekly'),
     },
   };
 });

@@ -23,9 +23,9 @@ const ROOM = 12; // GB, while packages are unpacked
 const UV = 'uv==0.13.9';
 
 // other flags are pytest's
-const flags = /** @type {const} */ ({ 'if-possible': 'switch', install: 'switch', python: 'value' });
+const flags = /** @type {const} */ ({ 'if-possible': 'switch', install: 'switch', slow: 'switch', python: 'value' });
 const { given, rest } = readFlags(process.argv.slice(2), flags);
-const { 'if-possible': ifPossible = false, install: installOnly = false, python: named } = given;
+const { 'if-possible': ifPossible = false, install: installOnly = false, slow = false, python: named } = given;
 
 /** Ends where the tests cannot be run; `excused`: for a reason that is not theirs. @param {string} why @param {boolean} [excused] @returns {never} */
 function cannot(why, excused = true) {
@@ -144,6 +144,7 @@ if (installOnly) process.exit(0);
 const bytecode = named
   ? { PYTHONDONTWRITEBYTECODE: '1' }
   : { PYTHONDONTWRITEBYTECODE: '', PYTHONPYCACHEPREFIX: path.join(cache, 'bytecode') };
+if (slow) process.env['SLOW_CASES'] = '1'; // SmolLM2's training, too
 const env = {
   ...bytecode,
   CASES: await cases(),

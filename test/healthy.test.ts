@@ -4,6 +4,10 @@ import { PRESETS, type PresetName } from '../src/config/presets.ts';
 import type { Health } from '../src/domain/health.ts';
 import { openSession } from '../src/session/session.ts';
 import { shippingHost } from './shippingHost.ts';
+import { isWeekly } from './weekly.ts';
+
+/** The other preset is at TRAP within 40. */
+const UPDATES = isWeekly ? 200 : 60;
 
 /** What the monitor says of a preset on the CPU with seed 7: of so many updates, or until it says TRAP. */
 async function heardOf(preset: PresetName, updates: number): Promise<readonly Health[]> {
@@ -20,9 +24,9 @@ async function heardOf(preset: PresetName, updates: number): Promise<readonly He
   return heard;
 }
 
-test('WOW-35: the first preset never leaves OK within 200 updates (seed 7, CPU)', async () => {
-  const heard = await heardOf('number-hunt', 200);
-  expect(heard.length).toBeGreaterThan(100); // it spoke all along
+test('WOW-35: the first preset never leaves OK (seed 7, CPU)', async () => {
+  const heard = await heardOf('number-hunt', UPDATES);
+  expect(heard.length).toBeGreaterThan(UPDATES / 2); // it spoke all along
   expect(heard.filter(({ state }) => state !== 'ok')).toEqual([]);
   expect(heard.at(-1)?.since).toBe(0); // the update at which the state was entered
 });

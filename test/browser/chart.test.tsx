@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { useConfig } from '../../src/page/knobs/configStore.ts';
-import { live } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { addMetrics } from '../../src/runs/runLog.ts';
 import { frameOf } from '../../src/page/view/frame.ts';
 import { LineChart } from '../../src/ui/charts/LineChart.tsx';
@@ -20,7 +20,9 @@ const SPIKE = 90;
 
 test('SHOULD-23: 5,000 points become at most 300 positions, few nodes, and the one-point spike still shows', async () => {
   for (let update = 1; update <= POINTS; update++) {
-    addMetrics(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40) });
+    addMetrics(useLive.getState().series, update, {
+      'actor/grad_norm': update === 1234 ? SPIKE : 1 + Math.sin(update / 40),
+    });
   }
   await render(<LineChart chart={frameNow()} />);
   await expect.poll(() => document.querySelectorAll('.line-chart :is(.raw, .smooth)').length).toBe(2);
@@ -62,7 +64,9 @@ test.each([
   ['logarithmic, a part of it', { from: 1200, to: 1260 }, true],
 ] as const)('what is read off a chart lies where the chart draws it: %s', async (_, range, log) => {
   for (let update = 1; update <= POINTS; update++) {
-    addMetrics(live.series, update, { 'actor/grad_norm': update === 1234 ? SPIKE : 1.2 + Math.sin(update / 40) });
+    addMetrics(useLive.getState().series, update, {
+      'actor/grad_norm': update === 1234 ? SPIKE : 1.2 + Math.sin(update / 40),
+    });
   }
   useChartView.setState({ visibleRange: range, log, smoothing: 0 });
   const frame = frameNow();

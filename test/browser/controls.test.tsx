@@ -8,7 +8,7 @@ import { ChangedKnobs } from '../../src/ui/knobs/ChangedKnobs.tsx';
 import { ControlPanels } from '../../src/ui/knobs/ControlPanels.tsx';
 import { RunBanner } from '../../src/ui/run/RunBanner.tsx';
 import { bindEngine, start } from '../../src/page/training/engine.ts';
-import { live, useLive } from '../../src/page/view/liveStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
 import { fakeReady, fakeUpdate } from '../ui/fake-run.ts';
 import { stubWorker } from './stubWorker.ts';
 
@@ -62,12 +62,16 @@ test('“2 changed” opens the list of changes and leaves the run alone; what i
 test('a worker that dies says so; curves and batch stay, and Start again begins a run in another one', async () => {
   await render(<RunBanner />);
   for (const event of fakeUpdate(1)) worker.say(event.type === 'batch' ? { ...event, kept: [1], bytes: 1 } : event);
-  await expect.poll(() => live.batch.update).toBe(1);
+  await expect.poll(() => useLive.getState().batch.update).toBe(1);
   worker.fail('made-up crash');
   const problem = page.getByTestId('problem');
   await expect.element(problem.getByText('The training worker stopped: made-up crash')).toBeVisible();
   expect(useLive.getState()).toMatchObject({ session: 'failed', running: false });
-  expect([live.series.get('rollout/success')?.length, live.batch.update, live.isExample]).toEqual([1, 1, false]);
+  expect([
+    useLive.getState().series.get('rollout/success')?.length,
+    useLive.getState().batch.update,
+    useLive.getState().isExample,
+  ]).toEqual([1, 1, false]);
   await problem.getByRole('button', { name: 'Start again' }).click();
   await expect.poll(asked).toContain('start');
   worker.say(fakeReady(preset()));

@@ -46,8 +46,7 @@ test('a row for each rollout of the group, aligned at the first token that diffe
 
 test('MUST-14: a group of one reward teaches nothing, and says so', async () => {
   const paid = example.episodes.map((each) => ({ ...each, reward: 0.25 }));
-  live.batch = { ...example, episodes: paid, advantages: new Float32Array(example.advantages.length) };
-  useLive.setState((s) => ({ batchVersion: s.batchVersion + 1 }));
+  useLive.setState({ batch: { ...example, episodes: paid, advantages: new Float32Array(example.advantages.length) } });
   await render(<GroupOfRollouts />);
   await expect.element(page.getByTestId('flat-group')).toHaveTextContent('teaches nothing');
   expect(numbers('group-score')).toEqual(paid.map(() => 0.25));

@@ -30,12 +30,6 @@ describe('a safetensors file', () => {
   // prettier-ignore
   it.each<[string, Uint8Array, string]>([
     ['with a name twice', tensorsFile(`{"a":${entry(0, 4)},"a":${entry(4, 8)}}`, 8), 'x: header: found the name a twice'],
-    ['with a hole', tensorsFile(`{"a":${entry(0, 4)},"b":${entry(8, 12)}}`, 12), 'x: b: found a hole: b begins at byte 8, expected tensors side by side'],
-    ['with an overlap', tensorsFile(`{"a":${entry(0, 8)},"b":${entry(4, 12)}}`, 12), 'x: b: found an overlap: b begins at byte 4'],
-    ['with bytes over', tensorsFile(`{"a":${entry(0, 4)}}`, 9), 'x: found 5 bytes after the last tensor'],
-    ['that is cut off', tensorsFile(`{"a":${entry(0, 8)}}`, 4), 'x: a: found a [2] at bytes 0 to 8 of 4, expected 8 bytes inside the file'],
-    ['of endless shape', tensorsFile(`{"a":${entry(0, 4, 'F32', '[4294967296,4294967296,4294967296]')}}`, 4), 'x: a: found a [4294967296,'],
-    ['with an integer too long', tensorsFile(`{"a":${entry(0, 8, 'I64', '[1]')}}`, 8).fill(255, -8).fill(1, -4), 'x: a: found a with the number 72340177116200959, expected whole numbers of 32 bits'],
     ['with metadata that is none', tensorsFile('{"__metadata__":[]}', 0), 'x: found __metadata__ that is not an object'],
     ['in another encoding', tensorsFile('{"a":\u00e9}', 0).fill(0xe9, 13), 'x: header: found bytes that are not UTF-8'],
   ])('%s is refused by name', (_, file, message) => {
@@ -89,20 +83,12 @@ describe('a zip', () => {
   // prettier-ignore
   it.each<[string, Uint8Array, string]>([
     ['with a name that climbs', named('../x'), 'z.zip: ../x: found a name that leads elsewhere'],
-    ['with a name that climbs within', named('a/../../x'), 'a name that leads elsewhere'],
     ['with an absolute name', named('/etc/x'), 'a name that leads elsewhere'],
-    ['with a drive', named('C:x'), 'a name that leads elsewhere'],
-    ['with a backslash', named('..\\x'), 'a name that leads elsewhere'],
     ['with a name twice', named('a', 'A'), 'z.zip: A: found the name twice'],
     ['with an encrypted file', forged(8, 1, 0), 'z.zip: a.txt: found an encrypted file'],
-    ['packed in a way nobody knows', forged(10, 99, 0), 'found compression method 99, expected 0 (stored) or 8 (deflate)'],
-    ['of zip64', forged(24, 255, 255, 255, 255), 'found a zip64 entry'],
     ['that declares a gigabyte', forged(24, 0, 0, 0, 0x40), 'bytes in an archive of'],
-    ['that declares 65 MB, more than 64 and than 200 times its own', forged(24, 0x40, 0xd2, 0xdf, 3), '65000000 bytes in an archive of'],
     ['that declares less than it unfolds to', forged(24, 3, 0, 0, 0), 'found more than the 3 bytes it declares'],
-    ['that declares more than it unfolds to', forged(24, 99, 0, 0, 0), 'found 23 bytes of 99'],
     ['whose checksum is another', forged(16, 1, 2, 3, 4), 'contents that don’t match the checksum'],
-    ['that is cut off', zipOf(plain).slice(0, 60), 'z.zip: found no end of an archive'],
     ['that is none', text('hello'), 'z.zip: found no end of an archive'],
   ])('%s is refused by name', (_, zip, message) => {
     expect(() => filesOfZip('z.zip', zip)).toThrow(ProblemError);

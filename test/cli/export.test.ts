@@ -72,34 +72,31 @@ test('a run that begins with imitation is handed over as it is after that', asyn
 
 test('an export and a hand-over try --out before they train or read a run', async () => {
   writeFileSync(programs.at('a-file'), 'mine');
-  for (const out of ['a-file/x', 'a-file/x.zip']) {
-    for (const [name, ...own] of [['export'], ['handover', '--for', 'trl']] as const) {
-      for (const from of [
-        ['--run', 'nowhere'],
-        [...STOPS, '--updates', '100000'],
-      ]) {
-        const { code, err } = await ended(name, ...own, ...from, '--out', out);
-        expect(err).toMatch(/^(?:export|handover): .*a-file.* cannot be (?:read|written to): /);
-        expect(code).toBe(1);
-      }
-    }
+  for (const [name, ...flags] of [
+    ['export', '--run', 'nowhere', '--out', 'a-file/x'],
+    ['export', ...STOPS, '--updates', '100000', '--out', 'a-file/x.zip'],
+    ['handover', '--for', 'trl', '--run', 'nowhere', '--out', 'a-file/x.zip'],
+    ['handover', '--for', 'trl', ...STOPS, '--updates', '100000', '--out', 'a-file/x'],
+  ] as const) {
+    const { code, err } = await ended(name, ...flags);
+    expect(err).toMatch(/^(?:export|handover): .*a-file.* cannot be (?:read|written to): /);
+    expect(code).toBe(1);
   }
 });
 
 test('flags of training that writing once can make nothing of are refused by name, before anything is done', async () => {
-  for (const [flag, value] of [
-    ['--resume', 'saved'],
-    ['--save', 'other'],
-    ['--save-every', '3'],
-    ['--tensorboard', 'board'],
+  const [exports, handovers] = [['export'], ['handover', '--for', 'trl']] as const;
+  for (const [[name, ...own], flag, value] of [
+    [exports, '--resume', 'saved'],
+    [exports, '--save', 'other'],
+    [handovers, '--save-every', '3'],
+    [handovers, '--tensorboard', 'board'],
   ] as const) {
-    for (const [name, ...own] of [['export'], ['handover', '--for', 'trl']] as const) {
-      const { code, out, err } = await ended(name, ...own, '--preset', 'bandit', flag, value, '--out', 'refused');
-      expect(err).toMatch(
-        `${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR`,
-      );
-      expect({ code, out }).toEqual({ code: 2, out: '' });
-    }
+    const { code, out, err } = await ended(name, ...own, '--preset', 'bandit', flag, value, '--out', 'refused');
+    expect(err).toMatch(
+      `${flag}: ${name} writes once, into --out, and takes none. Train with npm run train -- --save DIR`,
+    );
+    expect({ code, out }).toEqual({ code: 2, out: '' });
   }
   expect(existsSync(programs.at('refused'))).toBe(false);
 });

@@ -76,19 +76,16 @@ test('a run that is ended while it imitates has shown its steps, and is saved ev
 
 test('a class in Python is trained on, saved as environment.py, and paused at the line of an endless loop', async () => {
   const rows = HIDDEN_WORD.replace('"train": 100_000', '"train": 1_000_000');
-  write('word.py', rows);
-  const whole = await train(...NEW, '--env-file', 'word.py', '--updates', '2', '--save', 'word');
-  expect(whole.code).toBe(0);
-  expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(rows);
-  const unnamed = await train('--resume', 'word', '--updates', '3');
-  expect(unnamed.err).toContain('--env-file word/environment.py');
   const index = trainTaskSeed(5, 3, 0) % 1_000_000; // the one task of the third update
   const hanging = rows.replace('**kwargs) -> str:', `index, **kwargs) -> str:\n        while index == ${index}: pass`);
-  write('hanging.py', hanging);
-  const paused = await train('--resume', 'word', '--updates', '3', '--env-file', 'hanging.py');
+  write('word.py', hanging);
+  const paused = await train(...NEW, '--env-file', 'word.py', '--updates', '3', '--save', 'word');
   expect(paused.code).toBe(1);
-  expect(paused.err).toMatch(/hanging\.py:13: reset\(\) computed too long and was stopped/);
+  expect(paused.err).toMatch(/word\.py:13: reset\(\) computed too long and was stopped/);
   expect(paused.err).toContain('after update 2');
+  expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(hanging);
+  const unnamed = await train('--resume', 'word', '--updates', '3');
+  expect(unnamed.err).toContain('--env-file word/environment.py');
 });
 
 test('a file that is no environment is refused with its place before anything is trained', async () => {

@@ -5,11 +5,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerPath, fileError, readWhole, writableFolder, writeWhole } from '../../src/cli/files.ts';
 import { ProblemError } from '../../src/base/problem.ts';
+import { type Bundled, bundled } from './bundled.ts';
 
 const CLI = path.resolve('scripts/cli.mjs');
 const BENCH = path.resolve('bench/run.mjs');
 let folder = '';
-beforeAll(() => {
+let programs: Bundled;
+beforeAll(async () => {
+  programs = await bundled('train', 'golden', 'environment', 'experiment');
   folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
   mkdirSync(path.join(folder, 'bad'));
   writeFileSync(
@@ -27,13 +30,22 @@ beforeAll(() => {
   );
   writeFileSync(path.join(folder, 'untyped.ts'), shipped.replace('guess(word: string)', 'guess(word)'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  programs.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-/** What a shell in `folder`, which is not the project's, gets from a command; `$CLI` starts a program. */
+/** As scripts/cli.mjs starts a program that it has bundled. */
+const RUN = String.raw`run() { name=$1; shift; (cd "$ROOT" && exec node -- "$PROGRAMS/$name.js" "$@"); }`;
+
+/** What a shell in `folder`, which is not the project's, gets from a command; `run` starts a bundled program, `$CLI` bundles it first. */
 function shell(command: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const env = { ...process.env, CLI: `${process.execPath} ${CLI}`, BENCH: `${process.execPath} ${BENCH}` };
+  const env = {
+    ...{ ...process.env, CLI: `${process.execPath} ${CLI}`, BENCH: `${process.execPath} ${BENCH}` },
+    ...{ ROOT: process.cwd(), PROGRAMS: path.dirname(programs.file('train')), CALLER_FOLDER: folder },
+  };
   return new Promise((resolve) => {
-    execFile('sh', ['-c', command], { cwd: folder, env }, (error, out, err) => {
+    execFile('sh', ['-c', `${RUN}\n${command}`], { cwd: folder, env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
@@ -42,27 +54,23 @@ function shell(command: string): Promise<{ readonly code: number; readonly out: 
 // prettier-ignore
 test.each<[string, number, RegExp]>([
   ['$CLI train --help', 0, /^npm run train -- --preset NAME.*\n.*--env-file FILE.*\n.*--save DIR.*\n$/],
-  ['$CLI train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
-  ['$CLI train --topK 3 --facts none.csv', 1, /^topK: rollouts are drawn from a truncated distribution.*\ntrain: .*none\.csv cannot be read/],
-  ['$CLI train --set seed=0x10', 2, /^seed: 0x10 isn’t a whole number.*\n$/],
-  ['$BENCH --help', 0, /^npm run bench \[-- --json\].*\n/],
+  ['run train --facts none.csv', 1, /^train: .*none\.csv cannot be read: there is no such file or folder\. Check the path.*\n$/],
+  ['run train --topK 3 --facts none.csv', 1, /^topK: rollouts are drawn from a truncated distribution.*\ntrain: .*none\.csv cannot be read/],
+  ['run train --set seed=0x10', 2, /^seed: 0x10 isn’t a whole number.*\n$/],
   ['$BENCH --secnds 10', 2, /^--secnds: no such flag\. Did you mean --seconds\? Have --json, .*\nnpm run bench/],
-  ['$BENCH --seconds 0x10', 1, /^bench: --seconds can’t be 0x10\. Use a number above 0\.\n$/],
-  ['$CLI golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
+  ['run golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
   ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
-  ['$CLI golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: found a header of .*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
-  ['$CLI environment sound.ts', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+, model before training [.\d]+\.\nNo faults/],
-  ['$CLI environment looping.ts', 1, /\nFAULT +looping\.ts:\d+: .*computed too long.*\n/],
-  ['$CLI environment escaping.ts', 1, /escaping\.ts:\d+: .*title.*31m/],
-  ['$CLI train --env-file escaping.ts --backend cpu', 1, /escaping\.ts:\d+: .*title.*31m/],
-  ['$CLI environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
-  ['$CLI environment sound.ts --episodes 10 --export mine', 0, /\nExported to mine: README\.md, environment\.ts, .*quickjs\.wasm\.\n$/],
-  ['$CLI environment looping.ts --episodes 10 --export looping', 1, /\nNothing was exported\..*\n$/],
-  ['$CLI environment sound.ts --export .', 2, /^--export: \. .*Name a new folder\.\n$/],
-  ['$CLI environment sound.ts --export', 2, /^--export needs a value\.\nnpm run environment/],
-  ['$CLI environment', 2, /^Which file\?\nnpm run environment/],
-  ['$CLI experiment ablation --out file/in', 1, /^experiment: .*file\/in\/ablation cannot be written to: a part of its path is a file, not a folder\..*\n$/],
-  ['$CLI train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
+  ['run golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: found a header of .*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
+  ['run environment escaping.ts', 1, /escaping\.ts:\d+: .*title.*31m/],
+  ['run train --env-file escaping.ts --backend cpu', 1, /escaping\.ts:\d+: .*title.*31m/],
+  ['run environment untyped.ts', 1, /^untyped\.ts:\d+: .*word.* has no type\..*\n$/],
+  ['run environment sound.ts --episodes 100 --export mine', 0, /^GuessTheWord: guess\(word\); \d+ tasks.*\n.*\nReward, mean: chance [.\d]+, nonsense 0\.00, expert [.\d]+, model before training [.\d]+\.\nNo faults[^]*\nExported to mine: README\.md, environment\.ts, .*quickjs\.wasm\.\n$/],
+  ['run environment looping.ts --episodes 10 --export looping', 1, /\nFAULT +looping\.ts:\d+: .*computed too long[^]*\nNothing was exported\..*\n$/],
+  ['run environment sound.ts --export .', 2, /^--export: \. .*Name a new folder\.\n$/],
+  ['run environment sound.ts --export', 2, /^--export needs a value\.\nnpm run environment/],
+  ['run environment', 2, /^Which file\?\nnpm run environment/],
+  ['run experiment ablation --out file/in', 1, /^experiment: .*file\/in\/ablation cannot be written to: a part of its path is a file, not a folder\..*\n$/],
+  ['run train --env bandit --updates 1 --evalTasks 8 --backend cpu --json > /dev/full', 1, /train: its output cannot be written \(ENOSPC\)\. Send it elsewhere\.\n$/],
   ['ulimit -f 8; $CLI golden bad', 1, /^golden could not be bundled into .*: .*[Ff]ile too large.*\nThat folder must be writable, on a disk with space\.\n$/],
 ])('%s is told in a line, without a stack', async (command, code, said) => {
   const got = await shell(command);

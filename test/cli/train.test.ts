@@ -10,8 +10,9 @@ beforeAll(async () => {
 afterAll(() => programs.remove());
 
 // as many updates as leave time to end it in between, each of some milliseconds
+const UPDATES = 60;
 const RUN =
-  '--env bandit --warmStart none --width 16 --prompts 2 --groupSize 2 --evalTasks 8 --backend cpu --updates 120'.split(
+  `--env bandit --warmStart none --width 16 --prompts 2 --groupSize 2 --evalTasks 8 --backend cpu --updates ${UPDATES}`.split(
     ' ',
   );
 
@@ -37,7 +38,7 @@ const events = (name: string) => {
 };
 const records = (name: string) => {
   const bytes = events(name);
-  return Array.from({ length: 121 }, (_, update) => intactBytesUpTo(bytes, update));
+  return Array.from({ length: UPDATES + 1 }, (_, update) => intactBytesUpTo(bytes, update));
 };
 /** Whether an event file holds an update: two looks through it, for the program does not wait. */
 const tells = (name: string, update: number) => {
@@ -50,11 +51,11 @@ const toldUpdate = (name: string) => new Set(records(name)).size - 1;
 test('a run that is killed and then ended by a scheduler goes on, by the same command, to the weights and the log of one that is not', async () => {
   const whole = await start(...RUN, '--save', 'whole', '--tensorboard', 'whole-board').ended;
   expect(whole.code).toBe(0);
-  const args = [...RUN, '--save', 'cut', '--resume', 'cut', '--save-every', '10', '--tensorboard', 'board'];
+  const args = [...RUN, '--save', 'cut', '--resume', 'cut', '--save-every', '8', '--tensorboard', 'board'];
   const ends: number[] = [];
   for (const [signal, update] of [
-    ['SIGKILL', 10],
-    ['SIGTERM', 40],
+    ['SIGKILL', 8],
+    ['SIGTERM', 25],
   ] as const) {
     const { child, ended } = start(...args);
     // some updates past a save: they are lost, or saved because it was asked to end
@@ -77,18 +78,18 @@ test('a run that is killed and then ended by a scheduler goes on, by the same co
     ends.push(savedUpdate('cut'));
   }
   expect(ends[0]).toBeLessThan(ends[1] ?? 0); // it went on
-  expect(ends[1]).toBeLessThan(120);
+  expect(ends[1]).toBeLessThan(UPDATES);
   const last = await start(...args).ended;
   expect(last.err).toMatch(`Goes on after update ${ends[1]} of cut.`);
   expect(summary(last)['parameters_hash']).toBe(summary(whole)['parameters_hash']);
   expect(summary(last)).toMatchObject({
     before: summary(whole)['before'],
     after: summary(whole)['after'],
-    updates: 120,
+    updates: UPDATES,
   });
   expect(log('cut')).toEqual(log('whole'));
   // each update has its record, once
-  expect(toldUpdate('board')).toBe(120);
+  expect(toldUpdate('board')).toBe(UPDATES);
   const [cut, uncut] = [records('board').at(-1) ?? 0, records('whole-board').at(-1) ?? 0];
   expect(cut - uncut).toBe(2 * 31); // each time it went on: SessionLog.START of a step below 128
 });
@@ -136,8 +137,8 @@ test('a job that was killed before its first save begins anew by the same comman
   expect(other.err).toMatch(/^train: .*job-board has events of another run/);
   const again = await start(...args).ended;
   expect(again.code).toBe(0);
-  expect(toldUpdate('job-board')).toBe(120);
-  expect(new Set(records('job-board')).size).toBe(121); // each update once, and none of those that were lost
+  expect(toldUpdate('job-board')).toBe(UPDATES);
+  expect(new Set(records('job-board')).size).toBe(UPDATES + 1); // each update once, and none of those that were lost
   const whole = await start(...RUN, '--tensorboard', 'once-board').ended;
   expect(summary(again)['parameters_hash']).toBe(summary(whole)['parameters_hash']);
   expect((records('job-board').at(-1) ?? 0) - (records('once-board').at(-1) ?? 0)).toBe(29); // SessionLog.START of step 0

@@ -62,33 +62,16 @@ const set = (at: number, ...values: number[]) => changed((bytes) => bytes.set(va
 const huge = [255, 255, 255, 255, 255, 255, 255, 127];
 
 test.each([
-  ['another magic', set(0, 0x50, 0x4b, 3, 4), 'magic', '0x04034b50'],
-  ['an old version', set(4, 1), 'version', '1'],
   ['another byte order', set(4, 0, 0, 0, 3), 'version', 'version 3, big-endian'],
   ['countless tensors', set(8, ...huge), 'tensor count', '9223372036854775807'],
-  ['countless keys', set(16, ...huge), 'key count', '9223372036854775807'],
   ['a key of countless letters', set(24, ...huge), 'key 0 of 14', 'a text of 9223372036854775807 bytes'],
-  ['a text that is not UTF-8', set(32, 0xff), 'key 0 of 14', 'not UTF-8'],
-  ['an unknown type', set(52, 99), 'general.architecture', 'a value of type 99'],
-  ['an empty file', new Uint8Array(), 'magic', 'the end of the file at byte 0'],
-  [
-    'a list that is longer than the file',
-    ggufFile({ x: { type: 9, value: ['a'], list: 77 } }),
-    'x, 0',
-    'a value of type 77',
-  ],
   ['an alignment of 12', ggufFile({ 'general.alignment': u32(12) }), 'general.alignment', '12'],
-  ['an alignment in words', ggufFile({ 'general.alignment': text('wide') }), 'general.alignment', 'wide'],
-  ['an alignment of 4', ggufFile({ 'general.alignment': u32(4) }), 'general.alignment', '4'],
-  ['an alignment of 2 MiB', ggufFile({ 'general.alignment': u32(2 ** 21) }), 'general.alignment', '2097152'],
-  ['alignments in a list', ggufFile({ 'general.alignment': i32s([32]) }), 'general.alignment', 'a list'],
   [
     'a tensor twice',
     ggufFile({}, [TENSORS[0]!, TENSORS[0]!], 160),
     'tensor 1 of 2',
     'the tensor token_embd.weight twice',
   ],
-  ['a tensor at an odd place', ggufFile({}, [{ ...TENSORS[0]!, offset: 5 }], 160), 'token_embd.weight', 'offset 5'],
   [
     'a tensor past the end',
     ggufFile({}, [{ ...TENSORS[0]!, offset: 320 }], 160),
@@ -96,25 +79,11 @@ test.each([
     'as its first in a file of',
   ],
   [
-    'a tensor of five dimensions',
-    ggufFile({}, [{ ...TENSORS[0]!, shape: [1, 1, 1, 1, 1] }], 160),
-    'token_embd.weight',
-    '5 dimensions',
-  ],
-  ['a tensor of no numbers', ggufFile({}, [{ ...TENSORS[0]!, shape: [4, 0] }], 160), 'token_embd.weight', '[4,0]'],
-  [
     'a tensor of more numbers than there are',
     ggufFile({}, [{ ...TENSORS[0]!, shape: [2 ** 40, 2 ** 40] }], 160),
     'token_embd.weight',
     'the shape',
   ],
-  [
-    'a tensor with a long name',
-    ggufFile({}, [{ ...TENSORS[0]!, name: 'x'.repeat(65) }], 160),
-    'tensor 0 of 1',
-    'a text of 65 bytes',
-  ],
-  ['a truth value of 7', ggufFile({ x: { type: 7, value: 7 } }), 'x', 'the byte 7'],
 ])('a GGUF file with %s is refused with the place', (_, bytes, place, got) => {
   const problem = refusal(bytes);
   expect(problem?.place).toBe(place);

@@ -59,21 +59,12 @@ test('a header is JSON padded with spaces to eights, and a tensor whose numbers 
   expect(() => encodeSafetensors(wrong)).toThrow(/w has 5 numbers, and its shape needs 6 = \[2,3\]/);
 });
 
-const BAD = 'without a shape and two offsets';
 test.each<readonly [Uint8Array, string]>([
   [new Uint8Array(), ': 0 bytes'],
-  [new Uint8Array(7), ': 7 bytes'],
   [tensorsFile({}).fill(40, 0, 1), ': a header of 40 bytes in a file of 10'],
   [tensorsFile([]), ': a header that is not an object'],
-  ...[null, [], {}, { dtype: 'F32', shape: [1] }, { ...entry(0, 4), data_offsets: [0] }].map(
-    (value) => [tensorsFile({ a: value }, 4), `a: a ${BAD}`] as const,
-  ),
-  ...[[-1], [0.5], ['1'], '1', null, [2 ** 53]].map(
-    (shape) => [tensorsFile({ a: { ...entry(0, 4), shape } }, 4), `a: a ${BAD}`] as const,
-  ),
-  [tensorsFile({ a: { ...entry(0, 4), data_offsets: [0, 4, 8] } }, 4), `a: a ${BAD}`],
-  ...['F64', 'toString', 'f32'].map((dtype) => [tensorsFile({ a: entry(0, 8, dtype) }, 8), `a: a of type ${dtype}`] as const), // prettier-ignore
-  [tensorsFile({ a: entry(0, 8, 3) }, 8), 'a: a of type none'],
+  [tensorsFile({ a: { ...entry(0, 4), shape: [2 ** 53] } }, 4), 'a: a without a shape and two offsets'],
+  [tensorsFile({ a: entry(0, 8, 'toString') }, 8), 'a: a of type toString'],
   ...[[4], [2]].map((shape) => [tensorsFile({ a: entry(0, 12, 'F32', shape) }, 12), `a: a [${shape[0]}] at bytes 0 to 12`] as const), // prettier-ignore
   [tensorsFile({ a: entry(0, 4) }, 5), ': 1 bytes after the last tensor'],
   [tensorsFile({ a: entry(0, 4) }, 3), 'a: a [1] at bytes 0 to 4 of 3'],

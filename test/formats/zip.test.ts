@@ -99,23 +99,8 @@ const [PACKED, END] = [20, 46 + 'a.txt'.length]; // places from the start of the
 
 test.each<readonly [string, Uint8Array, string]>([
   ['too many files', forged(ONE, END + 10, 10_001, 2), 'directory: 10001 files'],
-  ['fewer entries than it counts', forged(ONE, END + 10, 10_000, 2), 'directory, file 2 of 10000: no entry where'],
-  ['no entry where the first should be', forged(ONE, 0, 0x02014b51, 4), 'directory, file 1 of 1: no entry where'],
-  ['a directory past its end', forged(ONE, END + 16, ONE.length - 30, 4), 'directory, file 1 of 1: no entry where'],
-  ['a name that runs over the end', forged(ONE, 28, 6, 2), 'directory, file 1 of 1: an entry that runs over its end'],
-  ['a remark that runs over the end', forged(ONE, 32, 1, 2), 'directory, file 1 of 1: an entry that runs over its end'],
-  ['no file where it says', forged(ONE, 42, 1, 4), 'a.txt: no file at byte 1'],
-  ['a file past the end', forged(ONE, 42, ONE.length - 4, 4), `a.txt: no file at byte ${ONE.length - 4}`],
   ['contents past the end', forged(ONE, PACKED, ONE.length - 34, 4), `a.txt: ${ONE.length - 34} bytes from byte 35 of`],
   ['a stored file of another size', forged(STORED, 24, 6, 4), 'a.safetensors: 5 stored bytes of a file of 6'],
-  [
-    'another size of the packed bytes',
-    forged(ONE, PACKED, 4, 4),
-    'a.txt: data that can’t be inflated (unexpected EOF)',
-  ],
-  ['a name with a zero', named('a\0b'), 'a\0b: a name that leads elsewhere: a\0b'],
-  ['a name of dots', named('a/./b'), 'a/./b: a name that leads elsewhere: a/./b'],
-  ['a drive by a small letter', named('c:/a'), 'c:/a: a name that leads elsewhere: c:/a'],
 ])('a zip with %s is refused', async (_, zip, found) => {
   expect((await refusedAt(() => filesOfZip('z.zip', zip))).slice(0, found.length)).toBe(found);
 });

@@ -24,6 +24,7 @@ import { BackendError, type Policy, type PolicySpec } from '../../src/model/poli
 import { readFloat32, type WeightSource } from '../../src/model/weightSource.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from '../model/policies.ts';
+import { firstRows } from '../weekly.ts';
 import * as models from './textModels.ts';
 import { packedSource } from './textSources.ts';
 
@@ -107,11 +108,13 @@ const ROUNDING = 1e-4;
 /** What three steps of Adam make of that: where a gradient is small, its sign decides. */
 const MANY_STEPS = 2e-3;
 
-describe.each([
-  ['Llama', LLAMA, 'none'],
+const FAMILIES = [
   ['Qwen2, with a critic on its trunk', QWEN2, 'shared'],
+  ['Llama', LLAMA, 'none'],
   ['Qwen3', QWEN3, 'none'],
-] as const)('%s', (_, model, critic) => {
+] as const;
+
+describe.each(firstRows(FAMILIES, 1))('%s', (_, model, critic) => {
   test('scores, and learns in three steps, on the device as on the CPU', async () => {
     const source = packedSource(model, 7, () => 'Q4_1');
     const policies = await both(model, source, {}, ADAPTERS, critic);
@@ -186,54 +189,58 @@ async function threeSteps(policy: GpuAdaptedPolicy | AdaptedPolicy, record: Toke
   return { scored, steps, gradients: policy.gradients(), change };
 }
 
-test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_1', 'Q4_0'])('adapters are merged into weights in %s', async (format) => {
-  const source = packedSource(LLAMA, 7, () => format);
-  const gpu = await shareGpu(navigator.gpu);
-  const arena = new Arena(gpu);
-  const [adapter] = adaptedLinears(LLAMA, { ...ADAPTERS, targets: ['k_proj'] });
-  const { weightName, a, b, out, in: fanIn } = adapter!;
-  const base = declareMatrix(arena, source, [weightName], 2 ** 20);
-  const whole = ['q_proj', 'k_proj'].map((name) => `model.layers.0.self_attn.${name}.weight`);
-  const floats = withFloats(source, LLAMA, { ...ADAPTERS, targets: ['q_proj', 'k_proj'] });
-  const merged = declareMatrix(arena, floats, whole, 2 ** 20);
-  const column = merged.rows - out;
-  const weights = roughAdapters(LLAMA, ADAPTERS);
-  const [A, B] = [weights.get(a.name)!, weights.get(b.name)!];
-  const pool = arena.declare('pool', [A.length + B.length]);
-  await arena.allocate();
-  const recorder = { gpu, pipelines: Pipelines.forDevice(gpu), shapes: new ShapeUniforms(gpu) };
-  const plan = new Plan(recorder, 'merge');
-  recordMerge(
-    plan,
-    [{ ...adapter!, baseMatrix: base, mergedMatrix: merged, firstColumn: column, aStart: 0, bStart: A.length }],
-    pool,
-    ADAPTERS,
-  );
-  await compile(recorder, undefined, plan.dispatches.map(({ entry }) => entry)); // prettier-ignore
-  await loadMatrix(gpu, source, base);
-  write(gpu, pool, Float32Array.from([...A, ...B]));
-  submit(gpu, (encoder) => plan.encode(encoder));
-  const [words] = await readOnce(gpu, [merged.parts[0]!.weights]);
-  const got = new Float32Array(words!.buffer);
-  const wide = await readFloat32(source.get(weightName)!);
-  const { rank } = ADAPTERS;
-  const want = wide.map((w, at) => {
-    const [o, i] = [Math.floor(at / fanIn), at % fanIn];
-    let sum = 0;
-    for (let r = 0; r < rank; r++) sum += B[o * rank + r]! * A[r * fanIn + i]!;
-    return w + adapterScale(ADAPTERS) * sum;
-  });
-  expect(apart(got.subarray(column * fanIn), want)).toBeLessThan(1e-6); // sums of three products, rounded to float32
-  expect(got.subarray(0, column * fanIn).every((w) => w === 0)).toBe(true); // rows of others stay
-  gpu.close();
-});
+test.each(firstRows(['F16', 'Q4_1', 'F32', 'BF16', 'Q8_0', 'Q4_0'], 2))(
+  'adapters are merged into weights in %s',
+  async (format) => {
+    const source = packedSource(LLAMA, 7, () => format);
+    const gpu = await shareGpu(navigator.gpu);
+    const arena = new Arena(gpu);
+    const [adapter] = adaptedLinears(LLAMA, { ...ADAPTERS, targets: ['k_proj'] });
+    const { weightName, a, b, out, in: fanIn } = adapter!;
+    const base = declareMatrix(arena, source, [weightName], 2 ** 20);
+    const whole = ['q_proj', 'k_proj'].map((name) => `model.layers.0.self_attn.${name}.weight`);
+    const floats = withFloats(source, LLAMA, { ...ADAPTERS, targets: ['q_proj', 'k_proj'] });
+    const merged = declareMatrix(arena, floats, whole, 2 ** 20);
+    const column = merged.rows - out;
+    const weights = roughAdapters(LLAMA, ADAPTERS);
+    const [A, B] = [weights.get(a.name)!, weights.get(b.name)!];
+    const pool = arena.declare('pool', [A.length + B.length]);
+    await arena.allocate();
+    const recorder = { gpu, pipelines: Pipelines.forDevice(gpu), shapes: new ShapeUniforms(gpu) };
+    const plan = new Plan(recorder, 'merge');
+    recordMerge(
+      plan,
+      [{ ...adapter!, baseMatrix: base, mergedMatrix: merged, firstColumn: column, aStart: 0, bStart: A.length }],
+      pool,
+      ADAPTERS,
+    );
+    await compile(recorder, undefined, plan.dispatches.map(({ entry }) => entry)); // prettier-ignore
+    await loadMatrix(gpu, source, base);
+    write(gpu, pool, Float32Array.from([...A, ...B]));
+    submit(gpu, (encoder) => plan.encode(encoder));
+    const [words] = await readOnce(gpu, [merged.parts[0]!.weights]);
+    const got = new Float32Array(words!.buffer);
+    const wide = await readFloat32(source.get(weightName)!);
+    const { rank } = ADAPTERS;
+    const want = wide.map((w, at) => {
+      const [o, i] = [Math.floor(at / fanIn), at % fanIn];
+      let sum = 0;
+      for (let r = 0; r < rank; r++) sum += B[o * rank + r]! * A[r * fanIn + i]!;
+      return w + adapterScale(ADAPTERS) * sum;
+    });
+    expect(apart(got.subarray(column * fanIn), want)).toBeLessThan(1e-6); // sums of three products, rounded to float32
+    expect(got.subarray(0, column * fanIn).every((w) => w === 0)).toBe(true); // rows of others stay
+    gpu.close();
+  },
+);
 
-test.each([
+const WAYS = [
   ['in several passes', { maxTokens: 21 }, ADAPTERS],
   ['matrices in several buffers', { bufferBytes: 12_000 }, ADAPTERS],
   ['beside attention alone', {}, { ...ADAPTERS, rank: 4, targets: LINEAR_NAMES.slice(0, 4) }],
   ['beside one of several linears of a product', {}, { ...ADAPTERS, targets: ['k_proj', 'up_proj'] as const }],
-] as const)('gradients are the same %s', async (_, options, adapters) => {
+] as const;
+test.each(firstRows(WAYS, 2))('gradients are the same %s', async (_, options, adapters) => {
   const [there, here] = await both(
     QWEN2,
     packedSource(QWEN2, 7, () => 'Q4_1'),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { KERNEL_SET_NAMES } from '../../src/config/kernelChoice.ts';
 import { checkAdvantages } from '../../tools/golden/goldenAdvantages.ts';
 import { checkGolden } from '../../tools/golden/goldenCheck.ts';
 import insideTurns from '../golden/advantages-inside-turns.json?raw';
 import published from '../golden/advantages.json?raw';
-import { setsHere } from './sets.ts';
 import { goldens } from './fixtures.ts';
 
 const fixtures = await goldens();
@@ -12,7 +12,7 @@ test('there are fixtures to agree with', () => {
   expect(fixtures.length).toBeGreaterThanOrEqual(5);
 });
 
-for (const choice of await setsHere()) {
+for (const choice of KERNEL_SET_NAMES) {
   test.each(fixtures.map((golden) => [golden.name, golden] as const))(
     `the ${choice} kernels agree with PyTorch on %s from logits to AdamW`,
     async (_, golden) => {

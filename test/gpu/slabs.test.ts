@@ -7,6 +7,7 @@ import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
+import { firstRows } from '../weekly.ts';
 import { goldens } from './fixtures.ts';
 import {
   CREDIT,
@@ -40,18 +41,20 @@ const norm = (gradients: Weights) =>
 const EVEN: ModelConfig = { ...SMALL, vocab_size: 20, hidden_size: 32, num_attention_heads: 4, num_key_value_heads: 2 };
 const fixtures = await goldens();
 
-describe.each(await setsHere())('%s products whose sums over tokens are cut', (variant) => {
-  test.each([
+const MODELS = [
+  ['sizes divisible by four', EVEN, [[2, 5]]],
+  [
+    'odd sizes, biases, untied head',
+    ODD,
     [
-      'odd sizes, biases, untied head',
-      ODD,
-      [
-        [3, 2],
-        [8, 5],
-      ],
+      [3, 2],
+      [8, 5],
     ],
-    ['sizes divisible by four', EVEN, [[2, 5]]],
-  ] as const)(
+  ],
+] as const;
+
+describe.each(await setsHere())('%s products whose sums over tokens are cut', (variant) => {
+  test.each(firstRows(MODELS, 1))(
     'give the gradients of sums in one piece, and their norm on the device: %s',
     async (_, model, cuts) => {
       const spec = specOf(model, 'shared', 7, 23, 5); // 115 tokens in a micro-batch: no multiple of a part

@@ -3,6 +3,7 @@ import { uniform } from '../../src/base/rng.ts';
 import { drawToken } from '../../src/model/cpu/sampler.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import type { DrawnText } from '../../src/model/textModel.ts';
+import { firstRows } from '../weekly.ts';
 import { packedSource } from './textSources.ts';
 import { apart, byId, LLAMA, logSoftmax, opened, oracle } from './textModels.ts';
 
@@ -30,15 +31,16 @@ async function wanted(prompt: readonly number[], { row, ids }: DrawnText, sampli
 }
 
 describe('draws', () => {
-  test.each<[string, Partial<Sampling>]>([
-    ['the likeliest token', { greedy: true }],
+  const SAMPLINGS: readonly (readonly [string, Partial<Sampling>])[] = [
+    ['from both cuts', { greedy: false, topK: 12, topP: 0.8, temperature: 0.9, key: 77 }],
     ['from the whole distribution', { greedy: false }],
+    ['the likeliest token', { greedy: true }],
     ['from a flatter one', { greedy: false, temperature: 1.7, update: 3 }],
     ['from the five likeliest', { greedy: false, topK: 5, temperature: 1.3 }],
     ['from the likeliest that hold .6', { greedy: false, topP: 0.6 }],
-    ['from both cuts', { greedy: false, topK: 12, topP: 0.8, temperature: 0.9, key: 77 }],
     ['from the one likeliest', { greedy: false, topK: 1 }],
-  ])('%s, as the CPU draws it from float64 of the whole text', async (_, part) => {
+  ];
+  test.each(firstRows(SAMPLINGS, 2))('%s, as the CPU draws it from float64 of the whole text', async (_, part) => {
     const sampling = { ...GREEDY, ...part };
     await model.begin(TEXTS);
     const drawn = await model.draw(ROWS, { maxTokens: 20, stops: [] }, sampling); // more than a chunk

@@ -16,18 +16,11 @@ gpu.device.destroy();
 
 const spec = trialSpec(specOf(MODEL, 'shared', 8, 16, 4), true);
 
-async function tuned(storage: 'f32' | 'f16' = 'f32', wrong = ''): Promise<TuningResult> {
+async function tuned(storage: 'f32' | 'f16' = 'f32'): Promise<TuningResult> {
   const reference = await referenceNumbers(spec, learningMath);
   const open = trialsOn(navigator.gpu, spec, storage, () => Promise.resolve(reference));
-  const run = tune(
-    defaultSet(gpu),
-    async (set) => {
-      const trial = await open(set);
-      // a set made wrong: a device that computes something else
-      return set === wrong ? { ...trial, error: async () => (await trial.error()) + 1 } : trial;
-    },
-    { timeLimitMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 },
-    () => performance.now(),
+  const run = tune(defaultSet(gpu), open, { timeLimitMs: NO_BOX, tolerance: TOLERANCE[storage], rounds: 2 }, () =>
+    performance.now(),
   );
   let result = await run.next();
   while (!result.done) result = await run.next();
@@ -55,13 +48,6 @@ test('in halves both sets are as right as halves are', async ({ skip }) => {
     expect(error, set).toBeLessThan(1e-2);
     expect(error, set).toBeGreaterThan(1e-5); // halves there are
   }
-}, 300_000);
-
-test('a wrong set is out on the device too', async () => {
-  const wrong = defaultSet(gpu) === 'shared' ? 'plain' : 'shared';
-  const { choice, tried } = await tuned('f32', wrong);
-  expect(choice).not.toBe(wrong);
-  expect(tried.find(({ set }) => set === wrong)?.refused).toContain('not right');
 }, 300_000);
 
 test('the distance sees one wrong tensor and a number that is none, and not the rounding of a gradient that is zero', () => {

@@ -17,7 +17,7 @@ disable_progress_bar()
 
 CASES = Path(os.environ["CASES"]) / "training"
 PREFIX = "base_model.model."
-SMOLLM2 = ["smollm2"] if os.environ.get("SMOLLM2_TRAINING") else []
+SMOLLM2 = ["smollm2"] if os.environ.get("SLOW_CASES") else []
 
 
 class Trained:

@@ -150,17 +150,10 @@ const LAST = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
 const splitBy = (Regex: string) =>
   withPre({ type: 'Sequence', pretokenizers: [{ type: 'Split', pattern: { Regex }, behavior: 'Isolated' }, LAST] });
 
+// options that would give other ids if they were passed over; what is malformed is the property below
 test.each<[string, (whole: Tree) => unknown, string, string]>([
   ['another model', withModel({ type: 'Unigram' }), 'model.type', 'Unigram'],
-  ['words of pieces', withModel({ type: 'WordPiece' }), 'model.type', 'WordPiece'],
   ['no pre-tokenizer', withPre(null), 'pre_tokenizer', 'null'],
-  ['blanks as letters', withPre({ type: 'Metaspace' }), 'pre_tokenizer', 'Metaspace'],
-  [
-    'a pre-tokenizer unknown',
-    withPre({ type: 'Sequence', pretokenizers: [{ type: 'Punctuation' }, LAST] }),
-    'pre_tokenizer.pretokenizers, 0',
-    'Punctuation',
-  ],
   [
     'a blank before text',
     withPre({ type: 'ByteLevel', add_prefix_space: true }),
@@ -176,32 +169,14 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
     'pre_tokenizer.pretokenizers, 0.behavior',
     'MergedWithNext',
   ],
-  ['a possessive count', splitBy(String.raw`\p{L}++`), 'pre_tokenizer.pretokenizers, 0.pattern', '++'],
-  ['an atomic group', splitBy('(?>a)'), 'pre_tokenizer.pretokenizers, 0.pattern', '(?>a'],
   ['a look behind', splitBy('(?<=a)b'), 'pre_tokenizer.pretokenizers, 0.pattern', '(?<='],
-  ['a border of words', splitBy(String.raw`\bx`), 'pre_tokenizer.pretokenizers, 0.pattern', '\\bx'],
-  ['an intersection', splitBy('[a&&b]'), 'pre_tokenizer.pretokenizers, 0.pattern', 'a class in a class'],
-  ['an unknown property', splitBy(String.raw`\p{Emoji}`), 'pre_tokenizer.pretokenizers, 0.pattern', '\\p{'],
-  ['a group that stays open', splitBy('(a'), 'pre_tokenizer.pretokenizers, 0.pattern', 'not closed'],
   ['another normalizer', (whole) => ({ ...whole, normalizer: { type: 'NFKC' } }), 'normalizer', 'NFKC'],
   ['another decoder', (whole) => ({ ...whole, decoder: { type: 'Metaspace' } }), 'decoder', 'Metaspace'],
   ['bytes as tokens of their own', withModel({ byte_fallback: true }), 'model.byte_fallback', 'true'],
   ['endings of words', withModel({ end_of_word_suffix: '</w>' }), 'model.end_of_word_suffix', '</w>'],
   ['chance', withModel({ dropout: 0.1 }), 'model.dropout', '0.1'],
-  ['an id that is a text', withModel({ vocab: { a: '7' } }), 'model.vocab, a', '7'],
   ['an id twice', withModel({ vocab: { a: 7, b: 7 } }), 'vocabulary', 'the id 7 for a and b'],
-  ['a merge of three', withModel({ merges: ['a b c'] }), 'model.merges, 0', 'a b c'],
-  ['a merge of numbers', withModel({ merges: [[1, 2]] }), 'model.merges, 0', 'something other than texts'],
-  ['an unknown token that is none', withModel({ unk_token: 'Q9' }), 'model.unk_token', 'Q9'],
   ['an id beyond all', withModel({ vocab: { a: 2 ** 24 } }), 'model.vocab, a', '16777216'],
-  ['half an id', withModel({ vocab: { a: 1.5 } }), 'model.vocab, a', '1.5'],
-  ['an id below 0', withModel({ vocab: { a: -1 } }), 'model.vocab, a', '-1'],
-  [
-    'parts of another normalizer',
-    (whole) => ({ ...whole, normalizer: { type: 'NFKC', normalizers: [] } }),
-    'normalizer',
-    'NFKC',
-  ],
   ['a merge of strangers', withModel({ merges: [['a', 'Q9']] }), 'merges, 0', 'Q9'],
   [
     'a token that eats blanks',
@@ -209,19 +184,6 @@ test.each<[string, (whole: Tree) => unknown, string, string]>([
     'added_tokens, 0.lstrip',
     '<mask>',
   ],
-  [
-    'a token twice',
-    (whole) => ({
-      ...whole,
-      added_tokens: [
-        { id: 2000, content: 'x' },
-        { id: 2001, content: 'x' },
-      ],
-    }),
-    'added_tokens, 1',
-    'x twice',
-  ],
-  ['a list for a file', () => [], '', 'a list'],
 ])('a tokenizer.json with %s is refused, and by name', (_, change, place, got) => {
   const whole = json('qwen.json') as Tree;
   const bytes = new TextEncoder().encode(JSON.stringify(change(whole)));

@@ -100,6 +100,11 @@ try:
     return "no fault"
 except playground["Fault"] as fault:
     return f"{fault.line}: {fault}"`;
+const SHARING = actingInPython(
+  COMPARE,
+  'KEPT = []',
+  '    def keep(self, word: str) -> str:\n        KEPT.append(word)\n        return word\n',
+);
 
 test('in Python each change that outlives an episode is a fault that names it and its line, and nothing else is', async () => {
   const cases: readonly (readonly [file: string, change: string, name: string, line?: string])[] = [
@@ -161,7 +166,7 @@ test('in Python each change that outlives an episode is a fault that names it an
     ],
     ['first = []; first.append(first)', 'len(first)', ''],
   ];
-  const sandbox = await pythonSandboxOf(actingInPython(COMPARE));
+  const sandbox = await pythonSandboxOf(SHARING);
   const told = cases.map(([file, change]) => {
     const source = `${file}\ndef change():\n    ${change}\n`;
     const [, reply] = sandbox.serve([OPEN, { ...CALL, values: [source] }]);
@@ -176,10 +181,10 @@ test('in Python each change that outlives an episode is a fault that names it an
 });
 
 test('in Python the fault comes with the reward of the episode that made the change', async () => {
-  const sandbox = await pythonSandboxOf(actingInPython('KEPT.append(word)\nreturn word', 'KEPT = []'));
-  const [, unchanged, , called, reward] = sandbox.serve([OPEN, REWARD, OPEN, CALL, REWARD]);
+  const sandbox = await pythonSandboxOf(SHARING);
+  const [, unchanged, , called, reward] = sandbox.serve([OPEN, REWARD, OPEN, { ...CALL, tool: 'keep' }, REWARD]);
   sandbox.dispose();
   expect(unchanged?.parts).toEqual({ reward: 1 });
   expect(called?.text).toBe('x');
-  expect(reward).toEqual({ problem: expect.stringContaining('`KEPT`') as string, line: 6 });
+  expect(reward).toEqual({ problem: expect.stringContaining('`KEPT`') as string, line: 5 });
 });

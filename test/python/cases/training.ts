@@ -1,5 +1,5 @@
 // Writes what training makes of adapters on small models: gradients of every tensor and the weights after three optimizer steps, in float64 and in float32, with all
-// that another program needs to compute the same. With SMOLLM2_TRAINING set, of SmolLM2's widened weights too, one row of 64 tokens.
+// that another program needs to compute the same. With SLOW_CASES set (`npm run test:weekly`), of SmolLM2's widened weights too, one row of 64 tokens.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { peftFiles } from '../../../src/checkpoints/adapter/peft.ts';
@@ -165,7 +165,7 @@ for (const name of ['llama', 'qwen2', 'qwen3']) {
   const critic = name === 'qwen2' ? 'shared' : 'none';
   await writeTraining(name, opened, { critic, adapters: ADAPTERS, spread: 0.5 }, manyRows);
 }
-if (process.env['SMOLLM2_TRAINING']) {
+if (process.env['SLOW_CASES']) {
   const opened = await openGgufCheckpoint(onDisk(smollm2()));
   const adapters = { ...ADAPTERS, rank: 8, alpha: 16 };
   await writeTraining('smollm2', opened, { critic: 'none', adapters, spread: 0.05 }, oneRow);
