@@ -100,10 +100,11 @@ describe.each(FIELDS.env.choices)('%s, over many seeds', (name) => {
     }
   });
 
-  it('steps 1,024 episodes in under 10 ms a turn', () => {
+  // timed by the processor, so not beside other work
+  it.runIf(isWeekly)('steps 1,024 episodes in under 10 ms a turn', () => {
     const { settings } = sure;
     const costs: number[] = [];
-    for (let round = 0; round < (isWeekly ? 5 : 1); round++) {
+    for (let round = 0; round < 5; round++) {
       const draw = random(round, 5, 81);
       let open = Array.from({ length: 1024 }, (_, seed) => env.reset(seed, settings));
       while (open.length >= 256) {
