@@ -43,6 +43,8 @@ test('a row becomes turns of spans, every token once and in order', () => {
 
 test('the first tokens of a rollout end inside a span, and what is not begun is not there', () => {
   const { turns, words } = readRollout(example, exampleVocabulary, 0);
+  expect(readRollout(example, exampleVocabulary, 0).words).toBe(words); // read once for a batch and its vocabulary
+  expect(readRollout(example, exampleVocabulary.map(String), 0).words).not.toBe(words);
   const tokens = (length: number) =>
     turnsUpTo(turns, length).map(({ spans }) => spans.map((span) => span.tokens.length));
   const [prompt] = tokens(Infinity)[0]!;

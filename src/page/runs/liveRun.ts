@@ -103,7 +103,8 @@ export function growRun(event: TrainingEvent): void {
 
 /** Tells the curves that the list of knob changes, which they mark, has grown. */
 function showFlags(): void {
-  if (log) useLive.setState({ flags: log.run.changes });
+  if (!log || useLive.getState().flags === log.run.changes) return; // most events change none: nobody need look
+  useLive.setState({ flags: log.run.changes });
 }
 
 /** The current run at a checkpoint, so that it can be continued from there. */
