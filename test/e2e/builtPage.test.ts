@@ -5,15 +5,23 @@ import { type Browser, chromium } from 'playwright';
 import { build, type InlineConfig, type Plugin, preview, type PreviewServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
-import { SCREEN_LIST, SCREENS } from '../../src/page/address/screens.ts';
+import { SCREENS } from '../../src/page/address/screens.ts';
 import { offline } from '../../tools/pwa-plugin.ts';
 import { simulateTranslation } from '../browser/simulateTranslation.ts';
-import { launch, read, toScreen, train, visit, visitStill } from './lab.ts';
+import { launch, read, visit, visitStill } from './lab.ts';
 
 declare global {
   interface Window {
     violations?: string[];
   }
+}
+
+/** Notes what the page's policy refuses. */
+function listen() {
+  window.violations = [];
+  addEventListener('securitypolicyviolation', (event) => {
+    window.violations?.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+  });
 }
 
 describe('its policy', () => {
@@ -23,41 +31,8 @@ describe('its policy', () => {
   });
   afterAll(() => browser.close());
 
-  const listen = () => {
-    window.violations = [];
-    addEventListener('securitypolicyviolation', (event) => {
-      window.violations?.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
-    });
-  };
-
-  test('no screen does what the page’s policy forbids, while a run goes on in WebAssembly', async () => {
-    const { page, problems } = await visitStill(browser, {
-      before: listen,
-      hash: '#/lab?v=1&seed=7&backend=cpu&updates=4&evalTasks=16',
-    });
-    await train(page, 1);
-    // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
-    await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
-    for (const [screen] of SCREEN_LIST) {
-      await toScreen(page, screen);
-      await page.waitForLoadState('networkidle');
-    }
-    await page.evaluate(() => location.assign('#/lab'));
-    await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
-    for (const name of ['CSV', 'PNG']) {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('dialog').getByRole('button', { name, exact: true }).click(),
-      ]);
-      expect(await download.failure()).toBeNull();
-    }
-    expect(await page.evaluate(() => window.violations)).toEqual([]);
-    expect(problems).toEqual([]);
-    await page.context().close();
-  });
-
   test('it is in force: a script in the page, eval, a picture, a request and a socket to elsewhere are refused, and a socket to this machine is not', async () => {
-    const { page } = await visitStill(browser, { before: listen });
+    const { page } = await visitStill(browser, { before: [listen] });
     await page.evaluate(() => {
       const script = document.createElement('script');
       script.textContent = 'window.violations = null';
@@ -187,9 +162,11 @@ describe('translated', () => {
   /** What a rollout, a board or a file says, as its own words. */
   const OWN_WORDS = '.token, .word, .env-svg, .ledger, .passages, .term, .cm-content, pre, code, kbd';
 
-  test('a page that the browser translates trains on, on every screen, its numbers change, and tokens, boards and code stay as they are', async () => {
-    const { page, problems } = await visit(browser, { hash: RUN, before: simulateTranslation });
+  test('a page that the browser translates trains on, on every screen, its numbers change, and tokens, boards and code stay as they are; nothing does what the page’s policy forbids', async () => {
+    const { page, problems } = await visit(browser, { hash: RUN, before: [listen, simulateTranslation] });
     await page.getByRole('button', { name: 'Run training' }).click();
+    // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
+    await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
     await page.evaluate(() => window.__translateOn());
     await page.getByRole('button', { name: 'PAUSE' }).waitFor();
     for (const route of Object.keys(SCREENS)) {
@@ -210,6 +187,14 @@ describe('translated', () => {
       await expect.poll(number, { message: route }).toBeGreaterThan(before);
     }
     expect(await page.getByTestId('broken').count()).toBe(0);
+    await page.evaluate(() => location.assign('#/lab'));
+    await page.getByRole('button', { name: 'Enlarge or export Entropy', exact: true }).click();
+    for (const name of ['CSV', 'PNG']) {
+      const button = page.getByRole('dialog').getByRole('button', { name, exact: true });
+      const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+      expect(await download.failure()).toBeNull();
+    }
+    expect(await page.evaluate(() => window.violations)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });

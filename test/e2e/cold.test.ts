@@ -11,10 +11,12 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await launch('adapter');
   cold = await visitStill(browser, {
-    before: () => {
-      const gpu = (navigator as Partial<Navigator>).gpu;
-      if (gpu) gpu.requestAdapter = () => Promise.reject(new Error('touched the GPU before Run'));
-    },
+    before: [
+      () => {
+        const gpu = (navigator as Partial<Navigator>).gpu;
+        if (gpu) gpu.requestAdapter = () => Promise.reject(new Error('touched the GPU before Run'));
+      },
+    ],
   });
 });
 afterAll(() => browser.close());

@@ -6,15 +6,17 @@ import { chromium, type Browser, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as provided, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import { Purpose, random } from '../../src/base/rng.ts';
+import { isWeekly } from '../weekly.ts';
 import { checksum, DESKTOP, launch, loaded, read, saved, still, train, visitStill } from './lab.ts';
 
-// What can take a run away, brought about at random moments: a few of each here, all of them by `npm run drills`.
+// What can take a run away, brought about at random moments: one of a kind here, more weekly, all of them by `npm run drills`.
 const ALL = process.env['DRILLS'] === 'all';
 const COUNTS = ALL
   ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
-  : { losses: 1, reloads: 0, kills: 1, damages: 0 };
-/** Drills that CI has no time for. */
-const onDemand: (name: string, run: () => Promise<void>, limit: number) => void = ALL ? test : () => undefined;
+  : { losses: 1, reloads: 0, kills: isWeekly ? 1 : 0, damages: 0 };
+/** A drill that is only run where it's wanted so many times. */
+const drill = (count: number): ((name: string, run: () => Promise<void>, limit: number) => void) =>
+  count > 0 ? test : () => undefined;
 const LONG_MS = ALL ? 900_000 : 300_000;
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&kernels=safe&updates=';
 /** The least model: what takes time on a software adapter is the device, begun anew after each loss. */
@@ -136,7 +138,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
 }
 
 // CI has a reload that is resumed bit for bit among the tests of recovery
-onDemand(
+drill(COUNTS.reloads)(
   `${COUNTS.reloads} reloads at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
     const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}` });
@@ -190,7 +192,8 @@ async function started(profile: string): Promise<{ page: Page; kill: () => Promi
   };
 }
 
-test(
+// CI has a reload in its stead, as for a save it is the same
+drill(COUNTS.kills)(
   `${COUNTS.kills} kills of the browser at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
     const profile = await mkdtemp(path.join(tmpdir(), 'rollout-playground-profile-'));
@@ -287,7 +290,7 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
 }
 
 // CI has one such save among the tests of recovery, and all kinds of damage in test/ui/saves.test.ts
-onDemand(
+drill(COUNTS.damages)(
   `${COUNTS.damages} damaged saves: none is gone on with, each is said, and the page is there`,
   async () => {
     const { page, problems } = await visitStill(browser, { hash: `${RUN}3${ON_CPU}` });
@@ -383,13 +386,15 @@ test(
 test('a browser that refuses all storage says so, and trains', async () => {
   const { page, problems } = await visitStill(browser, {
     hash: `${RUN}${ENDLESS}${ON_CPU}`,
-    before: () => {
-      const refuse = () => {
-        throw new DOMException('refused for this page', 'SecurityError');
-      };
-      Object.defineProperty(window, 'localStorage', { get: refuse });
-      IDBFactory.prototype.open = refuse;
-    },
+    before: [
+      () => {
+        const refuse = () => {
+          throw new DOMException('refused for this page', 'SecurityError');
+        };
+        Object.defineProperty(window, 'localStorage', { get: refuse });
+        IDBFactory.prototype.open = refuse;
+      },
+    ],
   });
   await page
     .getByTestId('notices')

@@ -62,7 +62,7 @@ interface Visit extends BrowserContextOptions {
   readonly hash?: string;
   readonly worker?: 'fake' | 'missing'; // instead of the real one
   readonly everywhere?: string; // JavaScript for the page and its workers before their own scripts
-  readonly before?: () => void; // runs in the page before its own scripts
+  readonly before?: readonly (() => void)[]; // run in the page before its own scripts
 }
 
 /** For `everywhere`: no navigator.gpu at all. */
@@ -71,7 +71,7 @@ export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Nav
 /** Opens the page in a fresh context: the lab, or where an address leads. */
 export async function visit(
   browser: Browser,
-  { hash = '#/lab', worker, everywhere, before, ...options }: Visit = {},
+  { hash = '#/lab', worker, everywhere, before = [], ...options }: Visit = {},
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(60_000); // a busy machine
@@ -91,7 +91,7 @@ export async function visit(
       await route.fallback();
     });
   }
-  if (before) await page.addInitScript(before);
+  for (const script of before) await page.addInitScript(script);
   if (everywhere) {
     await page.addInitScript(everywhere);
     // a worker has a navigator of its own
@@ -329,17 +329,17 @@ const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 export async function axeInBothThemes(page: Page, within?: string): Promise<string[]> {
   const found: string[] = [];
   for (const [colorScheme, rules] of [['light'], ['dark', OF_COLOURS]] as const) {
-    await page.emulateMedia({ colorScheme });
-    await coloursTurned(page);
+    await turnTo(page, colorScheme);
     found.push(...(await axe(page, rules, within)).map((line) => `${colorScheme}: ${line}`));
   }
   return found;
 }
 /**
- * Waits until the colours of buttons have turned, which takes them a moment. Of one that is out of sight, as in a closed `<details>`,
- * Chromium says that its transition is finished but need never settle the promise of it: what is asked for is what it says.
+ * Sets the theme and waits until the colours of buttons have turned, which takes them a moment. Of one that is out of sight, as in a closed
+ * `<details>`, Chromium says that its transition is finished but need never settle the promise of it: what is asked for is what it says.
  */
-async function coloursTurned(page: Page): Promise<void> {
+export async function turnTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
   await page.waitForFunction(() =>
     document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
   );

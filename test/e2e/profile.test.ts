@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportProblem } from '../../src/domain/adapterReport.ts';
 import { readHash } from '../../src/page/address/hash.ts';
 import { launch, read, stepped, toScreen, train, visitStill } from './lab.ts';
+import { isWeekly } from '../weekly.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
@@ -174,12 +175,6 @@ describe('kernels', () => {
   const TINY =
     '#/lab?v=1&backend=gpu&env=bandit&prompts=2&groupSize=2&minibatches=1&layers=1&width=8&heads=1&kvHeads=1&ffn=8&critic=none&evalTasks=4&evalEvery=0&miEvery=0&warmStart=none&updates=100000';
   const SLOW_MS = 240_000; // to compile all kernels in software, on a busy machine
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch('adapter');
-  });
-  afterAll(() => browser.close());
-
   /** How many tunings this browser keeps. */
   function kept(page: Page): Promise<number> {
     return page.evaluate(
@@ -203,7 +198,14 @@ describe('kernels', () => {
   /** The knobs of an address. */
   const knobs = (address: string | null) => readHash(address?.slice(address.indexOf('#')) ?? '').config;
 
-  test('kernels measured while a run goes on are taken by the next start, and the profile says why', async () => {
+  test('kernels measured while a run goes on are taken by the next start, and the profile says why', async ({
+    skip,
+  }) => {
+    skip(
+      !isWeekly,
+      'CI measures the sets (gpu/tuner) and plays tuning with made-up ones (tuning): npm run test:weekly',
+    );
+    const browser = await launch('adapter');
     const { page, problems } = await visitStill(browser, { hash: TINY });
     await train(page, 2, SLOW_MS);
     expect((await read(page)).backend?.kernels).toMatchObject({ why: 'default', tried: [] });
@@ -243,6 +245,6 @@ describe('kernels', () => {
     const file = JSON.parse(head) as { address: string; sameKernels: string };
     expect([file.address, file.sameKernels].map((address) => knobs(address).kernels)).toEqual(['auto', 'plain']);
     expect(problems).toEqual([]);
-    await page.context().close();
+    await browser.close();
   });
 });

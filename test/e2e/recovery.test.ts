@@ -114,13 +114,16 @@ test('a save that the browser refuses names how much there is and what to delete
 test('a database that never answers is told within seconds, before a run and during one; training goes on', async () => {
   const { page, problems } = await visitStill(browser, {
     hash: until(100_000),
-    before: () => {
-      IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
-      // the page's patience is tested, not waited for
-      const usual = window.setTimeout;
-      const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) => usual(act, ms === 5000 ? 200 : ms, ...given);
-      Object.assign(window, { setTimeout: sooner });
-    },
+    before: [
+      () => {
+        IDBFactory.prototype.open = () => new EventTarget() as IDBOpenDBRequest;
+        // the page's patience is tested, not waited for
+        const usual = window.setTimeout;
+        const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) =>
+          usual(act, ms === 5000 ? 200 : ms, ...given);
+        Object.assign(window, { setTimeout: sooner });
+      },
+    ],
   });
   await page.getByTestId('notices').getByText("the browser's database has not answered for 5 s").waitFor();
   await page.getByRole('button', { name: 'Run training' }).click();

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
+import { isWeekly } from '../weekly.ts';
 
 // Whether the page stays quick is measured by `npm run bench -- page`. What makes it quick is counted here, which no other work changes.
 
@@ -143,7 +144,10 @@ test('MUST-21: while the CPU trains the page draws at most fifteen times a secon
   await page.context().close();
 });
 
-test('10,000 updates and 64 kept batches: after the first 2,000 memory grows by no more than the curves take', async () => {
+test('10,000 updates and 64 kept batches: after the first 2,000 memory grows by no more than the curves take', async ({
+  skip,
+}) => {
+  skip(!isWeekly, 'CI counts what is kept of long runs in Node (history): npm run test:weekly');
   const { page } = await visitStill(browser, { worker: 'fake', hash: '#/lab?v=1&seed=10000&updates=10000' });
   const session = await page.context().newCDPSession(page);
   const used = async () => {

@@ -40,13 +40,15 @@ test('MUST-22: after a reload the run with its reward model can be resumed: upda
 test('MUST-5: Reset returns to update 0 and the initial weights; Undo within 8 s restores update, weights and curves', async () => {
   const { page, problems } = await visitStill(browser, {
     hash: until(3),
-    before: () => {
-      // an offer of 8 s is over in 1.5 s, unless it has the focus
-      const usual = window.setTimeout;
-      const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) =>
-        usual(act, ms === 8000 ? 1500 : ms, ...given);
-      Object.assign(window, { setTimeout: sooner });
-    },
+    before: [
+      () => {
+        // an offer of 8 s is over in 1.5 s, unless it has the focus
+        const usual = window.setTimeout;
+        const sooner = (...[act, ms, ...given]: Parameters<typeof usual>) =>
+          usual(act, ms === 8000 ? 1500 : ms, ...given);
+        Object.assign(window, { setTimeout: sooner });
+      },
+    ],
   });
   await page.getByRole('button', { name: 'Step one update' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
