@@ -108,11 +108,11 @@ def expert_of(environment, turn, split, index):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_thousand_episodes_have_the_same_words_and_rewards_in_cpython(name):
+def test_episodes_have_the_same_words_and_rewards_in_cpython(name):
     environment = environment_class(name)()  # one for all, as TRL reuses it
     tools = tools_of(environment)
     episodes = [json.loads(line) for line in (CASES / name / "episodes.jsonl").open(encoding="utf-8")]
-    assert len(episodes) == 1000
+    assert len(episodes) == (1000 if "SLOW_CASES" in os.environ else 199)
     calls = refused = 0
     for episode in episodes:
         split, index = episode["task"]["split"], episode["task"]["index"]
@@ -132,8 +132,8 @@ def test_a_thousand_episodes_have_the_same_words_and_rewards_in_cpython(name):
         module = importlib.sys.modules[name]
         row = row_of(type(environment), split, index)
         assert episode["parts"] == rewards_of(environment, module, row, len(episode["moves"])), where
-    assert calls > 1500
-    assert refused > 50
+    assert calls > 1.5 * len(episodes)
+    assert refused > len(episodes) / 20
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,7 @@ import { packedRun } from '../../../src/runs/packed.ts';
 import { RunLog } from '../../../src/runs/runLog.ts';
 import { openSession, type Session } from '../../../src/session/session.ts';
 
-const EPISODES = 25;
+const EPISODES = process.env['SLOW_CASES'] ? 25 : 6;
 const UPDATES = 3;
 const COMMON = {
   ...{

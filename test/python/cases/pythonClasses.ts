@@ -1,4 +1,4 @@
-// Environments that a person wrote in Python, and 1,000 episodes of each as they are played here: test_python_classes.py plays them again in CPython.
+// Environments that a person wrote in Python, and episodes of each as they are played here, 1,000 with SLOW_CASES set: test_python_classes.py plays them again in CPython.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startPython } from '../../../src/cli/pythonThread.ts';
@@ -10,6 +10,7 @@ import { readPython } from '../../../src/written/python/pythonDeclaration.ts';
 import { openPythonSandbox } from '../../../src/written/python/pythonSandbox.ts';
 
 const out = process.argv[2] ?? '.';
+const EPISODES = process.env['SLOW_CASES'] ? [334, 333] : [67, 66];
 const FILES: Readonly<Record<string, string>> = {
   hiddenWord: 'public/environments/hiddenWord.py',
   sortCards: 'public/environments/sortCards.py',
@@ -25,7 +26,7 @@ for (const [name, file] of Object.entries(FILES)) {
   const { tools } = declaration;
   const players = { chance: chancePlayer(tools, 7), expert: EXPERT, nonsense: nonsensePlayer(tools, 3) } as const;
   const lines = Object.entries(players).flatMap(([by, player], at) => {
-    const list = Array.from({ length: by === 'chance' ? 334 : 333 }, (_, i): TaskId => {
+    const list = Array.from({ length: EPISODES[Number(by !== 'chance')] ?? 0 }, (_, i): TaskId => {
       const split = i % 5 === 4 ? 'test' : 'train';
       return { split, index: (31 * i + at) % tasks[split] };
     });
