@@ -11,7 +11,7 @@ import { threadPrograms, type ThreadPrograms } from '../written/python/threadPro
  * all that it needs of Node before `bareRealm` removes the rest from the thread's global scope.
  */
 const THREAD_CODE = `'use strict';
-const { parentPort, workerData: { programs, files, shared } } = require('node:worker_threads');
+const { parentPort, workerData: { programs, files, shared, earlier } } = require('node:worker_threads');
 const { runInThisContext } = require('node:vm');
 const post = parentPort.postMessage.bind(parentPort);
 const now = performance.now.bind(performance);
@@ -23,23 +23,35 @@ const [loader, module_] = ['loader', 'module'].map(prepared);
   realm.bareRealm();
   interpreter.addPyodideGlobals(files, now);
   const talk = talking.channelSide('thread', shared);
-  const answer = await interpreter.startPython({ ...run(loader), ...run(module_) }, files.playground, talk, talking.Place);
-  post('begun');
+  const { answer, snapshot } = await interpreter.startPython({ ...run(loader), ...run(module_) }, files.playground, talk, talking.Place, earlier);
+  post({ snapshot });
   interpreter.serveForever(answer, talking, talk);
 })().catch((error) => post({ failed: String(error) }));
 `;
 
+type Started = { readonly snapshot: Uint8Array<ArrayBuffer> | null } | { readonly failed: string };
+
+/** Python's memory as it was when it first started. */
+let snapshot: Uint8Array<ArrayBuffer> | null = null;
 let pyodide: { readonly programs: ThreadPrograms; readonly files: PythonFiles } | null = null;
 
 /** Starts Python in a thread of Node. It doesn't keep the process alive. */
 export const startPython: StartPython = (shared) => {
   pyodide ??= readPyodide();
-  const worker = new Worker(THREAD_CODE, { eval: true, env: {}, stdin: false, workerData: { ...pyodide, shared } });
+  const worker = new Worker(THREAD_CODE, {
+    eval: true,
+    env: {},
+    stdin: false,
+    workerData: { ...pyodide, shared, earlier: snapshot },
+  });
   const started = new Promise<void>((resolve, reject) => {
-    worker.once('message', (message: unknown) => {
+    worker.once('message', (message: Started) => {
       worker.unref(); // not earlier: a process that waits only for this message would end
-      if (message === 'begun') resolve();
-      else reject(new Error(`Python could not be started: ${JSON.stringify(message)}`));
+      if ('failed' in message) reject(new Error(`Python could not be started: ${message.failed}`));
+      else {
+        snapshot ??= message.snapshot;
+        resolve();
+      }
     });
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('Python ended as it was started.')));

@@ -200,20 +200,34 @@ function limitFiles(files: FileSystem, memoryBytes: () => number): void {
   for (const device of Object.values(files.devices)) device.stream_ops.write = discard;
 }
 
-/** Starts Python, and returns a function that answers the host. Python's output is discarded. */
+/** A Python that has started: how it answers the host, and its memory as it was before any program of the playground or a person. */
+export interface StartedPython {
+  readonly answer: AnswerMessage;
+  readonly snapshot: Uint8Array<ArrayBuffer> | null; // null: it was itself started from one
+}
+
+/**
+ * Starts Python; its output is discarded. From the snapshot of an earlier start that takes a seventh of the time: all that Python does
+ * until it is ready has been done.
+ */
 export async function startPython(
   { loadPyodide, createPyodideModule }: Pyodide,
   episodesProgram: string,
   { header }: SharedChannelModule.SharedChannel,
   headerIndex: { readonly requestsBegun: number; readonly interrupt: number },
-): Promise<AnswerMessage> {
+  earlier: Uint8Array<ArrayBuffer> | null,
+): Promise<StartedPython> {
   const doNothing = () => undefined;
   const lockfile = { info: { abi_version: PYODIDE_ABI }, packages: {} }; // no package is ever loaded
   const options = {
     ...{ indexURL: '/', createPyodideModule, jsglobals: {}, stdin: () => null, stdout: doNothing, stderr: doNothing },
     ...{ lockFileContents: lockfile, packageBaseUrl: '/', env: { HOME: '/home', PYTHONHASHSEED: '0' } },
+    ...(earlier ? { _loadSnapshot: earlier } : { _makeSnapshot: true }),
   };
   const python = await loadPyodide(options as unknown as Parameters<typeof LoadPyodide>[0]);
+  const snapshot = earlier
+    ? null
+    : (python as unknown as { makeMemorySnapshot(): Uint8Array<ArrayBuffer> }).makeMemorySnapshot();
   python.setInterruptBuffer(header.subarray(headerIndex.interrupt, headerIndex.interrupt + 1));
   const begin = () => {
     Atomics.store(header, headerIndex.interrupt, 0);
@@ -226,7 +240,7 @@ export async function startPython(
   const memory = (python as unknown as { readonly _module: { readonly HEAP8: Int8Array } })._module;
   limitFiles(python.FS as FileSystem, () => memory.HEAP8.byteLength);
   begun = begin;
-  return answer;
+  return { answer, snapshot };
 }
 
 /** The number of random bytes that Pyodide requests from its shell. */
