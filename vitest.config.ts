@@ -147,6 +147,7 @@ const projects = (everything: boolean, weekly: boolean) => [
       name: 'e2e',
       ...inPage,
       include: everything ? ['test/e2e/**/*.test.ts'] : MAIN_JOB,
+      isolate: false, // the files of a worker share its browsers
       exclude: left(weekly),
     },
   },

@@ -16,12 +16,32 @@ export const DEVICES = [
   ['phone', PHONE, 'light'],
 ] as const;
 
-/** A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none. */
-export async function launch(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
+const shared = new Map<string, Promise<Browser>>();
+
+/**
+ * A browser with a (software) WebGPU adapter, or one where `requestAdapter` finds none: one of each for all files that a worker runs.
+ * To close it is to close its pages; it ends with the worker.
+ */
+export function launch(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
+  let browser = shared.get(adapter);
+  if (!browser) shared.set(adapter, (browser = launched(adapter)));
+  return browser;
+}
+
+async function launched(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
   const { args, ...rest } = launchOptions();
   const plain = args.filter((arg) => !arg.includes('webgpu'));
   const slowMo = RACES === 'test' ? 60 : 0;
-  return chromium.launch({ headless: true, ...rest, slowMo, args: adapter === 'adapter' ? args : plain });
+  const browser = await chromium.launch({
+    headless: true,
+    ...rest,
+    slowMo,
+    args: adapter === 'adapter' ? args : plain,
+  });
+  browser.close = async () => {
+    for (const context of browser.contexts()) await context.close();
+  };
+  return browser;
 }
 
 /**
