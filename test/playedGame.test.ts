@@ -13,8 +13,9 @@ import { Role } from '../src/domain/tokens.ts';
 import { factsFor } from './envs/factFiles.ts';
 import { fakePolicy } from './rl/fakePolicy.ts';
 import { bareHost } from './bareHost.ts';
+import { isWeekly } from './weekly.ts';
 
-const ROWS = 24;
+const ROWS = isWeekly ? 24 : 8;
 
 function seated(task: PlayedTask): Extract<Answer, { kind: 'play' }> {
   const answer = openGame()(task, { facts: factsFor(task.config.env) });

@@ -3,6 +3,7 @@ import { FIELDS, type RunConfig } from '../../src/config/config.ts';
 import type { Episode, Reset } from '../../src/envs/env.ts';
 import { HELD_OUT_SHARE, sideOf } from '../../src/envs/split.ts';
 import { evalTaskSeed, trainTaskSeed } from '../../src/rl/settings.ts';
+import { isWeekly } from '../weekly.ts';
 import { subject } from './checker.ts';
 
 /** What a task is, read off its view by this test: names and places, but no slots, no order in which numbers are handed out. */
@@ -45,7 +46,7 @@ const KNOBS: readonly (readonly [RunConfig['env'], Partial<RunConfig>])[] = [
   ['world-facts', { names: 'own', hops: 1 }],
   ['your-facts', { hops: 3, relations: 4 }],
 ];
-const COUNT = 600;
+const COUNT = isWeekly ? 600 : 200;
 
 describe.each(KNOBS)('%s %o', (name, knobs) => {
   const { env, settings } = subject(name, knobs);
