@@ -95,14 +95,14 @@ function short(x, plus = '') {
   return `${x < 0 && Number(text) !== 0 ? '−' : plus}${text}`;
 }
 
-/** @param {import('../src/experiments/statistics.ts').Summary | null} summary */
+/** @param {import('../src/base/statistics.ts').Summary | null} summary */
 function share(summary) {
   if (!summary || summary.n === 0) return '–';
   return short(summary.mean) + (summary.sd >= 0.005 ? ` ± ${short(summary.sd)}` : '');
 }
 
 /**
- * @param {import('../src/experiments/statistics.ts').PairedComparison} paired
+ * @param {import('../src/base/statistics.ts').PairedComparison} paired
  * @param {typeof import('../src/base/inferenceWords.ts').pValueText} pValueText
  */
 function difference({ mean, interval, claim, p, corrected }, pValueText) {

@@ -16,7 +16,7 @@ import {
   runFromResult,
   type RunResult,
 } from '../src/experiments/runResult.ts';
-import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/base/statistics.ts';
 import { type Row, type Table, resultTable } from '../src/experiments/resultTable.ts';
 import { cellText, differenceCellText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';

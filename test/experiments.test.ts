@@ -11,7 +11,7 @@ import {
   type PlannedRun,
 } from '../src/experiments/experimentPlan.ts';
 import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
-import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
+import { meanCurve, pairedDifference, summaryOf } from '../src/base/statistics.ts';
 import { shippedTable, resultTable } from '../src/experiments/resultTable.ts';
 import { cellText, differenceCellText, tableNotes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';

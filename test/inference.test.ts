@@ -11,7 +11,7 @@ import {
   tQuantile,
 } from '../src/base/inference.ts';
 import { Purpose, random } from '../src/base/rng.ts';
-import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/base/statistics.ts';
 import { pValueText } from '../src/base/inferenceWords.ts';
 import { differenceCellText } from '../src/experiments/wording.ts';
 

@@ -1,4 +1,5 @@
-import { type Claim, type Interval, SIGNIFICANCE_LEVEL, type SignCounts } from './inference.ts';
+import { type Interval, SIGNIFICANCE_LEVEL } from './inference.ts';
+import type { PairedComparison } from './statistics.ts';
 
 /** A p value with two digits: “= .031”, “< .001”. It never rounds to the other side of .05. */
 export function pValueText(p: number): string {
@@ -15,17 +16,6 @@ export function intervalText({ low, high }: Interval, format: (value: number) =>
   return `95 %: ${format(low)} to ${format(high)}${unit}`;
 }
 
-/** A paired difference over seeds, with what the exact sign test allows to claim. */
-interface Difference extends SignCounts {
-  readonly n: number; // seeds
-  readonly mean: number;
-  readonly interval: Interval | null;
-  readonly p: number;
-  readonly corrected: number; // `p` corrected for the number of comparisons
-  readonly claim: Claim;
-  readonly needed: number | null; // seeds for which `p` would be small enough, if further seeds turn out like these
-}
-
 /** How a difference is written. */
 interface DifferenceForm {
   readonly format: (value: number) => string; // a number with its sign
@@ -39,7 +29,7 @@ interface DifferenceForm {
  * allows no claim.
  */
 export function differenceText(
-  { n, mean, interval, better, tied, p, corrected, claim, needed }: Difference,
+  { n, mean, interval, better, tied, p, corrected, claim, needed }: PairedComparison,
   { format, unit = '', side = 'better', test = 'p' }: DifferenceForm,
 ): string {
   const spread = interval ? ` (${intervalText(interval, format)})` : '';

@@ -1,6 +1,6 @@
 import { csvText } from '../base/csv.ts';
 import type { Row, Table } from './resultTable.ts';
-import type { PairedComparison } from './statistics.ts';
+import type { PairedComparison } from '../base/statistics.ts';
 import {
   comparedWithText,
   cellText,

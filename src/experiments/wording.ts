@@ -1,6 +1,6 @@
 import { differenceText } from '../base/inferenceWords.ts';
 import { type Column, isRunArm } from './experimentDefinition.ts';
-import type { PairedComparison, Summary } from './statistics.ts';
+import type { PairedComparison, Summary } from '../base/statistics.ts';
 import type { Row, Table } from './resultTable.ts';
 
 const DIGITS = 3;

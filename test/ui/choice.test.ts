@@ -5,7 +5,7 @@ import { ENV_NAMES } from '../../src/config/environments.ts';
 import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup, type PresetResult } from '../../src/config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
-import { summaryOf } from '../../src/experiments/statistics.ts';
+import { summaryOf } from '../../src/base/statistics.ts';
 import { nextCard } from '../../src/ui/choice/PresetDialog.tsx';
 import { SCENES } from '../../src/page/stage/scenes.ts';
 import { resultTexts, timeWords } from '../../src/page/stage/presetTimes.ts';

@@ -1,6 +1,6 @@
 import { agentOnly } from '../../config/masks.ts';
 import { EVALUATION_WORDS, evaluationSetOf, evaluationWords, isWholeSet } from '../../domain/evaluationSet.ts';
-import { pairedSummary, summaryOf } from '../../experiments/statistics.ts';
+import { pairedSummary, summaryOf } from '../../base/statistics.ts';
 import { SIGNIFICANCE_LEVEL, fisherTest, signTest } from '../../base/inference.ts';
 import { differenceText, pValueText } from '../../base/inferenceWords.ts';
 import { distinctTasks } from '../words/runSummary.ts';

@@ -2,7 +2,7 @@ import { usesGroups } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
-import { summaryOf } from '../../experiments/statistics.ts';
+import { summaryOf } from '../../base/statistics.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';

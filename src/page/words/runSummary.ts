@@ -13,7 +13,7 @@ import {
 import { type EvaluationSet, evaluationSetOf, isWholeSet } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
-import { summaryOf } from '../../experiments/statistics.ts';
+import { summaryOf } from '../../base/statistics.ts';
 import { firstIndexFrom } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 
