@@ -37,7 +37,7 @@ export function knobTable(fields, docs) {
  * difference comes from the very same runs of the other arm are one result, and share a line.
  * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `learning`
  * @param {Pick<import('../src/config/fields.ts').RunConfig, 'env' | 'updates'>} defaults of a preset that names none
- * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluationSetOf'> & Pick<typeof import('../src/base/inference.ts'), 'pValueText'>} words
+ * @param {Pick<typeof import('../src/domain/evaluationSet.ts'), 'evaluationSetOf'> & Pick<typeof import('../src/base/inferenceWords.ts'), 'pValueText'>} words
  */
 export function learningTable({ experiment, rows }, defaults, { evaluationSetOf, pValueText }) {
   const at = (/** @type {string} */ key) => experiment.columns.findIndex((column) => column.key === key);
@@ -95,15 +95,15 @@ function short(x, plus = '') {
   return `${x < 0 && Number(text) !== 0 ? '−' : plus}${text}`;
 }
 
-/** @param {import('../src/experiments/statistics.ts').Summary | null} summary */
+/** @param {import('../src/base/statistics.ts').Summary | null} summary */
 function share(summary) {
   if (!summary || summary.n === 0) return '–';
   return short(summary.mean) + (summary.sd >= 0.005 ? ` ± ${short(summary.sd)}` : '');
 }
 
 /**
- * @param {import('../src/experiments/statistics.ts').PairedComparison} paired
- * @param {typeof import('../src/base/inference.ts').pValueText} pValueText
+ * @param {import('../src/base/statistics.ts').PairedComparison} paired
+ * @param {typeof import('../src/base/inferenceWords.ts').pValueText} pValueText
  */
 function difference({ mean, interval, claim, p, corrected }, pValueText) {
   const between = interval ? ` [${short(interval.low, '+')}, ${short(interval.high, '+')}]` : '';
@@ -175,7 +175,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     handed,
     withTable(readFileSync(handed, 'utf8'), 'hand-over', handoverTable(COUNTERPARTS, counterpartText)),
   );
-  const { pValueText } = /** @type {typeof import('../src/base/inference.ts')} */ (await load('base/inference.ts'));
+  const { pValueText } = /** @type {typeof import('../src/base/inferenceWords.ts')} */ (
+    await load('base/inferenceWords.ts')
+  );
   const table = learningTable(learned, DEFAULTS, { evaluationSetOf, pValueText });
   writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
   const { PRESET_CARDS } = /** @type {typeof import('../src/config/presetCards.ts')} */ (

@@ -2,15 +2,18 @@ import { expect, test } from 'vitest';
 import { CheckpointError } from '../src/runs/checkpoint.ts';
 import { FIELDS } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/configProblem.ts';
+import { KnobsError } from '../src/session/backendKnobs.ts';
 import { errorEvent } from '../src/session/errorEvent.ts';
 import { BackendError } from '../src/model/policy.ts';
 
-test('a backend that cannot hold a run says what to do and which knobs it hangs on', () => {
-  const error = new BackendError('The run needs 5.0 GiB.', 'Use fewer prompts.', ['prompts', 'groupSize']);
+test('a backend that cannot hold a run says what to do; its sizes become the knobs to look at', () => {
+  const error = new BackendError('The run needs 5.0 GiB.', 'Use fewer rollouts.', ['rows', 'minibatchRows', 'length']);
   expect(errorEvent(error, false)).toEqual({
-    ...{ type: 'error', message: 'The run needs 5.0 GiB.', hint: 'Use fewer prompts.', fatal: false },
-    fields: ['prompts', 'groupSize'],
+    ...{ type: 'error', message: 'The run needs 5.0 GiB.', hint: 'Use fewer rollouts.', fatal: false },
+    fields: ['prompts', 'groupSize', 'minibatches', 'maxTurns'],
   });
+  const fitting = new KnobsError('The run needs 5.0 GiB.', 'It fits with Prompts 8.', ['prompts']);
+  expect(errorEvent(fitting, false).fields).toEqual(['prompts']);
 });
 
 test('knobs that were refused are named in the hint by their labels; problems of no knob are not', () => {

@@ -16,9 +16,9 @@ import {
   runFromResult,
   type RunResult,
 } from '../src/experiments/runResult.ts';
-import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/base/statistics.ts';
 import { type Row, type Table, resultTable } from '../src/experiments/resultTable.ts';
-import { cellText, differenceText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
+import { cellText, differenceCellText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';
 
 const plan = (changes: Partial<Plan> = {}): Plan => ({
@@ -278,12 +278,14 @@ describe('a cell', () => {
   });
 
   it('of differences has sign, ties, p, corrected p, and what it may claim', () => {
-    expect([differenceText(null), differenceText(pairedSummary([]))]).toEqual(['–', '–']);
-    expect(differenceText(pairedSummary([0.5]))).toMatch(/^\+0\.500, better in 1 of 1 seeds: cannot tell/);
-    expect(differenceText(pairedSummary([0, -0.5]))).toMatch(/^−0\.250 .*, better in 0 of 2 seeds, equal in 1, p = 1/);
-    expect(differenceText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6 seeds, p = \.031$/);
+    expect([differenceCellText(null), differenceCellText(pairedSummary([]))]).toEqual(['–', '–']);
+    expect(differenceCellText(pairedSummary([0.5]))).toMatch(/^\+0\.500, better in 1 of 1 seeds: cannot tell/);
+    expect(differenceCellText(pairedSummary([0, -0.5]))).toMatch(
+      /^−0\.250 .*, better in 0 of 2 seeds, equal in 1, p = 1/,
+    );
+    expect(differenceCellText(pairedSummary([1, 1, 1, 1, 1, 1]))).toMatch(/6 of 6 seeds, p = \.031$/);
     const [both] = correctedComparisons([pairedSummary([1, 1, 1, 1, 1, 1]), pairedSummary([1, -1])]);
-    expect(differenceText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell$/);
-    expect(differenceText(pairedSummary([0, 0]))).toMatch(/^0\.000 /);
+    expect(differenceCellText(both ?? null)).toMatch(/p = \.031, corrected \.06[23]: cannot tell$/);
+    expect(differenceCellText(pairedSummary([0, 0]))).toMatch(/^0\.000, better in 0 of 2 seeds, equal in 2/);
   });
 });

@@ -11,9 +11,9 @@ import {
   type PlannedRun,
 } from '../src/experiments/experimentPlan.ts';
 import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
-import { meanCurve, pairedDifference, summaryOf } from '../src/experiments/statistics.ts';
+import { meanCurve, pairedDifference, summaryOf } from '../src/base/statistics.ts';
 import { shippedTable, resultTable } from '../src/experiments/resultTable.ts';
-import { cellText, differenceText, tableNotes } from '../src/experiments/wording.ts';
+import { cellText, differenceCellText, tableNotes } from '../src/experiments/wording.ts';
 import type { MetricName } from '../src/domain/metrics.ts';
 import type { TrainingEvent } from '../src/domain/trainingEvent.ts';
 import { runWithDefaults } from '../src/runs/run.ts';
@@ -261,8 +261,8 @@ describe('the table', () => {
     const { difference } = rowOf('ppo-no-masks');
     expect(difference?.mean).toBeCloseTo(-1 / 6, 12);
     expect(difference?.sd).toBeCloseTo(Math.sqrt(0.38 / 3 / 2), 12);
-    expect(differenceText(difference)).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these)',
+    expect(differenceCellText(difference)).toBe(
+      '−0.167 (95 %: −0.792 to +0.458), better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds like these would be enough)',
     );
     expect(rowOf('ppo-both').difference).toBeNull();
   });
@@ -317,7 +317,7 @@ describe('the table', () => {
     expect(head.slice(1, 4)).toEqual(['Group', 'Variant', 'n']);
     expect(row[head.indexOf('All tasks after')]).toBe('0.433 ± 0.321');
     expect(row[head.indexOf('All tasks after: difference to the reference with the same seed')]).toBe(
-      '−0.167 ± 0.252 [−0.792, +0.458], better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds would be needed, if further seeds turn out like these); compared with PPO, both masks',
+      '−0.167 (95 %: −0.792 to +0.458), better in 1 of 3 seeds, p = 1: cannot tell (about 37 seeds like these would be enough); compared with PPO, both masks',
     );
     expect(row[head.indexOf('Published, Qwen2.5-3B-Instruct: Mean exact match')]).toBe('0.3022');
     expect(tableMarkdown(table)).toContain('HotpotQA, 2WikiMultihopQA and MuSiQue');

@@ -4,7 +4,7 @@ import { YOUR_ENVIRONMENT } from '../src/config/environments.ts';
 import { BackendError } from '../src/model/policy.ts';
 import { withFittingBatch } from '../src/session/session.ts';
 
-const tooLarge = new BackendError('The run needs 5 GiB.', 'Use fewer prompts.', ['prompts']);
+const tooLarge = new BackendError('The run needs 5 GiB.', 'Use fewer rollouts.', ['rows']);
 const config = (env: string) => parseConfig({ env, prompts: 32 });
 
 test.each([tooLarge, new RangeError('Array buffer allocation failed')])(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  pValueText,
   benjaminiHochberg,
   differenceInterval,
   fisherTest,
@@ -12,8 +11,9 @@ import {
   tQuantile,
 } from '../src/base/inference.ts';
 import { Purpose, random } from '../src/base/rng.ts';
-import { correctedComparisons, pairedSummary, summaryOf } from '../src/experiments/statistics.ts';
-import { differenceText } from '../src/experiments/wording.ts';
+import { correctedComparisons, pairedSummary, summaryOf } from '../src/base/statistics.ts';
+import { pValueText } from '../src/base/inferenceWords.ts';
+import { differenceCellText } from '../src/experiments/wording.ts';
 
 describe('quantiles and exact tests agree with printed tables', () => {
   it.each([
@@ -231,13 +231,13 @@ describe('a claim about seeds', () => {
   });
 
   it('is worded in the table, with n, interval, p and what it would take', () => {
-    expect(differenceText(pairedSummary([0.25, 0.2, 0.3]))).toBe(
-      '+0.250 ± 0.050 [+0.126, +0.374], better in 3 of 3 seeds, p = .25: cannot tell (about 6 seeds would be needed, if further seeds turn out like these)',
+    expect(differenceCellText(pairedSummary([0.25, 0.2, 0.3]))).toBe(
+      '+0.250 (95 %: +0.126 to +0.374), better in 3 of 3 seeds, p = .25: cannot tell (about 6 seeds like these would be enough)',
     );
-    expect(differenceText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1 seeds: cannot tell from one seed');
-    expect(differenceText(pairedSummary([0.1, -0.1, 0]))).toBe(
-      '0.000 ± 0.100 [−0.248, +0.248], better in 1 of 3 seeds, equal in 1, p = 1: cannot tell',
+    expect(differenceCellText(pairedSummary([0.2]))).toBe('+0.200, better in 1 of 1 seeds: cannot tell from one seed');
+    expect(differenceCellText(pairedSummary([0.1, -0.1, 0]))).toBe(
+      '0.000 (95 %: −0.248 to +0.248), better in 1 of 3 seeds, equal in 1, p = 1: cannot tell',
     );
-    expect(differenceText(of(8, 0, 0))).toBe('+0.250 ± 0.000, better in 8 of 8 seeds, p = .0078');
+    expect(differenceCellText(of(8, 0, 0))).toBe('+0.250, better in 8 of 8 seeds, p = .0078');
   });
 });

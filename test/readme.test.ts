@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { handoverTable, knobTable, learningTable, resultsTable, withTable } from '../scripts/readme.mjs';
-import { pValueText } from '../src/base/inference.ts';
+import { pValueText } from '../src/base/inferenceWords.ts';
 import { evaluationSetOf } from '../src/domain/evaluationSet.ts';
 import { parseResults } from '../src/experiments/runResult.ts';
 import { shippedTable } from '../src/experiments/resultTable.ts';

@@ -109,9 +109,9 @@ describe('a session', () => {
   });
 
   it('refuses what cannot run, naming the knobs', async () => {
-    await expect(open({ backend: 'gpu' })).rejects.toMatchObject({ name: 'BackendError', fields: ['backend'] });
+    await expect(open({ backend: 'gpu' })).rejects.toMatchObject({ name: 'BackendError', demands: ['backend'] });
     for (const asked of ['cpu', 'auto'] as const) {
-      const refused = { name: 'BackendError', fields: ['storage', 'backend'] };
+      const refused = { name: 'BackendError', demands: ['storage', 'backend'] };
       await expect(open({ backend: asked, storage: 'f16' })).rejects.toMatchObject(refused);
     }
     const tooLarge = () => Promise.reject(new BackendError('too large', 'make width smaller', ['width']));

@@ -194,16 +194,6 @@ export function benjaminiHochberg(values: readonly number[]): number[] {
   return corrected;
 }
 
-/** A p value with two digits: “= .031”, “< .001”. It never rounds to the other side of .05. */
-export function pValueText(p: number): string {
-  if (p < 0.001) return '< .001';
-  const text = p
-    .toPrecision(2)
-    .replace(/^0\./, '.')
-    .replace(/^1\.0$/, '1');
-  return p < SIGNIFICANCE_LEVEL && Number(text) >= SIGNIFICANCE_LEVEL ? '< .05' : `= ${text}`;
-}
-
 /**
  * Fisher's exact test, two-sided: `a` of `n` against `b` of `m`, for two samples that are not paired. Returns the p
  * value.

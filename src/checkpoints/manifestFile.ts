@@ -1,6 +1,7 @@
-import { isCount } from '../base/jsonRecord.ts';
 import { metricNamed, type MetricName } from '../domain/metrics.ts';
-import { field, isRecord, jsonText, readJson, shown } from '../formats/jsonFile.ts';
+import { field, isCount, isRecord, valueText } from '../base/jsonRecord.ts';
+import { jsonText, readJson } from '../formats/jsonFile.ts';
+import { lineRanges } from '../formats/lines.ts';
 import { ProblemError } from '../base/problem.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { PackedRun } from '../runs/packed.ts';
@@ -34,9 +35,9 @@ export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   const curves = new Map<MetricName, { x: number[]; y: number[] }>();
   let last = -1;
   let line = 0;
-  for (const part of linesOf(bytes)) {
+  for (const { from, to } of lineRanges(bytes)) {
     line++;
-    const values = readJson(FILE_NAMES.metrics, part, `line ${line}`);
+    const values = readJson(FILE_NAMES.metrics, bytes.subarray(from, to), `line ${line}`);
     const update = isRecord(values) ? field(values, 'update') : undefined;
     if (!isRecord(values) || !isCount(update) || update <= last) {
       throw unreadable(`line ${line}`, update, 'rising updates');
@@ -56,18 +57,8 @@ export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   return new Map(Array.from(curves, ([name, { x, y }]) => [name, { x: Uint32Array.from(x), y: Float64Array.from(y) }]));
 }
 
-const LINE_FEED = 10;
-function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length;) {
-    const found = bytes.indexOf(LINE_FEED, at);
-    const end = found < 0 ? bytes.length : found;
-    yield bytes.subarray(at, end);
-    at = end + 1;
-  }
-}
-
 const unreadable = (place: string, got: unknown, want: string) =>
-  new ProblemError([{ file: FILE_NAMES.metrics, place, got: shown(got), want, remedy: EXPORT_AGAIN_REMEDY }]);
+  new ProblemError([{ file: FILE_NAMES.metrics, place, got: valueText(got), want, remedy: EXPORT_AGAIN_REMEDY }]);
 
 /** The advice for a stored run that cannot be read. */
 export const EXPORT_AGAIN_REMEDY = 'It is damaged or of another version: export the run again.';

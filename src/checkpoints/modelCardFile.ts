@@ -1,4 +1,5 @@
 import { shareInterval } from '../base/inference.ts';
+import { intervalText } from '../base/inferenceWords.ts';
 import { visible } from '../base/visible.ts';
 import { type EnvName, ENVIRONMENTS } from '../config/environments.ts';
 import { DEFAULTS, FIELDS, isFieldName, type Field, type RunConfig } from '../config/fields.ts';
@@ -136,15 +137,15 @@ function evaluationTable({ points, checkpoint }: PackedRun): string {
   if (!success || !tasks) return 'The run has no evaluation.';
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const isWhole = isWholeSet(tasks.value, config, lastPoint('eval/all_tasks')?.value);
-  const { low, high } = shareInterval(Math.round(success.value * tasks.value), tasks.value);
-  const interval = isWhole ? '' : ` (95 %: ${percent(low)} to ${percent(high)})`;
+  const interval = shareInterval(Math.round(success.value * tasks.value), tasks.value);
+  const intervalWords = isWhole ? '' : ` (${intervalText(interval, (share) => (100 * share).toFixed(1), ' %')})`;
   const tasksText = `${isWhole ? 'all ' : ''}${tasks.value} tasks, seed ${config.seed}`;
   const sampled = lastPoint('eval/success_sampled');
   const words = EVALUATION_WORDS[evaluationSetOf(config)];
   return [
     `| ${words.success} | | of | at update |`,
     '| --- | --- | --- | --- |',
-    `| greedy | ${percent(success.value)}${interval} | ${tasksText} | ${success.update} |`,
+    `| greedy | ${percent(success.value)}${intervalWords} | ${tasksText} | ${success.update} |`,
     ...(sampled ? [`| sampled, temperature ${config.temperature} | ${percent(sampled.value)} | ${tasksText} | ${sampled.update} |`] : []), // prettier-ignore
   ].join('\n');
 }

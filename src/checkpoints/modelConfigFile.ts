@@ -1,4 +1,5 @@
-import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
+import { jsonText, readJson } from '../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';
@@ -100,7 +101,7 @@ export function readModelConfig(bytes: Uint8Array): ModelDescription {
   const config: JsonRecord = isRecord(parsed) ? parsed : {};
   const problems: Problem[] = [];
   const report = (place: string, got: unknown, want: string) => {
-    problems.push({ file: FILE_NAMES.config, place, got: shown(got), want, remedy: REMEDY });
+    problems.push({ file: FILE_NAMES.config, place, got: valueText(got), want, remedy: REMEDY });
   };
   const { architecture, kind } = modelTypeOf(config, report);
   const count = (name: string, fallback?: number): number => {
@@ -112,7 +113,7 @@ export function readModelConfig(bytes: Uint8Array): ModelDescription {
   const [vocab_size, hidden_size, intermediate_size, layers, heads] = COUNT_FIELDS.map((name) => count(name));
   for (const [name, allowed] of Object.entries(ALLOWED_VALUES)) {
     const value = field(config, name);
-    if (!allowed.includes(value)) report(name, value, allowed.map(shown).join(' or '));
+    if (!allowed.includes(value)) report(name, value, allowed.map(valueText).join(' or '));
   }
   const bias = flag(config, 'attention_bias', report);
   if (kind === 'qwen3' && bias) report('attention_bias', bias, 'false: it would put one on o_proj, too');

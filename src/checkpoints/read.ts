@@ -1,4 +1,5 @@
-import { field, isRecord, readJson } from '../formats/jsonFile.ts';
+import { field, isRecord } from '../base/jsonRecord.ts';
+import { readJson } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { decodeSafetensors } from '../formats/safetensors.ts';
 import { CheckpointError, type CheckpointTensors, POLICY_WEIGHTS_PREFIX } from '../runs/checkpoint.ts';

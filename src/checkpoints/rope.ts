@@ -1,4 +1,4 @@
-import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
 /**

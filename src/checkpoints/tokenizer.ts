@@ -1,4 +1,5 @@
-import { isRecord, jsonText, readJson } from '../formats/jsonFile.ts';
+import { isRecord } from '../base/jsonRecord.ts';
+import { jsonText, readJson } from '../formats/jsonFile.ts';
 import { readWordLevel } from '../text/wordLevel.ts';
 import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplateFile.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';

@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
+import { knobsOf } from '../session/backendKnobs.ts';
 import { allowFusedProducts } from './fusedProducts.ts';
 import { escapeConsole } from './terminalText.ts';
 
@@ -46,6 +47,10 @@ export async function program(
 }
 
 function errorSentence(name: string, error: unknown): string {
-  if (error instanceof ConfigError || error instanceof BackendError) return error.message;
+  if (error instanceof ConfigError) return error.message;
+  if (error instanceof BackendError) {
+    const knobs = knobsOf(error).join(', ');
+    return knobs ? `${error.message} Look at: ${knobs}.` : error.message;
+  }
   return `${name}: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -17,7 +17,7 @@ export function knobValueText(name: FieldName, config: RunConfig): string {
 }
 
 /** The difference of two configurations in one knob, as text: “Entropy bonus 0.02 → 0.05”. */
-export function differenceText(name: FieldName, from: RunConfig, to: RunConfig): string {
+export function changeText(name: FieldName, from: RunConfig, to: RunConfig): string {
   const { label }: Field = FIELDS[name];
   return `${label} ${knobText(from[name])} → ${knobText(to[name])}`;
 }

@@ -1,5 +1,4 @@
-import { parseConfig } from './config.ts';
-import type { RunConfig } from './fields.ts';
+import { DEFAULTS, type RunConfig } from './fields.ts';
 import { YOUR_ENVIRONMENT } from './environments.ts';
 import { type PresetName, presetNamed, type RunPreset } from './presets.ts';
 
@@ -20,10 +19,7 @@ const EVALUATED_TASKS = 128;
 export function recordedConfig(preset: PresetName): RunConfig {
   const { set, recording: { updates, checkpointName } = {} } = presetNamed(preset);
   const evalTasks = checkpointName === undefined && { evalTasks: EVALUATED_TASKS };
-  return parseConfig({
-    ...{ ...set, ...(updates && { updates }) },
-    ...{ backend: 'cpu', seed: SEED, ...evalTasks },
-  });
+  return { ...DEFAULTS, ...set, ...(updates && { updates }), backend: 'cpu', seed: SEED, ...evalTasks };
 }
 
 /**

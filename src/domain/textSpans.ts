@@ -1,3 +1,4 @@
+import { TAG_NAMES } from './tagKinds.ts';
 import { type Kind, Role } from './tokens.ts';
 
 /** A token of a chat or of a rollout in text. */
@@ -79,8 +80,8 @@ function withToken<T extends TextToken>(passage: Passage<T>, token: T): Passage<
 function kindOf(last: Passage | undefined, { role, turn, special, text }: TextToken): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
-  const closingTag = last?.turn === turn ? CLOSING_TAGS[last.kind] : undefined;
-  if (!last || closingTag === undefined) return 'answer';
+  const tagged = PASSAGES_WITH_TAGS.find((kind) => last?.turn === turn && last.kind === kind);
+  if (!last || !tagged) return 'answer';
   if (special) return last.kind; // the end of a turn has no kind of its own
   if (text.trim() === '') return last.kind; // nor has the end of a line
   const tail = last.blocks
@@ -88,7 +89,7 @@ function kindOf(last: Passage | undefined, { role, turn, special, text }: TextTo
     .flatMap(({ tokens }) => tokens.slice(-MAX_TAG_TOKENS))
     .map((token) => token.text)
     .join('');
-  return tail.trimEnd().endsWith(closingTag) ? 'answer' : last.kind;
+  return tail.trimEnd().endsWith(`</${TAG_NAMES[tagged][0]}>`) ? 'answer' : last.kind;
 }
 
 /**
@@ -99,7 +100,7 @@ function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const block = last?.blocks.at(-1);
   if (last?.kind !== 'answer' || !block || block.tokens.length > MAX_TAG_TOKENS) return;
   const tag = block.tokens.map(({ text }) => text).join('');
-  const kind = OPENING_TAGS[tag.trim()];
+  const kind = PASSAGES_WITH_TAGS.find((each) => tag.trim() === `<${TAG_NAMES[each][0]}>`);
   if (!kind) return;
   passages.pop();
   const count = block.from - last.from;
@@ -107,7 +108,7 @@ function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   passages.push({ kind, turn: last.turn, from: block.from, count: block.tokens.length, blocks: [block] });
 }
 
-const OPENING_TAGS: Readonly<Record<string, Kind>> = { '<think>': 'think', '<tool_call>': 'call' };
-const CLOSING_TAGS: Readonly<Partial<Record<Kind, string>>> = { think: '</think>', call: '</tool_call>' };
+/** Kinds of the agent's text that tags enclose in a chat; the rest of its text is an answer. */
+const PASSAGES_WITH_TAGS = ['think', 'call'] as const;
 /** Largest number of tokens that spell a tag. */
 const MAX_TAG_TOKENS = 12;

@@ -1,3 +1,4 @@
+import { kindOfTag } from './tagKinds.ts';
 import { withTokens, type TextToken } from './textSpans.ts';
 import { type Kind, Role, type SpanKind, type Writing } from './tokens.ts';
 
@@ -40,7 +41,8 @@ function kindsOfWords(words: readonly string[], roles: ArrayLike<number>): reado
     if (role !== Role.action) return null;
     const tag = /^<(\/?)(\w+)>$/.exec(word);
     if (!tag) return span;
-    const kind = kindOfTag(tag[2] ?? '');
+    const named = kindOfTag(tag[2] ?? '');
+    const kind = named === 'think' || named === 'answer' ? named : 'call';
     span = tag[1] === '/' ? 'call' : kind;
     return kind;
   });
@@ -83,14 +85,4 @@ export function turnsOf<K extends SpanKind>(
     else turn.spans.push({ kind, tokens: [t] });
   });
   return turns;
-}
-
-/** Whether a word of the vocabulary is a tag. */
-export function isTag(word: string): boolean {
-  return /^<.*>$/.test(word);
-}
-
-function kindOfTag(name: string): Kind {
-  if (name.startsWith('think')) return 'think';
-  return name.startsWith('ans') ? 'answer' : 'call';
 }

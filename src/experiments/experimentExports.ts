@@ -1,11 +1,11 @@
 import { csvText } from '../base/csv.ts';
 import type { Row, Table } from './resultTable.ts';
-import type { PairedComparison } from './statistics.ts';
+import type { PairedComparison } from '../base/statistics.ts';
 import {
   comparedWithText,
   cellText,
   differenceHeading,
-  differenceText,
+  differenceCellText,
   isReference,
   tableNotes,
   publishedNote,
@@ -86,8 +86,8 @@ const DIFFERENCE_PARTS: readonly (readonly [name: string, value: (d: PairedCompa
 
 function differenceCell(table: Table, row: Row): string {
   const against = comparedWithText(table, row);
-  if (against !== '') return `${differenceText(row.difference)}; compared with ${against}`;
-  return isReference(table, row) ? 'reference' : differenceText(null);
+  if (against !== '') return `${differenceCellText(row.difference)}; compared with ${against}`;
+  return isReference(table, row) ? 'reference' : differenceCellText(null);
 }
 
 /** A table in GitHub's Markdown, with the settings and the source of the published columns. */

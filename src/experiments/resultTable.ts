@@ -8,7 +8,7 @@ import {
   summaryOf,
   type PairedComparison,
   type Summary,
-} from './statistics.ts';
+} from '../base/statistics.ts';
 
 /** The line of one arm in the table. */
 export interface Row {

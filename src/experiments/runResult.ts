@@ -1,4 +1,4 @@
-import { isRecord } from '../base/jsonRecord.ts';
+import { isRecord, jsonLines } from '../base/jsonRecord.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
 import { withCurrentNames } from '../config/fields.ts';
 import { metricNamed, type MetricName } from '../domain/metrics.ts';
@@ -95,21 +95,12 @@ export function parseResults(text: string): {
 } {
   const results: RunResult[] = [];
   const badLines: number[] = [];
-  for (const [i, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
-    const result = parseLine(line);
+  for (const { number, record } of jsonLines(text)) {
+    const result = parseResult(record);
     if (result) results.push(result);
-    else badLines.push(i + 1);
+    else badLines.push(number);
   }
   return { results, badLines };
-}
-
-function parseLine(line: string): RunResult | null {
-  try {
-    return parseResult(JSON.parse(line));
-  } catch {
-    return null;
-  }
 }
 
 /** Checks a parsed value, which may come from an edited file. Returns the result; null if it isn't one. */

@@ -1,6 +1,6 @@
-import { pValueText } from '../base/inference.ts';
+import { differenceText } from '../base/inferenceWords.ts';
 import { type Column, isRunArm } from './experimentDefinition.ts';
-import type { PairedComparison, Summary } from './statistics.ts';
+import type { PairedComparison, Summary } from '../base/statistics.ts';
 import type { Row, Table } from './resultTable.ts';
 
 const DIGITS = 3;
@@ -16,27 +16,9 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${partialCount}`;
 }
 
-/**
- * A difference as text: mean, standard deviation, interval, the number of seeds with a gain, the p value, and whether
- * it is significant.
- */
-export function differenceText(difference: PairedComparison | null): string {
-  if (!difference || difference.n === 0) return NO_VALUE;
-  const { mean, sd, n, better, tied, interval } = difference;
-  const spread = Number.isNaN(sd) ? '' : ` ± ${sd.toFixed(DIGITS)}`;
-  const intervalText = interval ? ` [${withSign(interval.low)}, ${withSign(interval.high)}]` : '';
-  const tiedText = tied > 0 ? `, equal in ${tied}` : '';
-  return `${withSign(mean)}${spread}${intervalText}, better in ${better} of ${n} seeds${tiedText}${claimText(difference)}`;
-}
-
-/** The p value as text. If it allows no claim, the text says so, and how many seeds would be needed. */
-function claimText({ n, p, corrected, claim, needed }: PairedComparison): string {
-  if (n < 2) return ': cannot tell from one seed';
-  const correctedText = corrected > p ? `, corrected ${pValueText(corrected).replace('= ', '')}` : '';
-  const test = `, p ${pValueText(p)}${correctedText}`;
-  if (claim !== 'unclear') return test;
-  if (needed === null || needed <= n) return `${test}: cannot tell`;
-  return `${test}: cannot tell (about ${needed} seeds would be needed, if further seeds turn out like these)`;
+/** A difference as text; see `differenceText`. */
+export function differenceCellText(difference: PairedComparison | null): string {
+  return difference && difference.n > 0 ? differenceText(difference, { format: withSign }) : NO_VALUE;
 }
 
 function withSign(value: number): string {
@@ -95,7 +77,7 @@ export function tableNotes(table: Table): string[] {
         ]
       : []),
     `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${length}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. In brackets: the 95 % confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
+    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. “95 %” is the confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
   ];
 }
 

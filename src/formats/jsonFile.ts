@@ -1,14 +1,6 @@
-import { isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 
-export { isRecord, type JsonRecord, valueText as shown };
-
 const REMEDY = 'Write the file anew with the program it came from.';
-
-/** The value of an object's own field. Inherited fields count as undefined. */
-export function field(record: JsonRecord, name: string): unknown {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}
 
 /**
  * Parses JSON text. Throws ProblemError, with the file and the place in it, on bytes that are not UTF-8, on text that

@@ -37,18 +37,32 @@ export async function* linesOf(file: SliceableFile, chunkBytes = CHUNK_BYTES): A
   for (let at = 0; at < file.size; at += chunkBytes) {
     const chunk = new Uint8Array(await file.slice(at, Math.min(file.size, at + chunkBytes)).arrayBuffer());
     const lines: FileLine[] = [];
-    let lineStart = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, lineStart)) {
-      lines.push(...finishLine(at + end, chunk.subarray(lineStart, end), true));
-      lineStart = end + 1;
+    for (const { from, to, hasLineEnd } of lineRanges(chunk)) {
+      const part = chunk.subarray(from, to);
+      if (hasLineEnd) {
+        lines.push(...finishLine(at + to, part, true));
+        continue;
+      }
+      pendingBytes += part.length;
+      // no bytes are kept of a line that is too long
+      if (pendingBytes <= MAX_LINE_BYTES) pending.push(part);
+      else pending = [];
     }
-    pendingBytes += chunk.length - lineStart;
-    // no bytes are kept of a line that is too long
-    if (pendingBytes <= MAX_LINE_BYTES) pending.push(chunk.subarray(lineStart));
-    else pending = [];
     yield lines;
   }
   if (offset < file.size) yield finishLine(file.size, new Uint8Array(0), false);
+}
+
+/** Where the lines of some bytes begin and end, without their line ends. */
+export function* lineRanges(
+  bytes: Uint8Array,
+): Generator<{ readonly from: number; readonly to: number; readonly hasLineEnd: boolean }> {
+  for (let from = 0; from < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, from);
+    const to = end < 0 ? bytes.length : end;
+    yield { from, to, hasLineEnd: end >= 0 };
+    from = to + 1;
+  }
 }
 
 function joined(pieces: readonly Uint8Array[], last: Uint8Array): Uint8Array {

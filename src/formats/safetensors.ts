@@ -1,6 +1,7 @@
 import type { BlockFormat } from './blocks/blockFormat.ts';
 import { BF16, F16 } from './blocks/floats.ts';
-import { field, isRecord, type JsonRecord, readJson } from './jsonFile.ts';
+import { field, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { readJson } from './jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
 

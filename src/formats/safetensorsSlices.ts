@@ -1,6 +1,7 @@
 import { SAFETENSORS_FORMATS } from './blocks/blockFormats.ts';
 import type { ByteSource } from './byteSource.ts';
-import { field, isRecord, readJson } from './jsonFile.ts';
+import { field, isRecord } from '../base/jsonRecord.ts';
+import { readJson } from './jsonFile.ts';
 import type { PackedTensor } from './packedTensor.ts';
 import { ProblemError } from '../base/problem.ts';
 import { tensorsOffset, LENGTH_BYTES, readHeader } from './safetensors.ts';

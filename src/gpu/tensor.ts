@@ -18,15 +18,18 @@ export interface Tensor {
   readonly buffer: GPUBuffer; // throws before the arena has allocated
 }
 
+/** A size of the model or its batch that a tensor can grow with. */
+export type Dimension = 'rows' | 'minibatchRows' | 'length' | 'width' | 'ffn' | 'layers';
+
 /** Thrown if the adapter cannot hold a tensor. Nothing stays allocated. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
   readonly tensor: string;
-  readonly knobsToReduce: readonly string[]; // settings to reduce
-  constructor(tensor: string, message: string, knobsToReduce: readonly string[]) {
+  readonly dimensions: readonly Dimension[]; // sizes that the tensor grows with
+  constructor(tensor: string, message: string, dimensions: readonly Dimension[]) {
     super(message);
     this.tensor = tensor;
-    this.knobsToReduce = knobsToReduce;
+    this.dimensions = dimensions;
   }
 }
 
@@ -50,7 +53,7 @@ interface DeclaredTensor {
   readonly name: string;
   readonly bytes: number;
   readonly usage: number;
-  readonly knobsToReduce: readonly string[];
+  readonly dimensions: readonly Dimension[];
   buffer: GPUBuffer | null;
 }
 
@@ -67,18 +70,18 @@ export class Arena {
   }
 
   /**
-   * Declares a zeroed tensor with a buffer of its own. `knobsToReduce` are the settings that LimitError names if the
-   * tensor does not fit.
+   * Declares a zeroed tensor with a buffer of its own. `dimensions` are the sizes that LimitError names if the tensor
+   * does not fit.
    */
   declare(
     name: string,
     shape: readonly number[],
-    knobsToReduce: readonly string[] = [],
+    dimensions: readonly Dimension[] = [],
     usage = 0,
     scalarType: ScalarType = 'f32',
   ): Tensor {
     const bytes = shapeBytes(shape, scalarType);
-    const entry: DeclaredTensor = { name, bytes: Math.max(16, bytes), usage, knobsToReduce, buffer: null };
+    const entry: DeclaredTensor = { name, bytes: Math.max(16, bytes), usage, dimensions, buffer: null };
     this.declared.push(entry);
     return {
       name,
@@ -115,7 +118,7 @@ export class Arena {
         throw new LimitError(
           d.name,
           `${d.name} needs ${d.bytes} bytes; this adapter's ${limitName} is ${limit}.`,
-          d.knobsToReduce,
+          d.dimensions,
         );
       }
     }
@@ -125,11 +128,11 @@ export class Arena {
     const memoryError = await this.gpu.device.popErrorScope();
     if (memoryError) {
       this.destroy();
-      const allKnobs = [...new Set(this.declared.flatMap((d) => d.knobsToReduce))];
+      const dimensions = [...new Set(this.declared.flatMap((d) => d.dimensions))];
       throw new LimitError(
         'arena',
         `The adapter has no ${this.bytes} bytes left for this model: ${memoryError.message}`,
-        allKnobs,
+        dimensions,
       );
     }
     if (this.gpu.software) this.clearAll();

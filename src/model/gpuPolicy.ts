@@ -1,4 +1,3 @@
-import { isFieldName } from '../config/config.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
 import { readOnce } from '../gpu/readback.ts';
@@ -65,8 +64,9 @@ export async function openGpuPolicy(
     const cause = isKnown ? error : await causeOf(error, openedGpu.lost);
     openedGpu.close();
     if (!(error instanceof LimitError)) throw cause;
-    const fields = error.knobsToReduce.filter(isFieldName);
-    throw new BackendError(error.message, `Turn down ${fields.join(', ')}.`, fields);
+    const { message, dimensions } = error;
+    const remedy = dimensions.includes('rows') ? 'Use fewer or shorter rollouts, or a smaller model.' : 'Use a smaller model.'; // prettier-ignore
+    throw new BackendError(message, remedy, dimensions);
   }
 }
 

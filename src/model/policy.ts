@@ -1,8 +1,9 @@
 import { ProblemError } from '../base/problem.ts';
-import type { FieldName, RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { Grammar, TokenRecord } from '../domain/tokens.ts';
+import type { Dimension } from '../gpu/tensor.ts';
 import type { ModelConfig, Parameter, Weights } from './architecture.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
 import type { PolicyReport } from './policyReport.ts';
@@ -17,6 +18,9 @@ export interface PolicySpec {
   readonly minibatchRows: number; // rows of a usual learn() call; a micro-batch never has more, which would be wasted
 }
 
+/** What a backend can be unable to hold or do: a size, or another property of the policy. */
+export type Demand = Dimension | 'heads' | 'critic' | 'storage' | 'backend';
+
 /**
  * Thrown if a backend can’t do what was asked. Nothing was allocated or changed, so the caller can try another backend.
  */
@@ -24,10 +28,10 @@ export class BackendError extends ProblemError {
   override readonly name = 'BackendError';
   readonly what: string;
   readonly remedy: string;
-  readonly fields: readonly FieldName[]; // settings to change
-  constructor(what: string, remedy: string, fields: readonly FieldName[] = []) {
+  readonly demands: readonly Demand[]; // what asks too much
+  constructor(what: string, remedy: string, demands: readonly Demand[] = []) {
     super({ what, remedy });
-    [this.what, this.remedy, this.fields] = [what, remedy, fields];
+    [this.what, this.remedy, this.demands] = [what, remedy, demands];
   }
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { field as ownField, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { parseDecimal } from '../base/decimal.ts';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
@@ -15,7 +15,7 @@ export function has(record: JsonRecord, ...keys: readonly string[]): boolean {
 
 /** The value of a key; undefined if it is missing or null. */
 export function field(record: JsonRecord, key: string): unknown {
-  return Object.hasOwn(record, key) ? (record[key] ?? undefined) : undefined;
+  return ownField(record, key) ?? undefined;
 }
 
 /** Describes a value in a few words, for a message. */

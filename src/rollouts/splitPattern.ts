@@ -1,3 +1,4 @@
+import { kindOfTag, TAG_KINDS, TAG_NAMES, type TagKind } from '../domain/tagKinds.ts';
 import type { SpanKind } from '../domain/tokens.ts';
 import type { Segment, SegmentRole } from './rolloutRecord.ts';
 
@@ -5,11 +6,7 @@ import type { Segment, SegmentRole } from './rolloutRecord.ts';
  * Rules to split text whose file does not say who wrote what: names of tags, and words that name a role on a line of
  * their own.
  */
-export interface SplitPattern {
-  readonly think: readonly string[];
-  readonly call: readonly string[];
-  readonly observation: readonly string[];
-  readonly answer: readonly string[];
+export interface SplitPattern extends Readonly<Record<TagKind, readonly string[]>> {
   readonly system: readonly string[]; // here and below: a line that consists of this word begins a message of the role
   readonly user: readonly string[];
   readonly assistant: readonly string[];
@@ -18,10 +15,7 @@ export interface SplitPattern {
 
 /** The default pattern: ChatML's roles as they look when special tokens are skipped, and the usual tags of agents. */
 export const DEFAULT_PATTERN: SplitPattern = {
-  think: ['think', 'thinking', 'reasoning'],
-  call: ['tool_call', 'call', 'search', 'python', 'code'],
-  observation: ['tool_response', 'obs', 'observation', 'information', 'result', 'interpreter'],
-  answer: ['answer'],
+  ...TAG_NAMES,
   system: ['system'],
   user: ['user'],
   assistant: ['assistant'],
@@ -40,7 +34,6 @@ export const PATTERN_LABELS: Readonly<Record<keyof SplitPattern, string>> = {
   tool: 'lines that begin an observation',
 };
 
-const TAG_KINDS = ['think', 'call', 'observation', 'answer'] as const;
 const LINE_ROLES = { system: 'system', user: 'prompt', assistant: 'action', tool: 'observation' } as const;
 const NAME = /^[\w-]{1,40}$/;
 const MAX_NAMES = 20;
@@ -167,10 +160,6 @@ const [ROLE_BEGIN, ROLE_END] = [String.raw`<\|(?:im_start|start_header_id)\|>`, 
 function roleOfLine(word: string, pattern: SplitPattern): SegmentRole | undefined {
   const entry = Object.entries(LINE_ROLES).find(([role]) => pattern[role as keyof typeof LINE_ROLES].includes(word));
   return entry?.[1];
-}
-
-function kindOfTag(name: string, pattern: SplitPattern): SpanKind | undefined {
-  return TAG_KINDS.find((kind) => pattern[kind].includes(name));
 }
 
 /**

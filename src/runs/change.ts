@@ -2,7 +2,7 @@ import { isCount } from '../base/jsonRecord.ts';
 import { parseField } from '../config/config.ts';
 import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config/fields.ts';
 import { applyChanges, changedKnobs, isNonEmpty, type KnobChange } from '../config/knobChange.ts';
-import { differenceText } from '../config/knobText.ts';
+import { changeText } from '../config/knobText.ts';
 
 /**
  * A change of knobs in the middle of a run: its description, and the update at which it took effect. Changes saved by
@@ -33,7 +33,7 @@ export function describedChange(before: RunConfig, { update, step, set }: KnobCh
   const after = applyChanges(before, [{ set }]);
   const names = Object.keys(changedKnobs(before, after)).filter(isFieldName);
   if (names.length === 0) return null;
-  const text = names.map((name) => differenceText(name, before, after)).join(', ');
+  const text = names.map((name) => changeText(name, before, after)).join(', ');
   return names.some((name) => FIELDS[name].when === 'restart') ? { update, text } : { update, step, set, text };
 }
 

@@ -1,4 +1,4 @@
-import { isCount, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
+import { isCount, isRecord, jsonLines, type JsonRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
@@ -60,16 +60,13 @@ export interface LogFile {
  * is wrong.
  */
 export function readLog(text: string, { name, written, run: manifestRun }: LogFile): Run {
-  const lines = text.split('\n');
   const series = new Map<MetricName, Series>();
   let run = manifestRun === undefined ? null : readRunFields('playground.json', manifestRun);
   let lastUpdate = -1;
-  for (const [i, line] of lines.entries()) {
-    if (line.trim() === '') continue;
-    const fields = parseObject(line);
-    const place = `line ${i + 1}`;
+  for (const { number, line, record: fields, isLast } of jsonLines(text)) {
+    const place = `line ${number}`;
     // an incomplete last line: the program that wrote the log was stopped, or is still writing
-    if (!fields && i === lines.length - 1 && lastUpdate >= 0) break;
+    if (!fields && isLast && lastUpdate >= 0) break;
     if (!fields) throw logProblem(place, line, 'a JSON object', WHOLE_LOG);
     const { kind = 'update', update } = fields;
     if (kind === 'run') {
@@ -153,15 +150,6 @@ function metricsOf(at: string, fields: JsonRecord): Metrics {
       throw logProblem(`${at}: ${name}`, JSON.stringify(value), 'a number', WHOLE_LOG);
   }
   return Object.fromEntries(knownEntries.filter(([, value]) => value !== null));
-}
-
-function parseObject(line: string): JsonRecord | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function logProblem(at: string, got: string, want: string, remedy: string): ProblemError {

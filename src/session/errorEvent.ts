@@ -8,6 +8,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
+import { knobsOf } from './backendKnobs.ts';
 
 /**
  * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that
@@ -20,7 +21,7 @@ export function errorEvent(
 ): Extract<RunEvent, { type: 'error' }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof BackendError) {
-    return { type: 'error', message: error.what, hint: error.remedy, fatal, fields: error.fields };
+    return { type: 'error', message: error.what, hint: error.remedy, fatal, fields: knobsOf(error) };
   }
   if (error instanceof DeviceLostError) return deviceLost(message, fatal);
   if (error instanceof BaseNeededError) {

@@ -15,6 +15,7 @@ import { openEnvironment } from './environment.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { AnsweringPolicies } from './answeringPolicies.ts';
+import { knobsOf } from './backendKnobs.ts';
 import { RunHistory } from './history.ts';
 import type { Host } from './host.ts';
 import { answer } from './inspection.ts';
@@ -57,7 +58,7 @@ export async function withFittingBatch<T>(
 
 /** Whether a smaller batch may help: a backend's own limit, or an array that can't be allocated. */
 function isMemoryError(error: unknown): boolean {
-  return error instanceof BackendError ? error.fields.includes('prompts') : error instanceof RangeError;
+  return error instanceof BackendError ? knobsOf(error).includes('prompts') : error instanceof RangeError;
 }
 
 /** A run: environment, backend, weights, and the events of training. Pulling an event makes the training go on. */

@@ -4,7 +4,7 @@ import { contradictions } from '../config/contradictions.ts';
 import { type FittingKnob, isTooLarge, type TrainingPlan } from '../domain/trainingPlan.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { adaptedPolicyMemory, MAX_ADAPTED_BYTES } from '../model/cpu/adapters/memory.ts';
-import { BackendError } from '../model/policy.ts';
+import { KnobsError } from './backendKnobs.ts';
 import { policySpec, type RolloutSize } from './policySpec.ts';
 
 /** The properties of a checkpoint that determine its memory. */
@@ -63,12 +63,12 @@ function minimumOf(name: FieldName): number {
 const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 /**
- * Throws BackendError if a run needs more memory than there can be. The error names the knobs that would make it fit.
+ * Throws KnobsError if a run needs more memory than there can be. The error names the knobs that would make it fit.
  */
 export function checkFits(plan: TrainingPlan): void {
   if (plan.maxBytes === null || !isTooLarge(plan)) return;
   const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);
-  throw new BackendError(
+  throw new KnobsError(
     `The run needs ${gib(plan.bytes)}. On the CPU at most ${gib(plan.maxBytes)} fit.`,
     words.length > 0
       ? `It fits with ${words.join(', or ')}.`

@@ -1,8 +1,8 @@
 import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import type { GgufHeader } from '../formats/ggufHeader.ts';
-import { textOrNull } from '../base/jsonRecord.ts';
-import { field, isRecord, type JsonRecord, readJson } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, filledText } from '../base/jsonRecord.ts';
+import { readJson } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
 import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
@@ -92,7 +92,7 @@ function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
 }
 
 /** The text of a token that is given as a text or as an object with `content`; null if there is none. */
-const contentOf = (value: unknown) => textOrNull(isRecord(value) ? field(value, 'content') : value);
+const contentOf = (value: unknown) => filledText(isRecord(value) ? field(value, 'content') : value);
 
 /**
  * The named tokens in the settings: every `…_token`, including a model's own (`image_token`), and the names in
@@ -191,7 +191,7 @@ export function ggufTemplate({ file, metadata }: GgufHeader): ChatTemplate | nul
     [`${key}.tool_use`, 'tool_use'],
   ] as const) {
     // prettier-ignore
-    const template = textOrNull(metadata.get(name));
+    const template = filledText(metadata.get(name));
     if (template !== null && !byName.has(purpose)) byName.set(purpose, template);
   }
   return byName.size === 0 ? null : chatTemplate(namedTemplates(byName), ggufTokens(metadata), file);
@@ -203,7 +203,7 @@ function ggufTokens(metadata: GgufHeader['metadata']): TemplateTokens {
   const words = metadata.get('tokenizer.ggml.tokens');
   const tokens = Object.entries(GGUF_TOKENS).flatMap(([name, key]): [string, string][] => {
     const id = metadata.get(`tokenizer.ggml.${key}_token_id`);
-    const word = Array.isArray(words) && typeof id === 'number' ? textOrNull((words as readonly unknown[])[id]) : null;
+    const word = Array.isArray(words) && typeof id === 'number' ? filledText((words as readonly unknown[])[id]) : null;
     return word === null ? [] : [[name, word]];
   });
   return Object.fromEntries(tokens);

@@ -4,8 +4,7 @@ import { openFolderCheckpoint, openGgufCheckpoint, type OpenedCheckpoint } from 
 import { FILE_NAMES } from '../checkpoints/checkpointFolder.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { ggufFiles } from '../base/ggufFiles.ts';
-import { textOrNull } from '../base/jsonRecord.ts';
-import { field } from '../formats/jsonFile.ts';
+import { field, filledText } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { ChatTemplate } from '../text/chatTemplate.ts';
 import type { Codec } from '../text/codec.ts';
@@ -55,7 +54,7 @@ async function fromGguf({ source }: FileInFolder, parts: readonly FileInFolder[]
   );
   const header = opened.gguf!.header;
   const valueOf = (name: string) => header.metadata.get(name);
-  const text = (name: string) => textOrNull(valueOf(name));
+  const text = (name: string) => filledText(valueOf(name));
   const kind = text('general.architecture') ?? '';
   const context = valueOf(`${kind}.context_length`);
   return {

@@ -16,7 +16,7 @@ export function sweepMarkdown(table: SweepTable): string {
     line([...knobs, 'n', 'mean', '95 % interval', ...sweep.seeds.map((seed) => `seed ${seed}`)]),
     line([...knobs.map(() => '---'), ...Array.from({ length: 3 + sweep.seeds.length }, () => '---:')]),
     ...rows.map((row) => {
-      const interval = row.interval ? `${number(row.interval.low)} … ${number(row.interval.high)}` : '–';
+      const interval = row.interval ? `${number(row.interval.low)} to ${number(row.interval.high)}` : '–';
       return line([...knobCells(row, knobs), row.n, number(row.mean), interval, ...row.values.map(number)]);
     }),
     '',

@@ -1,7 +1,7 @@
 import { type Interval, meanInterval } from '../base/inference.ts';
 import { differencesOf } from '../experiments/experimentPlan.ts';
 import type { RunResult } from '../experiments/runResult.ts';
-import { summaryOf } from '../experiments/statistics.ts';
+import { summaryOf } from '../base/statistics.ts';
 import { configurationsOf, sweepRuns, type SweepRun } from './runs.ts';
 import type { Knobs, Sweep } from './sweepFile.ts';
 

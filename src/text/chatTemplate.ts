@@ -1,4 +1,4 @@
-import { field, type JsonRecord } from '../formats/jsonFile.ts';
+import { field, type JsonRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import { jinja } from './jinja.ts';
 import type { Message } from './message.ts';
@@ -75,8 +75,8 @@ export function chatTemplate(
   const written = write(conversation, renderDefault ? null : [PROBE_TOOL], false);
   const missing = conversation.find(({ content }) => !written.includes(content));
   if (missing) throw fail(missing.role, 'a text without the message', 'the text of every message');
-  const withTools = textOrNull(() => write(CONVERSATION, [PROBE_TOOL], true));
-  const listsTools = withTools !== null && withTools !== textOrNull(() => write(CONVERSATION, null, true));
+  const withTools = writtenOrNull(() => write(CONVERSATION, [PROBE_TOOL], true));
+  const listsTools = withTools !== null && withTools !== writtenOrNull(() => write(CONVERSATION, null, true));
   return { file, write, listsTools, hasToolRole: supportsToolRole(write, listsTools ? [PROBE_TOOL] : null) };
 }
 
@@ -102,7 +102,7 @@ const CONVERSATION: readonly Message[] = [
 /** Whether a template supports the role `tool`: it must write such a message differently from one of a made-up role. */
 function supportsToolRole(write: ChatTemplate['write'], tools: readonly ToolSchema[] | null): boolean {
   const writtenWithRole = (role: string) =>
-    textOrNull(() =>
+    writtenOrNull(() =>
       write([...CONVERSATION, { role: 'assistant', content: 'Three.' }, { role, content: 'Four.' }], tools, true),
     );
   const asTool = writtenWithRole('tool');
@@ -112,7 +112,7 @@ function supportsToolRole(write: ChatTemplate['write'], tools: readonly ToolSche
 }
 
 /** What `write` returns; null if the template refuses the conversation. */
-function textOrNull(write: () => string): string | null {
+function writtenOrNull(write: () => string): string | null {
   try {
     return write();
   } catch (error) {

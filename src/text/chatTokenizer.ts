@@ -1,5 +1,6 @@
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
-import { field, isRecord, readJson } from '../formats/jsonFile.ts';
+import { field, isRecord } from '../base/jsonRecord.ts';
+import { readJson } from '../formats/jsonFile.ts';
 import { type ChatTemplate, chatTemplate } from './chatTemplate.ts';
 import type { Codec } from './codec.ts';
 import { codecFromTokenizerJson } from './tokenizerFile.ts';

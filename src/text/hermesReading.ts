@@ -1,4 +1,4 @@
-import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { matchesSchema, type ParameterType, schemaWords, type ToolSchema } from './toolSchema.ts';
 import type { Quote, ReadTurn, TurnMistake } from './turnFormat.ts';
 
@@ -76,19 +76,19 @@ function readCall(text: string, tools: readonly ToolSchema[], quote: Quote): Cal
     return { kind: 'json', message: `a call that is not JSON: ${quote(text.trim())}; want ${CALL_FORM}` };
   }
   const call: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isRecord(call)) return { kind: 'json', message: `${quote(shown(call))} as a call; want ${CALL_FORM}` };
+  if (!isRecord(call)) return { kind: 'json', message: `${quote(valueText(call))} as a call; want ${CALL_FORM}` };
   const name = field(call, 'name');
   const tool = tools.find((schema) => schema.function.name === name);
   if (!tool) {
     const names = tools.map((schema) => schema.function.name).join(', ');
     return {
       kind: 'tool',
-      message: `the tool ${quote(shown(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
+      message: `the tool ${quote(valueText(name))}; want ${tools.length === 1 ? names : `one of ${names}`}`,
     };
   }
   const callArguments = field(call, 'arguments');
   if (!isRecord(callArguments))
-    return { kind: 'arguments', message: `${quote(shown(callArguments))} as arguments; want an object` };
+    return { kind: 'arguments', message: `${quote(valueText(callArguments))} as arguments; want an object` };
   const problem = wrongArgument(callArguments, tool, quote);
   return problem === null
     ? { tool: tool.function.name, values: callArguments }
@@ -117,7 +117,7 @@ function wrongArgument(
     const { type } = property;
     const plainWords = typeof type === 'string' && !property.enum && !property.nullable ? TYPE_WORDS[type] : undefined;
     const kind = plainWords ?? schemaWords(property);
-    return `${quote(shown(value))} as ${key} of ${name}; want ${kind}`;
+    return `${quote(valueText(value))} as ${key} of ${name}; want ${kind}`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../formats/jsonFile.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
 
 /** A tool call in a message, in the format of Hugging Face and OpenAI. */
 export interface MessageCall {

@@ -1,4 +1,4 @@
-import { field, isRecord, shown } from '../formats/jsonFile.ts';
+import { field, isRecord, valueText } from '../base/jsonRecord.ts';
 import { linearPattern } from './linearPattern.ts';
 import { translatePattern } from './tokenizerPattern.ts';
 
@@ -90,7 +90,7 @@ export function readSplits(entry: unknown, refuse: Refuse): readonly Split[] {
   if (parts.length > MAX_PARTS) throw refuse(place, `${parts.length} parts`, `at most ${MAX_PARTS}`);
   const byteLevelIndex = parts.findIndex(({ type }) => type === 'ByteLevel');
   if (byteLevelIndex < 0)
-    throw refuse(place, parts.map(({ type }) => type).join(', ') || shown(entry), 'ByteLevel as its last part');
+    throw refuse(place, parts.map(({ type }) => type).join(', ') || valueText(entry), 'ByteLevel as its last part');
   const after = parts[byteLevelIndex + 1];
   if (after) throw refuse(after.place, `${after.type} after ByteLevel`, 'ByteLevel last');
   return parts.flatMap((part) => splitsOfPart(part, refuse));
@@ -105,11 +105,11 @@ interface PreTokenizerPart {
 /** The parts of nested sequences as one list. */
 function flattenParts(entry: unknown, place: string, refuse: Refuse, depth = 0): readonly PreTokenizerPart[] {
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
-  if (!isRecord(entry) || typeof type !== 'string') throw refuse(place, shown(entry), 'an object with a type');
+  if (!isRecord(entry) || typeof type !== 'string') throw refuse(place, valueText(entry), 'an object with a type');
   if (type !== 'Sequence') return [{ type, place, entry }];
   const list = field(entry, 'pretokenizers');
   if (!Array.isArray(list) || depth > 3)
-    throw refuse(`${place}.pretokenizers`, shown(list), 'a list of pre-tokenizers');
+    throw refuse(`${place}.pretokenizers`, valueText(list), 'a list of pre-tokenizers');
   if (list.length > MAX_PARTS) throw refuse(place, `${list.length} parts`, `at most ${MAX_PARTS}`);
   return list.flatMap((part: unknown, i) => flattenParts(part, `${place}.pretokenizers, ${i}`, refuse, depth + 1));
 }
@@ -117,7 +117,7 @@ function flattenParts(entry: unknown, place: string, refuse: Refuse, depth = 0):
 function splitsOfPart({ type, place, entry }: PreTokenizerPart, refuse: Refuse): readonly Split[] {
   const flag = (name: string, byDefault: boolean) => {
     const value = field(entry, name) ?? byDefault;
-    if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
+    if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, valueText(value), 'true or false');
     return value;
   };
   switch (type) {
@@ -128,7 +128,7 @@ function splitsOfPart({ type, place, entry }: PreTokenizerPart, refuse: Refuse):
       return [isolatingSplit(flag('individual_digits', false) ? String.raw`\p{N}` : String.raw`\p{N}+`)];
     case 'Split': {
       const behavior = field(entry, 'behavior');
-      if (behavior !== 'Isolated') throw refuse(`${place}.behavior`, shown(behavior), 'Isolated');
+      if (behavior !== 'Isolated') throw refuse(`${place}.behavior`, valueText(behavior), 'Isolated');
       if (flag('invert', false)) throw refuse(`${place}.invert`, 'true', 'false');
       return [patternSplit(field(entry, 'pattern'), `${place}.pattern`, refuse)];
     }
@@ -139,7 +139,8 @@ function splitsOfPart({ type, place, entry }: PreTokenizerPart, refuse: Refuse):
 function patternSplit(pattern: unknown, place: string, refuse: Refuse): Split {
   const [regex, text] = isRecord(pattern) ? [field(pattern, 'Regex'), field(pattern, 'String')] : [];
   const source = typeof text === 'string' ? text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`) : regex;
-  if (typeof source !== 'string' || source === '') throw refuse(place, shown(pattern), '{"Regex": …} or {"String": …}');
+  if (typeof source !== 'string' || source === '')
+    throw refuse(place, valueText(pattern), '{"Regex": …} or {"String": …}');
   try {
     return isolatingSplit(source);
   } catch (error) {

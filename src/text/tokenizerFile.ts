@@ -1,4 +1,5 @@
-import { field, isRecord, type JsonRecord, readJson, shown } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
+import { readJson } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
 import { type AddedToken, bpeCodec, MAX_MERGES } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
@@ -42,7 +43,7 @@ export function codecFromTokenizerJson(bytes: Uint8Array, { file, ...sides }: Si
 export function openTokenizerJson(bytes: Uint8Array, file = 'tokenizer.json'): OpenedTokenizer {
   const refuse: Refuse = (place, got, want) => new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const tokenizer = readJson(file, bytes);
-  if (!isRecord(tokenizer)) throw refuse('', shown(tokenizer), 'an object');
+  if (!isRecord(tokenizer)) throw refuse('', valueText(tokenizer), 'an object');
   const padding = field(tokenizer, 'padding');
   const pad = isRecord(padding) ? field(padding, 'pad_token') : null;
   return {
@@ -59,12 +60,12 @@ function codecOf(
 ): Codec {
   const model = field(tokenizer, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
-  if (!isRecord(model)) throw refuse('model', shown(model), 'an object');
+  if (!isRecord(model)) throw refuse('model', valueText(model), 'an object');
   if (type === 'WordLevel') return wordCodec(readWordLevel(tokenizer, file), stops);
-  if (type !== 'BPE') throw refuse('model.type', shown(type), 'BPE or WordLevel');
+  if (type !== 'BPE') throw refuse('model.type', valueText(type), 'BPE or WordLevel');
   const decoder = field(tokenizer, 'decoder');
   const decoderType = isRecord(decoder) ? field(decoder, 'type') : decoder;
-  if (decoderType !== 'ByteLevel') throw refuse('decoder', shown(decoderType), 'ByteLevel');
+  if (decoderType !== 'ByteLevel') throw refuse('decoder', valueText(decoderType), 'ByteLevel');
   const splits = readSplits(field(tokenizer, 'pre_tokenizer'), refuse);
   const nfc = readNormalizer(field(tokenizer, 'normalizer') ?? null, refuse);
   const tokens = readVocabulary(field(model, 'vocab'), refuse);
@@ -105,7 +106,7 @@ function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', de
   if (type === 'NFC') return true;
   const parts = isRecord(entry) && type === 'Sequence' ? field(entry, 'normalizers') : undefined;
   if (!Array.isArray(parts) || depth > 3 || parts.length > MAX_PARTS) {
-    throw refuse(place, shown(type ?? entry), 'NFC, a short Sequence of it, or null');
+    throw refuse(place, valueText(type ?? entry), 'NFC, a short Sequence of it, or null');
   }
   return parts
     .map((part: unknown, i) => readNormalizer(part, refuse, `${place}.normalizers, ${i}`, depth + 1))
@@ -119,12 +120,13 @@ function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', de
 function readIgnoreMerges(model: JsonRecord, refuse: Refuse): boolean {
   for (const name of ['dropout', 'continuing_subword_prefix', 'end_of_word_suffix']) {
     const value = field(model, name) ?? null;
-    if (value !== null && value !== '' && value !== 0) throw refuse(`model.${name}`, shown(value), 'null');
+    if (value !== null && value !== '' && value !== 0) throw refuse(`model.${name}`, valueText(value), 'null');
   }
   const byteFallback = field(model, 'byte_fallback') ?? false;
-  if (byteFallback !== false) throw refuse('model.byte_fallback', shown(byteFallback), 'false: every byte has a token');
+  if (byteFallback !== false)
+    throw refuse('model.byte_fallback', valueText(byteFallback), 'false: every byte has a token');
   const ignoreMerges = field(model, 'ignore_merges') ?? false;
-  if (typeof ignoreMerges !== 'boolean') throw refuse('model.ignore_merges', shown(ignoreMerges), 'true or false');
+  if (typeof ignoreMerges !== 'boolean') throw refuse('model.ignore_merges', valueText(ignoreMerges), 'true or false');
   return ignoreMerges;
 }
 
@@ -133,27 +135,27 @@ function readUnknown(model: JsonRecord, tokens: ReadonlyMap<string, number>, ref
   const unknown = field(model, 'unk_token') ?? null;
   if (unknown === null) return null;
   const id = typeof unknown === 'string' ? tokens.get(unknown) : undefined;
-  if (id === undefined) throw refuse('model.unk_token', shown(unknown), 'a token of the vocabulary, or null');
+  if (id === undefined) throw refuse('model.unk_token', valueText(unknown), 'a token of the vocabulary, or null');
   if (field(model, 'fuse_unk') === true) throw refuse('model.fuse_unk', 'true', 'false');
   return id;
 }
 
 function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, number> {
-  if (!isRecord(entry)) throw refuse('model.vocab', shown(entry), 'ids by token');
+  if (!isRecord(entry)) throw refuse('model.vocab', valueText(entry), 'ids by token');
   const tokens = new Map<string, number>();
   for (const [token, id] of Object.entries(entry)) {
-    if (!isId(id)) throw refuse(`model.vocab, ${token}`, shown(id), 'an id, from 0');
+    if (!isId(id)) throw refuse(`model.vocab, ${token}`, valueText(id), 'an id, from 0');
     tokens.set(token, id);
   }
   return tokens;
 }
 
 function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
-  if (!Array.isArray(entry)) throw refuse('model.merges', shown(entry), 'a list of pairs');
+  if (!Array.isArray(entry)) throw refuse('model.merges', valueText(entry), 'a list of pairs');
   if (entry.length > MAX_MERGES) throw refuse('model.merges', `${entry.length} merges`, `at most ${MAX_MERGES}`);
   return entry.map((merge: unknown, i) => {
     const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
-    if (!Array.isArray(parts) || parts.length !== 2) throw refuse(`model.merges, ${i}`, shown(merge), 'two tokens');
+    if (!Array.isArray(parts) || parts.length !== 2) throw refuse(`model.merges, ${i}`, valueText(merge), 'two tokens');
     const [left, right] = parts as readonly unknown[];
     if (typeof left !== 'string' || typeof right !== 'string')
       throw refuse(`model.merges, ${i}`, 'something other than texts', 'two tokens');
@@ -162,12 +164,12 @@ function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string,
 }
 
 function readAddedTokens(entry: unknown, refuse: Refuse): readonly SideToken[] {
-  if (!Array.isArray(entry)) throw refuse('added_tokens', shown(entry), 'a list');
+  if (!Array.isArray(entry)) throw refuse('added_tokens', valueText(entry), 'a list');
   const seen = new Set<string>();
   return entry.map((token: unknown, i) => {
     const place = `added_tokens, ${i}`;
     const record: JsonRecord = isRecord(token) ? token : {};
-    if (!isId(field(record, 'id'))) throw refuse(place, shown(token), 'an id and a text');
+    if (!isId(field(record, 'id'))) throw refuse(place, valueText(token), 'an id and a text');
     const read = readAddedToken(record, place, refuse);
     if (seen.has(read.content)) throw refuse(place, `${read.content} twice`, 'every token once');
     seen.add(read.content);
@@ -181,10 +183,10 @@ function readAddedTokens(entry: unknown, refuse: Refuse): readonly SideToken[] {
  */
 export function readAddedToken(record: JsonRecord, place: string, refuse: Refuse): SideToken {
   const content = field(record, 'content');
-  if (typeof content !== 'string' || content === '') throw refuse(place, shown(content), 'a text');
+  if (typeof content !== 'string' || content === '') throw refuse(place, valueText(content), 'a text');
   const flag = (name: string, byDefault: boolean) => {
     const value = field(record, name) ?? byDefault;
-    if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, shown(value), 'true or false');
+    if (typeof value !== 'boolean') throw refuse(`${place}.${name}`, valueText(value), 'true or false');
     return value;
   };
   for (const name of ['single_word', 'lstrip', 'rstrip']) {

@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../formats/jsonFile.ts';
+import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { Codec } from './codec.ts';
 
 /** The arguments of a call, by name. */

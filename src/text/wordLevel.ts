@@ -1,4 +1,4 @@
-import { field, isRecord, type JsonRecord, shown } from '../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { WordVocabulary } from './wordCodec.ts';
 
@@ -13,20 +13,21 @@ export function readWordLevel(tokenizer: JsonRecord, file: string): WordVocabula
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const model = field(tokenizer, 'model');
   const type = isRecord(model) ? field(model, 'type') : undefined;
-  if (!isRecord(model) || type !== 'WordLevel') throw fail('model.type', shown(type), 'WordLevel, one word per token');
+  if (!isRecord(model) || type !== 'WordLevel')
+    throw fail('model.type', valueText(type), 'WordLevel, one word per token');
   const splitter = field(tokenizer, 'pre_tokenizer');
   const split = isRecord(splitter) ? field(splitter, 'type') : splitter;
   if (split !== 'WhitespaceSplit')
-    throw fail('pre_tokenizer', shown(split), 'WhitespaceSplit, words separated by spaces');
+    throw fail('pre_tokenizer', valueText(split), 'WhitespaceSplit, words separated by spaces');
   const normalizer = field(tokenizer, 'normalizer') ?? null;
-  if (normalizer !== null) throw fail('normalizer', shown(normalizer), 'null: words as they are');
+  if (normalizer !== null) throw fail('normalizer', valueText(normalizer), 'null: words as they are');
   const vocab = field(model, 'vocab');
-  if (!isRecord(vocab)) throw fail('model.vocab', shown(vocab), 'ids by word');
+  if (!isRecord(vocab)) throw fail('model.vocab', valueText(vocab), 'ids by word');
   const entries = Object.entries(vocab);
   const words = new Array<string>(entries.length);
   for (const [word, id] of entries) {
     if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= entries.length || words[id] !== undefined) {
-      throw fail(`model.vocab, ${word}`, shown(id), `each of 0 … ${entries.length - 1} once`);
+      throw fail(`model.vocab, ${word}`, valueText(id), `each of 0 … ${entries.length - 1} once`);
     }
     words[id] = word;
   }
@@ -40,12 +41,12 @@ function readSpecial(
   fail: (place: string, got: string, want: string) => ProblemError,
 ): readonly string[] {
   const added = field(tokenizer, 'added_tokens') ?? [];
-  if (!Array.isArray(added)) throw fail('added_tokens', shown(added), 'a list');
+  if (!Array.isArray(added)) throw fail('added_tokens', valueText(added), 'a list');
   const known = new Set(words);
   return added.map((token: unknown, i) => {
     const content = isRecord(token) ? field(token, 'content') : undefined;
     if (typeof content !== 'string' || !known.has(content)) {
-      throw fail(`added_tokens, ${i}`, shown(content), 'a word of the vocabulary');
+      throw fail(`added_tokens, ${i}`, valueText(content), 'a word of the vocabulary');
     }
     return content;
   });

@@ -143,7 +143,7 @@ describe('a card', () => {
   test('has the last evaluation with its interval, greedy and sampled', () => {
     // Clopper–Pearson of 128 of 256, as scipy.stats.binomtest(128, 256).proportion_ci() has it: .4371 to .5629
     const lines = cardFile(runOf({ evalTasks: 256, temperature: 0.5 }, [...EVALUATED, ['eval/success_sampled', curve([4, 0.125])]]), 'llama').split('\n'); // prettier-ignore
-    expect(lines).toContain('| greedy | 50.0 % (95 %: 43.7 % to 56.3 %) | 256 tasks, seed 7 | 8 |');
+    expect(lines).toContain('| greedy | 50.0 % (95 %: 43.7 to 56.3 %) | 256 tasks, seed 7 | 8 |');
     expect(lines).toContain('| sampled, temperature 0.5 | 12.5 % | 256 tasks, seed 7 | 4 |');
     const whole = cardFile(runOf({ evalTasks: 512 }, EVALUATED), 'llama');
     expect(whole).toContain('| greedy | 50.0 % | all 256 tasks, seed 7 | 8 |');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { float16At, toFloat16 } from '../../src/formats/float16.ts';
-import { jsonText, readJson, shown } from '../../src/formats/jsonFile.ts';
+import { valueText } from '../../src/base/jsonRecord.ts';
+import { jsonText, readJson } from '../../src/formats/jsonFile.ts';
 import { linesOf } from '../../src/formats/lines.ts';
 
 const bitsOf = (...values: readonly number[]) => [...toFloat16(Float32Array.from(values))];
@@ -70,7 +71,7 @@ test.each([
 });
 
 test('a value is shown in a word or as it is', () => {
-  expect([undefined, '', 'a', [1], {}, 3, null, false].map(shown)).toEqual([
+  expect([undefined, '', 'a', [1], {}, 3, null, false].map(valueText)).toEqual([
     ...['nothing', "''", 'a', 'a list', 'an object', '3', 'null', 'false'],
   ]);
 });

@@ -313,7 +313,7 @@ test('refuses a critic of its own, an odd vocabulary and a run that does not fit
   const spec = specOf(LLAMA);
   const critic = await refused({ ...spec, critic: 'separate' });
   expect(critic).toBeInstanceOf(BackendError);
-  expect((critic as BackendError).fields).toContain('critic');
+  expect((critic as BackendError).demands).toContain('critic');
   expect(await refused(specOf(models.LLAMA))).toBeInstanceOf(BackendError);
   const huge = await refused({ ...spec, rows: 4096, length: 60_000 });
   expect(huge).toBeInstanceOf(BackendError);

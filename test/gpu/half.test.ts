@@ -60,7 +60,7 @@ test('an adapter without shader-f16 refuses to store halves, naming the knob', a
   const failure = await open(SPEC).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(BackendError);
   expect((failure as BackendError).message).toContain('shader-f16');
-  expect((failure as BackendError).fields).toEqual(['storage']);
+  expect((failure as BackendError).demands).toEqual(['storage']);
 });
 
 const fixtures = await goldens();

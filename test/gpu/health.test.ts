@@ -100,7 +100,7 @@ test('once made, scoring, credit, learning and reporting create no buffer, bind 
   policy.destroy();
 });
 
-test('a model too large for the adapter is refused before allocation, naming the limit and the knobs', async () => {
+test('a model too large for the adapter is refused before allocation, naming the limit and the sizes', async () => {
   const huge = {
     ...SMALL,
     hidden_size: 65536,
@@ -114,7 +114,7 @@ test('a model too large for the adapter is refused before allocation, naming the
   );
   expect(failure).toBeInstanceOf(BackendError);
   expect((failure as BackendError).message).toMatch(/maxStorageBufferBindingSize|maxBufferSize/);
-  expect((failure as BackendError).fields).toContain('width');
+  expect((failure as BackendError).demands).toContain('width');
 });
 
 test('micro-batches give the update of the whole minibatch', async () => {

@@ -94,7 +94,7 @@ test('a tensor past the adapter’s limit is refused before anything is allocate
   const failure = await arena.allocate().catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(LimitError);
   expect((failure as LimitError).message).toMatch(/huge needs \d+ bytes; this adapter's max\w+ is \d+/);
-  expect((failure as LimitError).knobsToReduce).toEqual(['width']);
+  expect((failure as LimitError).dimensions).toEqual(['width']);
   expect(gpu.counters.creations).toBe(before);
 });
 

@@ -385,12 +385,12 @@ describe('an adapted policy', () => {
       openCpuAdaptedPolicy(spec, unread, ADAPTERS, learningMath, { seed: 1, reason: '' }).catch((e: unknown) => e);
     const critic = await refused(specOf(SMALL, 'separate'));
     expect(critic).toBeInstanceOf(BackendError);
-    expect(critic).toMatchObject({ message: expect.stringMatching(/critic/) as string, fields: ['critic'] });
+    expect(critic).toMatchObject({ message: expect.stringMatching(/critic/) as string, demands: ['critic'] });
     expect((critic as BackendError).remedy).toMatch(/critic/);
     const huge = await refused({ ...specOf(SMALL), rows: 4096, length: 60_000 });
     expect(huge).toBeInstanceOf(BackendError);
     expect((huge as BackendError).message).toMatch(/The run needs [\d.]+ GiB\. On the CPU at most 4\.0 GiB fit/);
-    expect(huge).toMatchObject({ fields: ['prompts', 'groupSize', 'maxTurns'] });
+    expect(huge).toMatchObject({ demands: ['rows', 'length'] });
     expect((huge as BackendError).remedy).toMatch(/Use fewer/);
     expect(parameters(SMALL).length).toBeGreaterThan(0);
   });

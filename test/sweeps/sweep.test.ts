@@ -133,7 +133,7 @@ describe('the table of a sweep', () => {
       rows: [{ n: 1, mean: 0.5 }, {}, {}, {}],
     });
     expect(sweepMarkdown(table)).toMatch(
-      /\| 0\.001 \| grpo \| 2 \| 0\.300 \| -0\.971 … 1\.571 \| 0\.200 \| 0\.400 \| – \|/,
+      /\| 0\.001 \| grpo \| 2 \| 0\.300 \| -0\.971 to 1\.571 \| 0\.200 \| 0\.400 \| – \|/,
     );
     const lower = sweepTable({ ...sweep, better: 'lower' }, new Map([result(0, 0.2), result(1, 0.5)]));
     expect(lower.rows.map(({ mean }) => mean)).toEqual([0.2, 0.5, null, null]);

@@ -5,7 +5,7 @@ import { ENV_NAMES } from '../../src/config/environments.ts';
 import { PRESET_CARDS, PRESET_GROUPS, type PresetGroup, type PresetResult } from '../../src/config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 import { parseResults } from '../../src/experiments/runResult.ts';
-import { summaryOf } from '../../src/experiments/statistics.ts';
+import { summaryOf } from '../../src/base/statistics.ts';
 import { nextCard } from '../../src/ui/choice/PresetDialog.tsx';
 import { SCENES } from '../../src/page/stage/scenes.ts';
 import { resultTexts, timeWords } from '../../src/page/stage/presetTimes.ts';
@@ -125,8 +125,8 @@ test('SmolLM2 without reward, or with a tool that does not tell the truth, stays
 
 test('where seeds differ by all there is, the interval is all that is possible', () => {
   const spread = { before: 0, after: 0.5, low: -0.1, high: 1.2, seeds: 3, seconds: 1, source: 'journal' } as const;
-  expect(resultTexts(spread).certainty).toBe('95 % interval 0 % to 100 %');
-  expect(resultTexts({ ...spread, high: 0.9 }).certainty).toBe('95 % interval 0 % to 90 %');
+  expect(resultTexts(spread).certainty).toBe('95 %: 0 to 100 %');
+  expect(resultTexts({ ...spread, high: 0.9 }).certainty).toBe('95 %: 0 to 90 %');
 });
 
 test('a result never says more than was measured: no interval without seeds enough, none past 0 or 100 %', () => {
@@ -143,7 +143,7 @@ test('a result never says more than was measured: no interval without seeds enou
   expect(sure.high).toBeGreaterThan(1);
   expect(resultTexts(sure)).toEqual({
     change: '18 % → 98 %',
-    certainty: '95 % interval 95 % to 100 %',
+    certainty: '95 %: 95 to 100 %',
     average: 'mean of 8 training runs',
   });
 });

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../src/base/jsonRecord.ts';
+import { isCount, isRecord, type JsonRecord } from '../../src/base/jsonRecord.ts';
 import { FIELDS } from '../../src/config/config.ts';
 import { parameters, type ModelConfig } from '../../src/model/architecture.ts';
 import type { Safetensors } from '../../src/formats/safetensors.ts';
@@ -35,7 +35,7 @@ export function shapeProblem(
   steps: number,
 ): string | null {
   for (const name of SIZE_KEYS) {
-    if (!isCount(config[name], LIMITS.size))
+    if (!isInRange(config[name], LIMITS.size))
       return `config.${name} is ${String(config[name])} and must be a whole number`;
   }
   const model = config as unknown as ModelConfig;
@@ -56,7 +56,7 @@ export function shapeProblem(
     if (!field.choices.some((choice) => choice === hyper[name]))
       return `hyper.${name} isn’t one of ${field.choices.join(', ')}`;
   }
-  if (!isCount(steps, LIMITS.steps)) return `adamw_steps isn’t a whole number from 1 to ${LIMITS.steps}`;
+  if (!isInRange(steps, LIMITS.steps)) return `adamw_steps isn’t a whole number from 1 to ${LIMITS.steps}`;
   return tensorProblem(tensors, model);
 }
 
@@ -88,7 +88,7 @@ function tensorProblem(tensors: Safetensors['tensors'], m: ModelConfig): string 
 }
 
 const isNumber = (x: unknown): x is number => typeof x === 'number' && Number.isFinite(x);
-const isCount = (x: unknown, max: number): x is number => Number.isInteger(x) && Number(x) >= 1 && Number(x) <= max;
+const isInRange = (x: unknown, max: number): x is number => isCount(x) && x >= 1 && x <= max;
 
 /** Rows of numbers, which may have different lengths. */
 export type NumberTable = readonly (readonly number[])[];
@@ -114,7 +114,7 @@ function caseProblem(one: unknown): string | null {
   const hasShapeOfRoles = (table: unknown) =>
     isTable(table) && table.map((r) => r.length).join() === roles.map((r) => r.length).join();
   if (!hasShapeOfRoles(rewards) || !hasShapeOfRoles(values)) return 'rewards or values are not of the shape of roles';
-  if (size !== undefined && !isCount(size, LIMITS.size)) return 'group_size isn’t a whole number';
+  if (size !== undefined && !isInRange(size, LIMITS.size)) return 'group_size isn’t a whole number';
   if (
     groups !== undefined &&
     !(Array.isArray(groups) && groups.length === roles.length && groups.every(Number.isInteger))

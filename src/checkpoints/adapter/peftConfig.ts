@@ -1,4 +1,5 @@
-import { field, isRecord, jsonText, type JsonRecord, readJson, shown } from '../../formats/jsonFile.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../../base/jsonRecord.ts';
+import { jsonText, readJson } from '../../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../../base/problem.ts';
 import { type AdapterConfig, LINEAR_NAMES } from '../../model/loraAdapters.ts';
 
@@ -84,11 +85,11 @@ export function readPeftConfig(bytes: Uint8Array): PeftConfig {
   const config: JsonRecord = isRecord(parsed) ? parsed : {};
   const problems: Problem[] = [];
   const report = (place: string, got: unknown, want: string) => {
-    problems.push({ file: PEFT_CONFIG, place, got: shown(got), want, remedy: REMEDY });
+    problems.push({ file: PEFT_CONFIG, place, got: valueText(got), want, remedy: REMEDY });
   };
   const requireOneOf = (name: string, ...allowed: readonly unknown[]) => {
     const value = field(config, name);
-    if (!allowed.includes(value)) report(name, value, shown(allowed.at(-1)));
+    if (!allowed.includes(value)) report(name, value, valueText(allowed.at(-1)));
   };
   requireOneOf('peft_type', 'LORA');
   requireOneOf('task_type', undefined, null, 'CAUSAL_LM');

@@ -60,8 +60,8 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
     const gibText = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
       `The run needs ${gibText(bytes)} GiB. On the CPU at most ${gibText(MAX_BYTES)} GiB fit.`,
-      'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
-      ['prompts', 'groupSize', 'width', 'layers'],
+      'Use fewer or shorter rollouts, or a smaller model.',
+      ['rows', 'length', 'width', 'layers'],
     );
   }
   return new CpuPolicy(spec, math, options, bytes);

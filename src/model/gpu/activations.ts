@@ -1,4 +1,12 @@
-import { alignUp, scalarBytes, slice, type Arena, type ScalarType, type Tensor } from '../../gpu/tensor.ts';
+import {
+  alignUp,
+  scalarBytes,
+  slice,
+  type Arena,
+  type Dimension,
+  type ScalarType,
+  type Tensor,
+} from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { canFuse } from './normProject.ts';
 
@@ -39,8 +47,8 @@ export interface ActivationGradients {
   readonly dact: Tensor | null; // (N,F); null if a fused product computes dgateUp directly
 }
 
-/** Settings to reduce if the tensors do not fit. */
-const KNOBS_TO_REDUCE = ['prompts', 'groupSize', 'minibatches', 'maxTurns', 'width', 'layers'];
+/** Sizes that activations grow with. */
+const SIZES: readonly Dimension[] = ['rows', 'minibatchRows', 'length', 'width', 'layers'];
 
 /** Columns of the joint projection to queries, keys and values. */
 export function qkvWidth(m: ModelConfig): number {
@@ -55,7 +63,7 @@ function declareStack(
   scalar: ScalarType = 'f32',
 ): TensorStack {
   const stride = alignUp(shape.reduce((a, b) => a * b, 1));
-  const whole = arena.declare(name, [members * stride], KNOBS_TO_REDUCE, 0, scalar);
+  const whole = arena.declare(name, [members * stride], SIZES, 0, scalar);
   const slices = Array.from({ length: members }, (_, i) => slice(whole, `${name} ${i}`, i * stride, shape));
   return { whole, stride, at: (index) => slices[index]! };
 }
@@ -81,7 +89,7 @@ export function declareActivations(
   return {
     N,
     keepsForBackward: forBackward,
-    x: arena.declare(`${label} x`, [N, m.hidden_size], KNOBS_TO_REDUCE),
+    x: arena.declare(`${label} x`, [N, m.hidden_size], SIZES),
     xhat: declareLayers('xhat', norms, m.hidden_size),
     y: declareLayers('y', norms, m.hidden_size),
     inv: declareLayers('inv', norms, 1, 'f32'),
@@ -90,7 +98,7 @@ export function declareActivations(
     lse: declareLayers('lse', L, m.num_attention_heads, 'f32'),
     gateUp: declareLayers('gate_up', L, 2 * m.intermediate_size),
     act: declareLayers('act', L, m.intermediate_size),
-    logits: arena.declare(`${label} logits`, [N, m.vocab_size], KNOBS_TO_REDUCE),
+    logits: arena.declare(`${label} logits`, [N, m.vocab_size], SIZES),
   };
 }
 
@@ -98,13 +106,13 @@ export function declareActivations(
 export function declareGradients(arena: Arena, m: ModelConfig, N: number): ActivationGradients {
   const L = m.num_hidden_layers;
   return {
-    dx: arena.declare('dx', [N, m.hidden_size], KNOBS_TO_REDUCE),
+    dx: arena.declare('dx', [N, m.hidden_size], SIZES),
     dy: declareStack(arena, 'dy', 2 * L + 1, [N, m.hidden_size]),
     dqkv: declareStack(arena, 'dqkv', L, [N, qkvWidth(m)]),
-    dattended: arena.declare('dattended', [N, m.num_attention_heads * m.head_dim], KNOBS_TO_REDUCE),
-    delta: arena.declare('delta', [N, m.num_attention_heads], KNOBS_TO_REDUCE),
+    dattended: arena.declare('dattended', [N, m.num_attention_heads * m.head_dim], SIZES),
+    delta: arena.declare('delta', [N, m.num_attention_heads], SIZES),
     dgateUp: declareStack(arena, 'dgate_up', L, [N, 2 * m.intermediate_size]),
-    dact: canFuse(m) ? null : arena.declare('dact', [N, m.intermediate_size], KNOBS_TO_REDUCE),
+    dact: canFuse(m) ? null : arena.declare('dact', [N, m.intermediate_size], SIZES),
   };
 }
 

@@ -1,6 +1,6 @@
 import { uniformOf } from '../../gpu/kernel.ts';
 import { decodeSample } from '../../gpu/kernels/index.ts';
-import type { Arena, ScalarType, Tensor } from '../../gpu/tensor.ts';
+import type { Arena, Dimension, ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { PolicySpec } from '../policy.ts';
 import { declareActivations, type Activations } from './activations.ts';
 import { cacheSlot } from './decodeAttention.ts';
@@ -35,15 +35,15 @@ export function declareDecoder(arena: Arena, spec: PolicySpec, storage: ScalarTy
   const { model, rows: B, length: T } = spec;
   const P = Math.min(tokens, MAX_PREFILL);
   const maxForced = B * Math.min(MAX_STEPS + 1, T);
-  const knobsToReduce = ['prompts', 'groupSize', 'maxTurns', 'layers', 'width'];
+  const sizes: readonly Dimension[] = ['rows', 'length', 'layers', 'width'];
   return {
     acts: declareActivations(arena, 'decode', model, B, false, storage),
     positions: arena.declare('decode positions', [2, B]),
-    cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], knobsToReduce, 0, storage),
-    rowStates: arena.declare('row state', [B, ROW_WORDS], knobsToReduce),
-    drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], knobsToReduce),
+    cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], sizes, 0, storage),
+    rowStates: arena.declare('row state', [B, ROW_WORDS], sizes),
+    drawn: arena.declare('drawn', [B, 3 * MAX_STEPS], sizes),
     settings: arena.declare('sampling', [ROW_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
     prefillSeats: arena.declare('prefill seats', [3, P]),
-    prefillQueue: arena.declare('prefill queue', [Math.ceil(maxForced / P), 3 * P], knobsToReduce),
+    prefillQueue: arena.declare('prefill queue', [Math.ceil(maxForced / P), 3 * P], sizes),
   };
 }

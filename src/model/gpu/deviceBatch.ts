@@ -1,5 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { alignUp, slice, write, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { alignUp, slice, write, type Arena, type Dimension, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../domain/tokens.ts';
 import type { SuppliedCredit, PolicySpec } from '../policy.ts';
 import { KEPT_EPOCHS } from '../policyReport.ts';
@@ -38,8 +38,8 @@ export interface DeviceBatch {
   readonly rowSums: Tensor; // (B, 5) per row: score, then for whitening count, pivot, sum and squared deviations
 }
 
-/** Settings to reduce if the batch does not fit. */
-const KNOBS_TO_REDUCE = ['prompts', 'groupSize', 'maxTurns'];
+/** Sizes that a batch grows with. */
+const SIZES: readonly Dimension[] = ['rows', 'length'];
 
 /** Maximum number of grammar states. */
 const MAX_GRAMMAR_STATES = 256;
@@ -47,11 +47,11 @@ const MAX_GRAMMAR_STATES = 256;
 /** Declares the batch. */
 export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
   const table = (name: string, channels: number) =>
-    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], KNOBS_TO_REDUCE);
+    arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], SIZES);
   const lossWeightsStart = alignUp(2 * B * T);
-  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 5 * B * T], KNOBS_TO_REDUCE);
+  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 5 * B * T], SIZES);
   const epochSize = alignUp(2 * B * T);
-  const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], KNOBS_TO_REDUCE);
+  const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], SIZES);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
@@ -64,7 +64,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     scores: table('scores', 3),
     oldValues: table('old values', 1),
     values: table('values', 1),
-    masks: arena.declare('masks', [5 * B * T + 3 * B], KNOBS_TO_REDUCE),
+    masks: arena.declare('masks', [5 * B * T + 3 * B], SIZES),
     objectiveInputs,
     advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
     lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [5, B, T]),

@@ -10,8 +10,8 @@ const SPAN_ROWS = 512;
  * Declares the table of N token rows, sorted by token within each span, and of where the rows of each of V tokens begin
  * there; see token_places.wgsl.
  */
-export function declareRowsByToken(arena: Arena, N: number, V: number, knobsToReduce: readonly string[]): Tensor {
-  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobsToReduce);
+export function declareRowsByToken(arena: Arena, N: number, V: number): Tensor {
+  return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], ['rows', 'length']);
 }
 
 /** Sizes of an embedding: N token rows, T tokens per batch row, V tokens of width C. */

@@ -1,6 +1,6 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
-import { alignUp, slice, write, type Arena, type ScalarType, type Tensor } from '../../gpu/tensor.ts';
+import { alignUp, slice, write, type Arena, type Dimension, type ScalarType, type Tensor } from '../../gpu/tensor.ts';
 import { parameters, type ModelConfig, type Weights } from '../architecture.ts';
 import type { NetworkState, PolicyState } from '../policy.ts';
 import {
@@ -157,9 +157,9 @@ export function declareNetwork(
   partialsFor: (P: number) => PartialsCount,
 ): GpuNetworkTensors {
   const layout = parameterLayout(model);
-  const knobsToReduce = ['width', 'ffn', 'layers'];
+  const sizes: readonly Dimension[] = ['width', 'ffn', 'layers'];
   const declareParameters = (name: string, scalarType: ScalarType = 'f32') =>
-    arena.declare(`${label} ${name}`, [layout.size], knobsToReduce, 0, scalarType);
+    arena.declare(`${label} ${name}`, [layout.size], sizes, 0, scalarType);
   const weights = declareParameters('weights');
   const logStart = alignUp(8);
   const statsStart = alignUp(2 * CLOSING_WORKGROUPS.hardware);
@@ -169,7 +169,7 @@ export function declareNetwork(
     layout,
     weights,
     passWeights: storage === 'f16' ? declareParameters('half weights', 'f16') : weights,
-    grads: declarePartials(arena, `${label} gradients`, layout.size, knobsToReduce, partialsFor(layout.size)),
+    grads: declarePartials(arena, `${label} gradients`, layout.size, sizes, partialsFor(layout.size)),
     adamM: declareParameters('Adam m'),
     adamV: declareParameters('Adam v'),
     stepSums,

@@ -1,5 +1,5 @@
 import type { Gpu } from '../../gpu/device.ts';
-import { slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
+import { slice, type Arena, type Dimension, type Tensor } from '../../gpu/tensor.ts';
 
 /**
  * The gradients of all parameters of a network, S times over, in one tensor; kernels call each of the S a slab. A
@@ -45,10 +45,10 @@ export function declarePartials(
   arena: Arena,
   name: string,
   P: number,
-  knobsToReduce: readonly string[],
+  sizes: readonly Dimension[],
   { count, alwaysSplit }: PartialsCount,
 ): PartialGradients {
-  return { tensor: arena.declare(name, [count, P], knobsToReduce), size: P, count, alwaysSplit };
+  return { tensor: arena.declare(name, [count, P], sizes), size: P, count, alwaysSplit };
 }
 
 /** How a sum is split: the number of parts, and the terms per part, a multiple of 16. */

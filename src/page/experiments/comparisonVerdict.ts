@@ -1,7 +1,8 @@
 import { agentOnly } from '../../config/masks.ts';
 import { EVALUATION_WORDS, evaluationSetOf, evaluationWords, isWholeSet } from '../../domain/evaluationSet.ts';
-import { pairedSummary, type PairedComparison } from '../../experiments/statistics.ts';
-import { SIGNIFICANCE_LEVEL, pValueText, fisherTest, signTest } from '../../base/inference.ts';
+import { pairedSummary, summaryOf } from '../../base/statistics.ts';
+import { SIGNIFICANCE_LEVEL, fisherTest, signTest } from '../../base/inference.ts';
+import { differenceText, pValueText } from '../../base/inferenceWords.ts';
 import { distinctTasks } from '../words/runSummary.ts';
 import { percent, percentagePoints, shortNumber, signedNumber } from '../words/numberText.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
@@ -9,6 +10,7 @@ import type { TrainedArm } from '../training/armWorker.ts';
 
 /** The metric of a comparison that doesn't set one. */
 export const DEFAULT_METRIC = 'rollout/success' satisfies KeptMetric;
+const TEST = 'exact sign test p';
 const ENTROPY_RATIO = 1.5; // entropies are mentioned if one is at least this many times the other
 
 /**
@@ -92,10 +94,7 @@ function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
   const p = paired
     ? signTest(paired.onlyA, paired.onlyB)
     : fisherTest(Math.round(x * tasks), tasks, Math.round(y * tasks), tasks);
-  const remark =
-    p < SIGNIFICANCE_LEVEL
-      ? `${(y > x ? b : a).label} solves more, beyond chance`
-      : 'cannot tell, the difference may be chance';
+  const remark = p < SIGNIFICANCE_LEVEL ? `${(y > x ? b : a).label} solves more, beyond chance` : 'cannot tell';
   const test = paired ? 'task by task, McNemar’s exact test' : 'Fisher’s exact test';
   return `${successText}${onlyOneText ? `; ${onlyOneText}` : ''}: ${remark} (${test}, p ${pValueText(p)}).`;
 }
@@ -123,12 +122,12 @@ function seedsVerdict(pairs: readonly (readonly [TrainedArm, TrainedArm])[]): st
   const values = pairs.map((pair) => pair.map((arm) => successOf(arm) ?? 0) as [number, number]);
   const difference = pairedSummary(values.map(([x, y]) => y - x));
   const [[a, b]] = pairs as [readonly [TrainedArm, TrainedArm]];
-  const mean = (at: 0 | 1) => percent(values.reduce((sum, value) => sum + value[at], 0) / values.length);
+  const mean = (at: 0 | 1) => percent(summaryOf(values.map((value) => value[at])).mean);
   const updates = Math.min(...pairs.flat().map(({ run, startUpdate }) => run.update - startUpdate));
-  const claimText = `${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance explains`;
+  const claimText = `: ${difference.better > difference.worse ? b.label : a.label} is ahead by more than chance explains`;
   return [
     `Over ${pairs.length} seeds, ${updates} updates each: ${a.label} solves ${mean(0)} of ${isEvaluated ? EVALUATION_WORDS[evaluationSetOf(a.run.config, b.run.config)].tasks : 'its rollouts'}, ${b.label} ${mean(1)}.`,
-    `${b.label} − ${a.label}: ${differenceText(difference, { unit: ' points', formatNumber: percentagePoints, side: 'higher', claimWords: claimText })}`,
+    `${b.label} − ${a.label}: ${differenceText(difference, { format: percentagePoints, unit: ' points', side: 'higher', test: TEST })}${difference.claim === 'unclear' ? '' : claimText}.`,
     ...trapSentences(pairs.flat()),
   ].join(' ');
 }
@@ -207,7 +206,7 @@ function trapCounts(pairs: readonly Pair[]): string {
   const [x, y] = pairs[0]!.map(({ label }) => label) as [string, string];
   const { better, worse, p, claim } = pairedSummary(pairs.map(([one, other]) => Number(isTrapped(one)) - Number(isTrapped(other)))); // prettier-ignore
   const conclusion = claim === 'unclear' ? 'cannot tell' : 'more than chance explains';
-  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${conclusion} (${better} seeds only ${x}, ${worse} only the ${y}, exact sign test p ${pValueText(p)}).`;
+  return `TRAP on ${a.length} of ${n} seeds of ${x}${at} and on ${b.length} of ${n} of the ${y}: ${conclusion} (${better} seeds only ${x}, ${worse} only the ${y}, ${TEST} ${pValueText(p)}).`;
 }
 
 function spreadSentence(pairs: readonly Pair[]): string {
@@ -217,39 +216,14 @@ function spreadSentence(pairs: readonly Pair[]): string {
   });
   if (values.length < pairs.length) return '';
   const { label: y } = pairs[0]![1];
-  const mean = (at: 0 | 1) => shortNumber(values.reduce((sum, value) => sum + value[at], 0) / values.length);
+  const mean = (at: 0 | 1) => shortNumber(summaryOf(values.map((value) => value[at])).mean);
   const difference = pairedSummary(values.map(([a, b]) => a - b));
-  const conclusion = `${difference.better > difference.worse ? 'larger' : 'smaller'} than chance explains`;
-  return `Spread of rewards within a prompt at the end, smoothed: ${mean(0)}, ${y} ${mean(1)}; difference ${differenceText(difference, { unit: '', formatNumber: signedNumber, side: 'larger', claimWords: conclusion })}`;
+  const conclusion = `: ${difference.better > difference.worse ? 'larger' : 'smaller'} than chance explains`;
+  return `Spread of rewards within a prompt at the end, smoothed: ${mean(0)}, ${y} ${mean(1)}; difference ${differenceText(difference, { format: signedNumber, side: 'larger', test: TEST })}${difference.claim === 'unclear' ? '' : conclusion}.`;
 }
 
 function evidenceSentence(pairs: readonly Pair[]): string {
   const [first] = pairs.map(([a]) => a).filter(isTrapped);
   const evidence = first?.run.health.at(-1)?.health.evidence ?? [];
   return first ? `On seed ${first.run.config.seed}: ${alarmText(evidence)}` : '';
-}
-
-/** The words for a difference over seeds. */
-interface DifferenceWords {
-  readonly unit: string; // written after the mean
-  readonly formatNumber: (value: number) => string; // formats a number with its sign
-  readonly side: string; // the word for a seed with a difference above 0
-  readonly claimWords: string; // the claim, if the test allows one
-}
-
-/**
- * A difference over seeds in words: the mean, the smallest and the largest value, the number of seeds on which it is
- * above 0, and the exact sign test with the claim that it allows. Ties count for neither side.
- */
-function differenceText(
-  difference: PairedComparison,
-  { unit, formatNumber, side, claimWords }: DifferenceWords,
-): string {
-  const { n, mean, low, high, better, tied, p, claim, needed } = difference;
-  const tiesText = tied > 0 ? `, equal on ${tied}` : '';
-  const numbers = `${formatNumber(mean)}${unit} (from ${formatNumber(low)} to ${formatNumber(high)}; ${side} on ${better} of ${n} seeds${tiesText}, exact sign test p ${pValueText(p)})`;
-  if (claim !== 'unclear') return `${numbers}: ${claimWords}.`;
-  const neededText =
-    needed === null ? '' : ` About ${Math.max(needed, n + 1)} seeds would be enough if the difference stays like this.`;
-  return `${numbers}: cannot tell.${neededText}`;
 }

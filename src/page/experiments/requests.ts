@@ -1,3 +1,5 @@
+import { isCount } from '../../base/jsonRecord.ts';
+import { FIELDS } from '../../config/fields.ts';
 import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/experimentPlan.ts';
@@ -45,8 +47,8 @@ export function parseRequest(value: unknown): RunRequest | null {
     typeof experiment === 'string' &&
     isExperiment(experiment) &&
     typeof arm === 'string' &&
-    isCount(seed) &&
-    (updates === null || isCount(updates)) &&
+    isInRange(seed) &&
+    (updates === null || isInRange(updates)) &&
     isBackend(backend);
   if (!isValid) return null;
   const request = { experiment, arm, seed, updates, backend };
@@ -54,10 +56,8 @@ export function parseRequest(value: unknown): RunRequest | null {
 }
 
 function isBackend(x: unknown): x is RunRequest['backend'] {
-  return x === 'auto' || x === 'gpu' || x === 'cpu';
+  return FIELDS.backend.choices.some((choice) => choice === x);
 }
 
 const MAX_COUNT = 100_000;
-function isCount(x: unknown): x is number {
-  return typeof x === 'number' && Number.isInteger(x) && x >= 1 && x <= MAX_COUNT;
-}
+const isInRange = (x: unknown): x is number => isCount(x) && x >= 1 && x <= MAX_COUNT;

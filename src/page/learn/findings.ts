@@ -2,6 +2,7 @@ import { usesGroups } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
+import { summaryOf } from '../../base/statistics.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
@@ -159,7 +160,7 @@ function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly numbe
   return arm?.curves.get(metric) ?? [];
 }
 
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]) => summaryOf(values).mean;
 
 function indicesOf({ roles }: BatchView, wanted: Role): number[] {
   return Array.from(roles, (role, i) => (role === wanted ? i : -1)).filter((i) => i >= 0);

@@ -1,5 +1,5 @@
 import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
-import { isTag, kindsOf, type Span, type Turn, turnsOf, type TokenAuthors } from '../../domain/tokenSpans.ts';
+import { kindsOf, type Span, type Turn, turnsOf, type TokenAuthors } from '../../domain/tokenSpans.ts';
 import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
 /** One row of a batch, ready to read. */
@@ -58,7 +58,13 @@ export function readTokens(written: AuthoredTokens, vocabulary: readonly string[
 /** Reads words, or subword tokens with their blanks, into turns and spans. */
 export function readWords(words: readonly string[], writing: Writing, writtenBy: TokenAuthors): Omit<Rollout, 'row'> {
   const kinds = kindsOf(words, writing, writtenBy);
-  return { words, tags: words.map(isTag), kinds, turns: turnsOf(kinds, writtenBy.turns), writing };
+  return {
+    words,
+    tags: words.map((word) => /^<.*>$/.test(word)),
+    kinds,
+    turns: turnsOf(kinds, writtenBy.turns),
+    writing,
+  };
 }
 
 /** The text of the given tokens of a rollout. */

@@ -5,7 +5,7 @@ import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { differenceText } from '../../config/knobText.ts';
+import { changeText } from '../../config/knobText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
 import { keptText, readKeptText } from '../browser/keptText.ts';
 import { readManifest } from '../../runs/manifest.ts';
@@ -37,12 +37,12 @@ export function runName(config: RunConfig, before: Run | undefined, file: Enviro
     const changed = knobDifferences(before.begun, config);
     if (changed.length === 0) return `like run ${before.id}`;
     if (changed.length <= MAX_NAMED_KNOBS)
-      return changed.map((name) => differenceText(name, before.begun, config)).join(', ');
+      return changed.map((name) => changeText(name, before.begun, config)).join(', ');
   }
   const preset = nearestPreset(config);
   const presetKnobs = presetConfig(preset);
   const changed = knobDifferences(presetKnobs, config);
-  const listed = changed.slice(0, MAX_NAMED_KNOBS).map((name) => differenceText(name, presetKnobs, config));
+  const listed = changed.slice(0, MAX_NAMED_KNOBS).map((name) => changeText(name, presetKnobs, config));
   const more = changed.length > MAX_NAMED_KNOBS ? ` and ${changed.length - MAX_NAMED_KNOBS} more` : '';
   return `${file ? visible(file.name) : presetNamed(preset).label}${listed.length > 0 ? `: ${listed.join(', ')}${more}` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { intervalText } from '../../base/inferenceWords.ts';
 import { PRESET_CARDS, type PresetResult } from '../../config/presetCards.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { presetConfig } from '../knobs/configStore.ts';
@@ -15,10 +16,10 @@ export function resultTexts(result: PresetResult): {
   readonly average: string;
 } {
   const { before, after, low, high, seeds } = result;
-  const bound = (x: number) => percent(Math.min(1, Math.max(0, x)));
+  const bound = (x: number) => String(Math.round(100 * Math.min(1, Math.max(0, x))));
   return {
     change: `${percent(before)} → ${percent(after)}`,
-    certainty: low === null || high === null ? (seeds > 2 ? 'each run had this result' : 'too few seeds for an interval') : `95 % interval ${bound(low)} to ${bound(high)}`, // prettier-ignore
+    certainty: low === null || high === null ? (seeds > 2 ? 'each run had this result' : 'too few seeds for an interval') : intervalText({ low, high }, bound, ' %'), // prettier-ignore
     average: `mean of ${seeds} training runs`,
   };
 }

@@ -13,6 +13,7 @@ import {
 import { type EvaluationSet, evaluationSetOf, isWholeSet } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import type { Health } from '../../domain/health.ts';
+import { summaryOf } from '../../base/statistics.ts';
 import { firstIndexFrom } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 
@@ -296,6 +297,4 @@ export function distinctTasks(series: ReadonlyMap<MetricName, Series>, config: R
   return Math.min(config.evalTasks, ENVIRONMENTS[config.env].countIfAllPlayed?.(config) ?? config.evalTasks);
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, x) => sum + x, 0) / values.length;
-}
+const mean = (values: readonly number[]) => summaryOf(values).mean;

@@ -1,6 +1,7 @@
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { evaluationClaim, type RunSummary, type HeldOut, type Trend } from './runSummary.ts';
+import { intervalText } from '../../base/inferenceWords.ts';
 import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
 import { counted, duration, percent, percentagePoints } from './numberText.ts';
 import { stepWords } from './stepWords.ts';
@@ -95,7 +96,7 @@ const SLOW_RISE = 0.1; // a smaller rise of success in 30 updates is called slow
 function gainWords({ gain, updates, success }: RunSummary): string | null {
   if (!gain) return null;
   const { first, last, width, interval } = gain;
-  return `${percent(first)} → ${percent(last)}, means of the first and last ${width} of ${updates} updates (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)} points), now ${percent(success.now)} smoothed`;
+  return `${percent(first)} → ${percent(last)}, means of the first and last ${width} of ${updates} updates (${intervalText(interval, percentagePoints, ' points')}), now ${percent(success.now)} smoothed`;
 }
 
 /** The trend behind the verdict, with its interval. */
@@ -103,14 +104,14 @@ function trendWords({ trend, drift, flat }: RunSummary): string {
   const shownTrend = drift ?? flat ?? trend;
   if (!shownTrend) return '';
   const { updates, change, interval } = shownTrend;
-  return `; trend of the last ${updates} updates: ${percentagePoints(change)} points (95 %: ${percentagePoints(interval.low)} to ${percentagePoints(interval.high)})`;
+  return `; trend of the last ${updates} updates: ${percentagePoints(change)} points (${intervalText(interval, percentagePoints)})`;
 }
 
 /** Success in evaluation. If the evaluated tasks are a sample, with its exact interval. */
 function heldOutWords({ kind, before, now, sampled, tasks, whole, interval }: HeldOut): string {
-  const intervalText = interval ? ` (95 %: ${Math.round(interval.low * 100)} to ${percent(interval.high)})` : '';
+  const spread = interval ? ` (${intervalText(interval, (share) => String(Math.round(share * 100)), ' %')})` : '';
   const sampledText = sampled ? `, sampled: ${percent(sampled.before)} → ${percent(sampled.now)}` : '';
-  return `${evaluationWords(tasks, kind, whole)} (greedy): ${percent(before)} → ${percent(now)}${intervalText}${sampledText}`;
+  return `${evaluationWords(tasks, kind, whole)} (greedy): ${percent(before)} → ${percent(now)}${spread}${sampledText}`;
 }
 
 function remarkOn(

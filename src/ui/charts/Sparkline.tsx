@@ -1,4 +1,4 @@
-import { meanCurve } from '../../experiments/statistics.ts';
+import { meanCurve } from '../../base/statistics.ts';
 import { SHARE_AXIS } from '../../page/curves/axes.ts';
 import { LineChart } from './LineChart.tsx';
 import { percent } from '../../page/words/numberText.ts';

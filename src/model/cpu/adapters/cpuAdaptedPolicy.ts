@@ -61,8 +61,8 @@ function openPlan(
     const gib = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
       `The run needs ${gib(fastestPlan.bytes)} GiB. On the CPU at most ${gib(maxBytes)} GiB fit.`,
-      'Use fewer prompts, smaller groups, shorter episodes, or a smaller model.',
-      ['prompts', 'groupSize', 'maxTurns'],
+      'Use fewer or shorter rollouts, or a smaller model.',
+      ['rows', 'length'],
     );
   }
   for (

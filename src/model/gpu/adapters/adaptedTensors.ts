@@ -110,9 +110,8 @@ export function declareAdapted(
   const { model, rows, length } = spec;
   const { vocab_size: V, hidden_size: d } = model;
   if (V % 4 !== 0) {
-    throw new BackendError(`The model has ${V} tokens. On a GPU this must be a multiple of four.`, 'Use the CPU.', [
-      'backend',
-    ]);
+    const message = `The model has ${V} tokens. On a GPU this must be a multiple of four.`;
+    throw new BackendError(message, 'Use the CPU.', ['backend']);
   }
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
   const bound = Math.min(maxStorageBufferBindingSize, maxBufferSize);

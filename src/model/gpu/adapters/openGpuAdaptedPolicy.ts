@@ -53,8 +53,8 @@ export async function openGpuAdaptedPolicy(
     const cause = known ? error : await causeOf(error, opened.lost);
     opened.close();
     if (!(error instanceof LimitError)) throw cause;
-    const hint = 'Use fewer prompts, smaller groups, shorter episodes, a smaller model, or the CPU.';
-    throw new BackendError(error.message, hint, ['prompts', 'groupSize', 'maxTurns', 'backend']);
+    const hint = 'Use fewer or shorter rollouts, a smaller model, or the CPU.';
+    throw new BackendError(error.message, hint, ['rows', 'length', 'backend']);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Claim,
   type Interval,
   type SignCounts,
-} from '../base/inference.ts';
+} from './inference.ts';
 
 /** The mean and the spread of a number over several runs. */
 export interface Summary {
