@@ -14,4 +14,4 @@ export type RunEvent =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   // `refused`: why it should not be saved; '' if it should
   | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string }
-  | { readonly type: 'alive'; readonly holds: boolean }; // `holds`: the worker has the lock of the `live` command
+  | { readonly type: 'alive'; readonly holds: boolean }; // posted every second; `holds`: the worker has the lock of the `live` command

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { setProblem, useLive } from '../../src/page/view/liveStore.ts';
 import { RunClient, type ForwardedEvent } from '../../src/page/training/runClient.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
+import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
 let workers: ReturnType<typeof stubWorkers>;
@@ -70,6 +73,41 @@ test('who ends a client hears nothing more of it, not even that it is gone; what
   expect(await open).toEqual({ kind: 'refused', message: 'given up' });
   expect([losses, events]).toEqual([[], []]);
   expect(workers.asked.map(({ type }) => type)).toEqual(['ask']);
+});
+
+const SAVED = { chatTokenizer: { tokenizer: '{}', template: '', stops: [] } };
+const BASE = { name: 'odd-model', files: [] };
+test.each([
+  ['a base model', { base: BASE }, /odd-model/],
+  ['its own template', { from: SAVED }, /the run/],
+])('a run with %s that hangs while it opens ends after 20 s, with words on which files', async (_, files, words) => {
+  const { client, losses } = listened();
+  const open = client.ask(checksum);
+  workers.say({ type: 'alive', holds: false });
+  client.send({ type: 'start', config: parseConfig({}), run: true, ...files });
+  await vi.advanceTimersByTimeAsync(15_000);
+  workers.say({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 1 }); // it was only busy
+  await vi.advanceTimersByTimeAsync(19_000);
+  expect(losses).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(losses).toEqual([expect.stringMatching(/20 s/)]);
+  expect(losses[0]).toMatch(words);
+  expect(await open).toMatchObject({ kind: 'refused' });
+  expect(workers.made[0]?.terminated).toBe(true);
+});
+
+test.each<[string, object, readonly RunEvent[]]>([
+  ['that trains', { base: BASE }, [fakeReady(parseConfig({}))]],
+  ['with words only', {}, []],
+  ['on a person’s own environment', { from: SAVED, environment: { text: '' } }, []],
+  ['in a worker that is still loading', { base: BASE }, []],
+])('a run %s is waited for, however long it is silent', async (what, command, events) => {
+  const { client, losses } = listened();
+  if (!what.includes('loading')) workers.say({ type: 'alive', holds: false });
+  client.send({ type: 'start', config: parseConfig({}), run: true, ...command });
+  for (const event of events) workers.say(event);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect([losses, workers.made[0]?.terminated]).toEqual([[], false]);
 });
 
 test('the next run in the same worker is told to its own listener alone', () => {
