@@ -93,23 +93,9 @@ function replaceText(text: string, args: Arguments): string {
   const count = positional[2] ?? keywords?.get('count')?.value ?? -1;
   if (typeof count !== 'number') throw new TypeError('count is not a number');
   const maxReplacements = count < 0 ? Infinity : count;
-  const characters = search === '' ? Array.from(text) : null;
-  if (characters) {
-    return [...characters, '']
-      .map((character, i) => (i < maxReplacements ? replacement + character : character))
-      .join('');
-  }
-  const parts: string[] = [];
-  let at = 0;
-  for (
-    let found = text.indexOf(search);
-    found >= 0 && parts.length / 2 < maxReplacements;
-    found = text.indexOf(search, at)
-  ) {
-    parts.push(text.slice(at, found), replacement);
-    at = found + search.length;
-  }
-  return parts.join('') + text.slice(at);
+  const parts = search === '' ? ['', ...text, ''] : text.split(search);
+  const kept = parts.slice(maxReplacements + 1).map((part) => search + part);
+  return parts.slice(0, maxReplacements + 1).join(replacement) + kept.join('');
 }
 
 const reversed = (text: string): string => Array.from(text).reverse().join('');
