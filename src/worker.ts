@@ -140,6 +140,9 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
   try {
     const from = command.from === undefined ? null : readCheckpoint(command.from);
     checkChanges(from?.config ?? config, changes);
+    // a person's own environment may compute for long while it opens
+    const files = environment ? undefined : (command.base?.name ?? (from?.chatTokenizer && 'the run'));
+    if (files) post({ type: 'alive', holds: false, reads: files });
     let openedSession: Session | null = null;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.onMoment('start');

@@ -5,6 +5,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
+import { workerHere } from './workerHere.ts';
 
 let workers: ReturnType<typeof stubWorkers>;
 beforeEach(() => {
@@ -75,39 +76,42 @@ test('who ends a client hears nothing more of it, not even that it is gone; what
   expect(workers.asked.map(({ type }) => type)).toEqual(['ask']);
 });
 
-const SAVED = { chatTokenizer: { tokenizer: '{}', template: '', stops: [] } };
-const BASE = { name: 'odd-model', files: [] };
-test.each([
-  ['a base model', { base: BASE }, /odd-model/],
-  ['its own template', { from: SAVED }, /the run/],
-])('a run with %s that hangs while it opens ends after 20 s, with words on which files', async (_, files, words) => {
+const READS = { type: 'alive', holds: false, reads: 'odd-model' } as const;
+test('a worker that hangs while it opens a run with files of a model is ended after 20 s, with their name', async () => {
   const { client, losses } = listened();
   const open = client.ask(checksum);
-  workers.say({ type: 'alive', holds: false });
-  client.send({ type: 'start', config: parseConfig({}), run: true, ...files });
+  workers.say(READS);
   await vi.advanceTimersByTimeAsync(15_000);
-  workers.say({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 1 }); // it was only busy
+  workers.say({ type: 'alive', holds: false }); // it was only busy
   await vi.advanceTimersByTimeAsync(19_000);
   expect(losses).toEqual([]);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(losses).toEqual([expect.stringMatching(/20 s/)]);
-  expect(losses[0]).toMatch(words);
+  expect(losses).toEqual([expect.stringMatching(/20 s.*odd-model/)]);
   expect(await open).toMatchObject({ kind: 'refused' });
   expect(workers.made[0]?.terminated).toBe(true);
 });
 
-test.each<[string, object, readonly RunEvent[]]>([
-  ['that trains', { base: BASE }, [fakeReady(parseConfig({}))]],
-  ['with words only', {}, []],
-  ['on a person’s own environment', { from: SAVED, environment: { text: '' } }, []],
-  ['in a worker that is still loading', { base: BASE }, []],
-])('a run %s is waited for, however long it is silent', async (what, command, events) => {
-  const { client, losses } = listened();
-  if (!what.includes('loading')) workers.say({ type: 'alive', holds: false });
-  client.send({ type: 'start', config: parseConfig({}), run: true, ...command });
+test.each<[string, readonly RunEvent[]]>([
+  ['that trains', [READS, fakeReady(parseConfig({}))]],
+  ['without such files', [{ type: 'alive', holds: false }]],
+])('a worker %s is waited for, however long it is silent', async (_, events) => {
+  const { losses } = listened();
   for (const event of events) workers.say(event);
   await vi.advanceTimersByTimeAsync(120_000);
   expect([losses, workers.made[0]?.terminated]).toEqual([[], false]);
+});
+
+test('the training worker says whose files it reads before it reads them', async () => {
+  vi.useRealTimers();
+  await workerHere();
+  const worker = new Worker('');
+  const events: RunEvent[] = [];
+  worker.onmessage = ({ data }: MessageEvent<RunEvent>) => events.push(data);
+  worker.postMessage({ type: 'start', config: parseConfig({}), run: false, base: { name: 'odd-model', files: [] } });
+  await vi.waitFor(() => expect(events.some(({ type }) => type === 'error')).toBe(true), 20_000); // no files
+  const begun = events.findIndex((event) => event.type === 'alive' && event.reads === 'odd-model');
+  expect(begun).toBeGreaterThanOrEqual(0);
+  expect(begun).toBeLessThan(events.findIndex(({ type }) => type === 'error'));
 });
 
 test('the next run in the same worker is told to its own listener alone', () => {

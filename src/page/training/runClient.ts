@@ -41,6 +41,7 @@ export class RunClient {
           if (event.type === 'answer') this.#client.answer(event.id, event.answer);
           else if (event.type === 'alive') {
             if (event.holds) this.#watchLock();
+            if (event.reads !== undefined) this.#beginOpening(event.reads);
           } else {
             if (event.type === 'ready' || event.type === 'error') this.#endOpening();
             this.#listener.onEvent(event);
@@ -67,6 +68,15 @@ export class RunClient {
     locks?.request(this.#lock, { signal }, () => signal.aborted || onDeath()).catch(() => undefined);
   }
 
+  /**
+   * Has a worker ended that hangs while it opens a run with these files. Afterwards it may be silent for long: it is
+   * busy with a large model, or with a person's own environment.
+   */
+  #beginOpening(files: string): void {
+    this.#openedFiles = files;
+    this.#client.limitSilence(MAX_SILENCE_MS);
+  }
+
   #endOpening(): void {
     this.#openedFiles = '';
     this.#client.limitSilence(null);
@@ -77,17 +87,8 @@ export class RunClient {
     this.#listener = listener;
   }
 
-  /**
-   * Sends a command, unless the worker is gone. A worker that hangs while it opens a run with a tokenizer and a chat
-   * template from files is ended. Afterwards it may be silent for long: it is busy with a large model, or with a
-   * person's own environment.
-   */
+  /** Sends a command, unless the worker is gone. */
   send(command: RunCommand): void {
-    const files = command.type === 'start' && !command.environment ? filesRunBy(command) : null;
-    if (files !== null) {
-      this.#openedFiles = files;
-      this.#client.limitSilence(MAX_SILENCE_MS);
-    }
     this.#client.send(command);
   }
 
@@ -101,11 +102,4 @@ export class RunClient {
     this.#deathWatch.abort();
     this.#client.terminate(reason);
   }
-}
-
-/** The files whose tokenizer and chat template a run uses; null: none but the shipped ones. */
-function filesRunBy({ base, from }: Extract<RunCommand, { type: 'start' }>): string | null {
-  if (base) return base.name;
-  const { chatTokenizer = null } = (from ?? {}) as { readonly chatTokenizer?: unknown };
-  return chatTokenizer === null ? null : 'the run';
 }
