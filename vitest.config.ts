@@ -33,7 +33,6 @@ const HEAVY = [
   'test/layers.test.ts',
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
-  'test/text/templateBudget.test.ts',
   'test/text/tokenizers.test.ts',
   'test/ui/sameArm.test.ts',
   'test/written/hostileClasses.test.ts',
@@ -60,7 +59,7 @@ const WEEKLY: Readonly<Record<string, string>> = {
   'test/gpu/tunedBits.test.ts':
     'both sets of kernels beside a run: CI measures the sets (gpu/tuner) and plays tuning with made-up ones (tuning)',
   'test/speaking/crafted.test.ts':
-    'sixty files that keep a reader busy: CI has the budgets that end them (text/jinjaBudget, text/templateBudget)',
+    'fifty files that are too large or nested too deep: CI refuses damaged ones (text/fileFaults, text/templateProbes)',
 };
 /** The main job from end to end: start, train, step, masks, save and resume, export, a text model, a phone. */
 const MAIN_JOB = [

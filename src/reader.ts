@@ -2,6 +2,7 @@ import { readRunFile } from './experiments/runFile.ts';
 import { Library } from './rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/splitPattern.ts';
 import { type RunFile, sentRun } from './runs/sentRun.ts';
+import { postSignsOfLife } from './wire/startWorker.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout } from './wire/readerMessages.ts';
 
 /**
@@ -66,8 +67,7 @@ function messageOf(error: unknown): string {
 // is damaged, it abandons the promises of the others. The first error has already been reported for the file.
 globalThis.addEventListener('unhandledrejection', (event) => event.preventDefault());
 
-const ALIVE_INTERVAL_MS = 1000;
-setInterval(() => post({ type: 'alive' }), ALIVE_INTERVAL_MS);
+postSignsOfLife(() => post({ type: 'alive' }));
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {

@@ -13,6 +13,7 @@ import { type OnWrote, Writer } from './speaking/writer.ts';
 import { factsFor } from './session/shippedFacts.ts';
 import { shippedFile } from './worker/shippedFile.ts';
 import { pageThreads } from './worker/pageThreads.ts';
+import { postSignsOfLife } from './wire/startWorker.ts';
 import type { OpeningOptions, PauseReason, SpeakerCommand, SpeakerEvent } from './wire/speakerMessages.ts';
 
 /** The worker that reads checkpoints and runs their language models. It is separate from the training worker. */
@@ -186,6 +187,8 @@ function runCommand(command: Exclude<SpeakerCommand, { type: 'stop' }>): Promise
     }
   }
 }
+
+postSignsOfLife(() => post({ type: 'alive' }));
 
 let queue = Promise.resolve();
 globalThis.addEventListener('message', ({ data }: MessageEvent<SpeakerCommand>) => {

@@ -8,6 +8,7 @@ import { checkChanges } from './config/config.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
 import type { RunEvent } from './wire/events.ts';
+import { postSignsOfLife } from './wire/startWorker.ts';
 import type { Answer } from './wire/questions.ts';
 import { openGame } from './session/playedGame.ts';
 import { RunMeter } from './session/runMeter.ts';
@@ -70,7 +71,7 @@ function postRunning(): void {
   post({ type: 'running', running, update, finished });
 }
 
-async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'live' | 'ping' }>): Promise<void> {
+async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder' | 'live' }>): Promise<void> {
   switch (command.type) {
     case 'start':
       return start(command);
@@ -139,6 +140,9 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
   try {
     const from = command.from === undefined ? null : readCheckpoint(command.from);
     checkChanges(from?.config ?? config, changes);
+    // a person's own environment may compute for long while it opens
+    const files = environment ? undefined : (command.base?.name ?? (from?.chatTokenizer && 'the run'));
+    if (files) post({ type: 'alive', holds: false, reads: files });
     let openedSession: Session | null = null;
     const onEvent = (event: RunEvent) => {
       if (event.type === 'phase' && event.done > 0) faults.onMoment('start');
@@ -345,9 +349,10 @@ async function tuneKernels(): Promise<void> {
   }
 }
 
+postSignsOfLife(() => post({ type: 'alive', holds: false }));
+
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
-  if (data.type === 'ping') post({ type: 'alive', holds: false });
-  else if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
+  if (data.type === 'live') holdForLife(data.lock, () => post({ type: 'alive', holds: true }));
   else if (data.type === 'play') {
     const { id, task } = data;
     void playSetupFor(host, { facts: ownFacts, file: ownFile }, session, task.config)

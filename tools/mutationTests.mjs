@@ -76,7 +76,7 @@ export const MUTATION_TESTS = {
     'rollouts/writing',
   ],
   'src/text': [
-    ...['text/jinja', 'text/jinjaBudget', 'text/linearPattern', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
+    ...['text/jinja', 'text/outside', 'text/tokenizers', 'text/trainBpe'],
     ...[
       'text/cutting',
       'text/pythonValues',
@@ -86,7 +86,7 @@ export const MUTATION_TESTS = {
       'envs/textFaces',
     ],
     ...['text/fileFaults', 'text/naiveCodec', 'text/turnReading', 'text/templateProbes', 'text/patternsInJs'],
-    ...['text/jinjaLikePython', 'text/templateBudget', 'envs/vocab'],
+    ...['text/jinjaLikePython', 'envs/vocab'],
   ],
   'src/formats': [
     ...[

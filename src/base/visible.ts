@@ -8,40 +8,20 @@ const FIRST_HIDDEN = new RegExp(HIDDEN, 'u');
 const ALL_HIDDEN = new RegExp(HIDDEN, 'gu');
 
 // Scripts in which a zero-width joiner or non-joiner changes the shape of the letters beside it.
-const JOINING_SCRIPTS = [
-  ...[
-    'Arab',
-    'Syrc',
-    'Mong',
-    'Nkoo',
-    'Mand',
-    'Adlm',
-    'Deva',
-    'Beng',
-    'Guru',
-    'Gujr',
-    'Orya',
-    'Taml',
-    'Telu',
-    'Knda',
-    'Mlym',
-  ],
-  ...['Sinh', 'Khmr', 'Mymr', 'Tibt', 'Java', 'Bali'],
-]
-  .map((script) => String.raw`\p{scx=${script}}`)
-  .join('');
-const EMOJI = String.raw`\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?`;
+const JOINING_SCRIPTS =
+  'Arab Syrc Mong Nkoo Mand Adlm Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt Java Bali'
+    .split(' ')
+    .map((script) => String.raw`\p{scx=${script}}`)
+    .join('');
+const JOINING_LETTER = String.raw`[[${JOINING_SCRIPTS}]&&[\p{L}\p{M}]]`;
 /** Sequences in which a hidden character is needed: it shapes the visible characters beside it. */
 const SHAPING_SEQUENCES = new RegExp(
   [
-    String.raw`\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`, // flags of England, Scotland, Wales
-    String.raw`${EMOJI}(?:\u200d${EMOJI})*`,
-    String.raw`[0-9#*]\ufe0f\u20e3`, // keycaps
-    String.raw`(?<=(?=[\p{L}\p{M}])[${JOINING_SCRIPTS}])[\u200c\u200d](?=[\p{L}\p{M}])(?=[${JOINING_SCRIPTS}])`,
-    String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`, // variants of a glyph
-    String.raw`(?<=\p{Script=Mong})[\u180b-\u180d\u180f]`,
+    String.raw`\p{RGI_Emoji}`,
+    String.raw`(?<=${JOINING_LETTER})\p{Join_Control}(?=${JOINING_LETTER})`,
+    String.raw`(?<=[\p{Script=Han}\p{Script=Mong}])\p{Variation_Selector}`, // variants of a glyph
   ].join('|'),
-  'gu',
+  'gv',
 );
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 const RIGHT_TO_LEFT = /[\p{scx=Arab}\p{scx=Hebr}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Nkoo}\p{scx=Adlm}]/u;

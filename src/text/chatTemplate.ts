@@ -27,7 +27,6 @@ export interface NamedTemplates {
 }
 
 const REMEDY = 'Choose a checkpoint with a chat template for turns with tools, such as SmolLM2, Qwen2.5 or Qwen3.';
-const MAX_TEMPLATE_LENGTH = 1 << 18; // characters; Llama 3.1's template has 4,600
 
 /** A tool for testing whether a template lists the tools that it is given. */
 const PROBE_TOOL: ToolSchema = {
@@ -50,8 +49,6 @@ export function chatTemplate(
     new ProblemError([{ file, place, got, want, remedy: REMEDY }]);
   const parseTemplate = (text: string | undefined, name: string) => {
     if (text === undefined) return null;
-    if (text.length > MAX_TEMPLATE_LENGTH)
-      throw fail(name, `${text.length} characters`, `at most ${MAX_TEMPLATE_LENGTH}`);
     try {
       return jinja(text);
     } catch (error) {

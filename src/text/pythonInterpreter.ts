@@ -9,7 +9,6 @@ import {
   templateValue,
   type Value,
 } from './pythonValues.ts';
-import type { JinjaBudget } from './jinjaBudget.ts';
 import { TEXT_METHODS } from './pythonTextMethods.ts';
 
 /** A node of a parsed template. */
@@ -118,7 +117,6 @@ const STATEMENT_TYPES = new Set([
  * values like JavaScript.
  */
 const PYTHON_OPERATORS = new Set(['==', '!=', '~', '+']);
-const SEARCH_OPERATORS = new Set(['in', 'not in']);
 const DICT_METHODS = new Set(['items', 'keys', 'values', 'get']);
 /** Filters of texts, with the method of Python's `str` that each corresponds to. */
 const TEXT_FILTERS: ReadonlyMap<string, string> = new Map([
@@ -148,25 +146,16 @@ export function prepareTemplate(node: Node, printed: WeakSet<Node>): void {
  */
 export class PythonInterpreter extends Interpreter {
   readonly #printed: WeakSet<Node>;
-  readonly #budget: JinjaBudget;
 
-  constructor(environment: Environment, printed: WeakSet<Node>, budget: JinjaBudget) {
+  constructor(environment: Environment, printed: WeakSet<Node>) {
     super(environment);
     this.#printed = printed;
-    this.#budget = budget;
   }
 
   override evaluate(node: Node | undefined, environment: Environment): Value {
     if (!node) return templateValue(undefined);
-    this.#budget.enter();
-    let value: Value;
-    try {
-      value = this.#evaluate(node, environment);
-    } finally {
-      this.#budget.leave(); // in `finally` because the library throws to leave a loop
-    }
-    this.#budget.countValue(value);
-    return this.#printed.has(node) ? templateValue(pythonText(value, this.#budget.spend)) : value;
+    const value = this.#evaluate(node, environment);
+    return this.#printed.has(node) ? templateValue(pythonText(value)) : value;
   }
 
   #evaluate(node: Node, environment: Environment): Value {
@@ -220,12 +209,7 @@ export class PythonInterpreter extends Interpreter {
       throw new Error(`${typeof name === 'string' ? name : 'a part'} of an undefined value`);
     const method = typeof value === 'string' && typeof name === 'string' ? TEXT_METHODS.get(name) : undefined;
     if (method && typeof value === 'string') {
-      return templateValue((...args: readonly unknown[]) => {
-        this.#budget.countSearch(value.length, typeof args[0] === 'string' ? args[0].length : 1);
-        const result = method(value, args);
-        if (Array.isArray(result)) this.#budget.countNewEntries(result.length);
-        return result;
-      });
+      return templateValue((...args: readonly unknown[]) => method(value, args));
     }
     if (object.type === 'ObjectValue' && typeof name === 'string' && DICT_METHODS.has(name)) {
       return object.builtins.get(name) ?? templateValue(undefined);
@@ -238,49 +222,32 @@ export class PythonInterpreter extends Interpreter {
     const value = this.evaluate(operand, environment);
     const name = node.filter.value ?? node.filter.callee?.value ?? '';
     const args = node.filter.args ?? [];
-    const { spend } = this.#budget;
-    if (name === 'tojson') return templateValue(pythonJson(value, this.#jsonStyle(args, environment), spend));
+    if (name === 'tojson') return templateValue(pythonJson(value, this.#jsonStyle(args, environment)));
     if (name === 'join') return templateValue(this.#join(value, args, environment));
-    if (name === 'string') return templateValue(pythonText(value, spend));
+    if (name === 'string') return templateValue(pythonText(value));
     const method = TEXT_METHODS.get(TEXT_FILTERS.get(name) ?? '');
     if (method && !args.some(({ key }) => key)) {
       const argumentValues = args.map((arg) => this.evaluate(arg, environment).value);
-      const text = pythonText(value, spend);
-      this.#budget.countSearch(text.length, typeof argumentValues[0] === 'string' ? argumentValues[0].length : 1);
-      return templateValue(method(text, argumentValues));
+      return templateValue(method(pythonText(value), argumentValues));
     }
     if (name === 'length' || name === 'count') {
       if (value.type === 'UndefinedValue') return templateValue(0);
       if (typeof value.value === 'string') return templateValue(Array.from(value.value).length);
-    } else this.#countFilter(name, value, args, environment);
+    }
     const filterNode: FilterNode = { ...node, operand: new ValueNode(value) };
     return this.#library(filterNode, environment);
   }
 
   /** The text of the filter `join`, whose arguments are `d` and `attribute`. */
   #join(value: Value, args: readonly KeywordNode[], environment: Environment): string {
-    this.#countFilter('join', value, args, environment);
     const positional = args.filter(({ key }) => !key);
     const argument = (name: string, place: number) => {
       const node = args.find(({ key }) => key?.value === name)?.value ?? positional[place];
       return node && this.evaluate(node, environment);
     };
-    const { spend } = this.#budget;
     const separator = argument('d', 0);
     const attribute = argument('attribute', 1);
-    return pythonJoin(value, separator ? pythonText(separator, spend) : '', attribute ?? null, spend);
-  }
-
-  /** Counts the input and the output of one of the library's filters, before it runs. */
-  #countFilter(name: string, value: Value, args: readonly KeywordNode[], environment: Environment): void {
-    const length = this.#budget.countFilterInput(value);
-    if (name !== 'join' && name !== 'indent') return;
-    const argumentValues = args.map((arg) => this.evaluate(arg.key ? arg.value : arg, environment).value);
-    const width =
-      Math.max(4, ...argumentValues.map((each) => (typeof each === 'string' ? each.length : Number(each)))) || 0;
-    const { value: plain } = value;
-    const insertions = Array.isArray(plain) ? plain.length : typeof plain === 'string' ? plain.split('\n').length : 0;
-    this.#budget.countText(length + insertions * width);
+    return pythonJoin(value, separator ? pythonText(separator) : '', attribute ?? null);
   }
 
   /** The style that the arguments of `tojson` describe. Throws unless all are keyword arguments. */
@@ -291,18 +258,11 @@ export class PythonInterpreter extends Interpreter {
 
   #binary(node: BinaryNode, environment: Environment): Value {
     const operator = node.operator.value;
-    if (!PYTHON_OPERATORS.has(operator) && !SEARCH_OPERATORS.has(operator)) return this.#library(node, environment);
+    if (!PYTHON_OPERATORS.has(operator)) return this.#library(node, environment);
     const left = this.evaluate(node.left, environment);
     const right = this.evaluate(node.right, environment);
-    const { spend } = this.#budget;
-    if (SEARCH_OPERATORS.has(operator)) {
-      const [sought, text] = [left.value, right.value];
-      if (typeof sought === 'string' && typeof text === 'string') this.#budget.countSearch(text.length, sought.length);
-      const search: BinaryNode = { ...node, left: new ValueNode(left), right: new ValueNode(right) };
-      return this.#library(search, environment);
-    }
-    if (operator === '~') return templateValue(pythonText(left, spend) + pythonText(right, spend));
-    if (operator !== '+') return templateValue(pythonEquals(left, right, spend) === (operator === '=='));
+    if (operator === '~') return templateValue(pythonText(left) + pythonText(right));
+    if (operator !== '+') return templateValue(pythonEquals(left, right) === (operator === '=='));
     if ((typeof left.value === 'string') !== (typeof right.value === 'string')) {
       throw new TypeError(`${left.type} and ${right.type} cannot be added`);
     }
@@ -334,10 +294,6 @@ export class PythonInterpreter extends Interpreter {
     const { iterable } = node;
     const value = this.evaluate(iterable.lhs ?? iterable, environment);
     const entries = new ValueNode(value.type === 'UndefinedValue' ? templateValue([]) : value);
-    const { value: iterated } = entries.value;
-    this.#budget.countIterations(
-      Array.isArray(iterated) ? iterated.length : iterated instanceof Map ? iterated.size : 0,
-    );
     const body = new LoopBody(node.body);
     const loop: LoopNode = {
       ...node,

@@ -8,33 +8,24 @@ export type Value = ReturnType<Environment['set']>;
  */
 export const templateValue = (value: unknown): Value => new Environment().set('value', value);
 
-/** Counts the handling of characters against the budget of a template. Throws if the budget is exceeded. */
-export type Spend = (characters: number) => void;
-
 /** The JavaScript value in a value of templates; null for the library's None, which contains none. */
 const plainValue = ({ type, value }: Value): Value['value'] => (type === 'NullValue' ? null : value);
 
-/**
- * The text that `{{ value }}` writes: Python's `str`, or nothing for an undefined value. In this file `spend` counts
- * every value that is visited, because a list may contain one value many times.
- */
-export function pythonText(value: Value, spend: Spend): string {
+/** The text that `{{ value }}` writes: Python's `str`, or nothing for an undefined value. */
+export function pythonText(value: Value): string {
   const plain = plainValue(value);
-  return typeof plain === 'string' ? plain : repr(value, spend);
+  return typeof plain === 'string' ? plain : repr(value);
 }
 
 /** Whether two values are equal by Python's `==`. */
-export function pythonEquals(a: Value, b: Value, spend: Spend): boolean {
-  spend(0);
+export function pythonEquals(a: Value, b: Value): boolean {
   const [left, right] = [plainValue(a), plainValue(b)];
   if (Array.isArray(left) && Array.isArray(right)) {
     const sameShape = isTuple(a) === isTuple(b) && left.length === right.length;
-    return sameShape && left.every((value, i) => pythonEquals(value, right[i] ?? a, spend));
+    return sameShape && left.every((value, i) => pythonEquals(value, right[i] ?? a));
   }
   if (left instanceof Map && right instanceof Map) {
-    return (
-      left.size === right.size && [...left].every(([key, value]) => pythonEquals(value, right.get(key) ?? a, spend))
-    );
+    return left.size === right.size && [...left].every(([key, value]) => pythonEquals(value, right.get(key) ?? a));
   }
   const number = (value: unknown) => (typeof value === 'boolean' ? Number(value) : value); // True == 1
   return number(left) === number(right);
@@ -61,7 +52,7 @@ export function jsonStyle(keywords: ReadonlyMap<string, Value>): JsonStyle {
 }
 
 /** A value as JSON. Throws TypeError for undefined values and functions, which have no JSON. */
-export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth = 0): string {
+export function pythonJson(value: Value, style: JsonStyle, depth = 0): string {
   const { indent, ascii, sortsKeys } = style;
   const [comma, colon] = style.separators ?? [indent === null ? ', ' : ',', ': '];
   const text = (plain: string) => {
@@ -71,13 +62,11 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
       : json;
   };
   const list = (open: string, entries: readonly string[], close: string) => {
-    spend(lengthOf(entries) + entries.length * (comma.length + (indent ?? 0) * (depth + 1)));
     if (indent === null || entries.length === 0) return `${open}${entries.join(comma)}${close}`;
     const line = (level: number) => `\n${' '.repeat(indent * level)}`;
     return `${open}${line(depth + 1)}${entries.join(`${comma}${line(depth + 1)}`)}${line(depth)}${close}`;
   };
   const plain = plainValue(value);
-  spend(typeof plain === 'string' ? plain.length : 0);
   if (typeof plain === 'string') return text(plain);
   if (typeof plain === 'boolean') return String(plain);
   if (plain === null) return 'null';
@@ -85,7 +74,7 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
   if (Array.isArray(plain))
     return list(
       '[',
-      plain.map((entry) => pythonJson(entry, style, spend, depth + 1)),
+      plain.map((entry) => pythonJson(entry, style, depth + 1)),
       ']',
     );
   if (!(plain instanceof Map)) throw new TypeError('an undefined value or a function has no JSON');
@@ -93,7 +82,7 @@ export function pythonJson(value: Value, style: JsonStyle, spend: Spend, depth =
   if (sortsKeys) entries.sort(([a], [b]) => byCodePoint(a, b));
   return list(
     '{',
-    entries.map(([key, entry]) => `${text(key)}${colon}${pythonJson(entry, style, spend, depth + 1)}`),
+    entries.map(([key, entry]) => `${text(key)}${colon}${pythonJson(entry, style, depth + 1)}`),
     '}',
   );
 }
@@ -105,27 +94,22 @@ function byCodePoint(a: string, b: string): number {
   return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
 }
 
-const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
-
 const isTuple = ({ type }: Value) => type === 'TupleValue';
 
 /** Python's `repr` of a value; '' for an undefined value. */
-function repr(value: Value, spend: Spend): string {
+function repr(value: Value): string {
   const plain = plainValue(value);
-  spend(typeof plain === 'string' ? plain.length : 0);
   if (typeof plain === 'string') return quoted(plain);
   if (typeof plain === 'boolean') return plain ? 'True' : 'False';
   if (plain === null) return 'None';
   if (typeof plain === 'number') return numberText(value);
   if (Array.isArray(plain)) {
-    const entries = plain.map((entry) => repr(entry, spend));
-    spend(lengthOf(entries));
+    const entries = plain.map((entry) => repr(entry));
     const list = entries.join(', ');
     return isTuple(value) ? `(${list}${plain.length === 1 ? ',' : ''})` : `[${list}]`;
   }
   if (!(plain instanceof Map)) return '';
-  const entries = Array.from(plain, ([key, entry]) => `${quoted(key)}: ${repr(entry, spend)}`);
-  spend(lengthOf(entries));
+  const entries = Array.from(plain, ([key, entry]) => `${quoted(key)}: ${repr(entry)}`);
   return `{${entries.join(', ')}}`;
 }
 
@@ -157,12 +141,12 @@ function quoted(text: string): string {
  * Python writes it. With `attribute`, a member of each entry: `n`, or `a.b` for a member of a member. Throws TypeError if
  * the value has no entries to join.
  */
-export function pythonJoin(value: Value, separator: string, attribute: Value | null, spend: Spend): string {
-  const path = attribute === null || attribute.type === 'NullValue' ? [] : pythonText(attribute, spend).split('.');
+export function pythonJoin(value: Value, separator: string, attribute: Value | null): string {
+  const path = attribute === null || attribute.type === 'NullValue' ? [] : pythonText(attribute).split('.');
   const memberOf = (entry: Value) =>
     path.reduce((part, name) => (part.value instanceof Map ? part.value.get(name) : undefined) ?? UNDEFINED, entry);
   return entriesOf(value)
-    .map((entry) => pythonText(memberOf(entry), spend))
+    .map((entry) => pythonText(memberOf(entry)))
     .join(separator);
 }
 

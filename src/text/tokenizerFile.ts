@@ -1,7 +1,7 @@
 import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { readJson } from '../formats/jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
-import { type AddedToken, bpeCodec, MAX_MERGES } from './bpeCodec.ts';
+import { type AddedToken, bpeCodec } from './bpeCodec.ts';
 import type { Codec } from './codec.ts';
 import { type Refuse, readSplits } from './preTokenizer.ts';
 import { readWordLevel } from './wordLevel.ts';
@@ -100,17 +100,13 @@ function withIds(tokens: ReadonlyMap<string, number>, added: readonly SideToken[
 }
 
 /** Reads the normalizer: true for NFC, false for none. A Sequence is NFC if any of its parts is. */
-function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer', depth = 0): boolean {
+function readNormalizer(entry: unknown, refuse: Refuse, place = 'normalizer'): boolean {
   if (entry === null) return false;
   const type = isRecord(entry) ? field(entry, 'type') : undefined;
   if (type === 'NFC') return true;
   const parts = isRecord(entry) && type === 'Sequence' ? field(entry, 'normalizers') : undefined;
-  if (!Array.isArray(parts) || depth > 3 || parts.length > MAX_PARTS) {
-    throw refuse(place, valueText(type ?? entry), 'NFC, a short Sequence of it, or null');
-  }
-  return parts
-    .map((part: unknown, i) => readNormalizer(part, refuse, `${place}.normalizers, ${i}`, depth + 1))
-    .some((nfc) => nfc);
+  if (!Array.isArray(parts)) throw refuse(place, valueText(type ?? entry), 'NFC, a Sequence of it, or null');
+  return parts.map((part: unknown, i) => readNormalizer(part, refuse, `${place}.normalizers, ${i}`)).some((nfc) => nfc);
 }
 
 /**
@@ -152,7 +148,6 @@ function readVocabulary(entry: unknown, refuse: Refuse): ReadonlyMap<string, num
 
 function readMerges(entry: unknown, refuse: Refuse): readonly (readonly [string, string])[] {
   if (!Array.isArray(entry)) throw refuse('model.merges', valueText(entry), 'a list of pairs');
-  if (entry.length > MAX_MERGES) throw refuse('model.merges', `${entry.length} merges`, `at most ${MAX_MERGES}`);
   return entry.map((merge: unknown, i) => {
     const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
     if (!Array.isArray(parts) || parts.length !== 2) throw refuse(`model.merges, ${i}`, valueText(merge), 'two tokens');
@@ -197,6 +192,5 @@ export function readAddedToken(record: JsonRecord, place: string, refuse: Refuse
   return { content, special, normalized: flag('normalized', !special) };
 }
 
-const MAX_PARTS = 16; // parts of a normalizer's Sequence
 const MAX_IDS = 1 << 24; // ids must be below this
 const isId = (id: unknown): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MAX_IDS;

@@ -6,51 +6,89 @@ const SCRIPTS = /\{(Han|Hiragana|Katakana)\}/;
 const CASE_VARIANTS: Readonly<Record<string, string>> = { s: '\u017f', k: '\u212a' };
 const GROUP = /^\((?:\?(?:i:|:|!|=))?/;
 const QUANTIFIER = /^(?:[?*+]|\{\d+(?:,\d*)?\})/;
+const ONCE_AT_MOST = /^(?:\?|\{0*[01]\}|\{\d+,0*[01]\})$/;
+
+/** A group of a pattern while it is read; the whole pattern is one too. */
+interface Group {
+  readonly ignoresCase: boolean;
+  readonly isLookahead: boolean;
+  alternativesCanBeEmpty: boolean; // one of the alternatives before this one may match nothing
+  partsCanBeEmpty: boolean; // all parts of this alternative may match nothing
+}
 
 /**
  * Translates a regular expression of tokenizer.json (Oniguruma, with Unicode) into one of JavaScript with the same
  * matches: `\s` is White_Space, `\d` any decimal digit, and in `(?i:…)` each character becomes a class of its cases.
  * Supports only what is known to mean the same: alternatives, groups, lookahead, classes that are not nested, Unicode
- * properties and greedy counts. Throws SyntaxError on anything else.
+ * properties and greedy counts of something that can't be empty. Throws SyntaxError on anything else.
  */
 export function translatePattern(pattern: string): RegExp {
   const out: string[] = [];
-  const ignoresCase: boolean[] = []; // one entry for each open group
+  let group = newGroup(false, false);
+  const outerGroups: Group[] = [];
+  let lastCanBeEmpty: boolean | null = null; // whether the part before may match nothing; null: no part that a count may follow
   let at = 0;
-  let mayCount = false; // whether a count may follow
+  const beginPart = () => {
+    group.partsCanBeEmpty &&= lastCanBeEmpty ?? true;
+    lastCanBeEmpty = null;
+  };
+  const endAlternative = () => {
+    beginPart();
+    group.alternativesCanBeEmpty ||= group.partsCanBeEmpty;
+    group.partsCanBeEmpty = true;
+  };
   while (at < pattern.length) {
     const remaining = pattern.slice(at);
     const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
-    const group = GROUP.exec(remaining)?.[0];
+    const opening = GROUP.exec(remaining)?.[0];
     const count = QUANTIFIER.exec(remaining)?.[0];
-    if (group !== undefined) {
-      if (group === '(' && remaining.startsWith('(?')) throw new SyntaxError(`${remaining.slice(0, 4)} at ${at}`);
-      out.push(group === '(' || group === '(?i:' ? '(?:' : group);
-      ignoresCase.push(group === '(?i:' || (ignoresCase.at(-1) ?? false));
-      at += group.length;
+    if (opening !== undefined) {
+      if (opening === '(' && remaining.startsWith('(?')) throw new SyntaxError(`${remaining.slice(0, 4)} at ${at}`);
+      beginPart();
+      out.push(opening === '(' || opening === '(?i:' ? '(?:' : opening);
+      outerGroups.push(group);
+      group = newGroup(opening === '(?i:' || group.ignoresCase, opening === '(?=' || opening === '(?!');
+      at += opening.length;
     } else if (count !== undefined) {
       const after = pattern[at + count.length] ?? '';
-      if (!mayCount || '?*+{'.includes(after || ' ')) throw new SyntaxError(`${count}${after} at ${at}`);
+      if (lastCanBeEmpty === null || '?*+{'.includes(after || ' ')) throw new SyntaxError(`${count}${after} at ${at}`);
+      // engines differ in how they repeat something empty
+      if (lastCanBeEmpty && !ONCE_AT_MOST.test(count)) throw new SyntaxError('a count of something that may be empty');
+      if (/^(?:[?*]|\{0+[,}])/.test(count)) lastCanBeEmpty = true;
       out.push(count);
       at += count.length;
-    } else if (character === '[') {
-      const [text, length] = translateClass(pattern, at, ignoresCase.at(-1) ?? false);
-      out.push(text);
-      at += length;
-    } else if (character === '\\') {
-      const [text, length] = translateEscape(pattern, at);
-      out.push(text);
-      at += length;
+    } else if (character === '|') {
+      endAlternative();
+      out.push(character);
+      at++;
+    } else if (character === ')') {
+      const outer = outerGroups.pop();
+      if (!outer) throw new SyntaxError(`) at ${at}`);
+      endAlternative();
+      lastCanBeEmpty = group.isLookahead || group.alternativesCanBeEmpty;
+      group = outer;
+      out.push(character);
+      at++;
     } else {
-      if (character === ')' && ignoresCase.pop() === undefined) throw new SyntaxError(`) at ${at}`);
       if ('.^$]{}'.includes(character)) throw new SyntaxError(`${character} at ${at}`);
-      out.push(ignoresCase.at(-1) === true ? caseClass(character) : character);
-      at += character.length;
+      const [text, length] =
+        character === '['
+          ? translateClass(pattern, at, group.ignoresCase)
+          : character === '\\'
+            ? translateEscape(pattern, at)
+            : [group.ignoresCase ? caseClass(character) : character, character.length];
+      beginPart();
+      lastCanBeEmpty = false;
+      out.push(text);
+      at += length;
     }
-    mayCount = group === undefined && count === undefined && character !== '|';
   }
-  if (ignoresCase.length > 0) throw new SyntaxError('a group that is not closed');
+  if (outerGroups.length > 0) throw new SyntaxError('a group that is not closed');
   return new RegExp(out.join(''), 'gu');
+}
+
+function newGroup(ignoresCase: boolean, isLookahead: boolean): Group {
+  return { ignoresCase, isLookahead, alternativesCanBeEmpty: false, partsCanBeEmpty: true };
 }
 
 /** A class that matches a character in either case. */

@@ -41,7 +41,6 @@ export type RunCommand =
   | { readonly type: 'inject'; readonly fault: Fault; readonly moment: Moment } // for tests and teachers
   // the worker takes this lock as long as it lives, and answers when it has it
   | { readonly type: 'live'; readonly lock: string }
-  | { readonly type: 'ping' } // the worker answers with `alive`
   | { readonly type: 'profile'; readonly id: number } // asks for the kernels' times; answered between two updates
   | { readonly type: 'fence'; readonly on: boolean } // on: each stage waits for the device, so that its measured time covers its own work only
   | { readonly type: 'run'; readonly more?: number } // `more`: updates to add if the run has done all its updates; absent: none

@@ -14,4 +14,6 @@ export type RunEvent =
   | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
   // `refused`: why it should not be saved; '' if it should
   | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string }
-  | { readonly type: 'alive'; readonly holds: boolean }; // `holds`: the worker has the lock of the `live` command
+  // posted every second. `holds`: the worker has the lock of the `live` command. `reads`: it begins to open a run with a
+  // tokenizer and a chat template from these files, which may never end
+  | { readonly type: 'alive'; readonly holds: boolean; readonly reads?: string };

@@ -92,6 +92,7 @@ export interface TaskProgress {
 
 /** Events of that worker. */
 export type SpeakerEvent =
+  | { readonly type: 'alive' } // posted every second, unless the worker is busy with code that doesn't end
   | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }
   | { readonly type: 'refused'; readonly name: string; readonly reasons: readonly string[] } // the open model stays open
   | { readonly type: 'measured'; readonly plan: MemoryPlan }

@@ -1,5 +1,14 @@
 import { placeProblem } from '../base/pagePlace.ts';
 
+/** A worker that the page watches posts a sign of life this often. A worker that computes without a break can't. */
+export const ALIVE_INTERVAL_MS = 1000;
+
+/** Makes a worker post signs of life, the first at once. */
+export function postSignsOfLife(post: () => void): void {
+  post();
+  setInterval(post, ALIVE_INTERVAL_MS);
+}
+
 /**
  * Starts a worker. If the browser refuses to, the returned worker does nothing and fires `error` a moment later. So a
  * caller handles a refusal like any other end of its worker; `workerFailure` has the words for all of them.

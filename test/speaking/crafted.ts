@@ -38,82 +38,33 @@ function claims(keys: Uint8Array, ...counts: readonly number[]): Uint8Array {
   return bytes;
 }
 
-/** Templates that would run for long, or grow. */
+/** Templates that ask for too much or are nested too deep. One that never ends is the page's to stop: it ends the worker. */
 const TEMPLATES: Readonly<Record<string, string>> = {
-  'nested ranges':
-    '{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}',
   'a long range': '{{ range(1000000000) | length }}',
   'a range of small steps': '{{ range(0, 1, 0.0000000001) | length }}',
   'a range to infinity': '{{ range(1e300 | int) | length }}',
   'a macro that calls itself': '{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}',
-  'a macro that calls itself twice':
-    '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}',
   'macros that call each other':
     '{% macro g(x) %}{{ f(x) }}{% endmacro %}{% macro f(x) %}{{ g(x) }}{{ g(x) }}{% endmacro %}{{ f(1) }}',
   'a text that doubles': `{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}`,
-  'a text that doubles by ~': `{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}`,
-  'a list that doubles': '{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}',
-  'a list in itself, printed':
-    '{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}',
-  'a list in itself, as JSON':
-    '{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}',
-  'lists in themselves, compared':
-    '{% set n = namespace(x=[1], y=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% set n.y = [n.y, n.y] %}{% endfor %}{{ n.x == n.y }}',
   'a list many deep':
     '{% set n = namespace(x=[]) %}{% for i in range(90000) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}',
-  'a doubled split': `{% set n = namespace(x='a ') %}{% for i in range(19) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x.split() | length }}{{ n.x.split('a') | length }}{{ n.x.rsplit() | length }}`,
-  'a split in a loop': `{% set n = namespace(x='a ') %}{% for i in range(14) %}{% set n.x = n.x + n.x %}{% endfor %}{% for i in range(9999) %}{{ n.x.split() | length }}{% endfor %}`,
-  'a replace that grows': `{% set n = namespace(x='a') %}{% for i in range(60) %}{% set n.x = n.x.replace('a', 'aaaaaaaaaaaaaaaa') %}{% endfor %}`,
-  'a replace of nothing': `{% set n = namespace(x='a') %}{% for i in range(60) %}{% set n.x = n.x | replace('', n.x) %}{% endfor %}`,
-  'a search for much in much': `{% set n = namespace(x='a') %}{% for i in range(19) %}{% set n.x = n.x + n.x %}{% endfor %}{{ ('b' + n.x[:200000]) in n.x }}`,
   'a wide indent': `{{ 'a\\nb' | indent(900000000) }}`,
-  'a wide indent of JSON': '{{ messages | tojson(indent=900000000) }}',
-  'a wide join': `{% set n = namespace(x='a') %}{% for i in range(18) %}{% set n.x = n.x + n.x %}{% endfor %}{{ range(90000) | join(n.x) }}`,
-  'a map over much': `{% set n = namespace(x='a', y=['']) %}{% for i in range(18) %}{% set n.x = n.x + n.x %}{% endfor %}{% set n.y = [n.x] %}{% for i in range(16) %}{% set n.y = n.y + n.y %}{% endfor %}{{ n.y | map('upper') | list | length }}`,
-  'sorting much': `{% set n = namespace(x='a', y=['']) %}{% for i in range(18) %}{% set n.x = n.x + n.x %}{% endfor %}{% set n.y = [n.x] %}{% for i in range(16) %}{% set n.y = n.y + n.y %}{% endfor %}{{ n.y | sort | length }}`,
-  'membership in a loop': '{% set big = range(99999) | list %}{% for i in range(99999) %}{{ -1 in big }}{% endfor %}',
-  'slices in a loop': `{% set big = range(99999) | list %}{% for i in range(99999) %}{% set x = big[::-1] %}{% endfor %}`,
-  'a loop that always goes on':
-    '{% for a in range(9999) %}{% for b in range(9999) %}{% continue %}{% endfor %}{% endfor %}',
   'brackets many deep': `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`,
   'lists many deep in the source': `{{ ${'['.repeat(50_000)}${']'.repeat(50_000)} }}`,
   'ifs many deep': `${'{% if true %}'.repeat(15_000)}x${'{% endif %}'.repeat(15_000)}`,
   'a sum of many': `{{ ${list(60_000, () => '1').join('+')} }}`,
   'many filters': `{{ 'a'${' | trim'.repeat(30_000)} }}`,
   'many nots': `{{ ${'not '.repeat(50_000)}true }}`,
-  'a run of blanks': `${' '.repeat(250_000)}x`,
-  'many runs of blanks': `${' '.repeat(990)}x`.repeat(250),
   'a template that is long': 'x'.repeat(1 << 19),
   'many statements': '{% set a = 1 %}'.repeat(17_000),
   'an open comment': `{#${'-'.repeat(250_000)}`,
 };
 
-/** Patterns that take others' engines long. */
+/** Patterns that are large or nested deep, and end. */
 const PATTERNS = [
-  ...[
-    '(?:a|a)+b',
-    '(?:a+)+b',
-    '(?:a|aa)+b',
-    '(?:a*a*)*b',
-    'a*a*a*a*a*a*a*a*b',
-    String.raw`(?:\s|\s\s)+x`,
-    '(?:(?:a+)+)+b',
-  ],
-  ...[
-    '(?=(?:a+)+b)a',
-    '(?:(?=a*b)a)+c',
-    'a{1000}{1000}',
-    'a{100000000}',
-    '(?:a{1000}){1000}',
-    '(?:(?:a?)?)*b',
-    'b'.repeat(4000),
-  ],
-  ...[
-    '('.repeat(4000),
-    `${'(?:'.repeat(900)}a${')'.repeat(900)}`,
-    '|'.repeat(4000),
-    String.raw`(?:\p{L}|[a-z])+(?!\p{L})\d`,
-  ],
+  ...['a{1000}{1000}', 'a{100000000}', '(?:a{1000}){1000}', '(?:(?:a?)?)*b', 'b'.repeat(4000), '('.repeat(4000)],
+  ...[`${'(?:'.repeat(900)}a${')'.repeat(900)}`, '|'.repeat(4000)],
 ];
 
 /** Files of a model, by what is hostile about them. */
@@ -122,8 +73,6 @@ export const CRAFTED: Readonly<Record<string, () => readonly FileInFolder[]>> = 
     Object.entries(TEMPLATES).map(([kind, source]) => [kind, () => template(`${source}${MESSAGES}`)]),
   ),
   ...Object.fromEntries(PATTERNS.map((pattern) => [`the pattern ${pattern.slice(0, 40)}`, () => cut(pattern)])),
-  'a hundred thousand splits': () => cut(...list(100_000, () => 'a')),
-  'sixteen slow splits': () => cut(...list(15, () => '(?:a|a)+b')),
   'pre-tokenizers in each other': () => tokenizer({ pre_tokenizer: list(1000, () => 0).reduce<Tree>((inner) => ({ type: 'Sequence', pretokenizers: [inner] }), LAST) }), // prettier-ignore
   'normalizers in each other': () => tokenizer({ normalizer: list(1000, () => 0).reduce<Tree>((inner) => ({ type: 'Sequence', normalizers: [inner] }), { type: 'NFC' }) }), // prettier-ignore
   'two million merges': () => model({ merges: list(2_000_000, () => 'a b') }),
@@ -155,7 +104,5 @@ export const CRAFTED: Readonly<Record<string, () => readonly FileInFolder[]>> = 
   'a GGUF of sixty thousand tensors': () => gguf(ggufFile({ 'general.architecture': text('llama') }, list(60_000, (i) => ({ name: `t${i}`, shape: [1], type: 0, offset: 32 * i })), 32 * 60_000)), // prettier-ignore
   'a GGUF of a billion parts': () => gguf(tinyGguf({ 'split.count': u32(1e9) })),
   'a GGUF of a billion layers': () => gguf(tinyGguf({ 'llama.block_count': u32(1e9) })),
-  'a GGUF of a slow template': () => gguf(tinyGguf({ 'tokenizer.chat_template': text(`${TEMPLATES['nested ranges']}${MESSAGES}`) })), // prettier-ignore
-  'a GGUF of a slow template for tools': () => gguf(tinyGguf({ 'tokenizer.chat_template.tool_use': text(`${TEMPLATES['nested ranges']}${MESSAGES}`) })), // prettier-ignore
   'a GGUF of many merges': () => gguf(tinyGguf({ 'tokenizer.ggml.merges': texts(list(300_000, () => `${BYTE_CHARACTERS[65]} ${BYTE_CHARACTERS[66]}`)) })), // prettier-ignore
 };

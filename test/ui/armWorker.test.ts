@@ -112,9 +112,9 @@ test('a start that is refused, a run that fails and a worker that dies are told 
 test('a worker that hangs is told of after ten seconds, and when it answers again; cancelling ends it', async () => {
   const { queue, news, done } = queued({}, {});
   const silences = () => news.map(({ silent }) => silent);
-  await vi.advanceTimersByTimeAsync(11_000);
+  await vi.advanceTimersByTimeAsync(9_000);
   expect(silences()).toEqual([]);
-  await vi.advanceTimersByTimeAsync(4_000);
+  await vi.advanceTimersByTimeAsync(3_000);
   expect(silences()).toEqual([true]);
   await say({ type: 'alive', holds: false });
   expect(silences()).toEqual([true, false]);

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { setProblem, useLive } from '../../src/page/view/liveStore.ts';
 import { RunClient, type ForwardedEvent } from '../../src/page/training/runClient.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { RunEvent } from '../../src/wire/events.ts';
+import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
+import { workerHere } from './workerHere.ts';
 
 let workers: ReturnType<typeof stubWorkers>;
 beforeEach(() => {
@@ -70,6 +74,44 @@ test('who ends a client hears nothing more of it, not even that it is gone; what
   expect(await open).toEqual({ kind: 'refused', message: 'given up' });
   expect([losses, events]).toEqual([[], []]);
   expect(workers.asked.map(({ type }) => type)).toEqual(['ask']);
+});
+
+const READS = { type: 'alive', holds: false, reads: 'odd-model' } as const;
+test('a worker that hangs while it opens a run with files of a model is ended after 20 s, with their name', async () => {
+  const { client, losses } = listened();
+  const open = client.ask(checksum);
+  workers.say(READS);
+  await vi.advanceTimersByTimeAsync(15_000);
+  workers.say({ type: 'alive', holds: false }); // it was only busy
+  await vi.advanceTimersByTimeAsync(19_000);
+  expect(losses).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(losses).toEqual([expect.stringMatching(/20 s.*odd-model/)]);
+  expect(await open).toMatchObject({ kind: 'refused' });
+  expect(workers.made[0]?.terminated).toBe(true);
+});
+
+test.each<[string, readonly RunEvent[]]>([
+  ['that trains', [READS, fakeReady(parseConfig({}))]],
+  ['without such files', [{ type: 'alive', holds: false }]],
+])('a worker %s is waited for, however long it is silent', async (_, events) => {
+  const { losses } = listened();
+  for (const event of events) workers.say(event);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect([losses, workers.made[0]?.terminated]).toEqual([[], false]);
+});
+
+test('the training worker says whose files it reads before it reads them', async () => {
+  vi.useRealTimers();
+  await workerHere();
+  const worker = new Worker('');
+  const events: RunEvent[] = [];
+  worker.onmessage = ({ data }: MessageEvent<RunEvent>) => events.push(data);
+  worker.postMessage({ type: 'start', config: parseConfig({}), run: false, base: { name: 'odd-model', files: [] } });
+  await vi.waitFor(() => expect(events.some(({ type }) => type === 'error')).toBe(true), 20_000); // no files
+  const begun = events.findIndex((event) => event.type === 'alive' && event.reads === 'odd-model');
+  expect(begun).toBeGreaterThanOrEqual(0);
+  expect(begun).toBeLessThan(events.findIndex(({ type }) => type === 'error'));
 });
 
 test('the next run in the same worker is told to its own listener alone', () => {

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../src/config/config.ts';
 import type { RunCommand } from '../../src/wire/commands.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
+import { postSignsOfLife } from '../../src/wire/startWorker.ts';
 import { RunHistory } from '../../src/session/history.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate, TEXT_SEED } from './fake-run.ts';
 
@@ -57,9 +58,10 @@ setInterval(() => {
   post({ type: 'running', running, update, finished: true });
 }, TICK_MS);
 
+postSignsOfLife(() => post({ type: 'alive', holds: false }));
+
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
-  if (data.type === 'ping') post({ type: 'alive', holds: false });
-  if (data.type === 'ping' || data.type === 'live') return;
+  if (data.type === 'live') return;
   if (data.type === 'hold') {
     history.setShown(data.update);
     return;

@@ -61,3 +61,24 @@ test('after that another file is read by a new worker, and one that answers in t
   vi.advanceTimersByTime(60_000);
   expect(useModels.getState()).toMatchObject({ readingName: null, overdue: false, refusal: { reasons: ['no'] } });
 });
+
+test('a file whose template never ends is stopped after 20 s of silence, with its name; afterwards the worker may be silent', async () => {
+  const { useModels, readHeaders, openModel, closeModel } = await import('../../src/page/models/modelStore.ts');
+  closeModel(); // the worker of the test before
+  readHeaders('endless.gguf', []);
+  say({ type: 'alive' });
+  vi.advanceTimersByTime(19_000);
+  say({ type: 'alive' }); // it was only busy
+  vi.advanceTimersByTime(19_000);
+  expect(made.at(-1)?.terminated).toBe(false);
+  vi.advanceTimersByTime(1000);
+  expect(made.at(-1)?.terminated).toBe(true);
+  const { readingName, problem } = useModels.getState();
+  expect(readingName).toBeNull();
+  expect(problem).toMatch(/20 s.*endless\.gguf/);
+  readHeaders('small.gguf', []);
+  say({ type: 'refused', name: 'small.gguf', reasons: ['no'] });
+  openModel();
+  vi.advanceTimersByTime(60_000);
+  expect(made.at(-1)?.terminated).toBe(false);
+});

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { ArmQueue } from '../../runs/armQueue.ts';
 import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../training/armWorker.ts';
 import { shownText } from '../words/metricText.ts';
-import { SILENT_WORDS } from '../browser/workerWatch.ts';
+import { SILENT_WORDS } from '../browser/workerClient.ts';
 import type { Run } from '../../runs/run.ts';
 import type { KeptMetric } from '../runs/keptRun.ts';
 import { deleteRun, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';

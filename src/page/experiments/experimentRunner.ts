@@ -2,7 +2,7 @@ import { ArmQueue } from '../../runs/armQueue.ts';
 import type { PlannedRun } from '../../experiments/experimentPlan.ts';
 import { resultFromRun } from '../../experiments/runResult.ts';
 import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../training/armWorker.ts';
-import { SILENT_WORDS } from '../browser/workerWatch.ts';
+import { SILENT_WORDS } from '../browser/workerClient.ts';
 import { isSameRequest, plannedRunOf, type RunRequest } from './requests.ts';
 import { updateAndStore, missingRuns, useExperiments } from './experimentStore.ts';
 import { loadQueue } from './storage.ts';

@@ -1,6 +1,6 @@
 import type { RunFile } from '../../runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
-import { WorkerClient } from '../browser/workerClient.ts';
+import { MAX_SILENCE_MS, WorkerClient } from '../browser/workerClient.ts';
 
 /**
  * Receives the events of the reader. `onLoss`: the worker has stopped; `hung` is true if it was ended because it did not
@@ -14,10 +14,6 @@ export interface ReaderListener {
 /** Owns the worker that reads files of rollouts and of runs. */
 export class ReaderClient {
   readonly #client: WorkerClient<ReaderCommand, ReaderEvent>;
-  readonly #watchdog: ReturnType<typeof setInterval>;
-  #heardAt: number | null = null; // null: the worker is still being loaded
-  #checkedAt = 0;
-  #hangs = false;
 
   /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
@@ -26,18 +22,14 @@ export class ReaderClient {
       () => new Worker(new URL('../../reader.ts', import.meta.url), { type: 'module', name: 'reading' }),
       {
         onEvent: (event) => {
-          this.#heardAt = performance.now();
+          this.#client.limitSilence(MAX_SILENCE_MS);
           if (event.type === 'read') this.#client.answer(event.id, event.rollouts);
           else if (event.type === 'run') this.#client.answer(event.id, event.read);
           else if (event.type !== 'alive') onEvent(event);
         },
-        onLoss: (reason) => {
-          clearInterval(this.#watchdog);
-          onLoss(reason, this.#hangs);
-        },
+        onLoss,
       },
     );
-    this.#watchdog = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
   }
 
   /** Sends a command. */
@@ -61,31 +53,16 @@ export class ReaderClient {
     );
   }
 
-  /** Ends the worker if it hasn't been heard for this long; an idle worker is heard every second. */
-  endIfSilent(ms: number): void {
-    if (this.#heardAt === null || performance.now() - this.#heardAt < ms) return;
-    this.#hangs = true;
-    this.#client.fail('Reading did not end, so it was stopped.');
-  }
-
-  #check(): void {
-    const now = performance.now();
-    // a page that slept, as on a closed laptop, has heard nothing in that time
-    if (now - this.#checkedAt > 5 * CHECK_INTERVAL_MS && this.#heardAt !== null) this.#heardAt = now;
-    this.#checkedAt = now;
-    this.endIfSilent(MAX_SILENCE_MS);
+  /** Ends the worker unless it is heard within this time; an idle worker is heard every second. */
+  endUnlessHeardWithin(ms: number): void {
+    this.#client.limitSilence(ms);
   }
 
   /** Ends the worker. Open requests resolve with a problem. */
   terminate(): void {
-    clearInterval(this.#watchdog);
     this.#client.terminate();
   }
 }
-
-const CHECK_INTERVAL_MS = 1000;
-/** Longest time in which the worker may compute without a break. One step of reading takes seconds at most. */
-const MAX_SILENCE_MS = 20_000;
 
 /** Problem of a rollout or run that cannot be read because the worker has ended. */
 export const READING_STOPPED = 'reading has stopped: open the files again';

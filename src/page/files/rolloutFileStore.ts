@@ -202,10 +202,7 @@ export function closeFiles(): void {
 export function stopReading(): void {
   client?.send({ type: 'stop' });
   stopping = true;
-  const id = opens;
-  setTimeout(() => {
-    if (id === opens && useRollouts.getState().reading !== null) client?.endIfSilent(STOP_WITHIN_MS);
-  }, STOP_WITHIN_MS);
+  client?.endUnlessHeardWithin(STOP_WITHIN_MS);
 }
 
 /** Searches all texts. An empty search shows all rollouts. */

@@ -11,7 +11,7 @@ import type {
   SpokenToken,
   WriteOptions,
 } from '../../wire/speakerMessages.ts';
-import { WorkerClient } from '../browser/workerClient.ts';
+import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { setModel } from '../training/engine.ts';
 import type { PickedModel } from '../view/pickedModel.ts';
@@ -152,7 +152,7 @@ function send(command: SpeakerCommand): void {
   client ??= new WorkerClient(
     'The worker that reads the model',
     () => new Worker(new URL('../../speaker.ts', import.meta.url), { type: 'module', name: 'speaking' }),
-    { onEvent: handleEvent, onLoss: handleLoss },
+    { onEvent: handleEvent, onLoss: (reason, hung) => handleLoss(hung ? hungText(reason) : reason) },
   );
   client.send(command);
 }
@@ -166,9 +166,19 @@ function endWorker(): void {
 
 /** Cancels the worker's work. This ends the worker, because a file could keep it busy forever. */
 export function cancel(): void {
+  const { readingName } = useModels.getState();
+  handleLoss(`${readingName ? `Reading ${readingName} was cancelled.` : 'Cancelled.'}${closedText()}`);
+}
+
+/** What happened to the open model when the worker was ended. */
+function closedText(): string {
   const { readingName, opened } = useModels.getState();
-  const closed = opened || !readingName ? ' The model is closed: open it again. Your conversation is still here.' : '';
-  handleLoss(`${readingName ? `Reading ${readingName} was cancelled.` : 'Cancelled.'}${closed}`);
+  return opened || !readingName ? ' The model is closed: open it again. Your conversation is still here.' : '';
+}
+
+/** Text about a worker that was ended because it was silent while it read a file. */
+function hungText(reason: string): string {
+  return `${reason} ${mayNeverEnd(useModels.getState().readingName ?? 'the file')}${closedText()}`;
 }
 
 /** Handles the loss of the worker and its weights. The conversation stays readable. */
@@ -189,6 +199,8 @@ function handleLoss(problem: string): void {
 let unshownEvents: Extract<SpeakerEvent, { type: 'wrote' }>[] = [];
 
 function handleEvent(event: SpeakerEvent): void {
+  if (event.type === 'alive') return;
+  if (event.type === 'looked' || event.type === 'refused') client?.limitSilence(null);
   watch.messageReceived(event.type === 'done');
   if (event.type === 'done') return;
   if (event.type === 'wrote') {
@@ -206,7 +218,9 @@ function handleEvent(event: SpeakerEvent): void {
 }
 
 /** The changes of the store for an event of the worker. */
-function changesAfter(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
+function changesAfter(
+  event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' | 'alive' }>,
+): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
       return {
@@ -253,6 +267,7 @@ function flushTokens(): void {
 export function readHeaders(name: string, files: PickedModel['files']): void {
   useModels.setState({ readingName: name, refusal: null, problem: null, lastRead: { name, files } });
   send({ type: 'look', name, files, wish: useModels.getState().openingWish });
+  client?.limitSilence(MAX_SILENCE_MS);
 }
 
 /** Computes the memory plan again, for another length of text or another engine. */

@@ -20,7 +20,7 @@ import { pendingLive } from '../knobs/pendingKnobs.ts';
 import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
 import { bindRecorder } from '../runs/recorder.ts';
 import { useSelection } from '../view/selectionStore.ts';
-import { SILENT_WORDS } from '../browser/workerWatch.ts';
+import { SILENT_WORDS } from '../browser/workerClient.ts';
 
 const CONFIGURE_MS = 60; // while a slider is dragged, its value is sent at this interval
 const MORE_UPDATES = 50; // added when a finished run is continued

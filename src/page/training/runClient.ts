@@ -1,8 +1,7 @@
 import type { RunCommand } from '../../wire/commands.ts';
 import type { RunEvent } from '../../wire/events.ts';
 import type { Answer } from '../../wire/questions.ts';
-import { WorkerClient } from '../browser/workerClient.ts';
-import { watchWorker } from '../browser/workerWatch.ts';
+import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClient.ts';
 
 /** Events that the client passes on: all except answers and signs of life, which it handles itself. */
 export type ForwardedEvent = Exclude<RunEvent, { type: 'answer' | 'alive' }>;
@@ -26,8 +25,10 @@ export const NO_LISTENER: RunListener = {
 /** Owns a training worker: the lab's, or one for queued runs. */
 export class RunClient {
   readonly #client: WorkerClient<RunCommand, RunEvent>;
-  readonly #unwatch: () => void;
+  readonly #deathWatch = new AbortController();
+  readonly #lock = `rollout-playground-worker-${[...crypto.getRandomValues(new Uint32Array(2))].join('-')}`;
   #listener: RunListener;
+  #openedFiles = ''; // the files whose tokenizer and chat template the run that is being opened uses
 
   /** Starts a worker and watches whether it is alive. */
   constructor(listener: RunListener) {
@@ -38,21 +39,47 @@ export class RunClient {
       {
         onEvent: (event) => {
           if (event.type === 'answer') this.#client.answer(event.id, event.answer);
-          else if (event.type !== 'alive') this.#listener.onEvent(event);
+          else if (event.type === 'alive') {
+            if (event.holds) this.#watchLock();
+            if (event.reads !== undefined) this.#beginOpening(event.reads);
+          } else {
+            if (event.type === 'ready' || event.type === 'error') this.#endOpening();
+            this.#listener.onEvent(event);
+          }
         },
-        onLoss: (reason) => {
-          this.#unwatch();
-          this.#listener.onLoss(reason);
+        onLoss: (reason, hung) => {
+          this.#deathWatch.abort();
+          this.#listener.onLoss(hung ? `${reason} ${mayNeverEnd(this.#openedFiles)}` : reason);
         },
+        onSilence: (silent) => this.#listener.onSilence(silent),
       },
     );
-    this.#unwatch = watchWorker(this.#client.worker, {
-      onDeath: () =>
-        this.#client.fail(
-          'The training worker ended without a message. It ran out of memory, or the browser stopped it.',
-        ),
-      onSilence: (silent) => this.#listener.onSilence(silent),
-    });
+    this.#client.send({ type: 'live', lock: this.#lock });
+  }
+
+  /** Waits for the lock that the worker holds as long as it lives. So its death is noticed at once, if it is sudden. */
+  #watchLock(): void {
+    const { locks } = navigator as Partial<Navigator>;
+    const { signal } = this.#deathWatch;
+    const onDeath = () =>
+      this.#client.fail(
+        'The training worker ended without a message. It ran out of memory, or the browser stopped it.',
+      );
+    locks?.request(this.#lock, { signal }, () => signal.aborted || onDeath()).catch(() => undefined);
+  }
+
+  /**
+   * Has a worker ended that hangs while it opens a run with these files. Afterwards it may be silent for long: it is
+   * busy with a large model, or with a person's own environment.
+   */
+  #beginOpening(files: string): void {
+    this.#openedFiles = files;
+    this.#client.limitSilence(MAX_SILENCE_MS);
+  }
+
+  #endOpening(): void {
+    this.#openedFiles = '';
+    this.#client.limitSilence(null);
   }
 
   /** Replaces the listener, for the next of several runs in one worker. */
@@ -72,7 +99,7 @@ export class RunClient {
 
   /** Ends the worker and refuses all open questions with `reason`. The listener is not called any more. */
   terminate(reason: string): void {
-    this.#unwatch();
+    this.#deathWatch.abort();
     this.#client.terminate(reason);
   }
 }
