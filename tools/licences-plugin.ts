@@ -13,7 +13,7 @@ const LICENCE_NAME = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 /** Texts for packages that lack a licence, or that contain programs of others. */
 const TEXTS: Readonly<Record<string, string>> = {
   pyodide: 'tools/licences/pyodide.txt',
-  'quickjs-wasi': 'src/written/exports/python/machine_licence.txt',
+  'quickjs-wasi': 'src/handover/python/machine_licence.txt',
 };
 /** Where the licence of vite itself ends, and those of programs begin that the page doesn't contain. */
 const VITE_DEPENDENCIES = '\n# Licenses of bundled dependencies';

@@ -55,6 +55,18 @@ export interface TaskRow {
   };
 }
 
+/** The contents of a handed-over folder, from which the files of both engines are made. */
+export interface RunFolder {
+  readonly config: RunConfig;
+  readonly rules: Rules;
+  readonly train: readonly TaskRow[];
+  readonly val: readonly TaskRow[];
+  readonly longestPrompt: number; // in tokens, including <bos>
+  readonly name: string; // of the run
+  readonly update: number; // of the checkpoint
+  readonly example: string; // the expert's first turn in the first task
+}
+
 /** The tasks of some seeds as rows; `begin` draws them. Throws if the environment has no rules in Python. */
 export function taskRows(
   { env, begin, config }: { readonly env: ToolEnv; readonly begin: Reset; readonly config: RunConfig },

@@ -3,8 +3,8 @@ import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { zipOf } from '../formats/zip.ts';
-import { checkHandover, handoverProblem } from '../handover/handoverFolder.ts';
-import { handoverFiles } from '../handover/index.ts';
+import { checkHandover, handoverProblem, runFiles } from '../handover/runFolder.ts';
+
 import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from '../rl/evaluatedTasks.ts';
@@ -36,7 +36,7 @@ export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
   });
   const begin = evaluatedReset(env);
   const seeds = evaluatedTasks(distinctSeeds(env, begin, config), config, 'once');
-  return handoverFiles(engine, { run, env, train, val: { begin, seeds } });
+  return runFiles(engine, { run, env, train, val: { begin, seeds } });
 }
 
 /** Opens the environment of a run for `handOver`. Throws ProblemError if the run can't be handed over. */

@@ -1,18 +1,23 @@
-import { type Files, utf8Bytes } from '../checkpoints/checkpointFolder.ts';
-import { handoverFolder, type HandoverSource, sharedFiles, type HandoverFolder } from './handoverFolder.ts';
 import type { Engine } from '../config/mappedKnob.ts';
-import { trlFiles, TRL_VERSION } from './trlFiles.ts';
-import { verlFiles, VERL_VERSION } from './verlFiles.ts';
+import { LIMITS } from '../written/sandbox.ts';
 import { mappedKnobs } from './mapping.ts';
+import type { NamedExport } from './pythonNames.ts';
+import type { RunFolder } from './taskRows.ts';
+import { TRL_VERSION } from './trlFiles.ts';
+import { VERIFIERS_VERSION } from './verifiersFiles.ts';
+import { VERL_VERSION } from './verlFiles.ts';
+
+const OPENENV_VERSION = '0.10.0';
+const WASMTIME_VERSION = '50.0.1';
 
 /**
- * README.md of a folder: what to install and run, its files, the counterpart of every knob, and what does not carry
- * over.
+ * README.md of a run's folder: what to install and run, its files, the counterpart of every knob, and what does not
+ * carry over.
  */
-function readmeFile(engine: Engine, folder: HandoverFolder): Uint8Array {
+export function runReadme(engine: Engine, folder: RunFolder): string {
   const { rules, name, update, config, train, val, example } = folder;
   const { run, files } = ENGINE_PARTS[engine];
-  return utf8Bytes(`# ${rules.name} with ${engine === 'verl' ? 'verl' : 'TRL'}
+  return `# ${rules.name} with ${engine === 'verl' ? 'verl' : 'TRL'}
 
 ${rules.description} This folder trains the same task, with the same words and rewards, as the run ${JSON.stringify(name)} of Rollout Playground
 after update ${update}. It has ${train.length} training tasks (${config.updates} updates of ${config.prompts} tasks, ${config.groupSize} rollouts each) and ${val.length} evaluation tasks.
@@ -55,11 +60,11 @@ ${mappedKnobs(config)
 - **The reward model, the mask settings, filters that keep a share, and bi-level GAE** exist only on the page. The table says what replaces them.
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`, but the engines start without them.
 ${engine === 'trl' ? KL_IN_TRL : ''}- **Random draws.** Tasks are the same as on the page, in the same order. Sampled tokens are drawn anew, and so are the environment seeds of rollouts if \`randomness\` is \`own\`.
-${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`);
+${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`;
 }
 
 /** Requirements on the number of GPUs and the attention kernel, with this run's numbers. */
-function verlSizes({ config: { prompts, groupSize, width, heads } }: HandoverFolder): string {
+function verlSizes({ config: { prompts, groupSize, width, heads } }: RunFolder): string {
   const headDimension = width / heads;
   const kernelNote = headDimension % 8 === 0 ? '' : ` vLLM’s FlashAttention needs head dimensions that are multiples of 8, but this model has ${headDimension}. Set \`VLLM_ATTENTION_BACKEND\` to another backend.`; // prettier-ignore
   return `\nThe number of GPUs must divide the ${prompts * groupSize} rollouts of a step.${kernelNote}\n`;
@@ -117,12 +122,89 @@ and ends the rollout.`,
   },
 };
 
-/**
- * Writes a run as a folder that trains the same task with an engine. Throws ProblemError if its environment has no
- * rules in Python.
- */
-export function handoverFiles(engine: Engine, source: HandoverSource): Files {
-  const folder = handoverFolder(source);
-  const engineFiles = engine === 'verl' ? verlFiles(folder) : trlFiles(folder);
-  return new Map([['README.md', readmeFile(engine, folder)], ...engineFiles, ...sharedFiles(folder, source.run)]);
+/** README.md of a class's folder: how to install and start each framework, and how it differs from the page. */
+export function classReadme({ declaration, names, settings, file }: NamedExport): string {
+  const { className, changedNames } = names;
+  const { tasks, maxTurns } = settings;
+  const renamed = changedNames.map(([own, python]) => `\`${own}\` is \`${python}\``).join(', ');
+  return `# ${className}
+
+${oneLine(declaration.description)}
+
+This folder has an environment (${oneLine(file.name)}) from Rollout Playground, ready for four frameworks. It has ${tasks.train} training tasks and ${tasks.test} test tasks, with at most ${maxTurns} turns each. \`environment.ts\` is the original file. All four frameworks run the same program without its types, \`machine/environment.js\`.
+
+**It's a program. Read \`environment.ts\` before you train on it.** It runs in a virtual machine (QuickJS compiled to WebAssembly, in wasmtime) without files, network, clock or random numbers of its own. The page uses the same machine. So the same task and the same calls give the same episode and the same reward, bit for bit.
+
+## Play an episode
+
+\`\`\`sh
+pip install wasmtime==${WASMTIME_VERSION}
+\`\`\`
+
+\`\`\`python
+from playground_episode import Episode
+
+episode = Episode("train", 3)
+print(episode.prompt, episode.expert())
+print(episode.call("TOOL", {"ARGUMENT": "VALUE"}), episode.reward())
+\`\`\`
+
+## TRL
+
+\`\`\`sh
+pip install wasmtime==${WASMTIME_VERSION} trl==${TRL_VERSION} datasets
+python trl_environment.py --model Qwen/Qwen3-0.6B
+\`\`\`
+
+\`GRPOTrainer(environment_factory=${className}, train_dataset=Dataset.from_list(rows("train")), …)\`. The chat template of the model must support tools.
+
+- TRL doesn't end a rollout when the environment is done. A call after the end changes nothing and returns “The episode is over.”${declaration.hearsAnswer ? '\n- TRL doesn’t pass on a text that the agent writes without a call. So the class has one more tool, `answer`.' : ''}
+- Python itself rejects a call with a missing or unknown argument. Such a call doesn’t count as a turn. Set \`max_tool_calling_iterations\` to ${maxTurns}, as \`trl_environment.py\` does.
+
+## verifiers
+
+\`\`\`sh
+pip install wasmtime==${WASMTIME_VERSION} verifiers==${VERIFIERS_VERSION}
+\`\`\`
+
+\`verifiers_environment.py\` has the taskset \`${className}Taskset\`, the toolset \`${className}Tools\`, and a reward for each part with its weight. The toolset runs in a process of its own. It records each call, and the rewards are computed by playing the calls again. The end of an episode doesn't end a rollout.
+
+## OpenEnv
+
+\`\`\`sh
+pip install wasmtime==${WASMTIME_VERSION} openenv==${OPENENV_VERSION}
+python openenv_server.py --port 8000
+\`\`\`
+
+Each WebSocket at \`/ws\` is one episode, and up to 64 run at once. \`reset\` takes \`split\` and \`index\`; without an index, \`seed\` picks the task. Each step calls a tool. The tool \`answer\` takes the agent's final text and ends the episode. OpenEnv and verifiers need different versions of the package \`mcp\`, so install them in separate Python environments.
+
+## verl
+
+\`\`\`sh
+pip install wasmtime==${WASMTIME_VERSION} verl==${VERL_VERSION}
+python verl_environment.py          # writes train.jsonl, val.jsonl and tools.yaml
+PYTHONPATH=. python -m verl.trainer.main_ppo \\
+  data.train_files=train.jsonl data.val_files=val.jsonl data.return_raw_chat=true \\
+  actor_rollout_ref.rollout.multi_turn.enable=true \\
+  actor_rollout_ref.rollout.multi_turn.max_assistant_turns=${maxTurns} \\
+  actor_rollout_ref.rollout.multi_turn.max_parallel_calls=1 \\
+  actor_rollout_ref.rollout.multi_turn.tool_config_path=tools.yaml \\
+  reward.custom_reward_function.path=verl_environment.py \\
+  reward.custom_reward_function.name=compute_score …
+\`\`\`
+
+Training with verl needs a GPU and was not tried. In tests, verl's own classes loaded the tools and the rows, and gave the same rewards as the page. The end of an episode doesn't end a rollout. A call after the end changes nothing.
+
+## Limits
+
+- **Enforced, as on the page:** the work of one call (it's counted, so the limit is the same on every machine), ${LIMITS.memoryBytes / 1e6} MB of memory for all episodes of a process, the depth of nested calls, and the number of turns.
+- **Not enforced:** a limit in seconds.
+- **Rewards:** only \`getReward()\` counts. On the page a refused call also costs \`invalidPenalty\`; here it costs nothing. TRL and verifiers ignore \`turnReward()\`. OpenEnv reports it as \`turn_reward\`, and verl as the tool's reward.
+- **A fault of the environment**, such as an exception in \`getReward()\`, raises \`EnvironmentFault\` with the line in \`environment.ts\`. TRL and verl treat an exception in a tool as the tool's answer, so the fault is raised again when they ask for the reward. If a single built-in function computes too long, the whole virtual machine ends. All open episodes of that process then fail with the same fault, and the next episode gets a new machine.
+- Each process has one machine, which serves one call at a time.${renamed ? `\n- These names are already used in Python, so an underscore was added: ${renamed}.` : ''}
+
+To change the environment, edit your file and export it again. Don't edit \`environment.ts\` in this folder: the machine runs \`machine/environment.js\`, the same program without its types.
+`;
 }
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();

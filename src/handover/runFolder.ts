@@ -3,30 +3,22 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { utf8Bytes, type Files } from '../checkpoints/checkpointFolder.ts';
 import { checkpointFiles } from '../checkpoints/write.ts';
 import type { RunConfig } from '../config/fields.ts';
+import type { Engine } from '../config/mappedKnob.ts';
 import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import environmentModule from './python/playground_env.py?raw';
-import { type Rules, rulesOf, type TaskRow, taskRows } from './taskRows.ts';
+import { runReadme } from './readme.ts';
+import { trlRunFiles } from './trlFiles.ts';
+import { verlRunFiles } from './verlFiles.ts';
+import { type RunFolder, rulesOf, type TaskRow, taskRows } from './taskRows.ts';
 
 /** A run to hand over: with a checkpoint, its environment, and the seeds of the tasks to train on and to evaluate. */
-export interface HandoverSource {
+export interface RunToHandOver {
   readonly run: PackedRun;
   readonly env: ToolEnv;
   readonly train: readonly EpisodeSeeds[];
   readonly val: { readonly begin: Reset; readonly seeds: readonly EpisodeSeeds[] };
-}
-
-/** The contents of a handed-over folder, from which the files of both engines are written. */
-export interface HandoverFolder {
-  readonly config: RunConfig;
-  readonly rules: Rules;
-  readonly train: readonly TaskRow[];
-  readonly val: readonly TaskRow[];
-  readonly longestPrompt: number; // in tokens, including <bos>
-  readonly name: string; // of the run
-  readonly update: number; // of the checkpoint
-  readonly example: string; // the expert's first turn in the first task
 }
 
 /**
@@ -54,7 +46,7 @@ export function checkHandover(env: ToolEnv, config: RunConfig): void {
 }
 
 /** The tasks and rules of a run as data. Throws ProblemError if its environment has no rules in Python. */
-export function handoverFolder({ run, env, train, val }: HandoverSource): HandoverFolder {
+function runFolder({ run, env, train, val }: RunToHandOver): RunFolder {
   const { config } = run; // of the last update; knobs that were changed since then don't count
   const rules = rulesOf(env, config);
   if (!rules) throw handoverProblem(env, config);
@@ -71,7 +63,7 @@ export function handoverFolder({ run, env, train, val }: HandoverSource): Handov
 }
 
 /** The files for both engines: rules, tasks, and in model/ the checkpoint with its tokenizer. */
-export function sharedFiles({ rules, train, val }: HandoverFolder, run: PackedRun): Files {
+function sharedFiles({ rules, train, val }: RunFolder, run: PackedRun): Files {
   const lines = (rows: readonly TaskRow[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   return new Map([
     ['playground_env.py', utf8Bytes(environmentModule)],
@@ -80,4 +72,15 @@ export function sharedFiles({ rules, train, val }: HandoverFolder, run: PackedRu
     ['val.jsonl', utf8Bytes(lines(val))],
     ...Array.from(checkpointFiles(run), ([name, bytes]) => [`model/${name}`, bytes] as const),
   ]);
+}
+
+/**
+ * Writes a run as a folder that trains the same task with an engine. Throws ProblemError if its environment has no
+ * rules in Python.
+ */
+export function runFiles(engine: Engine, source: RunToHandOver): Files {
+  const folder = runFolder(source);
+  const engineFiles = engine === 'verl' ? verlRunFiles(folder) : trlRunFiles(folder);
+  const readme = utf8Bytes(runReadme(engine, folder));
+  return new Map([['README.md', readme], ...engineFiles, ...sharedFiles(folder, source.run)]);
 }
