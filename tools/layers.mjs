@@ -80,7 +80,19 @@ export const LAYERS = [
   {
     name: 'handover', // an environment as a folder that other programs train on
     files: ['src/handover/'],
-    imports: [...WORDS, 'facts', 'runs', 'formats', 'text', 'envs', 'written', 'model', 'checkpoints', 'handover'],
+    imports: [
+      ...WORDS,
+      'facts',
+      'runs',
+      'formats',
+      'text',
+      'envs',
+      'written',
+      'rl',
+      'model',
+      'checkpoints',
+      'handover',
+    ],
   },
   {
     name: 'speaking', // a checkpoint from elsewhere that is talked to

@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 const VITE_DEPENDENCIES = '\n# Licenses of bundled dependencies';
 
 /** The folder in node_modules that a module of the bundle comes from; null for the page's own code. */
-function packageFolder(id: string): string | null {
+export function packageFolder(id: string): string | null {
   return PACKAGE_FOLDER.exec((id.split('?', 1)[0] ?? '').replace(/^\0/, ''))?.[0] ?? null;
 }
 
@@ -45,7 +45,8 @@ const FIRST_WORDS = `Rollout Playground contains the programs below, each under 
 
 ${existsSync('LICENSE') ? readFileSync('LICENSE', 'utf8') : ''}`;
 
-function licenceFiles(folder: string): readonly string[] {
+/** The files in a folder that hold its licence. */
+export function licenceFiles(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((file) => LICENCE_NAME.test(file))
     .toSorted()

@@ -1,12 +1,10 @@
 import { toolSchema } from '../text/toolSchema.ts';
-import { meteredWasm } from '../written/meteredMachine.ts';
 import { MAX_REWARD } from '../domain/rewardLimit.ts';
-import { LIMITS, machinePrograms } from '../written/sandbox.ts';
+import { environmentProgram, LIMITS } from '../written/sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
 import verlModule from './python/verl_environment.py?raw';
-import machineModule from './python/playground_machine.py?raw';
-import machineLicence from './python/machine_licence.txt?raw';
+import { machineFiles } from './machineFiles.ts';
 import { type EnvironmentToExport, type NamedExport, pythonNames } from './pythonNames.ts';
 import { classReadme } from './readme.ts';
 import { trlClass } from './trlFiles.ts';
@@ -22,25 +20,21 @@ import { faultsOf } from '../domain/checkFindings.ts';
  */
 export function exportFolder(environment: EnvironmentToExport): ReadonlyMap<string, Uint8Array> {
   const namedExport: NamedExport = { ...environment, names: pythonNames(environment.declaration) };
-  const programs = machinePrograms(environment.declaration.code);
   const texts = {
     'README.md': classReadme(namedExport),
     'environment.ts': environment.file.text,
     'playground_episode.py': episodeModule,
-    'playground_machine.py': machineModule,
     'trl_environment.py': trlClass(namedExport),
     'verifiers_environment.py': verifiersClass(namedExport),
     'openenv_server.py': openEnvServer,
     'verl_environment.py': verlModule,
-    'machine/environment.json': `${JSON.stringify(rulesForPython(namedExport), null, 2)}\n`,
-    'machine/environment.js': programs.environment,
-    'machine/playground.js': programs.playground,
-    'machine/rng.js': programs.rng,
-    'machine/LICENSE': machineLicence,
   };
   const encoder = new TextEncoder();
-  const files = Object.entries(texts).map(([name, text]) => [name, encoder.encode(text)] as const);
-  return new Map([...files, ['machine/quickjs.wasm', meteredWasm(environment.quickjsWasm)]]);
+  const program = environmentProgram(environment.declaration.code);
+  return new Map([
+    ...Object.entries(texts).map(([name, text]) => [name, encoder.encode(text)] as const),
+    ...machineFiles(program, rulesForPython(namedExport), environment.quickjsWasm),
+  ]);
 }
 
 /** The contents of environment.json, for the Python modules: everything about the environment except its program. */
@@ -57,6 +51,7 @@ function rulesForPython({ declaration, settings, file }: NamedExport) {
     })),
     ...settings,
     limits: LIMITS,
+    lines: file.text.split('\n').length,
     maxReward: MAX_REWARD,
   };
 }

@@ -1,5 +1,6 @@
 import type { Engine } from '../config/mappedKnob.ts';
 import { LIMITS } from '../written/sandbox.ts';
+import { WASMTIME_VERSION } from './machineFiles.ts';
 import { mappedKnobs } from './mapping.ts';
 import type { NamedExport } from './pythonNames.ts';
 import type { RunFolder } from './taskRows.ts';
@@ -8,7 +9,6 @@ import { VERIFIERS_VERSION } from './verifiersFiles.ts';
 import { VERL_VERSION } from './verlFiles.ts';
 
 const OPENENV_VERSION = '0.10.0';
-const WASMTIME_VERSION = '50.0.1';
 
 /**
  * README.md of a run's folder: what to install and run, its files, the counterpart of every knob, and what does not
@@ -28,18 +28,19 @@ ${engine === 'verl' ? verlSizes(folder) : ''}
 
 | file | what it is |
 | --- | --- |
-${files.map(([file, what]) => `| \`${file}\` | ${what} |\n`).join('')}| \`playground_env.py\` | the environment's rules; needs only the standard library, and gives the same words and random draws as the page |
-| \`environment.json\` | this environment: its data and settings (rewards, penalties, failures, turns) |
-| \`train.jsonl\`, \`val.jsonl\` | one task per line in verl's columns; \`extra_info.task\` is the task as data, and its \`seed\` gives the same task on the page |
+${files.map(([file, what]) => `| \`${file}\` | ${what} |\n`).join('')}| \`playground_env.py\`, \`playground_machine.py\` | play episodes in Python, with the page's own rules |
+| \`machine/\` | the rules as JavaScript (\`environment.js\`), the virtual machine that runs them (QuickJS, in wasmtime), and this environment's knobs and settings (\`environment.json\`) |
+| \`train.jsonl\`, \`val.jsonl\` | one task per line in verl's columns; \`extra_info.seed\` gives the same task as on the page |
 | \`model/\` | the checkpoint with tokenizer and chat template: a Hugging Face folder, which the page can open again |
 
-To change a reward or a penalty, edit \`settings\` in \`environment.json\`; they are nowhere else. To play an episode by hand, start Python in this folder:
+To change a reward or a penalty, edit \`settings\` in \`machine/environment.json\`; they are nowhere else. To play an episode by hand, start Python in this folder:
 
 \`\`\`python
-from playground_env import Episode, load_rules
 import json
+from playground_env import Episode
+
 row = json.loads(open("train.jsonl").readline())
-episode = Episode(load_rules("environment.json"), row["extra_info"]["task"], row["extra_info"]["environment_seed"])
+episode = Episode("train", row["extra_info"]["seed"], row["extra_info"]["environment_seed"])
 turn = episode.step("${example}")
 print(row["prompt"][0]["content"], turn.observation, turn.parts, episode.over)
 \`\`\`
@@ -60,7 +61,7 @@ ${mappedKnobs(config)
 - **The reward model, the mask settings, filters that keep a share, and bi-level GAE** exist only on the page. The table says what replaces them.
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`, but the engines start without them.
 ${engine === 'trl' ? KL_IN_TRL : ''}- **Random draws.** Tasks are the same as on the page, in the same order. Sampled tokens are drawn anew, and so are the environment seeds of rollouts if \`randomness\` is \`own\`.
-${rules.kind === 'documents' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`;
+${rules.name === 'document-search' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`;
 }
 
 /** Requirements on the number of GPUs and the attention kernel, with this run's numbers. */
@@ -86,7 +87,7 @@ const ENGINE_PARTS: Readonly<
 > = {
   verl: {
     run: `\`\`\`sh
-pip install "verl[vllm]==${VERL_VERSION}"   # on a machine with a GPU
+pip install "verl[vllm]==${VERL_VERSION}" wasmtime==${WASMTIME_VERSION}   # on a machine with a GPU
 bash run.sh                    # more GPUs: N_GPUS=8 bash run.sh; other settings: bash run.sh trainer.total_training_steps=10
 \`\`\`
 
@@ -105,7 +106,7 @@ another model, it must have this folder's tokenizer, in which every word is a to
   },
   trl: {
     run: `\`\`\`sh
-pip install "trl==${TRL_VERSION}" "transformers>=5.15" datasets
+pip install "trl==${TRL_VERSION}" "transformers>=5.15" datasets wasmtime==${WASMTIME_VERSION}
 python train_trl.py                                # on a GPU; without one, on the CPU
 python train_trl.py --set '{"max_steps": 4}'       # changes fields of GRPOConfig, here for a short try
 python train_trl.py --vllm                         # generates with vLLM, which needs a GPU

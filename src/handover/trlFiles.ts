@@ -24,7 +24,7 @@ function folderSettings({ config, rules, longestPrompt }: RunFolder): Overrides 
   const { prompts, groupSize, minibatches, epochs } = config;
   return {
     max_completion_length: rules.maxTokens - longestPrompt,
-    max_tool_calling_iterations: rules.maxTurns, // a rollout ends earlier if its episode is over
+    max_tool_calling_iterations: config.maxTurns, // a rollout ends earlier if its episode is over
     gradient_accumulation_steps: 1, // a minibatch is an optimizer step
     per_device_eval_batch_size: prompts * groupSize,
     num_generations_eval: 1,

@@ -58,7 +58,7 @@ function folderOverrides({ config, rules, train, longestPrompt }: RunFolder): Ov
     'actor_rollout_ref.rollout.gpu_memory_utilization': 0.4,
     'actor_rollout_ref.rollout.max_model_len': rules.maxTokens,
     'actor_rollout_ref.rollout.multi_turn.enable': true,
-    'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': rules.maxTurns,
+    'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': config.maxTurns,
     'actor_rollout_ref.rollout.multi_turn.tool_config_path': `${FOLDER_VARIABLE}/tools.yaml`,
     'actor_rollout_ref.rollout.agent.default_agent_loop': AGENT_LOOP,
     'actor_rollout_ref.rollout.agent.agent_loop_config_path': `${FOLDER_VARIABLE}/agent_loop.yaml`,
