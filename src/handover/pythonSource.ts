@@ -22,7 +22,7 @@ export function docstring(lines: readonly string[], indent: number): string {
  * Prepares a sentence for a docstring from which TRL and verl make a tool's schema. The colon after a word that would
  * begin a section there (such as `Args:`), and after `choices`, becomes a dash.
  */
-export function docstringSentence(text: string): string {
+function docstringSentence(text: string): string {
   return text.replace(/\b(Args|Returns|Raises|choices):/gi, '$1 –');
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground_machine import RULES, MachineEpisode
+from playground_machine import RULES, EnvironmentFault, MachineEpisode  # noqa: F401
 
 TOOLS: dict[str, list[dict[str, Any]]] = {tool["name"]: tool["parameters"] for tool in RULES["tools"]}
 TASKS: dict[str, int] = RULES["tasks"]
