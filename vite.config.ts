@@ -6,6 +6,7 @@ import { licences } from './tools/licences-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
 import { pyodide } from './tools/pyodide-plugin.ts';
 import { policy } from './tools/policy-plugin.ts';
+import { program } from './tools/program-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
 /** A slow computer is told how long each plugin took, which concerns nobody who only wants the page. */
@@ -18,6 +19,7 @@ export default defineConfig({
   plugins: [
     react(),
     wgsl(),
+    program(),
     pyodide(),
     policy(),
     collect(),
@@ -35,7 +37,7 @@ export default defineConfig({
   optimizeDeps: { exclude: ['pyodide'] }, // bundled before, it would keep its imports
   server: { headers: ISOLATION },
   preview: { headers: ISOLATION },
-  worker: { format: 'es', plugins: () => [wgsl(), pyodide(), collect()], rolldownOptions: { checks } },
+  worker: { format: 'es', plugins: () => [wgsl(), program(), pyodide(), collect()], rolldownOptions: { checks } },
   build: {
     target: 'es2022',
     sourcemap: true,

@@ -4,6 +4,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { launchOptions, useSwiftShader } from './scripts/browser.mjs';
 import { LongestFirst } from './tools/longestFirst.ts';
+import { program } from './tools/program-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
@@ -167,7 +168,7 @@ const projects = (everything: boolean, weekly: boolean) => [
 /** Panels of the page in a real browser, without the page around them. */
 const components = () => ({
   extends: true as const,
-  worker: { format: 'es' as const, plugins: () => [wgsl()] },
+  worker: { format: 'es' as const, plugins: () => [wgsl(), program()] },
   optimizeDeps: {
     include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', 'recharts', 'zustand', 'vitest-browser-react'],
   },
@@ -182,7 +183,7 @@ const components = () => ({
 export default defineConfig(({ mode }) => {
   return {
     assetsInclude: ['**/*.safetensors'],
-    plugins: [react(), wgsl()],
+    plugins: [react(), wgsl(), program()],
     test: {
       // pages of end-to-end tests wait more than they compute: two at a time even on two cores
       maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -52,7 +52,7 @@ async function check({ file, episodes, seed, exports }: Extract<ExaminerCommand,
 async function exported(file: EnvironmentFile, examination: Examination): Promise<Checked> {
   if (examination.problem) return { examination, zip: null };
   const [{ checkedExport }, { zipOf }, machine] = await Promise.all([
-    import('./written/exports/exportFolder.ts'),
+    import('./handover/classFolder.ts'),
     import('./formats/zip.ts'),
     virtualMachine(),
   ]);

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
+import { program } from './program-plugin.ts';
 import { wgsl } from './wgsl-plugin.ts';
 
 /** How scripts/cli.mjs and bench/run.mjs bundle programs. */
-export default defineConfig({ plugins: [wgsl()] });
+export default defineConfig({ plugins: [wgsl(), program()] });

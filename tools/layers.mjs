@@ -78,9 +78,21 @@ export const LAYERS = [
     imports: [...WORDS, 'facts', 'runs', 'formats', 'text', 'model', 'checkpoints'],
   },
   {
-    name: 'handover', // a task as a folder that other programs train on
+    name: 'handover', // an environment as a folder that other programs train on
     files: ['src/handover/'],
-    imports: [...WORDS, 'facts', 'runs', 'formats', 'envs', 'model', 'checkpoints', 'handover'],
+    imports: [
+      ...WORDS,
+      'facts',
+      'runs',
+      'formats',
+      'text',
+      'envs',
+      'written',
+      'rl',
+      'model',
+      'checkpoints',
+      'handover',
+    ],
   },
   {
     name: 'speaking', // a checkpoint from elsewhere that is talked to

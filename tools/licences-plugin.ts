@@ -13,13 +13,13 @@ const LICENCE_NAME = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 /** Texts for packages that lack a licence, or that contain programs of others. */
 const TEXTS: Readonly<Record<string, string>> = {
   pyodide: 'tools/licences/pyodide.txt',
-  'quickjs-wasi': 'src/written/exports/python/machine_licence.txt',
+  'quickjs-wasi': 'src/handover/python/machine_licence.txt',
 };
 /** Where the licence of vite itself ends, and those of programs begin that the page doesn't contain. */
 const VITE_DEPENDENCIES = '\n# Licenses of bundled dependencies';
 
 /** The folder in node_modules that a module of the bundle comes from; null for the page's own code. */
-function packageFolder(id: string): string | null {
+export function packageFolder(id: string): string | null {
   return PACKAGE_FOLDER.exec((id.split('?', 1)[0] ?? '').replace(/^\0/, ''))?.[0] ?? null;
 }
 
@@ -45,7 +45,8 @@ const FIRST_WORDS = `Rollout Playground contains the programs below, each under 
 
 ${existsSync('LICENSE') ? readFileSync('LICENSE', 'utf8') : ''}`;
 
-function licenceFiles(folder: string): readonly string[] {
+/** The files in a folder that hold its licence. */
+export function licenceFiles(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((file) => LICENCE_NAME.test(file))
     .toSorted()

@@ -7,7 +7,7 @@ import { faultsOf } from '../domain/checkFindings.ts';
 import { untrainedReward } from '../session/untrainedReward.ts';
 import { withUntrained } from '../written/examination.ts';
 import { placeIn } from '../domain/environmentFile.ts';
-import { refusePython, checkedExport } from '../written/exports/exportFolder.ts';
+import { refusePython, checkedExport } from '../handover/classFolder.ts';
 import type { Declaration } from '../written/declaration.ts';
 import { faultText, openEnvironmentFile, quickJsWasm } from './openEnvironmentFile.ts';
 import { nodeHost } from './nodeHost.ts';

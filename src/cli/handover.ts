@@ -1,10 +1,11 @@
 import { ConfigError } from '../config/configProblem.ts';
 import { type Engine, ENGINES } from '../config/mappedKnob.ts';
 import { type PackedRun, packedRun } from '../runs/packed.ts';
-import { handOver, handoverEnvironment } from '../session/handOverRun.ts';
+import { handOver } from '../session/handOverRun.ts';
 import type { TrainArguments } from './arguments.ts';
 import { freshRun } from './freshRun.ts';
 import { nodeHost } from './nodeHost.ts';
+import { quickJsWasm } from './openEnvironmentFile.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
 import { savedRun } from './savedRun.ts';
@@ -23,7 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { out, run: source, ownFlags, train } = await writerArguments(args, WRITER);
   const engine = engineOf(ownFlags.for);
   const run = source === null ? await startedRun(train) : await savedRun(source);
-  const files = handOver(engine, run, await handoverEnvironment(run, await nodeHost(false)));
+  const files = await handOver(engine, run, { ...(await nodeHost(false)), quickjsWasm: quickJsWasm });
   await writeAndReport(out, files, { kind: 'handover', for: engine });
   return 0;
 }

@@ -160,7 +160,6 @@ export function calculator({ hops, maxTurns, think, chatTokenizer }: CalculatorO
             : `Every chain takes ${hops} operations: ${maxTurns} turns leave no room for more.`,
       },
     },
-    ...(!chatTokenizer && { rulesData: { kind: 'calculator', maxTurns } }),
     taskForm: chainForm(hops, shiftedHops, (chain) => makeReset(() => chainTask(chain, maxTurns))),
   };
 }
@@ -277,7 +276,6 @@ function chainTask(chain: Chain, maxTurns: number): Task {
       steps: [...steps],
       given: givenAnswer,
     }),
-    taskData: () => ({ kind: 'calculator', ...chain }),
   };
 }
 

@@ -147,18 +147,6 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
       },
       shifted: { reset: questionTasks(unreadQuestions, 0), doc: 'The same, and each question takes two passages.' },
     },
-    ...(!chatTokenizer && {
-      rulesData: {
-        ...{ kind: 'documents', maxTurns, topPassages, payoff: answerReward },
-        passages: documents.corpus.passages.map(({ title, titleWords, textWords }) => ({
-          title,
-          titleWords,
-          textWords,
-        })),
-        own: [...ownWords],
-        spoken: usableWords,
-      },
-    }),
     naiveRag: makeReset(
       (draw, { environmentSeed }, settings) =>
         withFirstSearch(task(heldOutQuestions, settings.oneHopShare, 1, draw), environmentSeed, settings),

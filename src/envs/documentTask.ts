@@ -183,15 +183,6 @@ export function documentTask(question: Question, options: DocumentTaskOptions): 
       givenAt: answerTurn,
       scores: answerScores(givenAnswer, question.answer),
     }),
-    taskData: () => ({
-      kind: 'documents',
-      question: wordsOf(question.text),
-      answer: question.answer,
-      answerWords: wordsOf(question.answer),
-      passages: question.passages,
-      queries: question.queries.map(wordsOf),
-      slots: slots.assignmentOrder,
-    }),
   };
 
   function rightWords(): readonly string[] {

@@ -20,7 +20,6 @@ export function entitySlotWords(counts: Readonly<Record<SlotType, number>>): Ent
 /** The assignment of slots to words in one episode. It grows as words are read. */
 export interface EntitySlots {
   readonly names: ReadonlyMap<string, string>; // slot → its word, as it was first read
-  readonly assignmentOrder: EntitySlotWords; // the slots of each type in the order of assignment, last first
   /**
    * Writes words as the agent reads them. A word whose key (see `emptyEntitySlots`) is in the vocabulary becomes this
    * key. Any other word becomes a slot of its type: a new slot the first time, later the same one. If no slot is left,
@@ -34,7 +33,6 @@ export interface EntitySlots {
 /** No slots: words stay as they are. For agents that read text. */
 export const NO_SLOTS: EntitySlots = {
   names: new Map(),
-  assignmentOrder: { name: [], number: [], word: [] },
   encode: (words) => words,
   decode: (words) => words,
 };
@@ -54,11 +52,6 @@ export function emptyEntitySlots(
     number: draw.shuffle([...slots.number]),
     word: draw.shuffle([...slots.word]),
   };
-  const assignmentOrder = {
-    name: [...unassignedSlots.name],
-    number: [...unassignedSlots.number],
-    word: [...unassignedSlots.word],
-  };
   const allSlots = new Set(SLOT_TYPES.flatMap((type) => slots[type]));
   const wordOfSlot = new Map<string, string>();
   const slotOf = new Map<string, string>();
@@ -76,7 +69,6 @@ export function emptyEntitySlots(
   };
   return {
     names: wordOfSlot,
-    assignmentOrder,
     encode: (words) => words.map(slotFor),
     decode: (encoded) => encoded.flatMap((word) => wordOfSlot.get(word) ?? (allSlots.has(word) ? [] : [word])),
   };

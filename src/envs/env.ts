@@ -4,7 +4,6 @@ import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import type { AskForm } from '../domain/taskForm.ts';
 import type { Grammar } from '../domain/tokens.ts';
-import type { RulesData, TaskData } from './taskData.ts';
 
 /** A tool's answer. It has no reward and no token ids, and does not depend on training. */
 export interface ToolResult {
@@ -70,10 +69,6 @@ export interface Episode {
   readonly view: () => EnvView;
   /** Scores of the given answer, 0 if none was given. Null if this environment's answers are not text. */
   readonly scores: () => AnswerScores | null;
-  /**
-   * The task as data for export to other programs, before the first turn. Null if only this program knows the rules.
-   */
-  readonly taskData: () => TaskData | null;
 }
 
 /**
@@ -218,6 +213,4 @@ export interface ToolEnv {
   readonly taskForm?: TaskForm;
   /** Set if the environment answers later. Its episodes are opened by `Reset.opener`, through `openAll`. */
   readonly asyncAnswers?: AsyncAnswers;
-  /** Data that all tasks share, for export to other programs. Absent if only this program knows the rules. */
-  readonly rulesData?: RulesData;
 }

@@ -2,7 +2,6 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
-import type { TaskData } from './taskData.ts';
 import { PLAIN_MISTAKE, type Mistake, type TurnCodec } from './turnCodec.ts';
 import type { ParsedTurn } from './turn.ts';
 import { FAILURE_WORD } from './vocab.ts';
@@ -55,7 +54,6 @@ export interface Task {
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
   view(): EnvView;
   scores?(): AnswerScores;
-  taskData?(): TaskData; // the task as data for other programs, before the first turn
 }
 
 /** Runs a tool once. It fails as often as the settings say. */
@@ -176,7 +174,6 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
     },
     view: () => task.view(),
     scores: () => task.scores?.() ?? null,
-    taskData: () => task.taskData?.() ?? null,
   };
 }
 

@@ -236,7 +236,6 @@ export function graphSearch(source: GraphSource, options: GraphSearchOptions): T
               : `Every question takes ${hops} hops: the facts hold no longer chain.`,
       },
     },
-    ...(!chatTokenizer && { rulesData: { kind: 'graph', maxTurns: turnLimit, entities, relations, distractors } }),
     ruleDoc: 'Look up the relation next to the entity, and answer with what was found.',
     naiveRag: makeReset(
       (draw, { environmentSeed }, settings) => {

@@ -122,7 +122,6 @@ export function graphTask(
       answer: goal,
       given: givenAnswer,
     }),
-    taskData: () => ({ kind: 'graph', entities, relations, edges, gold, known: hopsFound }),
   };
 }
 

@@ -85,7 +85,6 @@ export function numberHunt(options: NumberHuntOptions): ToolEnv {
         doc: 'The tool fails at least one time in five.',
       },
     },
-    ...(!chatTokenizer && { rulesData: { kind: 'number-hunt', maxTurns, range, distractors } }),
     taskForm: huntForm(numbers, (target) => makeReset(() => huntTask(options, target))),
   };
 }
@@ -146,7 +145,6 @@ function huntTask({ range, distractors }: NumberHuntOptions, target: number): Ta
       return call(last.answer === 'higher' ? last.value + 1 + draw.int(range - 1 - last.value) : draw.int(last.value));
     },
     view: () => ({ kind: 'number-line', range, target, guesses: [...guesses] }),
-    taskData: () => ({ kind: 'number-hunt', target }),
   };
 }
 

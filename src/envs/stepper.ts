@@ -71,6 +71,11 @@ export interface Stepper {
    * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
    */
   take(token: number): void;
+  /**
+   * Ends the episode here, as if it had reached its token limit. A turn in progress gets the penalty of a malformed
+   * turn, so never finishing a turn is not better than finishing it badly. Throws RangeError if the episode is over.
+   */
+  cut(): void;
   /** Delivers the result for the waiting turn. Throws RangeError if no turn waits. */
   receive(result: TurnResult): void;
 }
@@ -226,7 +231,7 @@ class EpisodeStepper implements Stepper {
     this.#action.push(token);
     this.grammarState = next[this.grammarState * vocabulary + token]!;
     if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
-    else if (this.tokens.length >= this.#maxTokens) this.#cutTurn();
+    else if (this.tokens.length >= this.#maxTokens) this.cut();
   }
 
   #write(tokens: readonly number[], role: Role, turn: number): void {
@@ -266,15 +271,13 @@ class EpisodeStepper implements Stepper {
     this.grammarState = result.grammarState;
   }
 
-  /**
-   * Ends the episode inside a turn. The turn gets the penalty of a malformed turn, so never finishing a turn is not
-   * better than finishing it badly.
-   */
-  #cutTurn(): void {
+  cut(): void {
+    if (this.stop !== null) throw new RangeError('Stepper.cut: the episode is over.');
+    this.stop = 'tokens';
+    if (this.#action.length === 0) return;
     const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
     this.#recordRewards({ parts, thinkEnd: -1 }, 0);
     this.finishedTurns.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
-    this.stop = 'tokens';
   }
 
   /**

@@ -31,7 +31,6 @@ const setting = (name: string, value: (c: RunConfig) => Overrides[string], note?
 
 const ACTOR = 'actor_rollout_ref.actor';
 const ROLLOUT = 'actor_rollout_ref.rollout';
-const NOT_HANDED_OVER = noCounterpart('its environment isn’t handed over');
 const REWARD_MODEL = noCounterpart('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
 const ONLY_AGENT_TOKENS = noCounterpart('there only the agent’s tokens are in the loss, never observations');
@@ -48,7 +47,7 @@ const NO_KL_REWARD: Counterpart = { none: 'KL is in the loss only' };
 // prettier-ignore
 export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   env: inTasks, range: inRules, entities: inTasks, relations: inTasks, hops: inTasks, oneHopShare: inTasks, topPassages: inRules, names: inTasks, retriever: inTasks,
-  size: NOT_HANDED_OVER, slip: NOT_HANDED_OVER, ends: NOT_HANDED_OVER, sight: NOT_HANDED_OVER,
+  size: inRules, slip: inRules, ends: inRules, sight: inRules,
   failureRate: inRules, latency: inRules, distractors: inRules, maxTurns: inRules,
   grammar: noCounterpart('every word can be drawn; a malformed turn gets “error” and costs the format penalty'),
   think: inRules, language: noCounterpart('only tasks with language=words are handed over'),

@@ -1,15 +1,14 @@
 import { utf8Bytes, type Files } from '../checkpoints/checkpointFolder.ts';
 import agentModule from './python/playground_verl.py?raw';
 import type { Overrides } from './counterparts.ts';
-import type { HandoverFolder } from './handoverFolder.ts';
 import { overridesOf, configValue } from './mapping.ts';
-import { AGENT_LOOP } from './taskRows.ts';
+import { AGENT_LOOP, type RunFolder } from './taskRows.ts';
 
-/** The version of verl that the folder is tested with. */
+/** The version of verl that both kinds of folder are tested with. */
 export const VERL_VERSION = '0.9.1';
 
-/** The files for verl only: agent loop, tool and run script. */
-export function verlFiles(folder: HandoverFolder): Files {
+/** A run's files for verl only: agent loop, tool and run script. */
+export function verlRunFiles(folder: RunFolder): Files {
   return new Map([
     ['playground_verl.py', utf8Bytes(agentModule)],
     ['tools.yaml', utf8Bytes(toolsFile(folder))],
@@ -19,7 +18,7 @@ export function verlFiles(folder: HandoverFolder): Files {
 }
 
 /** tools.yaml: the environment's tool in OpenAI's schema. Every JSON string is a valid YAML string. */
-function toolsFile({ rules: { tool } }: HandoverFolder): string {
+function toolsFile({ rules: { tool } }: RunFolder): string {
   return `tools:
   - class_name: playground_verl.PlaygroundTool
     config: {type: native}
@@ -40,7 +39,7 @@ function toolsFile({ rules: { tool } }: HandoverFolder): string {
 const FOLDER_VARIABLE = '$HERE';
 
 /** The settings that depend on the folder, not on knobs. `${…}` are variables of the shell. */
-function folderOverrides({ config, rules, train, longestPrompt }: HandoverFolder): Overrides {
+function folderOverrides({ config, rules, train, longestPrompt }: RunFolder): Overrides {
   const { updates, prompts } = config;
   return {
     'data.train_files': `${FOLDER_VARIABLE}/train.jsonl`,
@@ -59,7 +58,7 @@ function folderOverrides({ config, rules, train, longestPrompt }: HandoverFolder
     'actor_rollout_ref.rollout.gpu_memory_utilization': 0.4,
     'actor_rollout_ref.rollout.max_model_len': rules.maxTokens,
     'actor_rollout_ref.rollout.multi_turn.enable': true,
-    'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': rules.maxTurns,
+    'actor_rollout_ref.rollout.multi_turn.max_assistant_turns': config.maxTurns,
     'actor_rollout_ref.rollout.multi_turn.tool_config_path': `${FOLDER_VARIABLE}/tools.yaml`,
     'actor_rollout_ref.rollout.agent.default_agent_loop': AGENT_LOOP,
     'actor_rollout_ref.rollout.agent.agent_loop_config_path': `${FOLDER_VARIABLE}/agent_loop.yaml`,
@@ -83,7 +82,7 @@ function folderOverrides({ config, rules, train, longestPrompt }: HandoverFolder
 }
 
 /** run.sh: one line for every override, with those from knobs first. */
-function runScript(folder: HandoverFolder): string {
+function runScript(folder: RunFolder): string {
   const entries = [...Object.entries(overridesOf('verl', folder.config)), ...Object.entries(folderOverrides(folder))];
   const overrides = entries.map(([name, value]) => `  "${name}=${hydraValue(value)}" \\\n`).join('');
   return `#!/usr/bin/env bash

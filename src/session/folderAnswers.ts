@@ -17,11 +17,11 @@ type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
  */
 export async function answerFolder(
   task: RunFileTask,
-  host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
+  host: Pick<Host, 'shippedFile' | 'ownEnvironment' | 'quickjsWasm'>,
 ): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
-    // imported here, because it contains the exported Python code and the texts of the documents
+    // imported here, because it contains the exported Python code and the rules as a script
     if (task.kind === 'handover') return await (await import('./handOverRun.ts')).handoverAnswer(task, host);
     return await importAnswer(task, host);
   } catch (error) {

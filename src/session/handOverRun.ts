@@ -1,62 +1,61 @@
-import { YOUR_ENVIRONMENT } from '../config/environments.ts';
-import { openEnvironment } from './environment.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
-import type { ToolEnv } from '../envs/env.ts';
-import { zipOf } from '../formats/zip.ts';
-import { checkHandover, handoverProblem } from '../handover/handoverFolder.ts';
-import { handoverFiles } from '../handover/index.ts';
-import { mappedKnobs } from '../handover/mapping.ts';
 import type { Engine } from '../config/mappedKnob.ts';
+import { createEnv } from '../envs/index.ts';
+import type { Facts } from '../facts/facts.ts';
+import { zipOf } from '../formats/zip.ts';
+import { mappedKnobs } from '../handover/mapping.ts';
+import { checkHandover, runFiles } from '../handover/runFolder.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from '../rl/evaluatedTasks.ts';
 import { trainTaskSeed } from '../rl/settings.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import type { Host } from './host.ts';
+import { factsFor } from './shippedFacts.ts';
 
 /**
  * Largest number of rows in train.jsonl, except that there is always at least one update. A thousand tasks with graphs
- * take a megabyte.
+ * take half a megabyte.
  */
 const MAX_TRAIN_ROWS = 8192;
 
+/** What a handed-over folder needs besides the run: where shipped files are, and the virtual machine. */
+export type HandoverHost = Pick<Host, 'shippedFile' | 'quickjsWasm'>;
+
 /**
  * The files of a folder with which an engine continues a run from its checkpoint. It contains the tasks of the next
- * updates, as the page would draw them, and the tasks of the evaluation. Throws ProblemError if only the page has the
- * rules of the environment, or the agent uses text.
+ * updates, as the page would draw them, and the tasks of the evaluation. Throws ProblemError if the run trains
+ * adapters, its agent uses text, or a person wrote its environment.
  */
-export function handOver(engine: Engine, run: PackedRun, env: ToolEnv): Files {
+export async function handOver(engine: Engine, run: PackedRun, host: HandoverHost): Promise<Files> {
   const { config } = run;
   const { progress } = run.checkpoint;
-  checkHandover(env, config);
+  const { env, facts } = await handoverEnvironment(run, host);
   const { seed, prompts, updates } = config;
   const count = prompts * Math.min(updates, Math.max(1, Math.floor(MAX_TRAIN_ROWS / prompts)));
   const train = Array.from({ length: count }, (_, i) => {
     const task = trainTaskSeed(seed, progress.update + 1 + Math.floor(i / prompts), i % prompts);
     return { seed: task, environmentSeed: task };
   });
-  const begin = evaluatedReset(env);
-  const seeds = evaluatedTasks(distinctSeeds(env, begin, config), config, 'once');
-  return handoverFiles(engine, { run, env, train, val: { begin, seeds } });
+  const val = evaluatedTasks(distinctSeeds(env, evaluatedReset(env), config), config, 'once');
+  if (!host.quickjsWasm) throw new Error('handOver: the host has no virtual machine.');
+  return runFiles(engine, { run, env, facts, train, val, quickjsWasm: await host.quickjsWasm() });
 }
 
-/** Opens the environment of a run for `handOver`. Throws ProblemError if the run can't be handed over. */
-export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'shippedFile'>): Promise<ToolEnv> {
-  const { begun, chatTokenizer = null } = run.checkpoint;
-  // refused before the environment is opened, which would ask for the checkpoint or run a person's program
-  if (begun.model === 'checkpoint' || begun.env === YOUR_ENVIRONMENT) throw handoverProblem({ name: begun.env }, begun);
-  const { env } = await openEnvironment(begun, { facts: run.facts, chatTokenizer }, host);
-  checkHandover(env, begun);
-  return env;
+/** The environment of a run, and the facts it was made from. Throws ProblemError if the run can't be handed over. */
+async function handoverEnvironment({ checkpoint: { begun }, facts: own }: PackedRun, { shippedFile }: HandoverHost) {
+  checkHandover(begun);
+  const facts: Facts | null = await factsFor(begun, own, shippedFile);
+  return { env: createEnv(begun, facts), facts };
 }
 
 /**
  * Exports the checkpoint of a run as a zip for an engine, with a list that says how each knob was translated. Without
- * an engine, only the list. Throws ProblemError as `handoverEnvironment` does.
+ * an engine, only the list. Throws ProblemError as `handOver` does.
  */
 export async function handoverAnswer(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
-  host: Pick<Host, 'shippedFile'>,
+  host: HandoverHost,
 ): Promise<Extract<FolderAnswer, { kind: 'handed' }>> {
-  const env = await handoverEnvironment(run, host);
-  return { kind: 'handed', knobs: mappedKnobs(run.config), zip: engine && zipOf(handOver(engine, run, env)) };
+  checkHandover(run.checkpoint.begun);
+  return { kind: 'handed', knobs: mappedKnobs(run.config), zip: engine && zipOf(await handOver(engine, run, host)) };
 }

@@ -23,6 +23,8 @@ export interface Host {
    * is faulty.
    */
   readonly ownEnvironment?: (speaking: AgentLanguage) => Promise<ToolEnv>;
+  /** Bytes of QuickJS, in which folders for other programs run an environment. Absent where nothing is handed over. */
+  readonly quickjsWasm?: () => Promise<Uint8Array>;
   readonly now: () => number; // ms
   readonly yieldToEvents: () => Promise<void>; // lets the event loop run
   /**

@@ -44,7 +44,8 @@ export function resolveStops(codec: Pick<Codec, 'id' | 'special'>, fileStops: re
   ) as readonly number[];
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// made at its first use: a handed-over folder plays built-in environments in a virtual machine that has no TextDecoder
+let utf8: TextDecoder | null = null;
 
 /**
  * A printable form of a token: its text with visible spaces and control characters, its bytes as in `‹E2 80›` if it is
@@ -55,7 +56,8 @@ export function shownToken(codec: Codec, id: number): string {
   if (bytes.length === 0) return `‹${id}›`;
   let text: string;
   try {
-    text = UTF8.decode(bytes);
+    utf8 ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    text = utf8.decode(bytes);
   } catch {
     return `‹${Array.from(bytes, (byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join(' ')}›`;
   }

@@ -3,6 +3,7 @@ import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
 import { ownEnvironmentOpener } from './ownEnvironmentOpener.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
+import { virtualMachine } from './virtualMachine.ts';
 
 /**
  * Answers a FolderTask, with `refused` and the reason if it fails. The code of each type of task is loaded at its first
@@ -10,7 +11,7 @@ import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
  */
 export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippedFile'>): Promise<FolderAnswer> {
   const written = 'environment' in task && task.environment ? ownEnvironmentOpener(task.environment) : {};
-  const host = { ...shipped, ...written };
+  const host = { ...shipped, ...written, quickjsWasm: async () => new Uint8Array(await virtualMachine()) };
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
     if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);

@@ -167,16 +167,14 @@ const WHERE: Readonly<Record<Request['op'], string>> = {
   close: 'The end of an episode',
 };
 
-/**
- * The three programs that a virtual machine runs, each a function: the random numbers, the code that serves requests,
- * and the environment.
- */
-export function machinePrograms(code: string): Readonly<Record<'rng' | 'playground' | 'environment', string>> {
-  return {
-    rng: `(function (exports) { ${eraseTypes(rngSource)}\n})`,
-    playground: serverProgram,
-    environment: `(function (exports) { 'use strict'; ${withSharedNames(code)}\n})`,
-  };
+/** The programs that every virtual machine runs, each a function: the random numbers and the code that serves requests. */
+export function machinePrograms(): Readonly<Record<'rng' | 'playground', string>> {
+  return { rng: `(function (exports) { ${eraseTypes(rngSource)}\n})`, playground: serverProgram };
+}
+
+/** A person's environment as the third program of its virtual machine, a function too. */
+export function environmentProgram(code: string): string {
+  return `(function (exports) { 'use strict'; ${withSharedNames(code)}\n})`;
 }
 
 /**
@@ -232,7 +230,7 @@ export async function openSandbox(
     work.machine = 0;
   };
   const rng = vm.newObject();
-  const programs = machinePrograms(code);
+  const programs = machinePrograms();
   vm.callFunction(vm.evalCode(programs.rng, 'rng.js'), vm.undefined, rng).dispose();
   const serverExports = vm.callFunction(vm.evalCode(programs.playground, 'playground.js'), vm.undefined, rng);
   const serverFunction = (name: string) => serverExports.getProp(name);
@@ -255,7 +253,7 @@ export async function openSandbox(
     resetWork();
     vm.callFunction(close, vm.undefined, vm.global).dispose();
     resetWork();
-    const run = vm.evalCode(programs.environment, FILE, EvalFlags.STRICT);
+    const run = vm.evalCode(environmentProgram(code), FILE, EvalFlags.STRICT);
     const exported = vm.newObject();
     vm.callFunction(run, vm.undefined, exported).dispose();
     resetWork();

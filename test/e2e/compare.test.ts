@@ -28,7 +28,14 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   ]);
   expect(download.suggestedFilename()).toBe('run-1-for-trl.zip');
   expect([...filesOfZip('zip', await readFile(await download.path())).keys()]).toEqual(
-    expect.arrayContaining(['README.md', 'train_trl.py', 'train.jsonl', 'model/model.safetensors']),
+    expect.arrayContaining([
+      'README.md',
+      'train_trl.py',
+      'train.jsonl',
+      'model/model.safetensors',
+      'machine/environment.js',
+      'machine/quickjs.wasm',
+    ]),
   );
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });

@@ -13,12 +13,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from folder_modules import modules_of
 from grpo_step import AGENT, train_a_step
 
 CASES = Path(os.environ["CASES"]) / "environments"
 ODD = CASES / "odd"
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ODD))
+modules = modules_of(ODD)
 
 REPLAY = """
 import json, sys

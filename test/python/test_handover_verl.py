@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from folder_modules import modules_of
 from omegaconf import OmegaConf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 CASES = Path(os.environ["CASES"]) / "handover"
 FOLDER = CASES / "verl-number-hunt"
-sys.path.insert(0, str(FOLDER))
+modules = modules_of(FOLDER)
 
 
 def overrides(folder, tmp_path):

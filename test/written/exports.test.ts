@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { beforeAll, expect, test } from 'vitest';
 import { classSettings } from '../../src/written/classSettings.ts';
 import { readDeclaration } from '../../src/written/declaration.ts';
-import { exportFolder } from '../../src/written/exports/exportFolder.ts';
+import { exportFolder } from '../../src/handover/classFolder.ts';
 import { openSandbox } from '../../src/written/sandbox.ts';
 import { ODD_ENVIRONMENT } from './oddEnvironment.ts';
 

@@ -1,25 +1,22 @@
 """Rollout Playground's task for verl: the tool, the agent loop and the reward function.
 
 The policy writes words and calls its tool as `<call> words </call>`, without JSON, so verl's own tool parsers can't read its turns. This
-agent loop can. It plays episodes like the page, with the rules in playground_env.py, and appends observations to the agent's tokens as
+agent loop can. It plays episodes with the page's own rules, by playground_env.py, and appends observations to the agent's tokens as
 ids with mask 0. tools.yaml, agent_loop.yaml and run.sh refer to this file.
 """
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from playground_env import CLOSERS, Episode, load_rules
+from playground_env import CLOSERS, RULES, Episode
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
 from verl.tools.base_tool import BaseTool
 from verl.tools.schemas import OpenAIFunctionToolSchema, ToolResponse
 from verl.utils.profiler import simple_timer
-
-RULES = load_rules(Path(__file__).resolve().parent / "environment.json")
 
 
 class PlaygroundTool(BaseTool):
@@ -32,7 +29,7 @@ class PlaygroundTool(BaseTool):
     async def create(self, instance_id: str | None = None, **kwargs) -> tuple[str, ToolResponse]:
         instance_id = instance_id or uuid4().hex
         begin = kwargs["create_kwargs"]
-        self.episodes[instance_id] = Episode(RULES, begin["task"], begin["environment_seed"])
+        self.episodes[instance_id] = Episode(begin["split"], begin["seed"], begin["environment_seed"])
         return instance_id, ToolResponse()
 
     async def execute(self, instance_id: str, parameters: dict[str, Any], **kwargs) -> tuple[ToolResponse, float, dict]:
@@ -60,7 +57,7 @@ class PlaygroundAgentLoop(AgentLoopBase):
         row = kwargs["extra_info"]
         own_seed = RULES["randomness"] == "own" and row["split"] == "train"
         environment_seed = random.getrandbits(32) if own_seed else row["environment_seed"]  # every evaluation uses the same seeds
-        instance, _ = await self.tool.create(create_kwargs={"task": row["task"], "environment_seed": environment_seed})
+        instance, _ = await self.tool.create(create_kwargs={"split": row["split"], "seed": row["seed"], "environment_seed": environment_seed})
         try:
             return await self._play(instance, sampling_params, list(kwargs["raw_prompt"]))
         finally:
@@ -76,11 +73,7 @@ class PlaygroundAgentLoop(AgentLoopBase):
         timing: dict[str, Any] = {}
         fields: dict[str, Any] = {}
         while not episode.over:
-            tokens_left = RULES["maxTokens"] - len(prompt) - len(ids)
-            turn_limit = min(RULES["maxTurnTokens"], tokens_left)
-            if turn_limit <= 0:
-                episode.cut()
-                break
+            turn_limit = episode.budget
             with simple_timer("generate_sequences", timing):
                 sampled = await self.server_manager.generate(
                     request_id=instance,
@@ -95,21 +88,11 @@ class PlaygroundAgentLoop(AgentLoopBase):
             ids += turn
             mask += [1] * len(turn)
             logprobs += list(sampled.log_probs or [])[:turn_limit]
-            ended = turn and (turn[-1] in self.closers or len(turn) >= RULES["maxTurnTokens"])
-            if not ended:  # the turn was cut off, so no tool runs
-                episode.cut(inside=bool(turn))
-                scores += [episode.turns[-1].reward] if turn else []
-                break
             words = self.tokenizer.convert_ids_to_tokens(turn)
             with simple_timer("tool_calls", timing):
                 reply, reward, _ = await self.tool.execute(instance, {"words": words})
-            scores.append(reward)
-            if episode.over:
-                break
+            scores += [reward] if turn else []
             observation = self.tokenizer.convert_tokens_to_ids(reply.text.split())
-            if len(prompt) + len(ids) + len(observation) >= RULES["maxTokens"]:
-                episode.cut()  # no tokens are left for the observation and another turn
-                break
             ids += observation
             mask += [0] * len(observation)
             logprobs += [0.0] * len(observation) if logprobs else []
@@ -140,16 +123,10 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw
 
 def replay(solution: str, row: dict) -> Episode:
     """Plays the turns in a rollout's text again and skips its observations. Uses the row's `environment_seed`, or 0."""
-    episode, words = Episode(RULES, row["task"], row.get("environment_seed", 0)), solution.split()
+    episode, words = Episode(row["split"], row["seed"], row.get("environment_seed", 0)), solution.split()
     at = 0
-    while at < len(words) and not episode.over:
-        end = next((i for i in range(at, len(words)) if words[i] in CLOSERS), len(words) - 1) + 1
-        end = min(end, at + RULES["maxTurnTokens"])
-        turn = words[at:end]
-        if turn[-1] not in CLOSERS and len(turn) < RULES["maxTurnTokens"]:
-            episode.cut(inside=True)
-            break
-        at = end + len(episode.step(turn).observation)
-    if not episode.over:
-        episode.cut()
+    while not episode.over:
+        end = next((i + 1 for i in range(at, len(words)) if words[i] in CLOSERS), len(words))
+        turn = words[at : min(end, at + episode.budget)]
+        at += len(turn) + len(episode.step(turn).observation)
     return episode

@@ -17,12 +17,11 @@ from pathlib import Path
 os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 
 from datasets import load_dataset
-from playground_env import CLOSERS, Episode, load_rules
+from playground_env import CLOSERS, RULES, Episode
 from transformers import AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
 HERE = Path(__file__).resolve().parent
-RULES = load_rules(HERE / "environment.json")
 SETTINGS = json.loads((HERE / "trl.json").read_text(encoding="utf-8"))  # fields of GRPOConfig, made from the page's knobs
 FULL = " ".join(["<pad>"] * (RULES["maxTokens"] + 1))
 
@@ -49,7 +48,7 @@ class Playground:
     def reset(self, extra_info: dict, **row) -> None:
         own_seed = RULES["randomness"] == "own" and extra_info["split"] == "train"
         environment_seed = random.getrandbits(32) if own_seed else extra_info["environment_seed"]  # every evaluation uses the same seeds
-        self.episode = Episode(RULES, extra_info["task"], environment_seed)
+        self.episode = Episode(extra_info["split"], extra_info["seed"], environment_seed)
 
     def turn(self, text: str) -> str:
         """
@@ -61,11 +60,7 @@ class Playground:
         Returns:
             What the environment says.
         """
-        words = text.split()
-        if words[-1:] and words[-1] not in CLOSERS and len(words) < RULES["maxTurnTokens"]:
-            self.episode.cut(inside=True)  # the completion was full before the turn ended
-            return FULL
-        observation = self.episode.step(words).observation
+        observation = self.episode.step(text.split()).observation
         return FULL if self.episode.over else " ".join(observation[1:-1])  # without its tags, which the chat template adds
 
     def get_reward(self) -> float:

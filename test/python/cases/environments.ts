@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Purpose, random } from '../../../src/base/rng.ts';
 import { classSettings, weightedReward } from '../../../src/written/classSettings.ts';
 import { readDeclaration } from '../../../src/written/declaration.ts';
-import { exportFolder } from '../../../src/written/exports/exportFolder.ts';
+import { exportFolder } from '../../../src/handover/classFolder.ts';
 import { TASK_SEED } from '../../../src/written/openEpisodes.ts';
 import {
   chancePlayer,

@@ -1,5 +1,6 @@
 // Episodes of every environment that is handed over, as the page plays them: test_handover.py plays them again in Python.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Purpose, random, type Random } from '../../../src/base/rng.ts';
 import { parseConfig, type RunConfig } from '../../../src/config/config.ts';
@@ -9,7 +10,10 @@ import { demonstrator, expertPlayer, type Player } from '../../../src/envs/playe
 import { openEpisode, type Stepper } from '../../../src/envs/stepper.ts';
 import { parseFacts } from '../../../src/facts/parse.ts';
 import { ENGINES } from '../../../src/config/mappedKnob.ts';
+import { machineFiles } from '../../../src/handover/machineFiles.ts';
+import { BUILT_IN_PROGRAM } from '../../../src/handover/runFolder.ts';
 import { rulesOf } from '../../../src/handover/taskRows.ts';
+import { evaluatedReset } from '../../../src/rl/evaluatedTasks.ts';
 import { packedRun } from '../../../src/runs/packed.ts';
 import { runWithDefaults } from '../../../src/runs/run.ts';
 import { handOver } from '../../../src/session/handOverRun.ts';
@@ -18,7 +22,15 @@ import { openSession } from '../../../src/session/session.ts';
 import { Role } from '../../../src/domain/tokens.ts';
 
 const out = process.argv[2] ?? '.';
-const EPISODES = 1000;
+const quickjsWasm = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
+/** Writes a file of a folder, with the folders it lies in. */
+function write(folder: string, file: string, content: string | Uint8Array): void {
+  const to = path.join(out, folder, file);
+  mkdirSync(path.dirname(to), { recursive: true });
+  writeFileSync(to, content);
+}
+
+const EPISODES = 200;
 
 // Penalties, process reward, failures, delays, distractors, thinking and free text, each in some of four settings.
 const SETTINGS = [
@@ -46,6 +58,11 @@ const OWN: Readonly<Partial<Record<EnvName, readonly Partial<RunConfig>[]>>> = {
     { topPassages: 2 },
     { oneHopShare: 0.5 },
   ],
+  'frozen-lake': [{ size: 4 }, { slip: 0.3 }, { sight: 'name' }, { slip: 0.1, ends: 'corners' }],
+  sokoban: [{ size: 5 }, { size: 6 }, { size: 5, maxTurns: 4 }, { size: 4 }],
+  bandit: [{}, {}, {}, {}],
+  'bandit-reversed': [{}, {}, {}, {}],
+  countdown: [{}, {}, {}, {}],
 };
 
 /** Expert, demonstrator, tokens drawn among the legal ones, or a mix of them that changes from turn to turn. */
@@ -73,25 +90,23 @@ function play(stepper: Stepper, who: Player, draw: Random): void {
 
 for (const [name, own] of Object.entries(OWN)) {
   const world = readFileSync('public/worlds/countries.csv');
-  const facts = name === 'world-facts' ? parseFacts('countries.csv', world).facts : null;
+  const facts = name.endsWith('-facts') ? parseFacts('countries.csv', world).facts : null;
   SETTINGS.forEach((settings, variant) => {
     const config = parseConfig({ env: name, ...settings, ...own[variant] });
     const env = createEnv(config, facts);
-    const rules = rulesOf(env, config);
-    if (!rules) throw new Error(`${name} is not handed over.`);
     const lines = Array.from({ length: EPISODES / SETTINGS.length }, (_, i) => {
       const draw = random(41 + variant, Purpose.demonstration, i);
       const seeds = { seed: 1000 * variant + i, environmentSeed: (77 * i + variant) >>> 0 };
-      const reset = i % 5 === 4 ? (env.splits.heldOut ?? env.splits.shifted).reset : env.reset;
-      const begin = name === 'number-hunt' ? env.reset : reset;
+      const split = i % 5 === 4 ? 'val' : 'train';
+      const begin = split === 'val' ? evaluatedReset(env) : env.reset;
       const stepper = openEpisode({ env, settings: envSettings(config), begin }, seeds);
-      const task = stepper.episode.taskData();
       play(stepper, player(i, draw), draw);
       const words = (turn: number, role: Role) =>
         stepper.tokens.filter((t) => t.turn === turn && t.role === role).map(({ token }) => env.vocabulary[token]);
       return JSON.stringify({
         ...{
-          task,
+          split,
+          seed: seeds.seed,
           environment_seed: seeds.environmentSeed,
           stop: stepper.stop,
           success: stepper.success,
@@ -104,10 +119,11 @@ for (const [name, own] of Object.entries(OWN)) {
         cut: words(stepper.finishedTurns.length + 1, Role.action), // of a turn that was cut
       });
     });
-    const folder = path.join(out, `${name}-${variant}`);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(path.join(folder, 'environment.json'), JSON.stringify(rules));
-    writeFileSync(path.join(folder, 'episodes.jsonl'), `${lines.join('\n')}\n`);
+    const folder = `${name}-${variant}`;
+    const files = machineFiles(BUILT_IN_PROGRAM, rulesOf(env, config, facts), quickjsWasm);
+    for (const [file, bytes] of files) write(folder, file, bytes);
+    write(folder, 'playground_env.py', readFileSync('src/handover/python/playground_env.py'));
+    write(folder, 'episodes.jsonl', `${lines.join('\n')}\n`);
   });
 }
 
@@ -150,11 +166,8 @@ for (const [name, knobs] of Object.entries(FOLDERS)) {
     checkpoint,
   });
   for (const engine of ENGINES) {
-    for (const [file, bytes] of handOver(engine, run, session.env)) {
-      const to = path.join(out, `${engine}-${name}`, file);
-      mkdirSync(path.dirname(to), { recursive: true });
-      writeFileSync(to, bytes);
-    }
+    const files = await handOver(engine, run, { ...host, quickjsWasm: () => Promise.resolve(quickjsWasm) });
+    for (const [file, bytes] of files) write(`${engine}-${name}`, file, bytes);
   }
   session.dispose();
 }

@@ -1,8 +1,23 @@
-import { visible } from '../../base/visible.ts';
-import { EnvironmentFileError } from '../../domain/environmentFile.ts';
-import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
-import type { Declaration } from '../declaration.ts';
-import { parameterName } from '../plays.ts';
+import { visible } from '../base/visible.ts';
+import { type EnvironmentFile, EnvironmentFileError } from '../domain/environmentFile.ts';
+import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import type { ClassSettings } from '../written/classSettings.ts';
+import type { Declaration } from '../written/declaration.ts';
+import { parameterName } from '../written/plays.ts';
+
+/** An environment that is to be exported. */
+export interface EnvironmentToExport {
+  readonly file: EnvironmentFile;
+  readonly declaration: Declaration;
+  readonly settings: ClassSettings;
+  /** The virtual machine: the bytes of `quickjs-wasi/quickjs.wasm`. */
+  readonly quickjsWasm: Uint8Array;
+}
+
+/** An environment to export, with its names in Python. */
+export interface NamedExport extends EnvironmentToExport {
+  readonly names: PythonNames;
+}
 
 /**
  * A tool as a method of a Python class. `name` and each parameter's `name` are its names in Python; `tool` has the

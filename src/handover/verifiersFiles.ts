@@ -1,6 +1,5 @@
-import type { NamedExport } from './exportInput.ts';
-import { docstring, pythonString } from './pythonText.ts';
-import { callArguments, methodDocstring, signature } from './toolMethod.ts';
+import type { NamedExport } from './pythonNames.ts';
+import { callArguments, docstring, methodDocstring, pythonString, signature } from './pythonSource.ts';
 
 /** The version of verifiers that the taskset is tested with. */
 export const VERIFIERS_VERSION = '0.4.0';
@@ -8,7 +7,7 @@ export const VERIFIERS_VERSION = '0.4.0';
 /**
  * `verifiers_environment.py`: a taskset with the tasks, a toolset with the tools, and a weighted reward for each part.
  */
-export function verifiersExport({ declaration, names, settings }: NamedExport): string {
+export function verifiersClass({ declaration, names, settings }: NamedExport): string {
   const { className } = names;
   const methods = names.tools.map(
     (tool) => `

@@ -1,7 +1,7 @@
 """Runs this folder's environment.
 
-The environment is TypeScript. It runs in the same virtual machine as on the page: QuickJS, compiled to WebAssembly (machine/quickjs.wasm).
-So the same task and the same actions give the same episode, bit for bit, under the same limits of work and memory, without files, network
+The environment is TypeScript; machine/environment.js is the same program as JavaScript. It runs in the virtual machine in which the page
+runs environments that people write: QuickJS, compiled to WebAssembly (machine/quickjs.wasm). So the same task and the same actions give the same episode, bit for bit, under the same limits of work and memory, without files, network
 or clock. Needs only wasmtime: pip install wasmtime
 """
 
@@ -12,6 +12,7 @@ import os
 import re
 import struct
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,9 +22,10 @@ import wasmtime
 
 HERE = Path(__file__).resolve().parent
 MACHINE = HERE / "machine"
-RULES: dict[str, Any] = json.loads((MACHINE / "environment.json").read_text(encoding="utf-8"))
+RULES_TEXT = (MACHINE / "environment.json").read_text(encoding="utf-8")
+RULES: dict[str, Any] = json.loads(RULES_TEXT)
 TOO_LONG = "computed too long and was stopped."
-LINES = (HERE / "environment.ts").read_text(encoding="utf-8").count("\n") + 1
+LINES: int = RULES["lines"]  # of environment.ts; 0 if there is no such file
 WHERE = {"open": "reset()", "call": "A tool", "answer": "answer()", "expert": "expert()", "reward": "getReward()", "close": "The end of an episode"}
 
 
@@ -192,7 +194,8 @@ class Machine:
             self._start()
             exported = self._do("qjs_new_object")
             code = (MACHINE / "environment.js").read_text(encoding="utf-8")
-            self._call(self._evaluate(code, "environment.ts", strict=True), exported)
+            program_of = self._evaluate(code, "environment.ts", strict=True)
+            self._call(program_of, exported, *([self._string(RULES_TEXT)] if "config" in RULES else []))
             self._call(take, exported, self._string("environment.ts"))
         except _Thrown as thrown:
             raise EnvironmentFault(f"environment.ts:{thrown.line}: {thrown.words}") from None
@@ -267,3 +270,31 @@ def machine() -> Machine:
             _machines.clear()
             _machines[os.getpid()] = Machine()
         return _machines[os.getpid()]
+
+
+class MachineEpisode:
+    """An episode in the machine of this process.
+
+    Raises EnvironmentFault if the environment itself fails, and raises it again at each later call, because a framework may treat the first
+    exception as the tool's answer.
+    """
+
+    def __init__(self, task: str) -> None:
+        self.over = False
+        self._task = task  # which one, for errors
+        self._fault: EnvironmentFault | None = None
+        self._machine = machine()
+        self._id, close = self._machine.open()
+        weakref.finalize(self, close)
+
+    def _ask(self, turn: int, **request: Any) -> dict[str, Any]:
+        if self._fault is not None:
+            raise self._fault
+        (reply,) = self._machine.serve([{**request, "id": self._id}])
+        if "problem" in reply:
+            raise self._faulty(turn, f"{reply['line']}: " if reply.get("line") else "", reply["problem"])
+        return reply
+
+    def _faulty(self, turn: int, line: str, problem: str) -> EnvironmentFault:
+        self._fault = EnvironmentFault(f"environment.ts:{line}{problem} ({self._task}, turn {turn})")
+        return self._fault

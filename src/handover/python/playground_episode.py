@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground_machine import RULES, EnvironmentFault, machine
+from playground_machine import RULES, EnvironmentFault, MachineEpisode  # noqa: F401
 
 TOOLS: dict[str, list[dict[str, Any]]] = {tool["name"]: tool["parameters"] for tool in RULES["tools"]}
 TASKS: dict[str, int] = RULES["tasks"]
@@ -54,12 +53,11 @@ def whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-class Episode:
+class Episode(MachineEpisode):
     """One episode of one task. The same task and the same calls give the same episode everywhere.
 
-    `split` is "train" or "test", `index` counts from 0. `seed` 0 gives the tasks that the page trains on.
-    Raises EnvironmentFault if the environment itself fails, and raises it again at each later call, because a framework may treat the first
-    exception as the tool's answer.
+    `split` is "train" or "test", `index` counts from 0. `seed` 0 gives the tasks that the page trains on. Raises EnvironmentFault if the
+    environment itself fails.
     """
 
     def __init__(self, split: str, index: int, seed: int = 0) -> None:
@@ -67,30 +65,17 @@ class Episode:
             counts = ", ".join(f"{count} of {name}" for name, count in TASKS.items())
             raise ValueError(f"There is no {split} task {index}. There are {counts}.")
         self.split, self.index, self.seed = split, index, seed
-        self.turns, self.over = 0, False
-        self._fault: EnvironmentFault | None = None
+        super().__init__(f"{split} task {index}")
+        self.turns = 0
         self._rewards: dict[str, float] | None = None
-        self._machine = machine()
-        self._id, close = self._machine.open()
-        weakref.finalize(self, close)
-        opened = self._ask({"op": "open", "split": split, "index": index, "chance": self._chance(0)})
+        opened = self._request(op="open", split=split, index=index, chance=self._chance(0))
         self.prompt: str = whole(opened["text"])
 
     def _chance(self, later: int) -> list[int]:
         return [self.seed + later, self.index, 0 if self.split == "train" else 1]
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        if self._fault is not None:
-            raise self._fault
-        (reply,) = self._machine.serve([{**request, "id": self._id}])
-        if "problem" in reply:
-            raise self._faulty(f"{reply['line']}: " if reply.get("line") else "", reply["problem"])
-        return reply
-
-    def _faulty(self, line: str, problem: str) -> EnvironmentFault:
-        where = f"{self.split} task {self.index}, turn {self.turns + 1}"
-        self._fault = EnvironmentFault(f"environment.ts:{line}{problem} ({where})")
-        return self._fault
+    def _request(self, **request: Any) -> dict[str, Any]:
+        return self._ask(self.turns + 1, **request)
 
     def _took(self, reply: dict[str, Any]) -> Reply:
         self.turns += 1
@@ -108,16 +93,16 @@ class Episode:
             return self._took({"refused": wrong})
         values = [arguments[parameter["name"]] for parameter in TOOLS[tool]]
         values = [0.0 if value == 0 and isinstance(value, float) else value for value in values]  # the page's JSON has no -0 either
-        return self._took(self._ask({"op": "call", "tool": tool, "values": values}))
+        return self._took(self._request(op="call", tool=tool, values=values))
 
     def answer(self, text: str) -> None:
         """Gives the agent's final text instead of a call, which ends the episode."""
         if not self.over:
-            self._took(self._ask({"op": "answer", "text": text}))
+            self._took(self._request(op="answer", text=text))
 
     def expert(self) -> dict[str, Any] | str | None:
         """The next turn of the environment's expert: {"tool", "arguments"}, or a text. None if there is no expert."""
-        reply = self._ask({"op": "expert", "chance": self._chance(self.turns + 1)})
+        reply = self._request(op="expert", chance=self._chance(self.turns + 1))
         if reply.get("none"):
             return None
         return reply["answer"] if "answer" in reply else {"tool": reply["tool"], "arguments": reply.get("values", {})}
@@ -125,9 +110,9 @@ class Episode:
     def rewards(self) -> dict[str, float]:
         """The named parts of the reward, unweighted. Asks the environment at most once after each turn."""
         if self._rewards is None:
-            parts = self._ask({"op": "reward"})["parts"]
+            parts = self._request(op="reward")["parts"]
             if not abs(weighted(parts)) <= MAX_REWARD:
-                raise self._faulty("", f"The reward is {weighted(parts)}. It has to be a number up to a million.")
+                raise self._faulty(self.turns + 1, "", f"The reward is {weighted(parts)}. It has to be a number up to a million.")
             self._rewards = parts
         return self._rewards
 
