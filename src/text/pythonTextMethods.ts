@@ -93,7 +93,7 @@ function replaceText(text: string, args: Arguments): string {
   const count = positional[2] ?? keywords?.get('count')?.value ?? -1;
   if (typeof count !== 'number') throw new TypeError('count is not a number');
   const maxReplacements = count < 0 ? Infinity : count;
-  const parts = search === '' ? ['', ...text, ''] : text.split(search);
+  const parts = search === '' ? ['', ...Array.from(text), ''] : text.split(search);
   const kept = parts.slice(maxReplacements + 1).map((part) => search + part);
   return parts.slice(0, maxReplacements + 1).join(replacement) + kept.join('');
 }

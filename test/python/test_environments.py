@@ -62,11 +62,11 @@ TEMPLATES = sorted(path.stem for path in (ROOT / "public/environments").glob("*.
 
 
 @pytest.mark.parametrize("name", [*TEMPLATES, "odd"])
-def test_a_thousand_episodes_have_the_words_rewards_and_experts_moves_of_the_sandbox_bit_for_bit(name):
+def test_episodes_have_the_words_rewards_and_experts_moves_of_the_sandbox_bit_for_bit(name):
     counts = inside(CASES / name, REPLAY)
-    assert counts["episodes"] == 1000
-    assert counts["refused"] > 50
-    assert counts["over"] > 200
+    assert counts["episodes"] == (1000 if name == "odd" or "SLOW_CASES" in os.environ else 200)
+    assert counts["refused"] > counts["episodes"] / 20
+    assert counts["over"] > counts["episodes"] / 5
 
 
 def test_the_expert_draws_the_numbers_of_its_turn_its_task_its_split_and_the_seed():
@@ -333,7 +333,7 @@ with GenericEnvClient(base_url=sys.argv[1]).sync() as first, GenericEnvClient(ba
     own = [tool["schema"]["function"] for tool in json.load(open("machine/environment.json"))["tools"]]
     assert [(tool["name"], tool["input_schema"]) for tool in listed[:-1]] == [(tool["name"], tool["parameters"]) for tool in own]
     assert listed[-1]["name"] == "answer"
-    for at in range(0, 1000, 25):  # all four players
+    for at in range(0, len(played), len(played) // 40):  # all four players
         episode = played[at]
         for client in (first, second):  # at once, each its own episode
             result = client.reset(**episode["task"])

@@ -58,11 +58,11 @@ def inside(folder, program):
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_two_hundred_episodes_have_the_observations_rewards_and_ends_of_the_page(name):
+def test_episodes_have_the_observations_rewards_and_ends_of_the_page(name):
     kinds = Counter()
     for folder in sorted(CASES.glob(f"{name}-[0-9]")):
         kinds.update(inside(folder, f"ROUNDING = {ROUNDING}{REPLAY}"))
-    assert kinds["count"] == 200
+    assert kinds["count"] == (1000 if "SLOW_CASES" in os.environ else 80)
     # what was compared holds what it must: each way a turn and an episode can go
     wanted = {"valid", "malformed", "success"}
     if name not in ONE_TURN:

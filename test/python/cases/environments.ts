@@ -1,4 +1,4 @@
-// Environments that a person wrote, exported, and 1,000 episodes of each as the sandbox plays them: test_environments.py plays them again.
+// Environments that a person wrote, exported, and episodes of each as the sandbox plays them (1,000 with SLOW_CASES set): test_environments.py plays them again.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -62,10 +62,13 @@ for (const [name, text] of Object.entries(ENVIRONMENTS)) {
   };
   const players = { chance, expert: EXPERT, mistaken, nonsense: nonsensePlayer(tools, 3) } as const;
   const lines = Object.entries(players).flatMap(([by, player], at) => {
-    const tasks = Array.from({ length: name === 'stuck' ? 1 : 250 }, (_, i): TaskId => {
-      const split = i % 5 === 4 ? 'test' : 'train';
-      return { split, index: (31 * i + at) % settings.tasks[split] };
-    });
+    const tasks = Array.from(
+      { length: name === 'stuck' ? 1 : name === 'odd' || process.env['SLOW_CASES'] ? 250 : 50 },
+      (_, i): TaskId => {
+        const split = i % 5 === 4 ? 'test' : 'train';
+        return { split, index: (31 * i + at) % settings.tasks[split] };
+      },
+    );
     const plays = playTasks(sandbox, tools, tasks, { seed: TASK_SEED, maxTurns: settings.maxTurns, player });
     return plays.map((play) => JSON.stringify({ ...play, by, reward: weightedReward(play.parts ?? {}, settings) }));
   });

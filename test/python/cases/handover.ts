@@ -30,7 +30,7 @@ function write(folder: string, file: string, content: string | Uint8Array): void
   writeFileSync(to, content);
 }
 
-const EPISODES = 200;
+const EPISODES = process.env['SLOW_CASES'] ? 1000 : 80;
 
 // Penalties, process reward, failures, delays, distractors, thinking and free text, each in some of four settings.
 const SETTINGS = [
