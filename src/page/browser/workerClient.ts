@@ -1,7 +1,6 @@
 import { startWorker, workerFailure } from '../../wire/startWorker.ts';
 import { noteFailure } from './newVersion.ts';
 
-/** Receives the events of a worker. */
 export interface WorkerListener<Event> {
   readonly onEvent: (event: Event) => void;
   /** The worker is gone, with the reason as a sentence. Called once, and never after `terminate`. */
@@ -54,7 +53,6 @@ export class WorkerClient<Command, Event> {
     });
   }
 
-  /** Resolves the question with this id. */
   answer(id: number, answer: unknown): void {
     this.#waiting.get(id)?.resolve(answer);
     this.#waiting.delete(id);

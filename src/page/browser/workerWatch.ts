@@ -2,15 +2,11 @@ import type { RunCommand } from '../../wire/commands.ts';
 import type { RunEvent } from '../../wire/events.ts';
 
 const PING_MS = 2000;
-/**
- * After this time without an answer a worker may be stuck, or busy with a large model. The page says so and keeps
- * waiting.
- */
+/** After this time a worker may be stuck, or busy with a large model. The page says so and keeps waiting. */
 const SILENT_MS = 10_000;
 /** Text about a silent worker, for use after its name. */
 export const SILENT_WORDS = `has not answered for ${SILENT_MS / 1000} s`;
 
-/** Receives events about a watched worker. */
 export interface Watcher {
   readonly onDeath: () => void; // the worker has ended without a message; this is certain, and called at once
   // true: the worker has not answered for ten seconds; false: it answers again

@@ -49,10 +49,7 @@ export function pairsOf(results: readonly TrainedArm[]): readonly (readonly [Tra
 const trainingSuccess = ({ run }: TrainedArm) => run.series.get('rollout/success')?.lastSmoothed;
 const evaluationSuccess = ({ run }: TrainedArm) => run.series.get('eval/success')?.lastValue;
 
-/**
- * The sentences for one pair. They say how the two runs ended, not whether the knob caused it: one seed can't show
- * that.
- */
+/** Says how the two runs ended, not whether the knob caused it: one seed can't show that. */
 function pairVerdict(a: TrainedArm, b: TrainedArm): string {
   const spanText =
     a.startUpdate > 0
@@ -68,10 +65,7 @@ function pairVerdict(a: TrainedArm, b: TrainedArm): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/**
- * Success of both runs in evaluation, and whether the difference may be chance for this number of tasks. If evaluation
- * covers all tasks, there is no sampling error, so only the numbers are given.
- */
+/** Says whether the difference may be chance. If all tasks are evaluated, there is no sampling error, so only the numbers are given. */
 function evaluationSentence(a: TrainedArm, b: TrainedArm): string {
   const [x, y] = [evaluationSuccess(a), evaluationSuccess(b)];
   if (x === undefined || y === undefined) return '';
@@ -114,9 +108,7 @@ function solvedByOnlyOne(a: TrainedArm, b: TrainedArm): { readonly onlyA: number
   return { onlyA, onlyB };
 }
 
-/**
- * The sentences for several pairs: the difference over seeds and, if it may be chance, how many seeds would be enough.
- */
+/** States the difference over seeds and, if it may be chance, how many seeds would be enough. */
 function seedsVerdict(pairs: readonly (readonly [TrainedArm, TrainedArm])[]): string {
   const isEvaluated = pairs.every((pair) => pair.every((arm) => evaluationSuccess(arm) !== undefined));
   const successOf = isEvaluated ? evaluationSuccess : trainingSuccess;
@@ -142,10 +134,7 @@ function trapSentences(arms: readonly TrainedArm[]): string[] {
     });
 }
 
-/**
- * A sentence on which run has the higher entropy, if the difference is large; or why the entropies can't be compared.
- * '' for neither.
- */
+/** Says which run has the higher entropy, if the difference is large, or why they can't be compared; '' for neither. */
 function entropySentence(a: TrainedArm, b: TrainedArm): string {
   const withObservations = [a, b].filter(({ run }) => !agentOnly(run.config, 'regularizerTokens'));
   if (withObservations.length === 1) {
@@ -178,7 +167,6 @@ function trapVerdict(pairs: readonly Pair[]): string {
 const isTrapped = ({ run }: TrainedArm) => run.health.at(-1)?.health.state === 'trap';
 const rewardSpread = ({ run }: TrainedArm) => run.series.get('rollout/in_group_reward_std')?.lastSmoothed;
 
-/** The sentence for a single run that was meant to break. */
 function singleRunVerdict({ run: { update, health: history, series } }: TrainedArm): string {
   const health = history.at(-1)?.health;
   const success = series.get('rollout/success');
@@ -229,7 +217,6 @@ function evidenceSentence(pairs: readonly Pair[]): string {
   return first ? `On seed ${first.run.config.seed}: ${alarmText(evidence)}` : '';
 }
 
-/** The words for a difference over seeds. */
 interface DifferenceWords {
   readonly unit: string; // written after the mean
   readonly formatNumber: (value: number) => string; // formats a number with its sign

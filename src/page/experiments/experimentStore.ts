@@ -9,7 +9,6 @@ import { loadQueue, saveQueue } from './storage.ts';
 /** State of the queue. `elsewhere`: another tab runs it, and this tab waits. */
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
 
-/** Progress of the current run. */
 export interface CurrentRun {
   readonly run: RunRequest;
   readonly update: number;
@@ -52,7 +51,6 @@ export const useExperiments = create<ExperimentsState>()(() => {
   };
 });
 
-/** Changes the queue or the results, and stores them. */
 export function updateAndStore(changes: Partial<ExperimentsState>): void {
   useExperiments.setState(changes);
   const { waiting, failed, results, mode } = useExperiments.getState();

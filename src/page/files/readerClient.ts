@@ -2,16 +2,12 @@ import type { RunFile } from '../../runs/sentRun.ts';
 import type { ReaderCommand, ReaderEvent, ReadRollout, ReadRun } from '../../wire/readerMessages.ts';
 import { WorkerClient } from '../browser/workerClient.ts';
 
-/**
- * Receives the events of the reader. `onLoss`: the worker has stopped; `hung` is true if it was ended because it did not
- * answer, as with a damaged file whose decoding never ends.
- */
+/** `hung`: the worker was ended because it did not answer, as with a damaged file whose decoding never ends. */
 export interface ReaderListener {
   readonly onEvent: (event: Exclude<ReaderEvent, { type: 'read' | 'run' | 'alive' }>) => void;
   readonly onLoss: (message: string, hung: boolean) => void;
 }
 
-/** Owns the worker that reads files of rollouts and of runs. */
 export class ReaderClient {
   readonly #client: WorkerClient<ReaderCommand, ReaderEvent>;
   readonly #watchdog: ReturnType<typeof setInterval>;
@@ -19,7 +15,6 @@ export class ReaderClient {
   #checkedAt = 0;
   #hangs = false;
 
-  /** Starts the worker. */
   constructor({ onEvent, onLoss }: ReaderListener) {
     this.#client = new WorkerClient(
       'The worker that reads files',
@@ -40,7 +35,6 @@ export class ReaderClient {
     this.#watchdog = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
   }
 
-  /** Sends a command. */
   send(command: ReaderCommand): void {
     this.#client.send(command);
   }
@@ -87,5 +81,4 @@ const CHECK_INTERVAL_MS = 1000;
 /** Longest time in which the worker may compute without a break. One step of reading takes seconds at most. */
 const MAX_SILENCE_MS = 20_000;
 
-/** Problem of a rollout or run that cannot be read because the worker has ended. */
 export const READING_STOPPED = 'reading has stopped: open the files again';

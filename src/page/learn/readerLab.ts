@@ -23,7 +23,6 @@ type SelectionSnapshot = Pick<
   'row' | 'token' | 'turn' | 'channel' | 'shownUpdate' | 'revealed' | 'scale' | 'curves' | 'health'
 >;
 
-/** The state of the reader's lab before an exercise began. */
 interface ReaderLab {
   readonly knobs: KnobState;
   readonly selection: SelectionSnapshot;

@@ -34,7 +34,6 @@ class AnswerWatch {
     this.#onChange = onChange;
   }
 
-  /** Call when a command was sent. */
   commandSent(): void {
     this.#openCommands++;
     if (this.#timer === null) this.#restartTimer();
@@ -65,7 +64,6 @@ class AnswerWatch {
   }
 }
 
-/** A model that was opened. */
 interface OpenedModel {
   readonly card: ModelCard;
   readonly backend: string;
@@ -74,7 +72,6 @@ interface OpenedModel {
   readonly plan: MemoryPlan; // the plan it was opened with
 }
 
-/** A model that can't be opened, and why. */
 export interface ModelRefusal {
   readonly name: string;
   readonly reasons: readonly string[];
@@ -93,7 +90,7 @@ interface ModelsState {
   readonly loading: { readonly bytes: number; readonly of: number } | null;
   readonly opened: OpenedModel | null;
   readonly systemPrompt: string;
-  readonly typedText: string; // the message that the person is typing
+  readonly typedText: string;
   readonly sampling: TalkSampling;
   readonly maxTokens: number; // in a turn
   readonly passages: readonly Passage<SpokenToken>[];
@@ -138,7 +135,6 @@ export const useModels = create<ModelsState>()(() => ({
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
 let taskListener: (event: TaskEvent) => void = () => undefined;
 
-/** Sets the listener for events of tasks. */
 export function onTask(listener: (event: TaskEvent) => void): void {
   taskListener = listener;
 }
@@ -157,7 +153,6 @@ function send(command: SpeakerCommand): void {
   client.send(command);
 }
 
-/** Ends the worker, whatever it is doing. */
 function endWorker(): void {
   client?.terminate();
   client = null;
@@ -205,7 +200,6 @@ function handleEvent(event: SpeakerEvent): void {
   if (event.type === 'looked' && pickedModel && !trainsCheckpoint) setModel(pickedModel);
 }
 
-/** The changes of the store for an event of the worker. */
 function changesAfter(event: Exclude<SpeakerEvent, TaskEvent | { type: 'wrote' | 'done' }>): Partial<ModelsState> {
   switch (event.type) {
     case 'looked':
@@ -255,25 +249,21 @@ export function readHeaders(name: string, files: PickedModel['files']): void {
   send({ type: 'look', name, files, wish: useModels.getState().openingWish });
 }
 
-/** Computes the memory plan again, for another length of text or another engine. */
 export function planMemory(change: Partial<OpeningOptions>): void {
   const openingWish = { ...useModels.getState().openingWish, ...change };
   useModels.setState({ openingWish });
   send({ type: 'measure', wish: openingWish });
 }
 
-/** Computes the cost of training adapters for the chosen model with these knobs. */
 export function planTraining(config: RunConfig): void {
   send({ type: 'training-plan', config });
 }
 
-/** Reads the weights of the chosen model. */
 export function openModel(): void {
   useModels.setState({ loading: { bytes: 0, of: 1 }, opened: null, problem: null });
   send({ type: 'open' });
 }
 
-/** Closes the model and frees its memory. */
 export function closeModel(): void {
   endWorker();
   unshownEvents = [];
@@ -296,7 +286,6 @@ export function sendTaskCommand(command: SpeakerCommand, writes = false): void {
   send(command);
 }
 
-/** Sends the typed text to the model. */
 export function sendMessage(): void {
   const { typedText, systemPrompt, opened, writing: busy } = useModels.getState();
   if (!opened || busy || typedText.trim() === '') return;
@@ -311,12 +300,10 @@ export function replaceToken(at: number, token: number): void {
   send({ type: 'instead', at, token, writing: nextTurnSettings() });
 }
 
-/** Stops the model's current turn. */
 export function stopWriting(): void {
   send({ type: 'stop' });
 }
 
-/** Begins a new conversation. */
 export function clearText(): void {
   if (useModels.getState().writing) return;
   send({ type: 'clear' });

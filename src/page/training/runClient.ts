@@ -7,7 +7,6 @@ import { watchWorker } from '../browser/workerWatch.ts';
 /** Events that the client passes on: all except answers and signs of life, which it handles itself. */
 export type ForwardedEvent = Exclude<RunEvent, { type: 'answer' | 'alive' }>;
 
-/** Receives the events of a run in a worker. */
 export interface RunListener {
   readonly onEvent: (event: ForwardedEvent) => void;
   // the worker is gone, with the reason; called once, and never after `terminate`
@@ -29,7 +28,6 @@ export class RunClient {
   readonly #unwatch: () => void;
   #listener: RunListener;
 
-  /** Starts a worker and watches whether it is alive. */
   constructor(listener: RunListener) {
     this.#listener = listener;
     this.#client = new WorkerClient(
