@@ -4,7 +4,7 @@ import { storedWord, storeWord } from '../browser/storedWord.ts';
 import type { XRange } from './xRange.ts';
 
 interface ChartView {
-  readonly crosshairUpdate: number | null; // update under the crosshair
+  readonly crosshairUpdate: number | null;
   readonly visibleRange: XRange | null; // updates in view; null: all of them
   readonly draggedRange: XRange | null; // range being selected by a drag, to zoom into
   readonly smoothing: number; // 0 … MAX_SMOOTHING

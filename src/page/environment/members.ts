@@ -1,7 +1,7 @@
 /** A snippet has `${…}` around each placeholder; a number must be written `${1:400}`. */
 interface Member {
   readonly label: string;
-  readonly pythonName: string; // its name in a Python class
+  readonly pythonName: string;
   readonly doc: string;
   readonly snippet: string;
   readonly pythonSnippet: string; // empty if nothing is written in the class's body

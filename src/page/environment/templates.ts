@@ -9,7 +9,7 @@ const TEMPLATE_TEXTS = import.meta.glob<string>(['../../../public/environments/*
 
 export interface Template {
   readonly file: EnvironmentFile;
-  readonly title: string; // its name in words
+  readonly title: string;
   readonly summary: string; // the first sentence of the comment on its class
 }
 

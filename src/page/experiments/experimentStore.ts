@@ -30,7 +30,7 @@ interface ExperimentsState {
   readonly shippedResults: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
   readonly current: CurrentRun | null;
   readonly deletedResults: readonly RunResult[]; // for undo
-  readonly saveError: string | null; // why nothing is being saved
+  readonly saveError: string | null;
   readonly note: string; // announced by screen readers
 }
 

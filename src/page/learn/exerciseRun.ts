@@ -23,7 +23,7 @@ interface ExerciseRunState {
   readonly progress: Progress | null; // null: the lab is being prepared
   readonly running: boolean;
   readonly failure: 'interrupted' | 'failed' | null;
-  readonly failureReason: LearnMessage | null; // why it failed
+  readonly failureReason: LearnMessage | null;
   readonly predictions: Readonly<Record<string, string>>; // predictions chosen but not yet checked, by exercise
 }
 

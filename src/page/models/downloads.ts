@@ -10,7 +10,7 @@ import { readHeaders } from './modelStore.ts';
 interface DownloadsState {
   readonly kept: readonly StoredModel[];
   readonly requestedId: string | null; // id of the model whose list of files is requested
-  readonly shownListing: Listing | null; // the files that would be downloaded
+  readonly shownListing: Listing | null;
   readonly download: {
     readonly id: string;
     readonly bytes: number;

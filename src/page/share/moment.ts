@@ -15,7 +15,7 @@ export interface Moment {
   readonly rollout: Rollout;
   readonly turn: number; // the board shows the task after this turn
   readonly shown: number; // number of tokens that are shown, from the start of the rollout
-  readonly lastCurveUpdate: number; // last update of the curve
+  readonly lastCurveUpdate: number;
   readonly whole: boolean; // the rollout is shown to its end
 }
 

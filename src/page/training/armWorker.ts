@@ -25,7 +25,7 @@ export interface Arm {
 export interface TrainedArm {
   readonly label: string;
   readonly run: Run;
-  readonly startUpdate: number; // update at which the arm began
+  readonly startUpdate: number;
   readonly checksum: string; // of the weights that the arm began with
 }
 
